@@ -1,0 +1,96 @@
+/** Which addresses and host names may be connected to (SECURITY §3). @module */
+
+import { parseIpBytes } from "./ip_bytes.ts";
+
+/** A prefix of an address: its bytes and how many bits of them count. */
+type Block = readonly [bytes: readonly number[], bits: number];
+
+/** Not globally reachable, or not unicast (IANA special-purpose registry). */
+const REFUSED_IPV4: readonly Block[] = [
+  [[0], 8], // this network
+  [[10], 8], // private use
+  [[100, 64], 10], // shared address space
+  [[127], 8], // loopback
+  [[169, 254], 16], // link local; cloud metadata services
+  [[172, 16], 12], // private use
+  [[192, 0, 0], 24], // IETF protocol assignments
+  [[192, 0, 2], 24], // documentation
+  [[192, 88, 99], 24], // 6to4 relay
+  [[192, 168], 16], // private use
+  [[198, 18], 15], // benchmarking
+  [[198, 51, 100], 24], // documentation
+  [[203, 0, 113], 24], // documentation
+  [[224], 3], // multicast, reserved, broadcast
+];
+
+/**
+ * All of global unicast. What lies outside (loopback, mapped and compatible
+ * IPv4, NAT64, unique local, link local, multicast) is refused without a list.
+ */
+const GLOBAL_UNICAST_IPV6: Block = [[0x20], 3];
+
+const REFUSED_IPV6: readonly Block[] = [
+  [[0x20, 0x01, 0x00], 23], // protocol assignments, Teredo, ORCHID
+  [[0x20, 0x01, 0x0d, 0xb8], 32], // documentation
+  [[0x20, 0x02], 16], // 6to4: carries any IPv4 address
+  [[0x3f, 0xff, 0x00], 20], // documentation
+];
+
+/**
+ * Whether an IP address literal is public unicast: one that anybody on the
+ * Internet could connect to as well. Anything that is not exactly an IPv4 or
+ * IPv6 literal is not public. (SECURITY §3)
+ *
+ * This is what stops an issuer's name from leading into a private network.
+ *
+ * @example
+ * ```ts
+ * import { isPublicAddress } from "@sig/consumer";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isPublicAddress("93.184.216.34"));
+ * assert(!isPublicAddress("169.254.169.254"));
+ * assert(!isPublicAddress("::ffff:127.0.0.1"));
+ * assert(!isPublicAddress("127.1"));
+ * ```
+ */
+export function isPublicAddress(ip: string): boolean {
+  const bytes = parseIpBytes(ip);
+  if (bytes === undefined) return false;
+  if (bytes.length === 4) {
+    return !REFUSED_IPV4.some((block) => isWithin(bytes, block));
+  }
+  return isWithin(bytes, GLOBAL_UNICAST_IPV6) &&
+    !REFUSED_IPV6.some((block) => isWithin(bytes, block));
+}
+
+/**
+ * Whether a host name is refused before any resolution: `localhost`,
+ * `*.localhost`, `*.local`, `*.internal`, a name without a dot, a trailing dot.
+ * Judges names only, in any case of letters; IP literals are the business of
+ * {@linkcode isPublicAddress}. (SECURITY §3)
+ *
+ * @example
+ * ```ts
+ * import { isRefusedHostName } from "@sig/consumer";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isRefusedHostName("metadata.google.internal"));
+ * assert(isRefusedHostName("acme.example."));
+ * assert(!isRefusedHostName("acme.example"));
+ * ```
+ */
+export function isRefusedHostName(host: string): boolean {
+  const name = host.toLowerCase();
+  return !name.includes(".") || name.endsWith(".") ||
+    /\.(?:localhost|local|internal)$/.test(name);
+}
+
+function isWithin(address: Uint8Array, [prefix, bits]: Block): boolean {
+  for (let bit = 0; bit < bits; bit += 8) {
+    const mask = bits - bit >= 8 ? 255 : (255 << (8 - (bits - bit))) & 255;
+    const i = bit >> 3;
+    if (((address[i]! ^ (prefix[i] ?? 0)) & mask) !== 0) return false;
+  }
+  return true;
+}

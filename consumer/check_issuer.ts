@@ -1,0 +1,108 @@
+/** One question to one issuer, verified from the first byte (PROTOCOL §5). @module */
+
+import {
+  check,
+  type CheckAnswer,
+  formatInstant,
+  type Freshness,
+  instantOf,
+  parseRequirement,
+  type Question,
+  SigError,
+} from "@sig/core";
+import type { IssuerLocation } from "./load_issuer.ts";
+import {
+  type VerifiedIssuer,
+  verifyIssuer,
+  type VerifyIssuerOptions,
+} from "./verify_issuer.ts";
+
+/** A question without its clock, which is an option. */
+export type IssuerQuestion = Omit<Question, "now">;
+
+/** Options of {@linkcode checkIssuer}. */
+export interface CheckIssuerOptions extends VerifyIssuerOptions {
+  /** How old a state may be, in seconds; 60 unless told. */
+  readonly maxAgeSeconds?: number | undefined;
+}
+
+/** How old an answer's state may be where nobody says otherwise. */
+export const DEFAULT_MAX_AGE_SECONDS = 60;
+
+/**
+ * Gets and verifies everything that an issuer publishes, then answers.
+ *
+ * "Could not answer" is thrown; it is never an allow and never a deny.
+ *
+ * @example
+ * ```ts
+ * import { checkIssuer, openInlineFeed } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const location = openInlineFeed({
+ *   metadata: {
+ *     spec_version: "sig/0.1",
+ *     issuer: "did:web:acme.example",
+ *     jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *     events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *     public_only: true,
+ *     algorithms_supported: ["EdDSA"],
+ *   },
+ *   jwks: { keys: [] },
+ *   events: "",
+ * });
+ * const answer = await checkIssuer(location, {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ * }, { now: new Date("2026-01-01T00:00:00Z") });
+ * assertEquals(answer.decision, "deny");
+ * assertEquals(answer.source, "inline");
+ * ```
+ *
+ * @throws {SigError} as `verifyIssuer` and core's `check`.
+ */
+export async function checkIssuer(
+  location: IssuerLocation,
+  question: IssuerQuestion,
+  options: CheckIssuerOptions,
+): Promise<CheckAnswer> {
+  checkQuestion(question);
+  const verified = await verifyIssuer(location, options);
+  const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
+  return answerFrom(verified, question, options.now, {
+    observed_at: formatInstant(instantOf(options.now)),
+    age_seconds: 0,
+    max_age_seconds: seconds,
+    status: "fresh",
+  });
+}
+
+/** A question that is wrong by itself is refused before anything is fetched. */
+export function checkQuestion(question: IssuerQuestion): void {
+  if (question.require.length === 0) {
+    throw new SigError(
+      "requirements_empty",
+      "Cannot check: at least one requirement is needed",
+      { context: { hint: "For example: relationship=employee, role=deploy." } },
+    );
+  }
+  question.require.forEach(parseRequirement);
+}
+
+/** Core's answer with where it came from. */
+export function answerFrom(
+  verified: VerifiedIssuer,
+  question: IssuerQuestion,
+  now: Date,
+  freshness: Freshness,
+): CheckAnswer {
+  const { explain, ...result } = check(verified.state, { ...question, now });
+  return {
+    ...result,
+    source: verified.source,
+    freshness: verified.source === "https" ? freshness : null,
+    continuity: "unpinned",
+    warnings: verified.warnings,
+    ...(explain ? { explain } : {}),
+  };
+}

@@ -1,0 +1,50 @@
+/** The bytes of a feed with the issuer they belong to, not verified yet. @module */
+
+import type { FetchPolicy } from "./fetch_options.ts";
+import {
+  type LoadedIssuer,
+  loadIssuer,
+  type LoadIssuerOptions,
+} from "./load_issuer.ts";
+import { openSource } from "./open_source.ts";
+import type { OpenedDocument } from "./reader.ts";
+import { parseSource } from "./source.ts";
+
+/** A feed on its way. Read or cancel `document`. */
+export interface FetchedFeed {
+  /** The issuer, whose documents were judged. */
+  readonly issuer: LoadedIssuer;
+  /** The feed's bytes, to be given to `verifyFeed`. */
+  readonly document: OpenedDocument;
+}
+
+/**
+ * Gets an issuer's documents and opens its feed, without verifying it: for
+ * those who want the bytes. Everyone else calls `verifyIssuer`.
+ *
+ * @example
+ * ```ts no-eval
+ * import { fetchFeed, verifyFeed } from "@sig/consumer";
+ *
+ * const { issuer, document } = await fetchFeed("did:web:acme.example");
+ * const { state } = await verifyFeed(document.bytes, {
+ *   issuer: issuer.issuer,
+ *   keys: issuer.keys,
+ *   publicOnly: issuer.metadata.public_only,
+ *   now: new Date(),
+ * });
+ * console.log(state.last_sequence);
+ * ```
+ *
+ * @throws {SigError} as `parseSource`, `openSource` and `loadIssuer`.
+ */
+export async function fetchFeed(
+  source: string,
+  options: FetchPolicy & LoadIssuerOptions = {},
+): Promise<FetchedFeed> {
+  const allowPrivate = options.allowPrivate ?? false;
+  const parsed = parseSource(source, { allowPrivate });
+  const issuer = await loadIssuer(openSource(parsed, options), options);
+  const { document } = await issuer.openFeed();
+  return { issuer, document };
+}

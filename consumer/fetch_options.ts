@@ -1,0 +1,112 @@
+/** The options of a guarded fetch. @module */
+
+import { MAX_TIMEOUT_MS } from "./network_budget.ts";
+
+/** How much one fetch may take. */
+export interface FetchLimits {
+  /** Milliseconds until a connection stands, DNS and TLS included (5,000). */
+  readonly connectTimeoutMs: number;
+  /** Milliseconds spent waiting for the network, in all (30,000). */
+  readonly totalTimeoutMs: number;
+  /** Bytes of the body. */
+  readonly maxBytes: number;
+}
+
+/** The time limits of PROTOCOL §8. */
+export const DEFAULT_FETCH_TIMEOUTS: Readonly<
+  Pick<FetchLimits, "connectTimeoutMs" | "totalTimeoutMs">
+> = Object.freeze({ connectTimeoutMs: 5_000, totalTimeoutMs: 30_000 });
+
+/** Who may be asked, and by which means: the same for every fetch. */
+export interface FetchPolicy {
+  /** As {@linkcode FetchLimits.connectTimeoutMs}. */
+  readonly connectTimeoutMs?: number;
+  /** As {@linkcode FetchLimits.totalTimeoutMs}. */
+  readonly totalTimeoutMs?: number;
+  /**
+   * Allow `http:` and private addresses: for tests and closed networks only,
+   * since whoever names a URL can then reach this machine's own services.
+   */
+  readonly allowPrivate?: boolean;
+  /** Stops the fetch; its reason is what is thrown. */
+  readonly signal?: AbortSignal;
+  /** Resolves host names, instead of the operating system. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /**
+   * Sends the request, instead of our own connection. It chooses the address
+   * itself: names are resolved and vetted before only when `resolve` is given.
+   */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** PEM certificates of authorities to trust instead of the runtime's own. */
+  readonly caCertificates?: readonly string[];
+}
+
+/** Options of {@linkcode guardedFetch}. */
+export interface GuardedFetchOptions extends FetchPolicy {
+  /** As {@linkcode FetchLimits.maxBytes}. */
+  readonly maxBytes: number;
+  /** The code of a body that is larger. */
+  readonly tooLargeCode: "document_too_large" | "feed_too_large";
+  /** What to ask beyond the plain document. */
+  readonly headers?: FetchConditions;
+  /** The `accept` header. */
+  readonly accept?: string;
+}
+
+/** What to ask beyond the plain document. */
+export interface FetchConditions {
+  /** An entity tag that we hold: 304 is then an answer. */
+  readonly ifNoneMatch?: string;
+  /** Only the bytes from here on: 206 is then an answer, and so is 200. */
+  readonly range?: { readonly from: number };
+}
+
+/** RFC 9110 §8.8.3; anything else could smuggle another header. */
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/;
+
+/** Whether a text is an entity tag that can be sent back. */
+export function isEntityTag(text: string): boolean {
+  return ENTITY_TAG.test(text);
+}
+
+/**
+ * Checks the numbers, which come from our own callers.
+ *
+ * @throws {RangeError} for limits and offsets that are none.
+ * @throws {TypeError} for a malformed entity tag.
+ */
+export function checkFetchOptions(options: GuardedFetchOptions): FetchLimits {
+  const limits = {
+    ...DEFAULT_FETCH_TIMEOUTS,
+    ...(options.connectTimeoutMs === undefined
+      ? {}
+      : { connectTimeoutMs: options.connectTimeoutMs }),
+    ...(options.totalTimeoutMs === undefined
+      ? {}
+      : { totalTimeoutMs: options.totalTimeoutMs }),
+    maxBytes: options.maxBytes,
+  };
+  checkNumber("connectTimeoutMs", limits.connectTimeoutMs, 1, MAX_TIMEOUT_MS);
+  checkNumber("totalTimeoutMs", limits.totalTimeoutMs, 1, MAX_TIMEOUT_MS);
+  checkNumber("maxBytes", limits.maxBytes, 0);
+  const { ifNoneMatch, range } = options.headers ?? {};
+  if (range !== undefined) checkNumber("range.from", range.from, 0);
+  if (ifNoneMatch !== undefined && !isEntityTag(ifNoneMatch)) {
+    throw new TypeError("Cannot fetch: ifNoneMatch must be an entity tag");
+  }
+  return limits;
+}
+
+function checkNumber(
+  name: string,
+  value: number,
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): void {
+  if (!(value >= min && value <= max)) {
+    throw new RangeError(
+      `Cannot fetch: ${name} must be ${min} to ${max}, current value is ` +
+        `${value}`,
+    );
+  }
+}

@@ -1,0 +1,160 @@
+/** Getting a document from a host that nobody vouches for. @module */
+
+import { createCountedBody } from "./counted_body.ts";
+import { toFetchError } from "./fetch_error.ts";
+import {
+  checkFetchOptions,
+  type GuardedFetchOptions,
+} from "./fetch_options.ts";
+import { createNetworkBudget } from "./network_budget.ts";
+import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
+import { createPinnedTransport } from "./pinned_transport.ts";
+import { createPlainTransport } from "./plain_transport.ts";
+import { type Resolve, resolveAddresses } from "./resolve_addresses.ts";
+import { type ContentRange, judgeResponse } from "./response_rules.ts";
+import type { Transport, TransportResponse } from "./transport.ts";
+import { vetUrl } from "./url_policy.ts";
+
+/** A document on its way: iterate `body`, or cancel. */
+export interface FetchedBody {
+  /** 206 and 304 only when they were asked for. */
+  readonly status: 200 | 206 | 304;
+  /** Lower case, without parameters; the server's text. */
+  readonly mediaType: string | null;
+  /** A proper entity tag, or null. */
+  readonly etag: string | null;
+  /** Of a 206: which bytes these are. */
+  readonly contentRange?: ContentRange;
+  /**
+   * The bytes, at most `maxBytes`, to be iterated once; empty with 304. Throws
+   * when the body breaks off, is too large or too slow. The time that the loop
+   * itself takes does not count. Leaving the loop closes the connection.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** The URL, as it was parsed. */
+  readonly url: string;
+  /** Closes the connection; may be called at any time and twice. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * Fetches one document over https with the guards that fetching at a stranger's
+ * word needs: only public addresses, connected to exactly as they were vetted;
+ * no redirects, no proxy of the environment, no cookies, no decompression;
+ * limits on bytes and on time. (SECURITY §3, PROTOCOL §8)
+ *
+ * In browsers, and with `options.fetch`, the platform chooses the address.
+ *
+ * @example A closed door
+ * ```ts
+ * import { guardedFetch } from "./guarded_fetch.ts";
+ * import { SigError } from "@sig/core";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(
+ *   () =>
+ *     guardedFetch("https://0x7f.1/.well-known/sig.json", {
+ *       maxBytes: 16_384,
+ *       tooLargeCode: "document_too_large",
+ *     }),
+ *   SigError,
+ *   'Cannot fetch from "127.0.0.1": the address is not a public one',
+ * );
+ * ```
+ *
+ * @throws {SigError} `insecure_url`, `invalid_identifier`,
+ * `address_not_allowed` before anything is connected to; `fetch_redirected`,
+ * `fetch_status` (`context.status`), `fetch_media_type`, `fetch_timeout`,
+ * `fetch_failed` (`context.kind`), and `options.tooLargeCode`.
+ * @throws {RangeError | TypeError} for options that make no sense.
+ */
+export async function guardedFetch(
+  url: string | URL,
+  options: GuardedFetchOptions,
+): Promise<FetchedBody> {
+  const limits = checkFetchOptions(options);
+  const vetted = vetUrl(url, options);
+  const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
+  const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;
+  const fail = (error: unknown) =>
+    toFetchError(error, vetted.url, limits, options.signal);
+  let response: TransportResponse;
+  try {
+    const resolve = options.resolve ?? systemResolver(node);
+    const addresses = vetted.literal !== undefined
+      ? [vetted.literal]
+      : resolve === undefined
+      ? []
+      : await budget.wait(
+        resolveAddresses(vetted.url, resolve, options.allowPrivate ?? false),
+        limits.connectTimeoutMs,
+      );
+    response = await chooseTransport(node, options)({
+      url: vetted.url,
+      headers: requestHeaders(options),
+      addresses,
+      connectTimeoutMs: limits.connectTimeoutMs - budget.spentMs,
+      ...(options.caCertificates === undefined
+        ? {}
+        : { caCertificates: options.caCertificates }),
+    }, budget);
+  } catch (error) {
+    throw fail(error);
+  }
+  try {
+    const head = judgeResponse(response, vetted.url, options);
+    if (head.status === 304) await response.close();
+    const { length, ...told } = head;
+    return {
+      ...told,
+      url: vetted.url.href,
+      body: createCountedBody({
+        response,
+        url: vetted.url,
+        maxBytes: limits.maxBytes,
+        tooLargeCode: options.tooLargeCode,
+        ...(length === undefined ? {} : { expectedLength: length }),
+        budget,
+        fail,
+      }),
+      cancel: () => response.close(),
+    };
+  } catch (error) {
+    await response.close();
+    throw error;
+  }
+}
+
+/** The operating system's resolver: it knows the hosts file and the order. */
+function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
+  if (node === undefined) return undefined;
+  return async (host) => {
+    const answers = await node.dns.promises.lookup(host, { all: true });
+    return answers.map(({ address }) => address);
+  };
+}
+
+function chooseTransport(
+  node: NodeBuiltins | undefined,
+  { fetch }: GuardedFetchOptions,
+): Transport {
+  return node === undefined
+    ? createPlainTransport(fetch ?? ((request) => globalThis.fetch(request)))
+    : createPinnedTransport(node);
+}
+
+function requestHeaders(
+  { accept, headers }: GuardedFetchOptions,
+): Record<string, string> {
+  return {
+    accept: accept ?? "application/json",
+    // Nothing is decoded, so nothing may come encoded.
+    "accept-encoding": "identity",
+    ...(headers?.ifNoneMatch === undefined
+      ? {}
+      : { "if-none-match": headers.ifNoneMatch }),
+    ...(headers?.range === undefined
+      ? {}
+      : { range: `bytes=${headers.range.from}-` }),
+  };
+}

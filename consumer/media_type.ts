@@ -1,0 +1,79 @@
+/** Media types of the four documents (SECURITY §3). @module */
+
+import { quote, type Warning } from "@sig/core";
+import type { DocumentName } from "./reader.ts";
+
+/** What an issuer's server should call the feed, and what others call it. */
+const FEED_TYPES: ReadonlySet<string> = new Set([
+  "application/x-ndjson",
+  "application/ndjson",
+  "application/jsonl",
+  "application/x-jsonlines",
+]);
+
+/** What to ask for; every server may ignore it. */
+export const ACCEPT: Readonly<Record<DocumentName, string>> = Object.freeze({
+  metadata: "application/json",
+  jwks: "application/jwk-set+json, application/json",
+  did_document: "application/did+json, application/did+ld+json, " +
+    "application/json",
+  feed: "application/x-ndjson",
+});
+
+/** Longest media type that is kept: enough for any real one. */
+const MAX_LENGTH = 100;
+
+/**
+ * The media type of a `Content-Type` header: lower case, without parameters,
+ * cut to 100 characters; null when there is none. It is the server's text, to
+ * be quoted before it is shown.
+ */
+export function parseMediaType(contentType: string | null): string | null {
+  const type = (contentType ?? "").split(/[;,]/, 1)[0]!.trim().toLowerCase();
+  return type === "" ? null : type.slice(0, MAX_LENGTH);
+}
+
+/**
+ * Whether a document of this media type can't be what was asked for:
+ * `text/html` is an error page or a portal, `multipart/*` several ranges.
+ */
+export function isRefusedMediaType(mediaType: string | null): boolean {
+  return mediaType !== null &&
+    (mediaType === "text/html" || mediaType.startsWith("multipart/"));
+}
+
+/**
+ * The warning `media_type_unexpected` for a document whose media type is not
+ * one of those that fit it; undefined when it fits or none was told (local and
+ * inline documents have none). The bytes decide, not the label. (SECURITY §3)
+ *
+ * @example
+ * ```ts
+ * import { checkMediaType } from "./media_type.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(checkMediaType("feed", "application/x-ndjson"), undefined);
+ * assertEquals(
+ *   checkMediaType("feed", "text/plain")?.code,
+ *   "media_type_unexpected",
+ * );
+ * ```
+ */
+export function checkMediaType(
+  name: DocumentName,
+  mediaType: string | null,
+): Warning | undefined {
+  if (mediaType === null) return undefined;
+  const fits = name === "feed"
+    ? FEED_TYPES.has(mediaType)
+    : mediaType === "application/json" || mediaType.endsWith("+json") ||
+      (name === "did_document" && mediaType === "application/did");
+  if (fits) return undefined;
+  const expected = name === "feed" ? "application/x-ndjson" : ACCEPT[name];
+  return {
+    code: "media_type_unexpected",
+    detail: `the ${name} is served as ${
+      quote(mediaType)
+    } (expected ${expected})`,
+  };
+}

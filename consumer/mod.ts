@@ -1,0 +1,65 @@
+/**
+ * Reading an issuer: its documents are fetched with guards, every signature is
+ * verified, the feed is replayed, and questions are answered from it.
+ *
+ * @example Ask an issuer's directory on this machine
+ * ```ts no-eval
+ * import { checkIssuer, openSource, parseSource } from "@sig/consumer";
+ *
+ * const answer = await checkIssuer(openSource(parseSource("./acme.example")), {
+ *   subject: "did:web:alice.example",
+ *   require: ["relationship=employee", "role=deploy"],
+ * }, { now: new Date() });
+ * console.log(answer.decision);
+ * ```
+ *
+ * @module
+ */
+export { isPublicAddress, isRefusedHostName } from "./address.ts";
+export {
+  checkIssuer,
+  type CheckIssuerOptions,
+  DEFAULT_MAX_AGE_SECONDS,
+  type IssuerQuestion,
+} from "./check_issuer.ts";
+export {
+  type Consumer,
+  type ConsumerOptions,
+  createConsumer,
+} from "./create_consumer.ts";
+export type { FetchPolicy } from "./fetch_options.ts";
+export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
+export type { InlineFeed } from "./inline_reader.ts";
+export {
+  type IssuerLocation,
+  type LoadedIssuer,
+  loadIssuer,
+  type LoadIssuerOptions,
+} from "./load_issuer.ts";
+export { openInlineFeed, openSource } from "./open_source.ts";
+export {
+  type DocumentName,
+  type DocumentReader,
+  type OpenedDocument,
+  type OpenOptions,
+} from "./reader.ts";
+export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
+export {
+  type FeedPolicy,
+  isFault,
+  type KeyUse,
+  type VerifiedEvent,
+  type VerifiedFeed,
+  verifyFeed,
+  type VerifyFeedOptions,
+} from "./verify_feed.ts";
+export {
+  type InvalidReport,
+  type ReportedFault,
+  reportIssuer,
+  type ValidReport,
+  type VerifiedIssuer,
+  verifyIssuer,
+  type VerifyIssuerOptions,
+  type VerifyReport,
+} from "./verify_issuer.ts";

@@ -1,0 +1,183 @@
+/** HTTP over a connection to exactly the vetted addresses. @module */
+
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { parseIpBytes } from "./ip_bytes.ts";
+import type { NodeBuiltins } from "./node_builtins.ts";
+import type {
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from "./transport.ts";
+
+/** A resolver must not make us knock at any number of doors. */
+const MAX_ADDRESSES = 6;
+
+/** A closed socket tells so at once; this only keeps a bug from hanging us. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * A transport that dials the addresses itself, one after the other, so no name
+ * is resolved behind the check (DNS rebinding), no proxy of the environment
+ * and no redirect is followed, and each connection serves one request. TLS
+ * still checks the certificate against the URL's host. (SECURITY §3)
+ *
+ * The `lookup` option of `node:https` would do the same on newer runtimes only,
+ * and is skipped for IP literals.
+ */
+export function createPinnedTransport(node: NodeBuiltins): Transport {
+  return async (request, budget) => {
+    const addresses = request.addresses.slice(0, MAX_ADDRESSES);
+    const giveUpAtMs = budget.spentMs + request.connectTimeoutMs;
+    for (const [i, address] of addresses.entries()) {
+      // A dead address takes its share of the time, not all of it.
+      const shareMs = (giveUpAtMs - budget.spentMs) / (addresses.length - i);
+      const exchange = startExchange(node, request, address);
+      let isConnected = false;
+      try {
+        await budget.wait(exchange.connected, shareMs);
+        isConnected = true;
+        return toResponse(exchange, await budget.wait(exchange.answered));
+      } catch (error) {
+        await exchange.close();
+        const isLast = i === addresses.length - 1;
+        if (isConnected || isLast || !isOfThisAddress(error)) throw error;
+      }
+    }
+    throw new RangeError("Cannot connect: there must be an address");
+  };
+}
+
+/** Whether the next address may fare better. */
+function isOfThisAddress(error: unknown): boolean {
+  const { code, scope } = error as { code?: unknown; scope?: unknown };
+  return typeof code === "string" || scope === "wait";
+}
+
+/** One request to one address. */
+interface Exchange {
+  readonly connected: Promise<void>;
+  readonly answered: Promise<IncomingMessage>;
+  /** The latest error of the connection, even after the answer began. */
+  readonly failure: () => unknown;
+  close(): Promise<void>;
+}
+
+function startExchange(
+  node: NodeBuiltins,
+  request: TransportRequest,
+  address: string,
+): Exchange {
+  const connected = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<IncomingMessage>();
+  const closed = Promise.withResolvers<void>();
+  let failure: unknown;
+  const fail = (error: unknown) => {
+    failure ??= error;
+    connected.reject(error);
+    answered.reject(error);
+  };
+  for (const { promise } of [connected, answered]) promise.catch(() => {});
+
+  let socket: Socket | undefined;
+  const agent = new node.http.Agent({ keepAlive: false });
+  agent.createConnection = () => {
+    socket = dial(node, request, address, () => connected.resolve());
+    socket.on("error", fail);
+    socket.once("close", () => closed.resolve());
+    return socket;
+  };
+  let sent: ClientRequest | undefined;
+  try {
+    sent = node.http.request({
+      agent,
+      method: "GET",
+      // For the agent's bookkeeping only: the socket is ours.
+      host: address,
+      port: portOf(request.url),
+      path: request.url.pathname + request.url.search,
+      headers: { ...request.headers, host: request.url.host },
+    });
+    sent.on("error", fail);
+    sent.once("response", answered.resolve);
+    sent.once("upgrade", (message, upgraded) => {
+      upgraded.destroy();
+      answered.resolve(message);
+    });
+    sent.end();
+  } catch (error) {
+    fail(error);
+  }
+  const close = async () => {
+    sent?.destroy();
+    socket?.destroy();
+    if (socket === undefined) return;
+    const timer = setTimeout(closed.resolve, CLOSE_TIMEOUT_MS);
+    await closed.promise;
+    clearTimeout(timer);
+  };
+  return {
+    connected: connected.promise,
+    answered: answered.promise,
+    failure: () => failure,
+    close,
+  };
+}
+
+/** Opens a TCP or TLS connection to a literal address. */
+function dial(
+  { net, tls }: NodeBuiltins,
+  { url, caCertificates }: TransportRequest,
+  address: string,
+  onConnected: () => void,
+): Socket {
+  const port = portOf(url);
+  if (url.protocol === "http:") {
+    return net.connect({ host: address, port }, onConnected);
+  }
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const socket = tls.connect({
+    host: address,
+    port,
+    // The certificate must be for the URL's host. An IP literal can't be sent
+    // as server name (RFC 6066 §3): then `host` is what is checked.
+    ...(parseIpBytes(name) === undefined ? { servername: name } : {}),
+    ...(caCertificates === undefined ? {} : { ca: [...caCertificates] }),
+    ALPNProtocols: ["http/1.1"],
+    rejectUnauthorized: true,
+  });
+  socket.once("secureConnect", onConnected);
+  return socket;
+}
+
+function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+function toResponse(
+  exchange: Exchange,
+  message: IncomingMessage,
+): TransportResponse {
+  const chunks: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]();
+  return {
+    status: message.statusCode ?? 0,
+    isVerbatim: true,
+    header(name) {
+      const value = message.headers[name];
+      return (Array.isArray(value) ? value.join(", ") : value) ?? null;
+    },
+    async read() {
+      const { done, value } = await chunks.next();
+      if (done !== true) {
+        // A Buffer's slice() would be a view: hand out the plain class.
+        return new Uint8Array(value.buffer, value.byteOffset, value.length);
+      }
+      // Bytes after the end, or an end that the runtime took for one.
+      const failure = exchange.failure();
+      if (failure !== undefined) throw failure;
+      return undefined;
+    },
+    close: exchange.close,
+  };
+}

@@ -1,0 +1,112 @@
+/** What judging needs of getting: the contract of the readers. @module */
+
+import { isSigError, SigError } from "@sig/core";
+
+/** The four documents of an issuer. */
+export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
+
+/** A document whose bytes are on their way. Read it once, or cancel it. */
+export interface OpenedDocument {
+  /**
+   * The bytes, in chunks; to be iterated at most once. Leaving the loop early
+   * closes the file or connection.
+   */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The media type that the server told, or null. */
+  readonly mediaType: string | null;
+  /** The entity tag that the server told, or null. */
+  readonly etag: string | null;
+  /** Closes the file or connection; may be called at any time and twice. */
+  cancel(): void | Promise<void>;
+}
+
+/** Options of {@linkcode DocumentReader.open}. */
+export interface OpenOptions {
+  /** Which document it is: decides codes and expected media types. */
+  readonly name: DocumentName;
+  /** More bytes than these are an error. */
+  readonly maxBytes: number;
+}
+
+/** Gets bytes; judges nothing about their meaning. */
+export interface DocumentReader {
+  /** Where from: what an answer says as `source`. */
+  readonly kind: "local" | "https" | "inline";
+  /**
+   * Opens a document by its reference in the metadata (an absolute URL).
+   *
+   * @throws {SigError} `document_too_large`, or `feed_too_large` for the feed,
+   * and what getting it can run into; {@linkcode isMissing} tells the absence.
+   */
+  open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
+}
+
+/** The code of a document over its limit. */
+export function tooLargeCode(
+  name: DocumentName,
+): "document_too_large" | "feed_too_large" {
+  return name === "feed" ? "feed_too_large" : "document_too_large";
+}
+
+/**
+ * Whether an error of {@linkcode DocumentReader.open} says that the document is
+ * not there at all: 404, 410, no such file. Everything else (no permission, a
+ * folder in its place, a server in trouble) must not pass for absence, or
+ * whoever can cause trouble could switch a check off. (PROTOCOL §1)
+ *
+ * @example
+ * ```ts
+ * import { isMissing } from "./reader.ts";
+ * import { SigError } from "@sig/core";
+ * import { assert } from "@std/assert";
+ *
+ * const gone = new SigError("fetch_status", "Cannot fetch: status 410", {
+ *   context: { status: 410 },
+ * });
+ * assert(isMissing(gone));
+ * assert(!isMissing(new SigError("fetch_timeout", "Cannot fetch: time out")));
+ * ```
+ */
+export function isMissing(error: unknown): boolean {
+  if (isSigError(error, "fetch_status")) {
+    return error.context.status === 404 || error.context.status === 410;
+  }
+  return isSigError(error, "source_not_found") &&
+    error.context.reason === "missing";
+}
+
+/**
+ * Reads a whole small document into memory.
+ *
+ * @param maxBytes Bytes at most: a second line behind the reader's own limit.
+ * @throws {SigError} `document_too_large`, and whatever the reader throws.
+ */
+export async function readAll(
+  doc: OpenedDocument,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of doc.bytes) {
+      length += chunk.length;
+      if (length > maxBytes) {
+        throw new SigError(
+          "document_too_large",
+          `Cannot read document: it is larger than ${maxBytes} bytes`,
+          { context: { limit: maxBytes } },
+        );
+      }
+      chunks.push(chunk);
+    }
+  } finally {
+    await doc.cancel();
+  }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,202 @@
+/** Which responses are an answer (SECURITY §3). Judges only. @module */
+
+import { quote, type SigError } from "@sig/core";
+import { fetchError } from "./fetch_error.ts";
+import { type GuardedFetchOptions, isEntityTag } from "./fetch_options.ts";
+import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
+
+/** The bytes that a 206 carries: `first` to `last`, inclusive, of `total`. */
+export interface ContentRange {
+  /** Offset of the first byte. */
+  readonly first: number;
+  /** Offset of the last byte; always the document's last one. */
+  readonly last: number;
+  /** Bytes of the whole document. */
+  readonly total: number;
+}
+
+/** A response's head, as far as it is judged. */
+export interface ResponseHead {
+  /** Status code; 0 for a redirect that a browser hides. */
+  readonly status: number;
+  /** A header field by its lower-case name, or null. */
+  header(name: string): string | null;
+}
+
+/** A head that passed. */
+export interface AcceptedHead {
+  /** 304 and 206 only when they were asked for. */
+  readonly status: 200 | 206 | 304;
+  /** Lower case, without parameters. */
+  readonly mediaType: string | null;
+  /** The entity tag, when it is a proper one. */
+  readonly etag: string | null;
+  /** Of a 206. */
+  readonly contentRange?: ContentRange;
+  /** Bytes that the body must have, when that is told. */
+  readonly length?: number;
+}
+
+/**
+ * Judges the head of a response to our own request.
+ *
+ * @throws {SigError} `fetch_redirected`, `fetch_status`, `fetch_failed` (an
+ * encoding that we did not ask for, a length that makes no sense),
+ * `fetch_media_type`, or the options' `tooLargeCode`.
+ */
+export function judgeResponse(
+  head: ResponseHead,
+  url: URL,
+  options: GuardedFetchOptions,
+): AcceptedHead {
+  const status = judgeStatus(head, url, options);
+  const mediaType = parseMediaType(head.header("content-type"));
+  const etag = head.header("etag");
+  const accepted = {
+    status,
+    mediaType,
+    etag: etag !== null && isEntityTag(etag) ? etag : null,
+  };
+  if (status === 304) return { ...accepted, length: 0 };
+  judgeEncoding(head, url);
+  if (isRefusedMediaType(mediaType)) {
+    throw fetchError(
+      "fetch_media_type",
+      url,
+      `the server sent ${quote(mediaType ?? "")} (an error page?)`,
+      { media_type: mediaType },
+    );
+  }
+  const contentRange = status === 206
+    ? judgeRange(head, url, options)
+    : undefined;
+  const length = judgeLength(head, url, options, contentRange);
+  return {
+    ...accepted,
+    ...(contentRange === undefined ? {} : { contentRange }),
+    ...(length === undefined ? {} : { length }),
+  };
+}
+
+function judgeStatus(
+  head: ResponseHead,
+  url: URL,
+  { headers }: GuardedFetchOptions,
+): 200 | 206 | 304 {
+  const { status } = head;
+  if (status === 200) return status;
+  if (status === 304 && headers?.ifNoneMatch !== undefined) return status;
+  if (status === 206 && headers?.range !== undefined) return status;
+  if (status === 0 || (status >= 300 && status < 400 && status !== 304)) {
+    throw redirected(head, url);
+  }
+  const unasked = status === 206 || status === 304 ? ", unasked" : "";
+  throw fetchError(
+    "fetch_status",
+    url,
+    `the server answered with status ${status}${unasked}`,
+    { status },
+  );
+}
+
+/** Redirects could lead anywhere, also to this machine: none is followed. */
+function redirected(head: ResponseHead, url: URL): SigError {
+  const location = head.header("location");
+  const target = location === null ? null : URL.parse(location, url);
+  const isWeb = target?.protocol === "https:" || target?.protocol === "http:";
+  // Only the origin: path and query could be long, or somebody's secret.
+  const place = target === null
+    ? "another place"
+    : isWeb
+    ? quote(target.origin)
+    : `a ${quote(target.protocol)} URL`;
+  return fetchError(
+    "fetch_redirected",
+    url,
+    `the server redirects to ${place} (redirects are not followed)`,
+    {
+      ...(head.status === 0 ? {} : { status: head.status }),
+      ...(target !== null && isWeb ? { location_origin: target.origin } : {}),
+      hint: "Name the final place as the source, or have the issuer serve " +
+        "the document itself at this URL.",
+    },
+  );
+}
+
+/** No decoding: a few hundred bytes can unpack to gigabytes. */
+function judgeEncoding(head: ResponseHead, url: URL): void {
+  const rules = [["content-encoding", "identity"], [
+    "transfer-encoding",
+    "chunked",
+  ]] as const;
+  for (const [name, allowed] of rules) {
+    const value = head.header(name)?.trim().toLowerCase() ?? "";
+    if (value === "" || value === allowed) continue;
+    throw fetchError(
+      "fetch_failed",
+      url,
+      `the server sent ${name} ${quote(value)}, which was not asked for`,
+      { kind: "encoding", hint: "Switch compression off for this document." },
+    );
+  }
+}
+
+/** The rest of the document from where we asked, and all of it. */
+function judgeRange(
+  head: ResponseHead,
+  url: URL,
+  { headers }: GuardedFetchOptions,
+): ContentRange {
+  const text = head.header("content-range") ?? "";
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(text);
+  const [first, last, total] = (match ?? []).slice(1).map(Number);
+  if (
+    first === undefined || last === undefined || total === undefined ||
+    first !== headers?.range?.from || last < first || last !== total - 1
+  ) {
+    throw fetchError(
+      "fetch_failed",
+      url,
+      "the server sent another range than the one asked for",
+      { kind: "range" },
+    );
+  }
+  return { first, last, total };
+}
+
+function judgeLength(
+  head: ResponseHead,
+  url: URL,
+  { maxBytes, tooLargeCode }: GuardedFetchOptions,
+  range: ContentRange | undefined,
+): number | undefined {
+  const text = head.header("content-length");
+  const told = text === null ? undefined : parseLength(text);
+  const ranged = range === undefined ? undefined : range.last - range.first + 1;
+  if (
+    Number.isNaN(told) ||
+    (told !== undefined && ranged !== undefined && told !== ranged)
+  ) {
+    const why = "the server's content-length makes no sense";
+    throw fetchError("fetch_failed", url, why, { kind: "http" });
+  }
+  const length = told ?? ranged;
+  if (length !== undefined && length > maxBytes) {
+    throw tooLarge(url, maxBytes, tooLargeCode);
+  }
+  return length;
+}
+
+function parseLength(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+}
+
+/** The error of a body over the limit. */
+export function tooLarge(
+  url: URL,
+  maxBytes: number,
+  code: GuardedFetchOptions["tooLargeCode"],
+): SigError {
+  const why = `it is larger than ${maxBytes} bytes`;
+  return fetchError(code, url, why, { limit: maxBytes });
+}

@@ -1,0 +1,43 @@
+/** What a transport does: one GET, no judgement. @module */
+
+import type { NetworkBudget } from "./network_budget.ts";
+
+/** One GET request. */
+export interface TransportRequest {
+  /** Vetted: scheme, port, host name, no userinfo. */
+  readonly url: URL;
+  /** Header fields by lower-case name, without `host`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The only addresses that may be connected to; vetted IP literals. */
+  readonly addresses: readonly string[];
+  /** Milliseconds that connecting may take, all addresses together. */
+  readonly connectTimeoutMs: number;
+  /** PEM certificates to trust instead of the runtime's own. */
+  readonly caCertificates?: readonly string[];
+}
+
+/** A response whose head has arrived. */
+export interface TransportResponse {
+  /** Status code; 0 for a redirect that a browser hides. */
+  readonly status: number;
+  /** A header field by its lower-case name, or null. */
+  header(name: string): string | null;
+  /**
+   * The next chunk, or undefined at the end. Rejects when the body breaks off.
+   * Not bounded in time: the budget is the caller's.
+   */
+  read(): Promise<Uint8Array | undefined>;
+  /** Whether `content-length` counts the very bytes that `read` gives. */
+  readonly isVerbatim: boolean;
+  /** Closes the connection. Never rejects; may be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Sends the request and waits, within the budget, for the head of the answer.
+ * When it rejects, the connection is closed already.
+ */
+export type Transport = (
+  request: TransportRequest,
+  budget: NetworkBudget,
+) => Promise<TransportResponse>;

@@ -1,0 +1,112 @@
+/** Which URLs may be fetched at all (SECURITY §3). @module */
+
+import { type ErrorContext, quote, SigError } from "@sig/core";
+import { isPublicAddress, isRefusedHostName } from "./address.ts";
+import { parseIpBytes } from "./ip_bytes.ts";
+
+/**
+ * Ports of other protocols, as the Fetch standard lists them: a URL must not
+ * make us talk to a mail server. Port 0 among them.
+ */
+const BLOCKED_PORTS: ReadonlySet<number> = new Set(
+  [0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77]
+    .concat([79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119])
+    .concat([123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514])
+    .concat([515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636])
+    .concat([989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190])
+    .concat([5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697])
+    .concat([10080]),
+);
+
+/** A URL that may be fetched, as far as its text tells. */
+export interface VettedUrl {
+  /** The parsed URL. */
+  readonly url: URL;
+  /** The IP address, without brackets, when the host is one. */
+  readonly literal?: string;
+}
+
+/** Options of {@linkcode vetUrl}. */
+export interface VetUrlOptions {
+  /** Allow `http:` and any host: for tests and closed networks. */
+  readonly allowPrivate?: boolean;
+}
+
+/**
+ * Judges a URL by its text alone: https, no userinfo, a host that is neither a
+ * refused name nor a non-public address. The host is judged as the URL parser
+ * reads it, so `0x7f.1`, `2130706433` or full-width digits are 127.0.0.1.
+ *
+ * @throws {SigError} `invalid_identifier` when it is no URL, `insecure_url` for
+ * scheme and userinfo, `address_not_allowed` for host and port.
+ */
+export function vetUrl(
+  input: string | URL,
+  options: VetUrlOptions = {},
+): VettedUrl {
+  const allowPrivate = options.allowPrivate ?? false;
+  const url = URL.parse(input);
+  if (url === null) {
+    // Its text is not shown: it may hold a password.
+    throw new SigError(
+      "invalid_identifier",
+      "Cannot fetch: the URL is malformed (expected https://host/path)",
+    );
+  }
+  checkScheme(url, allowPrivate);
+  if (url.username !== "" || url.password !== "") {
+    throw new SigError(
+      "insecure_url",
+      `Cannot fetch from ${quote(url.host)}: the URL carries a user name or ` +
+        "password, which would be sent along",
+      { context: { host: url.host } },
+    );
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const literal = parseIpBytes(host) === undefined ? undefined : host;
+  if (BLOCKED_PORTS.has(url.port === "" ? 443 : Number(url.port))) {
+    throw notAllowed(url, `port ${url.port} is that of another protocol`);
+  }
+  if (!allowPrivate) {
+    if (literal !== undefined && !isPublicAddress(literal)) {
+      throw notAllowed(url, "the address is not a public one", HINT);
+    }
+    if (literal === undefined && isRefusedHostName(host)) {
+      throw notAllowed(url, "the host name is a local one", HINT);
+    }
+  }
+  return { url, ...(literal === undefined ? {} : { literal }) };
+}
+
+const HINT = "For a test on this machine or network, use --allow-insecure " +
+  "(allowPrivate in the library).";
+
+/** The error `address_not_allowed` about a URL's host. */
+export function notAllowed(url: URL, why: string, hint?: string): SigError {
+  const context: ErrorContext = {
+    host: url.host,
+    ...(hint === undefined ? {} : { hint }),
+  };
+  return new SigError(
+    "address_not_allowed",
+    `Cannot fetch from ${quote(url.host)}: ${why}`,
+    { context },
+  );
+}
+
+function checkScheme(url: URL, allowPrivate: boolean): void {
+  if (url.protocol === "https:") return;
+  if (url.protocol === "http:" && allowPrivate) return;
+  throw new SigError(
+    "insecure_url",
+    `Cannot fetch over ${quote(url.protocol)}: only https is allowed`,
+    {
+      context: {
+        scheme: url.protocol.slice(0, 40),
+        ...(url.protocol === "http:"
+          ? { hint: "For a test on this machine, use --allow-insecure." }
+          : {}),
+      },
+    },
+  );
+}

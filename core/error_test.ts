@@ -1,0 +1,61 @@
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { isSigError, SigError, withContext } from "./error.ts";
+
+Deno.test("a SigError carries code, category, context and cause", () => {
+  const cause = new Error("below");
+  const error = new SigError("key_not_found", "Cannot verify: no such key", {
+    context: { kid: "k1" },
+    cause,
+  });
+  assertEquals(
+    [error.name, error.code, error.category, error.message],
+    ["SigError", "key_not_found", "invalid", "Cannot verify: no such key"],
+  );
+  assertEquals(error.context, { kid: "k1" });
+  assertStrictEquals(error.cause, cause);
+  assert(!("cause" in new SigError("internal", "Cannot go on")));
+  assertEquals(new SigError("internal", "Cannot go on").context, {});
+});
+
+Deno.test("isSigError knows a SigError of another copy of the module", () => {
+  const foreign = Object.assign(new Error("Cannot verify"), {
+    name: "SigError",
+    code: "key_not_found",
+  });
+  assert(isSigError(foreign));
+  assert(isSigError(foreign, "key_not_found"));
+  assert(!isSigError(foreign, "duplicate_kid"));
+});
+
+Deno.test("isSigError refuses everything else", () => {
+  const named = (code: unknown) =>
+    Object.assign(new Error(), { name: "SigError", code });
+  const others = [
+    undefined,
+    null,
+    "SigError",
+    { name: "SigError", code: "internal" },
+    new Error("x"),
+    named("toString"),
+    named("__proto__"),
+    named(undefined),
+    named(["internal"]),
+  ];
+  for (const other of others) assert(!isSigError(other), String(other));
+});
+
+Deno.test("withContext keeps the place that is nearest to the fault", () => {
+  const cause = new Error("below");
+  const inner = new SigError("invalid_field", "Cannot accept event", {
+    context: { sequence: 4, pointer: "/roles" },
+    cause,
+  });
+  const outer = withContext(inner, { line: 4, sequence: 9 });
+  assertEquals(outer.context, { line: 4, sequence: 4, pointer: "/roles" });
+  assertEquals(
+    { code: outer.code, message: outer.message },
+    { code: inner.code, message: inner.message },
+  );
+  assertStrictEquals(outer.cause, cause);
+  assertEquals(inner.context, { sequence: 4, pointer: "/roles" });
+});

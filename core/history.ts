@@ -1,0 +1,155 @@
+/** What a feed has said of each relationship, version by version. @module */
+
+import { isRevoke, isUpsert } from "./event.ts";
+import { unmatchedRevoke } from "./feed_rules.ts";
+import { compareInstants, type Instant, validInstant } from "./timestamp.ts";
+import type {
+  RelationshipRevokeEvent,
+  RelationshipState,
+  RelationshipUpsertEvent,
+  SigEvent,
+  UnknownEvent,
+} from "./types.ts";
+
+/** A relationship as one event left it. */
+export interface RelationshipVersion {
+  /** The relationship after the event. */
+  readonly state: RelationshipState;
+  /** The event's `issued_at`. */
+  readonly issuedAt: Instant;
+  /**
+   * Of a revoke: since when the versions before it no longer hold, the earlier
+   * of `effective_at` and `issued_at` (PROTOCOL §5).
+   */
+  readonly endsEarlierFrom?: Instant;
+}
+
+/** Everything that the questions about a feed need; read-only to callers. */
+export interface FeedHistory {
+  /** Versions of a relationship in the order of the feed. */
+  readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
+  /** Identifiers of the relationships that ever were about a subject. */
+  relationshipsOf(subject: string): ReadonlySet<string>;
+  /** `issued_at` of an event that was replayed. */
+  issuedAt(sequence: number): Instant;
+  /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
+  prefixAt(instant: Instant): number;
+}
+
+/** Collects a {@linkcode FeedHistory}. */
+export class HistoryBuilder implements FeedHistory {
+  readonly #versions: Map<string, RelationshipVersion[]>;
+  readonly #bySubject: Map<string, Set<string>>;
+  // Two number arrays instead of an object an event.
+  readonly #seconds: number[];
+  readonly #nanoseconds: number[];
+
+  constructor(from?: HistoryBuilder) {
+    this.#versions = new Map(
+      from && Array.from(from.#versions, ([id, list]) => [id, [...list]]),
+    );
+    this.#bySubject = new Map(
+      from &&
+        Array.from(from.#bySubject, ([name, ids]) => [name, new Set(ids)]),
+    );
+    this.#seconds = from ? [...from.#seconds] : [];
+    this.#nanoseconds = from ? [...from.#nanoseconds] : [];
+  }
+
+  get versions(): ReadonlyMap<string, readonly RelationshipVersion[]> {
+    return this.#versions;
+  }
+
+  relationshipsOf(subject: string): ReadonlySet<string> {
+    return this.#bySubject.get(subject) ?? new Set();
+  }
+
+  issuedAt(sequence: number): Instant {
+    const seconds = this.#seconds[sequence - 1];
+    const nanoseconds = this.#nanoseconds[sequence - 1];
+    if (seconds === undefined || nanoseconds === undefined) {
+      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
+    }
+    return { seconds, nanoseconds };
+  }
+
+  prefixAt(instant: Instant): number {
+    let events = 0;
+    while (
+      events < this.#seconds.length &&
+      compareInstants(this.issuedAt(events + 1), instant) <= 0
+    ) events++;
+    return events;
+  }
+
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event: SigEvent | UnknownEvent, applies: boolean): void {
+    const issuedAt = validInstant(event.issued_at);
+    this.#seconds.push(issuedAt.seconds);
+    this.#nanoseconds.push(issuedAt.nanoseconds);
+    if (!applies || (!isUpsert(event) && !isRevoke(event))) return;
+    const id = event.relationship_id;
+    const versions = this.#versions.get(id);
+    const before = versions?.at(-1)?.state;
+    const state = stateAfter(before, event);
+    const version: RelationshipVersion = isRevoke(event)
+      ? {
+        state,
+        issuedAt,
+        endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at)),
+      }
+      : { state, issuedAt };
+    if (versions) versions.push(version);
+    else this.#versions.set(id, [version]);
+    if (before?.subject !== state.subject) this.#index(state.subject, id);
+  }
+
+  #index(subject: string, id: string): void {
+    const ids = this.#bySubject.get(subject);
+    if (ids === undefined) this.#bySubject.set(subject, new Set([id]));
+    else ids.add(id);
+  }
+}
+
+function earlier(a: Instant, b: Instant): Instant {
+  return compareInstants(a, b) <= 0 ? a : b;
+}
+
+/**
+ * A relationship after an event (the seed's transitions): an upsert replaces
+ * everything, a revoke keeps the upsert's members and adds its own two.
+ *
+ * @throws {SigError} `revoke_without_upsert`
+ */
+export function stateAfter(
+  before: RelationshipState | undefined,
+  event: RelationshipUpsertEvent | RelationshipRevokeEvent,
+): RelationshipState {
+  if (isUpsert(event)) {
+    return {
+      issuer: event.issuer,
+      relationship_id: event.relationship_id,
+      subject: event.subject,
+      relationship_type: event.relationship_type,
+      roles: event.roles,
+      valid_from: event.valid_from,
+      valid_until: event.valid_until,
+      status: "active",
+      last_sequence: event.sequence,
+    };
+  }
+  if (before === undefined) throw unmatchedRevoke(event);
+  return {
+    issuer: before.issuer,
+    relationship_id: before.relationship_id,
+    subject: before.subject,
+    relationship_type: before.relationship_type,
+    roles: before.roles,
+    valid_from: before.valid_from,
+    valid_until: before.valid_until,
+    status: "revoked",
+    revoked_reason_code: event.reason_code,
+    revoked_effective_at: event.effective_at,
+    last_sequence: event.sequence,
+  };
+}

@@ -1,0 +1,413 @@
+/**
+ * Strict JSON reading (SECURITY §2): one scan refuses what `JSON.parse` hides,
+ * then `JSON.parse` builds the value.
+ *
+ * Building the value with `JSON.parse` is faster than building it here and, as
+ * important, its strings are copies: slices of the text would keep every line
+ * of a feed in memory for as long as a state is held.
+ *
+ * @module
+ */
+
+import { DEFAULT_LIMITS } from "./limits.ts";
+
+/** Which rule of strict JSON a text breaks. */
+export type JsonFault =
+  | "utf8"
+  | "syntax"
+  | "depth"
+  | "duplicate"
+  | "number"
+  | "string";
+
+/**
+ * A text that is not strict JSON. Callers turn it into the code that fits
+ * where the text stood; the message never quotes the text.
+ */
+export class JsonError extends Error {
+  /** Always `JsonError`. */
+  override readonly name = "JsonError";
+  /** The broken rule. */
+  readonly fault: JsonFault;
+  /**
+   * JSON Pointer of the place, or of what holds it where that is longer than
+   * 512 characters; `""` where it isn't known. Made of names out of the text:
+   * not to be shown unescaped.
+   */
+  readonly pointer: string;
+  /** Whether the text is one JSON object, apart from this fault. */
+  readonly inObject: boolean;
+
+  /** Makes the error; `message` completes "… is not strict JSON: ". */
+  constructor(
+    fault: JsonFault,
+    pointer: string,
+    message: string,
+    inObject = false,
+  ) {
+    super(message);
+    this.fault = fault;
+    this.pointer = pointer;
+    this.inObject = inObject;
+  }
+}
+
+/** Options of {@linkcode parseJson}. */
+export interface ParseJsonOptions {
+  /** Levels of arrays and objects, 16 unless told. */
+  readonly maxDepth?: number;
+}
+
+/** A value, and which of its members are not written as plain integers. */
+export interface ParsedJson {
+  /** The value. */
+  readonly value: unknown;
+  /**
+   * Pointers of the root object's members that are numbers with a sign, a point
+   * or an exponent (`1.0`, `-0`). Deeper ones are left out: their pointers could
+   * be many times as long as the text.
+   */
+  readonly decimals: readonly string[];
+}
+
+// `ignoreBOM` keeps a BOM in the text, where JSON refuses it.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads JSON strictly: UTF-8 without BOM, RFC 8259, no member name twice at
+ * any depth, bounded depth, well-formed strings, no number that overflows and
+ * no integer literal outside ±(2^53-1). (PROTOCOL §2, SECURITY §2)
+ *
+ * @example What `JSON.parse` lets through
+ * ```ts
+ * import { JsonError, parseJson } from "@sig/core";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * assertEquals(parseJson('{"a":1}'), { a: 1 });
+ * assertThrows(() => parseJson('{"a":1,"\\u0061":2}'), JsonError, "twice");
+ * assertThrows(() => parseJson("9007199254740993"), JsonError, "2^53-1");
+ * ```
+ *
+ * @throws {JsonError} with the broken rule and its JSON pointer.
+ */
+export function parseJson(
+  input: string | Uint8Array,
+  options?: ParseJsonOptions,
+): unknown {
+  return parseJsonWithSpelling(input, options).value;
+}
+
+/** {@linkcode parseJson}, telling also how the numbers are spelled. */
+export function parseJsonWithSpelling(
+  input: string | Uint8Array,
+  options: ParseJsonOptions = {},
+): ParsedJson {
+  const text = decode(input);
+  const names = countPlainNames(text, options.maxDepth);
+  if (names >= 0) {
+    const value = parseSyntax(text);
+    if (countNames(value) === names) return { value, decimals: NO_DECIMALS };
+  }
+  const scan = new Scan(text, options.maxDepth ?? DEFAULT_LIMITS.maxJsonDepth);
+  const fault = scan.run();
+  if (fault?.fault === "depth") throw fault;
+  const value = parseSyntax(text);
+  if (fault) {
+    const { pointer, message } = fault;
+    throw new JsonError(fault.fault, pointer, message, scan.startsWithBrace);
+  }
+  return { value, decimals: Array.from(scan.decimals, toStep) };
+}
+
+function decode(input: string | Uint8Array): string {
+  if (typeof input !== "string") {
+    try {
+      return utf8.decode(input);
+    } catch {
+      throw new JsonError("utf8", "", "it is not UTF-8");
+    }
+  }
+  if (!input.isWellFormed()) {
+    throw new JsonError("utf8", "", "it holds a lone surrogate");
+  }
+  return input;
+}
+
+function parseSyntax(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Only the number is taken over: the rest of the text quotes its input.
+    // It stands at the end, where no quoted input can imitate it.
+    const at = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(
+      (error as Error).message,
+    )?.[1];
+    throw new JsonError(
+      "syntax",
+      "",
+      `syntax error${at === undefined ? "" : ` at character ${at}`}`,
+    );
+  }
+}
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** Integer literals of up to this many digits need no closer look. */
+const SAFE_DIGITS = 15;
+/** Longer pointers are cut: a few of them would outweigh the text itself. */
+const MAX_POINTER_LENGTH = 512;
+
+const NO_DECIMALS: readonly string[] = Object.freeze([]);
+
+/**
+ * The number of member names in a text that is too plain to break a rule other
+ * than that of doubled names: no escape, no sign, point or exponent, no integer
+ * of more than 15 digits, not too deep. -1 for every other text.
+ *
+ * If JSON.parse then builds as many members, none stood twice, and the closer
+ * look, which costs more than JSON.parse itself, is not needed.
+ */
+function countPlainNames(
+  text: string,
+  maxDepth = DEFAULT_LIMITS.maxJsonDepth,
+): number {
+  if (text.includes("\\")) return -1;
+  let names = 0;
+  let depth = 0;
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c >= 0x30 && c <= 0x39) {
+      if (++digits > SAFE_DIGITS) return -1;
+      continue;
+    }
+    digits = 0;
+    if (c === QUOTE) {
+      i = text.indexOf('"', i + 1);
+      if (i < 0) return -1;
+    } else if (c === COLON) {
+      names++;
+    } else if (c === 0x7b || c === 0x5b) {
+      if (++depth > maxDepth) return -1;
+    } else if (c === 0x7d || c === 0x5d) {
+      depth--;
+    } else if (c === MINUS || c === 0x2b || c === 0x2e || c === 0x45) {
+      return -1; // - + . E; an "e" stands in true and false too
+    } else if (c === 0x65 && i > 0 && isDigit(text.charCodeAt(i - 1))) {
+      return -1;
+    }
+  }
+  return names;
+}
+
+function isDigit(c: number): boolean {
+  return c >= 0x30 && c <= 0x39;
+}
+
+/** The number of members in all objects of a value. */
+function countNames(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let names = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) names += countNames(item);
+    return names;
+  }
+  const object = value as { readonly [name: string]: unknown };
+  for (const name in object) {
+    names += 1 + countNames(object[name]);
+  }
+  return names;
+}
+
+/**
+ * One pass over a text that may not even be JSON: it follows strings and
+ * brackets only, so that whatever else is wrong is left to `JSON.parse`.
+ */
+class Scan {
+  /** Names of the root's members that are numbers of a special spelling. */
+  readonly decimals: Set<string> = new Set();
+  readonly #text: string;
+  readonly #maxDepth: number;
+  readonly #escapes: boolean;
+  /** Per open bracket: the names seen in an object, the index in an array. */
+  readonly #names: (Names | undefined)[] = [];
+  readonly #places: (string | number)[] = [];
+  #fault: JsonError | undefined;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+    this.#escapes = text.includes("\\");
+  }
+
+  /** Whether what parses as JSON is an object. */
+  get startsWithBrace(): boolean {
+    return /^[ \t\n\r]*\{/.test(this.#text);
+  }
+
+  /** The first fault; a fault of depth ends the scan. */
+  run(): JsonError | undefined {
+    const text = this.#text;
+    for (let i = 0; i < text.length;) {
+      const c = text.charCodeAt(i);
+      if (c === QUOTE) {
+        i = this.#string(i);
+      } else if (c === 0x7b || c === 0x5b) { // { [
+        if (this.#places.length === this.#maxDepth) {
+          return this.#report("depth", `more than ${this.#maxDepth} levels`);
+        }
+        this.#names.push(c === 0x7b ? new Names() : undefined);
+        this.#places.push(c === 0x7b ? "" : 0);
+        i++;
+      } else if (c === 0x7d || c === 0x5d) { // } ]
+        this.#names.pop();
+        this.#places.pop();
+        i++;
+      } else if (c === MINUS || (c >= 0x30 && c <= 0x39)) {
+        i = this.#number(i);
+      } else {
+        if (c === 0x2c) this.#nextItem();
+        i++;
+      }
+    }
+    return this.#fault;
+  }
+
+  #nextItem(): void {
+    const top = this.#places.length - 1;
+    const place = this.#places[top];
+    if (typeof place === "number") this.#places[top] = place + 1;
+  }
+
+  /** Passes over a string; it is a name where a colon follows in an object. */
+  #string(start: number): number {
+    const text = this.#text;
+    let end = text.indexOf('"', start + 1);
+    if (this.#escapes) {
+      while (end !== -1 && isEscaped(text, start, end)) {
+        end = text.indexOf('"', end + 1);
+      }
+    }
+    if (end === -1) return text.length; // JSON.parse refuses it
+    const names = this.#names.at(-1);
+    if (names !== undefined && this.#isName(end + 1)) {
+      const raw = text.slice(start + 1, end);
+      const name = this.#escapes && raw.includes("\\") ? unescape(raw) : raw;
+      this.#places[this.#places.length - 1] = name;
+      if (!names.add(name)) this.#report("duplicate", "a member stands twice");
+    }
+    if (this.#escapes && !this.#isWellFormed(start, end)) {
+      this.#report("string", "a string holds a lone surrogate");
+    }
+    return end + 1;
+  }
+
+  #isName(after: number): boolean {
+    const text = this.#text;
+    let i = after;
+    while (isSpace(text.charCodeAt(i))) i++;
+    return text.charCodeAt(i) === COLON;
+  }
+
+  #isWellFormed(start: number, end: number): boolean {
+    const raw = this.#text.slice(start + 1, end);
+    return !raw.includes("\\u") || unescape(raw).isWellFormed();
+  }
+
+  #number(start: number): number {
+    const text = this.#text;
+    let i = start;
+    let integer = true;
+    for (; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      if (c >= 0x30 && c <= 0x39) continue;
+      if (c === MINUS && i === start) continue;
+      // . e E + -
+      if (c !== 0x2e && c !== 0x65 && c !== 0x45 && c !== 0x2b && c !== MINUS) {
+        break;
+      }
+      integer = false;
+    }
+    if (!integer || text.charCodeAt(start) === MINUS) {
+      const [name] = this.#places;
+      if (this.#places.length === 1 && typeof name === "string") {
+        this.decimals.add(name);
+      }
+    }
+    if (!integer) {
+      if (!Number.isFinite(Number(text.slice(start, i)))) {
+        this.#report("number", "a number is too large");
+      }
+    } else if (i - start > SAFE_DIGITS) {
+      if (!Number.isSafeInteger(Number(text.slice(start, i)))) {
+        this.#report("number", "an integer is outside ±(2^53-1)");
+      }
+    }
+    return i;
+  }
+
+  #report(fault: JsonFault, message: string): JsonError {
+    this.#fault ??= new JsonError(fault, this.#pointer(), message);
+    return this.#fault;
+  }
+
+  #pointer(): string {
+    let pointer = "";
+    for (const place of this.#places) {
+      const longer = pointer + toStep(place);
+      if (longer.length > MAX_POINTER_LENGTH) break;
+      pointer = longer;
+    }
+    return pointer;
+  }
+}
+
+/** The member names of one object: a list while short, then a set. */
+class Names {
+  readonly #list: string[] = [];
+  #set: Set<string> | undefined;
+
+  /** False when the name is there already. */
+  add(name: string): boolean {
+    if (this.#set === undefined) {
+      if (this.#list.includes(name)) return false;
+      this.#list.push(name);
+      // Without the set, an object of n names would cost n² comparisons.
+      if (this.#list.length === 32) this.#set = new Set(this.#list);
+      return true;
+    }
+    if (this.#set.has(name)) return false;
+    this.#set.add(name);
+    return true;
+  }
+}
+
+function isSpace(c: number): boolean {
+  return c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
+}
+
+/** Whether an odd number of backslashes stands before a quote. */
+function isEscaped(text: string, start: number, quote: number): boolean {
+  let i = quote - 1;
+  while (i > start && text.charCodeAt(i) === BACKSLASH) i--;
+  return (quote - 1 - i) % 2 === 1;
+}
+
+function unescape(raw: string): string {
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw; // the whole text is refused for it
+  }
+}
+
+function toStep(place: string | number): string {
+  return `/${escapePointer(place)}`;
+}
+
+/** One step of a JSON Pointer (RFC 6901), without its slash. */
+export function escapePointer(place: string | number): string {
+  return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
+}

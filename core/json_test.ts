@@ -1,0 +1,216 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  JsonError,
+  type JsonFault,
+  parseJson,
+  parseJsonWithSpelling,
+} from "./json.ts";
+
+function faultOf(
+  input: string | Uint8Array,
+): Pick<JsonError, "fault" | "pointer" | "message"> | undefined {
+  try {
+    parseJson(input);
+    return undefined;
+  } catch (error) {
+    assert(error instanceof JsonError, String(error));
+    const { fault, pointer, message } = error;
+    return { fault, pointer, message };
+  }
+}
+
+Deno.test("what is strict JSON is read as JSON.parse reads it", () => {
+  const texts = [
+    "null",
+    ' \t\r\n{ "a" : [ 1 , -2.5e+3 , "x\\n\\u00e9\\ud83d\\ude00" ] } \n',
+    '{"":{"":{"":[]}},"a":{"":1}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"b","b":"a","c":"a\\"b\\\\","d":"\\\\"}',
+    "[-0,0.0,1e2,1E-400,9007199254740991,-9007199254740991,1e22]",
+    '{"a:":1,"a":":","\\\\":1,"\\"":2}',
+  ];
+  for (const text of texts) {
+    assertEquals(parseJson(text), JSON.parse(text), text);
+    const bytes = new TextEncoder().encode(text);
+    assertEquals(parseJson(bytes), JSON.parse(text), text);
+  }
+});
+
+Deno.test("a member name may stand once in an object, however it is spelled", () => {
+  const twice: readonly (readonly [string, string])[] = [
+    ['{"a":1,"a":1}', "/a"],
+    ['{"a":1,"\\u0061":2}', "/a"],
+    ['{"\\u0061":1,"a":2}', "/a"],
+    ['{"\\/":1,"/":2}', "/~1"],
+    ['{"~":1,"\\u007e":2}', "/~0"],
+    ['{"":1,"" :2}', "/"],
+    ['{"a" :1,"a"\n:2}', "/a"],
+    ['{"b":{"a":1,"c":[{"x":1,"x":2}]}}', "/b/c/0/x"],
+    ['[0,[1,{"a":1,"a":2}]]', "/1/1/a"],
+    ['{"__proto__":1,"__proto__":2}', "/__proto__"],
+    ['{"__proto__":1,"\\u005f_proto__":2}', "/__proto__"],
+    ['{"constructor":1,"constructor":1}', "/constructor"],
+    ['{"\\ud83d\\ude00":1,"😀":2}', "/😀"],
+  ];
+  for (const [text, pointer] of twice) {
+    assertEquals(
+      faultOf(text),
+      { fault: "duplicate", pointer, message: "a member stands twice" },
+      text,
+    );
+  }
+  const once = [
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '{"a":"a","b":"a"}',
+    '{"a":["a","a"]}',
+    '{"é":1,"e\\u0301":2}',
+    '{"a":1,"A":2,"a ":3}',
+  ];
+  for (const text of once) assertEquals(faultOf(text), undefined, text);
+});
+
+Deno.test("a doubled name is found in a large object too", () => {
+  for (const size of [31, 32, 33, 34, 5_000]) {
+    const names = Array.from({ length: size }, (_, i) => `"n${i}":${i}`);
+    assertEquals(faultOf(`{${names.join(",")}}`), undefined);
+    for (const double of [0, size - 1]) {
+      const text = `{${names.join(",")},"n${double}":0}`;
+      assertEquals(faultOf(text)?.fault, "duplicate", `${size}, ${double}`);
+    }
+  }
+});
+
+Deno.test("depth: 16 levels are read, 17 are not", () => {
+  const nest = (open: string, close: string, depth: number) =>
+    open.repeat(depth) + close.repeat(depth);
+  assertEquals(faultOf(nest("[", "]", 16)), undefined);
+  assertEquals(faultOf(`${'{"a":'.repeat(16)}1${"}".repeat(16)}`), undefined);
+  const tooDeep = "more than 16 levels";
+  assertEquals(faultOf(nest("[", "]", 17))?.message, tooDeep);
+  assertEquals(
+    faultOf(`${'{"a":'.repeat(17)}1${"}".repeat(17)}`)?.message,
+    tooDeep,
+  );
+  assertEquals(faultOf("[".repeat(1_000_000))?.fault, "depth");
+  assertEquals(faultOf(`["${"[".repeat(50)}"]`), undefined);
+  assertEquals(parseJson("[[1]]", { maxDepth: 2 }), [[1]]);
+});
+
+Deno.test("numbers: overflow and unsafe integers are refused, with their place", () => {
+  const table: readonly (readonly [string, string | undefined])[] = [
+    ["9007199254740991", undefined],
+    ["-9007199254740991", undefined],
+    ["9007199254740992", "an integer is outside ±(2^53-1)"],
+    ["-9007199254740992", "an integer is outside ±(2^53-1)"],
+    ["9007199254740993", "an integer is outside ±(2^53-1)"],
+    ["1" + "0".repeat(400), "an integer is outside ±(2^53-1)"],
+    ["123456789012345", undefined],
+    ["1e308", undefined],
+    ["1e309", "a number is too large"],
+    ["-1e309", "a number is too large"],
+    ["1e-400", undefined],
+    ["9007199254740993.0", undefined],
+    ["-0", undefined],
+    ["-0.0", undefined],
+    ["0e0", undefined],
+  ];
+  for (const [number, message] of table) {
+    assertEquals(faultOf(`{"a":[0,${number}]}`)?.message, message, number);
+    if (message !== undefined) {
+      assertEquals(faultOf(`{"a":[0,${number}]}`)?.pointer, "/a/1", number);
+    }
+  }
+});
+
+Deno.test("lone surrogates are refused, escaped or not", () => {
+  const table: readonly (readonly [string, JsonFault | undefined])[] = [
+    ['"\\ud800"', "string"],
+    ['"\\udc00"', "string"],
+    ['"\\ude00\\ud83d"', "string"],
+    ['{"\\ud800":1}', "string"],
+    ['"\\ud83d\\ude00"', undefined],
+    ['"\\\\ud800"', undefined],
+    ['"\ud800"', "utf8"],
+  ];
+  for (const [text, fault] of table) {
+    assertEquals(faultOf(text)?.fault, fault, text);
+  }
+});
+
+Deno.test("bytes must be UTF-8 without a BOM", () => {
+  const cases: readonly (readonly [number[], JsonFault])[] = [
+    [[0xef, 0xbb, 0xbf, 0x31], "syntax"],
+    [[0x22, 0xff, 0x22], "utf8"],
+    [[0x22, 0xc0, 0xaf, 0x22], "utf8"],
+    [[0x22, 0xed, 0xa0, 0x80, 0x22], "utf8"],
+    [[0x22, 0xe2, 0x82, 0x22], "utf8"],
+    [[0x31, 0x00], "syntax"],
+    [[], "syntax"],
+  ];
+  for (const [bytes, fault] of cases) {
+    assertEquals(faultOf(new Uint8Array(bytes))?.fault, fault, String(bytes));
+  }
+  assertEquals(faultOf("\ufeff1")?.fault, "syntax");
+});
+
+Deno.test("a syntax error tells the place, and never quotes the text", () => {
+  const secret = "hunter2 in JSON at position 99 (line 1 column 1)";
+  for (const text of [secret, `{"a":"${secret}"`, `{"${secret}"}`, "[1 2]"]) {
+    const found = faultOf(text);
+    assertEquals(found?.fault, "syntax", text);
+    assert(!found?.message.includes("hunter2"), found?.message);
+    assert(!found?.message.includes("99"), found?.message);
+  }
+  assertEquals(faultOf("[1 2]")?.message, "syntax error at character 3");
+});
+
+Deno.test("spelling: the root's numbers with sign, point or exponent are named", () => {
+  const table: readonly (readonly [string, string[]])[] = [
+    ['{"a":1,"b":1.0,"c":1e0,"d":-1,"e":0,"f":"1.0"}', ["/b", "/c", "/d"]],
+    ['{"\\u0061":1.0}', ["/a"]],
+    ['{"a/b~c":1.5}', ["/a~1b~0c"]],
+    ['{"a":[1.0],"b":{"c":1.0}}', []],
+    ['{"a":{"c":1.0},"b":2.0}', ["/b"]],
+    ["[1.0]", []],
+    ["1.0", []],
+  ];
+  for (const [text, decimals] of table) {
+    assertEquals(parseJsonWithSpelling(text).decimals, decimals, text);
+  }
+});
+
+Deno.test("pointers stay short, so that a text can't make a larger answer", () => {
+  const long = "n".repeat(10_000);
+  const inLong = faultOf(`{"a":{"${long}":{"x":1,"x":2}}}`);
+  assertEquals(inLong?.pointer, "/a");
+  // Each of these numbers stands under the long name: the answer must not be
+  // numbers × length of the name.
+  const many = `{"${long}":[${Array(10_000).fill("1.0").join(",")}]}`;
+  assertEquals(parseJsonWithSpelling(many).decimals, []);
+  const broken = `{"${long}":${Array(10_000).fill("1.0").join(" ")}}`;
+  assertEquals(faultOf(broken)?.fault, "syntax");
+});
+
+Deno.test("an error tells whether the text is one object otherwise", () => {
+  const inObject = (text: string) => {
+    try {
+      parseJson(text);
+    } catch (error) {
+      if (error instanceof JsonError) return error.inObject;
+    }
+    throw new Error("must be refused");
+  };
+  assertEquals(inObject(' {"a":1e999}'), true);
+  assertEquals(inObject("1e999"), false);
+  assertEquals(inObject('[{"a":1e999}]'), false);
+  assertEquals(inObject("{"), false);
+});
+
+Deno.test("__proto__ and the like are members, never behaviour", () => {
+  const text = '{"__proto__":{"polluted":true},"constructor":' +
+    '{"prototype":{"polluted":true}},"toString":1}';
+  const value = parseJson(text) as Record<string, unknown>;
+  assertEquals(Object.keys(value), ["__proto__", "constructor", "toString"]);
+  assert(Object.hasOwn(value, "__proto__"));
+  assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});

@@ -1,0 +1,139 @@
+/**
+ * SIG v0.1: types, rules, replay and the question.
+ *
+ * Nothing here reads a file, a socket or a clock, and nothing verifies a
+ * signature: `@sig/jose` does that, `@sig/consumer` and `@sig/issuer` put the
+ * parts together.
+ *
+ * @example May Alice deploy?
+ * ```ts
+ * import { check, replay } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { state } = replay([{
+ *   spec_version: "sig/0.1",
+ *   event_id: "01",
+ *   event_type: "relationship.upsert",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   sequence: 1,
+ *   relationship_id: "alice-1",
+ *   subject: "did:web:alice.example",
+ *   visibility: "public",
+ *   relationship_type: "employee",
+ *   status: "active",
+ *   roles: ["deploy"],
+ *   valid_from: null,
+ *   valid_until: null,
+ * }]);
+ * const answer = check(state, {
+ *   subject: "did:web:alice.example",
+ *   require: ["relationship=employee", "role=deploy"],
+ *   now: new Date("2026-02-01T00:00:00Z"),
+ * });
+ * assertEquals(answer.decision, "allow");
+ * ```
+ *
+ * @module
+ */
+export { decodeBase64UrlStrict } from "./base64url.ts";
+export {
+  check,
+  type CheckAnswer,
+  type CheckResult,
+  type Continuity,
+  type DenyReason,
+  type ExplainedRelationship,
+  type Explanation,
+  type Freshness,
+  type Question,
+  type Reason,
+  type SourceKind,
+} from "./check.ts";
+export {
+  type DidWeb,
+  didWebOf,
+  parseDidWeb,
+  type ParseDidWebOptions,
+  parseIssuerDid,
+  quote,
+  WELL_KNOWN_PATHS,
+  type WellKnownUrls,
+  wellKnownUrls,
+} from "./did_web.ts";
+export {
+  dumpState,
+  type DumpStateOptions,
+  type StateDump,
+  stringifyDump,
+} from "./dump_state.ts";
+export {
+  type ErrorContext,
+  isSigError,
+  type Issue,
+  type JsonValue,
+  SigError,
+  type SigErrorOptions,
+  withContext,
+} from "./error.ts";
+export {
+  ERROR_CODES,
+  type ErrorCategory,
+  type ErrorCode,
+  type ErrorCodeInfo,
+} from "./error_codes.ts";
+export {
+  type FieldWarning,
+  findEventWarnings,
+  isRevoke,
+  isSequence,
+  isUpsert,
+  validateEvent,
+  type ValidateEventOptions,
+} from "./event.ts";
+export { type Accepted, FeedRules, type ReplayOptions } from "./feed_rules.ts";
+export { isDid, isIdentifier, isObject } from "./fields.ts";
+export type { FeedHistory, RelationshipVersion } from "./history.ts";
+export {
+  JsonError,
+  type JsonFault,
+  type ParsedJson,
+  parseJson,
+  type ParseJsonOptions,
+  parseJsonWithSpelling,
+} from "./json.ts";
+export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export {
+  createFeedLineParser,
+  type FeedLineParser,
+  type ParsedEnvelope,
+  parseFeedLine,
+  type ParseFeedLineOptions,
+} from "./line.ts";
+export { validateMetadata } from "./metadata.ts";
+export type { TimeQuestion } from "./moment.ts";
+export { claimedSequence, parseEventPayload } from "./payload.ts";
+export { type Problem, toProblem } from "./problem.ts";
+export { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
+export {
+  parseRequirement,
+  type Requirement,
+  REQUIREMENT_KEYS,
+  type RequirementKey,
+} from "./requirement.ts";
+export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./standing.ts";
+export {
+  addSeconds,
+  compareInstants,
+  formatInstant,
+  type Instant,
+  instantOf,
+  parseTimestamp,
+} from "./timestamp.ts";
+export * from "./types.ts";
+export type {
+  StandardIssue,
+  StandardProps,
+  StandardResult,
+  Validator,
+} from "./validator.ts";

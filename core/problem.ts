@@ -1,0 +1,66 @@
+/** Errors as they are sent: problem details (RFC 9457). @module */
+
+import { isSigError, type Issue, type JsonValue } from "./error.ts";
+import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
+
+/** An error as `application/problem+json`; the context's members stand flat. */
+export interface Problem {
+  /** `urn:sig:problem:<code>`. */
+  readonly type: string;
+  /** The code in words. */
+  readonly title: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** What went wrong. */
+  readonly detail: string;
+  /** The stable code. */
+  readonly code: ErrorCode;
+  /** All faults, where several fields are wrong. */
+  readonly errors?: readonly Issue[];
+  /** Request id, place of the fault, … */
+  readonly [member: string]: JsonValue | readonly Issue[] | undefined;
+}
+
+/**
+ * An error in problem-details form. Anything but a `SigError` becomes
+ * `internal`, and nothing of it is told: it may hold secrets.
+ *
+ * @example
+ * ```ts
+ * import { SigError, toProblem } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new SigError("key_not_found", "Cannot verify: no such key", {
+ *   context: { line: 3, kid: "orgsign-2" },
+ * });
+ * assertEquals(toProblem(error), {
+ *   type: "urn:sig:problem:key_not_found",
+ *   title: "Key not found",
+ *   status: 422,
+ *   detail: "Cannot verify: no such key",
+ *   code: "key_not_found",
+ *   line: 3,
+ *   kid: "orgsign-2",
+ * });
+ * assertEquals(toProblem(new Error("secret")).code, "internal");
+ * ```
+ */
+export function toProblem(error: unknown): Problem {
+  const code = isSigError(error) ? error.code : "internal";
+  return {
+    // The context first: none of its members may replace a standard one.
+    ...(isSigError(error) ? error.context : {}),
+    type: `urn:sig:problem:${code}`,
+    title: titleOf(code),
+    status: ERROR_CODES[code].status,
+    detail: isSigError(error)
+      ? error.message
+      : "Cannot go on: an internal error occurred",
+    code,
+  };
+}
+
+function titleOf(code: string): string {
+  const words = code.replaceAll("_", " ");
+  return words[0]!.toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,70 @@
+import { assert, assertEquals } from "@std/assert";
+import { SigError } from "./error.ts";
+import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
+import { toProblem } from "./problem.ts";
+
+Deno.test("a SigError becomes a problem with its context flat", () => {
+  const errors = [{
+    pointer: "/a",
+    code: "missing_field",
+    detail: "is required",
+  }] as const;
+  const error = new SigError("sequence_gap", "Cannot verify feed: 4 to 6", {
+    context: { line: 5, sequence: 6, errors },
+  });
+  assertEquals(toProblem(error), {
+    type: "urn:sig:problem:sequence_gap",
+    title: "Sequence gap",
+    status: 422,
+    detail: "Cannot verify feed: 4 to 6",
+    code: "sequence_gap",
+    line: 5,
+    sequence: 6,
+    errors,
+  });
+});
+
+Deno.test("every code has a problem with its status", () => {
+  for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
+    const problem = toProblem(new SigError(code, "Cannot go on"));
+    assertEquals(problem.status, ERROR_CODES[code].status);
+    assertEquals(problem.type, `urn:sig:problem:${code}`);
+  }
+});
+
+Deno.test("a context can't replace a standard member", () => {
+  const error = new SigError("key_not_found", "Cannot verify", {
+    context: { status: 200, type: "x", code: "x", detail: "x", title: "x" },
+  });
+  const { status, type, code, detail, title } = toProblem(error);
+  assertEquals([status, type, code, detail, title], [
+    422,
+    "urn:sig:problem:key_not_found",
+    "key_not_found",
+    "Cannot verify",
+    "Key not found",
+  ]);
+});
+
+Deno.test("nothing of any other error is told, nor of a cause", () => {
+  const secret = "hunter2";
+  const others: unknown[] = [
+    new TypeError(secret),
+    secret,
+    { code: "key_not_found", message: secret },
+    null,
+    Object.assign(new Error(secret), { name: "SigError", code: "toString" }),
+  ];
+  for (const other of others) {
+    assertEquals(toProblem(other), {
+      type: "urn:sig:problem:internal",
+      title: "Internal",
+      status: 500,
+      detail: "Cannot go on: an internal error occurred",
+      code: "internal",
+    });
+  }
+  const cause = new Error(secret);
+  const error = new SigError("fetch_failed", "Cannot fetch", { cause });
+  assert(!JSON.stringify(toProblem(error)).includes(secret));
+});

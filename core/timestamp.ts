@@ -1,0 +1,159 @@
+/** Instants: RFC 3339 UTC, compared to the nanosecond (PROTOCOL §3). @module */
+
+/** A point in time. */
+export interface Instant {
+  /** Whole seconds since 1970-01-01T00:00:00Z, negative before. */
+  readonly seconds: number;
+  /** 0 to 999,999,999. */
+  readonly nanoseconds: number;
+}
+
+/** 0001-01-01T00:00:00Z. */
+const MIN_SECONDS = -62_135_596_800;
+/** 9999-12-31T23:59:59Z. */
+const MAX_SECONDS = 253_402_300_799;
+
+/**
+ * Reads `YYYY-MM-DDThh:mm:ss[.1–9 digits]Z`, or returns undefined for anything
+ * else: no offset, no lower case, a real calendar date, years 0001–9999, no
+ * hour 24, no second 60. `Date` and `Temporal` accept far more than that.
+ *
+ * @example
+ * ```ts
+ * import { parseTimestamp } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseTimestamp("1970-01-01T00:01:00.5Z"), {
+ *   seconds: 60,
+ *   nanoseconds: 500_000_000,
+ * });
+ * assertEquals(parseTimestamp("2026-02-30T00:00:00Z"), undefined);
+ * assertEquals(parseTimestamp("2026-01-01T00:00:00+00:00"), undefined);
+ * ```
+ */
+export function parseTimestamp(text: unknown): Instant | undefined {
+  if (typeof text !== "string" || text.length < 20 || text.length > 30) {
+    return undefined;
+  }
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 7);
+  const day = digits(text, 8, 10);
+  const hour = digits(text, 11, 13);
+  const minute = digits(text, 14, 16);
+  const second = digits(text, 17, 19);
+  if (
+    text[4] !== "-" || text[7] !== "-" || text[10] !== "T" ||
+    text[13] !== ":" || text[16] !== ":" || !text.endsWith("Z")
+  ) return undefined;
+  // A part that isn't digits is -1, and no range below holds it.
+  if (
+    year < 1 || month < 1 || month > 12 || day < 1 ||
+    day > daysInMonth(year, month) || hour < 0 || hour > 23 || minute < 0 ||
+    minute > 59 || second < 0 || second > 59
+  ) return undefined;
+  const nanoseconds = fraction(text);
+  if (nanoseconds < 0) return undefined;
+  const days = daysSinceEpoch(year, month, day);
+  return {
+    seconds: ((days * 24 + hour) * 60 + minute) * 60 + second,
+    nanoseconds,
+  };
+}
+
+/** The instant of a timestamp that was validated before. */
+export function validInstant(timestamp: string): Instant {
+  const instant = parseTimestamp(timestamp);
+  if (instant !== undefined) return instant;
+  throw new TypeError("Cannot use timestamp: it must be validated first");
+}
+
+/** The number written by digits only between two places, or -1. */
+function digits(text: string, from: number, to: number): number {
+  let n = 0;
+  for (let i = from; i < to; i++) {
+    const c = text.charCodeAt(i) - 0x30;
+    if (!(c >= 0 && c <= 9)) return -1;
+    n = n * 10 + c;
+  }
+  return n;
+}
+
+/** Nanoseconds of what stands between the seconds and the `Z`, or -1. */
+function fraction(text: string): number {
+  if (text.length === 20) return 0;
+  const end = text.length - 1;
+  if (text[19] !== "." || end === 20) return -1;
+  const n = digits(text, 20, end);
+  return n < 0 ? -1 : n * 10 ** (9 - (end - 20));
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month !== 2) {
+    return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  }
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
+
+/** Days of the proleptic Gregorian calendar, counted from March. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const y = month > 2 ? year : year - 1;
+  const m = month > 2 ? month - 3 : month + 9;
+  const leapDays = Math.floor(y / 4) - Math.floor(y / 100) +
+    Math.floor(y / 400);
+  // 719468 days lie between 0000-03-01 and 1970-01-01.
+  return y * 365 + leapDays + Math.floor((153 * m + 2) / 5) + day - 1 - 719468;
+}
+
+/**
+ * Negative when `a` is earlier than `b`, positive when later, 0 when equal.
+ *
+ * @example
+ * ```ts
+ * import { compareInstants, parseTimestamp } from "@sig/core";
+ * import { assert } from "@std/assert";
+ *
+ * const a = parseTimestamp("2026-01-01T00:00:00.1Z")!;
+ * const b = parseTimestamp("2026-01-01T00:00:00.09Z")!;
+ * assert(compareInstants(a, b) > 0);
+ * ```
+ */
+export function compareInstants(a: Instant, b: Instant): number {
+  return a.seconds - b.seconds || a.nanoseconds - b.nanoseconds;
+}
+
+/** The instant of a `Date`. */
+export function instantOf(date: Date): Instant {
+  const ms = date.getTime();
+  if (Number.isNaN(ms)) throw new RangeError("Cannot use date: it is invalid");
+  const seconds = Math.floor(ms / 1000);
+  return { seconds, nanoseconds: (ms - seconds * 1000) * 1_000_000 };
+}
+
+/** The instant some whole seconds later (or earlier). */
+export function addSeconds(instant: Instant, seconds: number): Instant {
+  return { ...instant, seconds: instant.seconds + seconds };
+}
+
+/**
+ * An instant as RFC 3339 UTC, with as many digits as it needs.
+ *
+ * @example
+ * ```ts
+ * import { formatInstant } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const text = formatInstant({ seconds: 60, nanoseconds: 500_000_000 });
+ * assertEquals(text, "1970-01-01T00:01:00.5Z");
+ * ```
+ *
+ * @throws {RangeError} outside the years 0001 to 9999, which have no spelling.
+ */
+export function formatInstant(instant: Instant): string {
+  if (!(instant.seconds >= MIN_SECONDS && instant.seconds <= MAX_SECONDS)) {
+    throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
+  }
+  const whole = new Date(instant.seconds * 1000).toISOString().slice(0, 19);
+  if (instant.nanoseconds === 0) return `${whole}Z`;
+  const part = String(instant.nanoseconds).padStart(9, "0").replace(/0+$/, "");
+  return `${whole}.${part}Z`;
+}

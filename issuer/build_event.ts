@@ -1,0 +1,74 @@
+/** From a draft to an event. @module */
+
+import { SPEC_VERSION } from "@sig/core";
+import type { DraftMembers } from "./read_draft.ts";
+
+/** What the issuer adds to a draft. */
+export interface EventPlace {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The event's sequence. */
+  readonly sequence: number;
+  /** RFC 3339 UTC. */
+  readonly now: string;
+  /** Makes an identifier. */
+  readonly newId: () => string;
+  /** The relationship's subject, if the relationship exists. */
+  readonly subject: string | undefined;
+}
+
+/**
+ * Completes a draft. Nothing is judged here, so a wrong value stays wrong. The
+ * members come in the order of the seed's tables: it is part of the bytes that
+ * are signed.
+ */
+export function buildEvent(
+  draft: DraftMembers,
+  place: EventPlace,
+): Readonly<Record<string, unknown>> {
+  const given = (name: string, otherwise: () => unknown) =>
+    Object.hasOwn(draft, name) ? draft[name] : otherwise();
+  const isRevoke = draft.event_type === "relationship.revoke";
+  const issuedAt = given("issued_at", () => place.now);
+  const relationshipId = given(
+    "relationship_id",
+    () => isRevoke ? undefined : place.newId(),
+  );
+  return withoutAbsent({
+    spec_version: SPEC_VERSION,
+    event_id: given("event_id", place.newId),
+    event_type: draft.event_type,
+    issuer: place.issuer,
+    issued_at: issuedAt,
+    sequence: place.sequence,
+    relationship_id: relationshipId,
+    subject: given("subject", () => isRevoke ? place.subject : undefined),
+    visibility: given("visibility", () => "public"),
+    ...(isRevoke
+      ? {
+        revokes_relationship_id: relationshipId,
+        reason_code: draft.reason_code,
+        effective_at: given("effective_at", () => issuedAt),
+      }
+      : {
+        relationship_type: draft.relationship_type,
+        status: "active",
+        roles: given("roles", () => []),
+        valid_from: given("valid_from", () => null),
+        valid_until: given("valid_until", () => null),
+        display: draft.display ?? undefined,
+      }),
+    // Null means absent in these three (PROTOCOL §3), and absent is shorter.
+    reason: draft.reason ?? undefined,
+    metadata: draft.metadata ?? undefined,
+  });
+}
+
+function withoutAbsent(
+  members: Record<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  for (const name of Object.keys(members)) {
+    if (members[name] === undefined) delete members[name];
+  }
+  return members;
+}

@@ -1,0 +1,286 @@
+/**
+ * Every access to the file system, in one place: small blocking calls that turn
+ * what the system answers into a `SigError`. POSIX file systems are assumed.
+ *
+ * Blocking, because a step is either some microseconds long or a flush that the
+ * caller must wait for before it may do anything else.
+ *
+ * @module
+ */
+
+import { type ErrorCode, SigError } from "@sig/core";
+
+/** What a path names; a symbolic link is not followed. */
+export interface Entry {
+  /** The kind of thing. */
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  /** Bytes of a file. */
+  readonly size: number;
+  /** Permission bits, such as 0o600; null where there are none. */
+  readonly mode: number | null;
+  /** Which thing on the disk it is. */
+  readonly identity: string;
+  /** Changes when the file is written or replaced. */
+  readonly revision: string;
+}
+
+/** An error of the file system; the system's own text is not repeated. */
+export function diskError(
+  code: ErrorCode,
+  action: string,
+  path: string,
+  error: unknown,
+): SigError {
+  const system = systemCode(error);
+  const why = REASONS[system] ?? "the system refused it";
+  return new SigError(
+    code,
+    `Cannot ${action} ${JSON.stringify(path)}: ${why} (${system})`,
+    { context: { path, system_code: system }, cause: error },
+  );
+}
+
+const REASONS: { readonly [code: string]: string | undefined } = {
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space is left on the device",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file would become too large",
+  EIO: "the device reported an error",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  ENOENT: "it does not exist",
+  ENOTDIR: "a part of the path is not a directory",
+  EISDIR: "it is a directory",
+  ELOOP: "it has too many symbolic links",
+  NotCapable:
+    "the program was not given permission (--allow-read, --allow-write)",
+};
+
+function systemCode(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : error.name;
+}
+
+/** What a path names, undefined when it names nothing. */
+export function look(path: string): Entry | undefined {
+  try {
+    return toEntry(Deno.lstatSync(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw diskError("store_unavailable", "look at", path, error);
+  }
+}
+
+function toEntry(info: Deno.FileInfo): Entry {
+  const kind = info.isSymlink
+    ? "symlink"
+    : info.isFile
+    ? "file"
+    : info.isDirectory
+    ? "directory"
+    : "other";
+  const identity = String(info.ino);
+  const { size, mtime, ctime } = info;
+  return {
+    kind,
+    size,
+    mode: info.mode === null ? null : info.mode & 0o777,
+    identity,
+    revision: `${identity}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`,
+  };
+}
+
+/** The path without symbolic links, undefined when it names nothing. */
+export function resolvePath(path: string): string | undefined {
+  try {
+    return Deno.realPathSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw diskError("store_unavailable", "look at", path, error);
+  }
+}
+
+/** Makes a directory, durably; false when it is there already. */
+export function makeDirectory(path: string, mode?: number): boolean {
+  try {
+    Deno.mkdirSync(path, mode === undefined ? {} : { mode });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return false;
+    throw diskError("write_failed", "create the directory", path, error);
+  }
+  syncDirectory(parentOf(path));
+  return true;
+}
+
+/** Makes what was created, renamed or removed in a directory durable. */
+export function syncDirectory(path: string): void {
+  const directory = openFile(path, { read: true });
+  try {
+    directory.sync();
+  } finally {
+    directory.close();
+  }
+}
+
+/** The directory that a path is in. */
+export function parentOf(path: string): string {
+  const end = path.lastIndexOf("/");
+  return end < 0 ? "." : end === 0 ? "/" : path.slice(0, end);
+}
+
+/** Gives a file a second name; false when that name is taken. */
+export function linkFile(from: string, to: string): boolean {
+  try {
+    Deno.linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return false;
+    throw diskError("write_failed", "create", to, error);
+  }
+}
+
+/** Puts a file in the place of another, or of none, in one step. */
+export function renameFile(from: string, to: string): void {
+  try {
+    Deno.renameSync(from, to);
+  } catch (error) {
+    throw diskError("write_failed", "replace", to, error);
+  }
+}
+
+/** Removes a file; nothing happens when it is absent. */
+export function removeFile(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw diskError("write_failed", "remove", path, error);
+  }
+}
+
+/** Sets the permission bits of a file. */
+export function setMode(path: string, mode: number): void {
+  try {
+    Deno.chmodSync(path, mode);
+  } catch (error) {
+    throw diskError("write_failed", "set the permissions of", path, error);
+  }
+}
+
+/** Opens a file. Check before that it is one: opening a FIFO waits for ever. */
+export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
+  try {
+    return new DiskFile(path, Deno.openSync(path, options));
+  } catch (error) {
+    const writes = options.write === true || options.append === true;
+    throw diskError(
+      writes ? "write_failed" : "store_unavailable",
+      "open",
+      path,
+      error,
+    );
+  }
+}
+
+/** An open file. */
+export class DiskFile {
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+
+  constructor(path: string, file: Deno.FsFile) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** What is open: it may no longer be what the path names. */
+  look(): Entry {
+    try {
+      return toEntry(this.#file.statSync());
+    } catch (error) {
+      throw diskError("store_unavailable", "look at", this.#path, error);
+    }
+  }
+
+  /** Takes the advisory lock of this open file, if nobody has it. */
+  tryLock(): boolean {
+    try {
+      return this.#file.tryLockSync(true);
+    } catch (error) {
+      throw diskError("write_failed", "lock", this.#path, error);
+    }
+  }
+
+  /** Bytes from an offset on; fewer only at the end of the file. */
+  read(offset: number, length: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    try {
+      this.#file.seekSync(offset, Deno.SeekMode.Start);
+      while (filled < length) {
+        const count = this.#file.readSync(bytes.subarray(filled));
+        if (count === null) break;
+        filled += count;
+      }
+    } catch (error) {
+      throw diskError("store_unavailable", "read", this.#path, error);
+    }
+    return filled === length ? bytes : bytes.subarray(0, filled);
+  }
+
+  /** Writes some of the bytes, at least one; answers how many. */
+  writeSome(bytes: Uint8Array): number {
+    let count: number;
+    try {
+      count = this.#file.writeSync(bytes);
+    } catch (error) {
+      throw diskError("write_failed", "write", this.#path, error);
+    }
+    // Would turn the caller's loop into an endless one.
+    if (count < 1) {
+      throw diskError("write_failed", "write", this.#path, undefined);
+    }
+    return count;
+  }
+
+  /** Writes all of the bytes. */
+  writeAll(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length;) {
+      done += this.writeSome(bytes.subarray(done));
+    }
+  }
+
+  /** Cuts off what stands behind a size. */
+  truncate(size: number): void {
+    try {
+      this.#file.truncateSync(size);
+    } catch (error) {
+      throw diskError("write_failed", "cut", this.#path, error);
+    }
+  }
+
+  /** Makes contents and size durable. Never to be tried again on failure. */
+  syncData(): void {
+    try {
+      this.#file.syncDataSync();
+    } catch (error) {
+      throw diskError("write_failed", "make durable", this.#path, error);
+    }
+  }
+
+  /** {@linkcode DiskFile.syncData} and everything else about the file. */
+  sync(): void {
+    try {
+      this.#file.syncSync();
+    } catch (error) {
+      throw diskError("write_failed", "make durable", this.#path, error);
+    }
+  }
+
+  /** Closes it; its lock is given up. */
+  close(): void {
+    this.#file.close();
+  }
+}

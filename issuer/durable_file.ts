@@ -1,0 +1,147 @@
+/** Whole files, written so that a crash leaves the old or the new. @module */
+
+import { SigError } from "@sig/core";
+import {
+  linkFile,
+  look,
+  openFile,
+  parentOf,
+  removeFile,
+  renameFile,
+  setMode,
+  syncDirectory,
+} from "./disk.ts";
+
+/** Options of {@linkcode replaceDurably}. */
+export interface DurableOptions {
+  /** Permission bits of a new file; those of the process unless told. */
+  readonly mode?: number;
+  /** Called between the steps. */
+  readonly onStep?: (step: "temp-written" | "renamed" | "created") => void;
+}
+
+/**
+ * Replaces a file, or makes it: temporary file in the same directory, flush,
+ * rename, flush of the directory (SECURITY §4, rule 6). The permission bits of
+ * the replaced file are kept. Callers exclude each other by the store's lock.
+ *
+ * @throws {SigError} `write_failed`
+ */
+export function replaceDurably(
+  path: string,
+  bytes: Uint8Array,
+  options: DurableOptions = {},
+): void {
+  const temporary = temporaryName(path);
+  const mode = options.mode ?? look(path)?.mode ?? undefined;
+  writeNew(temporary, bytes, mode);
+  options.onStep?.("temp-written");
+  renameFile(temporary, path);
+  options.onStep?.("renamed");
+  syncDirectory(parentOf(path));
+}
+
+/**
+ * Makes a file that must not exist; false, and nothing is changed, when it
+ * does. Whole at any moment, and durable when it returns true.
+ *
+ * @throws {SigError} `write_failed`
+ */
+export function createDurably(
+  path: string,
+  bytes: Uint8Array,
+  options: DurableOptions = {},
+): boolean {
+  if (look(path) !== undefined) return false;
+  // Creators of one file need not hold a common lock: each has its own name.
+  const temporary = temporaryName(path, `${crypto.randomUUID()}.`);
+  writeNew(temporary, bytes, options.mode);
+  options.onStep?.("temp-written");
+  try {
+    // Unlike a rename, a link never replaces what someone else has just made.
+    if (!linkFile(temporary, path)) return false;
+  } finally {
+    removeFile(temporary);
+  }
+  options.onStep?.("created");
+  syncDirectory(parentOf(path));
+  return true;
+}
+
+/**
+ * A whole file, undefined when it is absent; a symbolic link, FIFO or directory
+ * is refused.
+ *
+ * @throws {SigError} `invalid_metadata` for anything but a plain file,
+ * `document_too_large`, `store_unavailable`
+ */
+export function readWhole(
+  path: string,
+  maxBytes: number,
+): Uint8Array<ArrayBuffer> | undefined {
+  const entry = look(path);
+  if (entry === undefined) return undefined;
+  requirePlainFile(path, entry.kind);
+  if (entry.size > maxBytes) {
+    throw new SigError(
+      "document_too_large",
+      `Cannot read ${
+        JSON.stringify(path)
+      }: it has ${entry.size} bytes (at most ${maxBytes})`,
+      { context: { path, limit: maxBytes } },
+    );
+  }
+  const file = openFile(path, { read: true });
+  try {
+    return file.read(0, entry.size);
+  } finally {
+    file.close();
+  }
+}
+
+/** Refuses what is not a plain file: nothing is followed, nothing can block. */
+export function requirePlainFile(path: string, kind: string): void {
+  if (kind === "file") return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${
+      JSON.stringify(path)
+    }: it must be a plain file (no symbolic link, FIFO or directory)`,
+    { context: { path, kind } },
+  );
+}
+
+/** A name in the same directory: a rename or link can't cross file systems. */
+function temporaryName(path: string, unique = ""): string {
+  const at = path.lastIndexOf("/") + 1;
+  return `${path.slice(0, at)}.${path.slice(at)}.${unique}tmp`;
+}
+
+function writeNew(path: string, bytes: Uint8Array, mode?: number): void {
+  removeFile(path);
+  const file = openFile(path, {
+    write: true,
+    createNew: true,
+    ...(mode === undefined ? {} : { mode }),
+  });
+  try {
+    file.writeAll(bytes);
+    file.sync();
+  } catch (error) {
+    // A half-written file helps nobody and may fill the disk.
+    discard(path);
+    throw error;
+  } finally {
+    file.close();
+  }
+  // The process's umask may have taken bits away.
+  if (mode !== undefined && look(path)?.mode !== mode) setMode(path, mode);
+}
+
+function discard(path: string): void {
+  try {
+    removeFile(path);
+  } catch {
+    // The error that led here is the one to report.
+  }
+}

@@ -1,0 +1,62 @@
+/** The lines of an open feed, from an offset on. @module */
+
+import type { OpenFeed } from "./feed_store.ts";
+
+/** A line, or what stands behind the last LF. */
+export interface FeedLine {
+  /** Bytes of the feed before it. */
+  readonly offset: number;
+  /** Its bytes, without the LF. */
+  readonly bytes: Uint8Array;
+  /** Whether an LF ends it; false only for a last one that is not empty. */
+  readonly terminated: boolean;
+}
+
+/** Bytes read at once. */
+const CHUNK_BYTES = 1024 * 1024;
+const LF = 0x0a;
+
+/** Reads the feed in pieces, so that its size does not matter. */
+export async function* readLines(
+  feed: OpenFeed,
+  from: number,
+): AsyncGenerator<FeedLine, void, void> {
+  const end = feed.size;
+  let start = from;
+  let pieces: Uint8Array[] = [];
+  for (let at = from; at < end;) {
+    const chunk = await feed.read(at, Math.min(CHUNK_BYTES, end - at));
+    if (chunk.length === 0) break;
+    let begin = 0;
+    for (
+      let lf = chunk.indexOf(LF);
+      lf >= 0;
+      lf = chunk.indexOf(LF, begin)
+    ) {
+      pieces.push(chunk.subarray(begin, lf));
+      yield { offset: start, bytes: concat(pieces), terminated: true };
+      pieces = [];
+      begin = lf + 1;
+      start = at + begin;
+    }
+    if (begin < chunk.length) pieces.push(chunk.subarray(begin));
+    at += chunk.length;
+  }
+  if (pieces.length === 0) return;
+  yield { offset: start, bytes: concat(pieces), terminated: false };
+}
+
+/** The pieces as one; a single one is not copied. */
+export function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) return only;
+  const all = new Uint8Array(
+    pieces.reduce((bytes, piece) => bytes + piece.length, 0),
+  );
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,84 @@
+/** The lock of an issuer's directory (SECURITY §4, rule 1). @module */
+
+import { SigError } from "@sig/core";
+import { type DiskFile, look, openFile } from "./disk.ts";
+
+/** Longest wait between two tries, in milliseconds. */
+const MAX_PAUSE_MS = 10;
+
+/**
+ * Waits for an exclusive lock on the file of that name and returns it open;
+ * closing it gives up the lock, and so does the end of the process. The file is
+ * opened afresh each time, so that the lock also excludes within one process.
+ *
+ * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
+ */
+export async function acquireLock(
+  path: string,
+  timeoutMs: number,
+): Promise<DiskFile> {
+  const first = tryOnce(path);
+  if (first !== undefined) return first;
+  return await poll(() => tryOnce(path), timeoutMs);
+}
+
+/**
+ * Locks an open file as well.
+ *
+ * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
+ */
+export async function lockFile(
+  file: DiskFile,
+  timeoutMs: number,
+): Promise<void> {
+  if (file.tryLock()) return;
+  await poll(() => file.tryLock() || undefined, timeoutMs);
+}
+
+function tryOnce(path: string): DiskFile | undefined {
+  const file = openFile(path, { write: true, create: true, mode: 0o600 });
+  let held = false;
+  try {
+    // A lock file that was deleted meanwhile excludes nobody any more.
+    held = file.tryLock() && look(path)?.identity === file.look().identity;
+  } finally {
+    if (!held) file.close();
+  }
+  return held ? file : undefined;
+}
+
+/** Asks again and again, at uneven intervals, so that waiters don't march in step. */
+async function poll<T>(
+  ask: () => T | undefined,
+  timeoutMs: number,
+): Promise<T> {
+  let expired = timeoutMs <= 0;
+  const deadline = setTimeout(() => expired = true, Math.max(0, timeoutMs));
+  try {
+    for (
+      let longest = 1;
+      !expired;
+      longest = Math.min(longest + 1, MAX_PAUSE_MS)
+    ) {
+      await pause(Math.random() * longest);
+      const got = ask();
+      if (got !== undefined) return got;
+    }
+  } finally {
+    clearTimeout(deadline);
+  }
+  throw new SigError(
+    "feed_locked",
+    `Cannot append: another process holds the feed's lock (waited ${timeoutMs} ms)`,
+    {
+      context: {
+        timeout_ms: timeoutMs,
+        hint: "Try again when the other writer is done.",
+      },
+    },
+  );
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,255 @@
+/** An issuer's directory on disk (SECURITY §4). @module */
+
+import { SigError } from "@sig/core";
+import {
+  type DiskFile,
+  type Entry,
+  look,
+  makeDirectory,
+  openFile,
+  parentOf,
+  resolvePath,
+} from "./disk.ts";
+import {
+  createDurably,
+  type DurableOptions,
+  readWhole,
+  replaceDurably,
+  requirePlainFile,
+} from "./durable_file.ts";
+import type { FaultHooks } from "./fault_hooks.ts";
+import { type FeedFileContext, openFeedFile } from "./feed_file.ts";
+import type { ExclusiveOptions, FeedStore, FeedWriter } from "./feed_store.ts";
+import { acquireLock } from "./file_lock.ts";
+import { missingFeed } from "./memory_store.ts";
+import { type ClosableIndex, createSqliteIndex } from "./sqlite_index.ts";
+
+/** Options of {@linkcode createFileStore}. */
+export interface FileStoreOptions {
+  /** For tests only. */
+  readonly faults?: FaultHooks;
+}
+
+/** Holds lock, index and torn tails; readable by the owner only. */
+const PRIVATE_FOLDER = ".sig";
+
+/**
+ * Makes a store for an issuer's directory. Published are `<dir>/.well-known`
+ * and below; lock, index and torn tails lie in `<dir>/.sig` (mode 0700), which
+ * no server may show. Nothing is read or made before the first use.
+ *
+ * Several processes may use one directory: writers exclude each other by
+ * `flock` on `.sig/lock` and on the feed itself. Symbolic links at or above a
+ * published file are refused (`invalid_metadata`); `dir` itself may be one.
+ * File operations block the thread, for as long as the disk needs to flush.
+ *
+ * @example
+ * ```ts
+ * import { createFileKeyStore, createFileStore, initIssuer } from "@sig/issuer";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const store = createFileStore(`${dir}/acme.example`);
+ * await initIssuer({
+ *   store,
+ *   keys: createFileKeyStore(`${dir}/keys`),
+ *   did: "did:web:acme.example",
+ * });
+ * await store.close();
+ * const feed = `${dir}/acme.example/.well-known/sig/events.jsonl`;
+ * assert((await Deno.stat(feed)).isFile);
+ * await Deno.remove(dir, { recursive: true });
+ * ```
+ */
+export function createFileStore(
+  dir: string,
+  options: FileStoreOptions = {},
+): FeedStore {
+  return new FileStore(dir, options.faults ?? {});
+}
+
+class FileStore implements FeedStore {
+  readonly #dir: string;
+  readonly #faults: FaultHooks;
+  #root: string | undefined;
+  #index: ClosableIndex | undefined;
+  #closed = false;
+  /** Set when a failed write could not be undone. */
+  #unclean = false;
+
+  constructor(dir: string, faults: FaultHooks) {
+    this.#dir = dir;
+    this.#faults = faults;
+  }
+
+  async revision(path: string): Promise<string | undefined> {
+    return await Promise.resolve(look(this.#place(path))?.revision);
+  }
+
+  async read(
+    path: string,
+    maxBytes: number,
+  ): Promise<Uint8Array | undefined> {
+    const place = this.#place(path);
+    requireInside(place);
+    return await Promise.resolve(readWhole(place, maxBytes));
+  }
+
+  async exclusively<T>(
+    options: ExclusiveOptions,
+    work: (writer: FeedWriter) => Promise<T>,
+  ): Promise<T> {
+    if (options.create === true) makeFolders(this.#dir);
+    const folder = `${this.#findRoot()}/${PRIVATE_FOLDER}`;
+    let entry = look(folder);
+    if (entry === undefined) {
+      makeDirectory(folder, 0o700);
+      entry = look(folder);
+    }
+    requireFolder(folder, entry);
+    const lock = await acquireLock(`${folder}/lock`, options.timeoutMs);
+    const open: { close(): void }[] = [lock];
+    try {
+      this.#step("locked");
+      return await work(this.#writer(folder, options.timeoutMs, open));
+    } finally {
+      for (const file of open.reverse()) file.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.resolve(this.#index?.close());
+    this.#index = undefined;
+  }
+
+  #writer(
+    folder: string,
+    timeoutMs: number,
+    open: { close(): void }[],
+  ): FeedWriter {
+    this.#index ??= createSqliteIndex(`${folder}/index.db`);
+    const context: FeedFileContext = {
+      folder,
+      timeoutMs,
+      faults: this.#faults,
+      refuseIfUnclean: () => this.#refuseIfUnclean(),
+      markUnclean: () => this.#unclean = true,
+    };
+    const durable = (path: string): DurableOptions => ({
+      onStep: (step) => this.#step(`${step} ${path}`),
+    });
+    return {
+      index: this.#index,
+      create: async (path, bytes) => {
+        const place = this.#makePlace(path);
+        return await Promise.resolve(
+          createDurably(place, bytes, durable(path)),
+        );
+      },
+      replace: async (path, bytes) => {
+        const place = this.#makePlace(path);
+        const entry = look(place);
+        if (entry !== undefined) requirePlainFile(place, entry.kind);
+        await Promise.resolve(replaceDurably(place, bytes, durable(path)));
+      },
+      openFeed: async (path) => {
+        const feed = await openFeedFile(this.#openPlain(path), context);
+        open.push(feed);
+        return feed;
+      },
+    };
+  }
+
+  /** Opens a published file for appending, if it is a plain file inside. */
+  #openPlain(
+    path: string,
+  ): { readonly place: string; readonly file: DiskFile } {
+    const place = this.#place(path);
+    const entry = look(place);
+    if (entry === undefined) throw missingFeed(path);
+    requirePlainFile(place, entry.kind);
+    requireInside(place);
+    const file = openFile(place, { read: true, append: true });
+    // What was looked at must be what was opened.
+    if (file.look().identity === entry.identity) return { place, file };
+    file.close();
+    throw new SigError(
+      "write_failed",
+      "Cannot append: the feed was replaced while it was opened",
+      { context: { path } },
+    );
+  }
+
+  /** Where a published path is on the disk. */
+  #place(path: string): string {
+    return this.#findRoot() + path;
+  }
+
+  /** {@linkcode #place}, with its directories made. */
+  #makePlace(path: string): string {
+    const place = this.#place(path);
+    makeFolders(parentOf(place));
+    requireInside(parentOf(place));
+    return place;
+  }
+
+  #findRoot(): string {
+    if (this.#closed) {
+      throw new TypeError("Cannot use a store after it was closed");
+    }
+    this.#root ??= resolvePath(this.#dir);
+    if (this.#root !== undefined) return this.#root;
+    throw new SigError(
+      "source_not_found",
+      `Cannot open ${JSON.stringify(this.#dir)}: no such directory`,
+      { context: { path: this.#dir, hint: "Make a new issuer with init." } },
+    );
+  }
+
+  #refuseIfUnclean(): void {
+    if (!this.#unclean) return;
+    throw new SigError(
+      "write_failed",
+      "Cannot append: an earlier write failed and could not be undone",
+      { context: { hint: "Mend the disk, then open the issuer again." } },
+    );
+  }
+
+  #step(name: string): void {
+    this.#faults.onStep?.(name);
+  }
+}
+
+/** Makes a directory and those above it, durably. */
+function makeFolders(path: string): void {
+  const entry = look(path);
+  if (entry === undefined) {
+    makeFolders(parentOf(path));
+    makeDirectory(path);
+  } else if (entry.kind !== "symlink") {
+    requireFolder(path, entry);
+  }
+}
+
+function requireFolder(path: string, entry: Entry | undefined): void {
+  if (entry?.kind === "directory") return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${JSON.stringify(path)}: it must be a directory`,
+    { context: { path } },
+  );
+}
+
+/** Refuses a path below the root that some symbolic link leads elsewhere. */
+function requireInside(place: string): void {
+  const resolved = resolvePath(place);
+  if (resolved === undefined || resolved === place) return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${
+      JSON.stringify(place)
+    }: a symbolic link is in its path, and none is followed`,
+    { context: { path: place } },
+  );
+}

@@ -1,0 +1,219 @@
+/** A new issuer. @module */
+
+import {
+  DEFAULT_LIMITS,
+  isSigError,
+  type Jwk,
+  parseIssuerDid,
+  quote,
+  SigError,
+  type SigMetadata,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { generateSigningKey, importSigningKey } from "@sig/jose";
+import { buildDidDocument } from "./build_did_document.ts";
+import { buildJwks } from "./build_jwks.ts";
+import { buildMetadata } from "./build_metadata.ts";
+import { encodeDocument } from "./encode_document.ts";
+import type { FaultHooks } from "./fault_hooks.ts";
+import type { FeedStore, FeedWriter } from "./feed_store.ts";
+import { requireKid } from "./key_name.ts";
+import type { KeyStore } from "./key_store.ts";
+import { DEFAULT_KID, DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
+import { isSigningKey, type KeySource } from "./signing_choice.ts";
+
+/** Options of {@linkcode initIssuer}. */
+export interface InitIssuerOptions {
+  /** Where the issuer's files will be. */
+  readonly store: FeedStore;
+  /** Where its private key will be kept; or the key itself, kept elsewhere. */
+  readonly keys: KeySource;
+  /** The issuer's did:web, without a path. */
+  readonly did: string;
+  /** The first key's identifier; `orgsign-1` or the given key's unless told. */
+  readonly kid?: string;
+  /** Whether the feed is to hold public events only; true unless told. */
+  readonly publicOnly?: boolean;
+  /** Accept an IP address or `localhost`, which then means `http://`. */
+  readonly allowPrivate?: boolean;
+  /** Milliseconds to wait for another writer; 10,000 unless told. */
+  readonly lockTimeoutMs?: number;
+  /** For tests only. */
+  readonly faults?: FaultHooks;
+}
+
+/** What {@linkcode initIssuer} made. */
+export interface InitializedIssuer {
+  /** The metadata as published. */
+  readonly metadata: SigMetadata;
+  /** The key that signs. */
+  readonly kid: string;
+  /** True when the key store had a key of this issuer and kid already. */
+  readonly keyReused: boolean;
+}
+
+/**
+ * Makes a new issuer: private key, empty feed, `jwks.json`, `did.json`, and at
+ * last `sig.json`, each of them durable before the next (PROTOCOL §1). Of
+ * several calls at once exactly one succeeds.
+ *
+ * A private key of this host and kid that the key store has already is used
+ * again, never replaced: `did#kid` has one key. So a call that was broken off is
+ * completed by the same call; anything else that is found in place is
+ * left alone (`issuer_exists`).
+ *
+ * @example
+ * ```ts
+ * import { createMemoryKeyStore, createMemoryStore, initIssuer } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { metadata, kid } = await initIssuer({
+ *   store: createMemoryStore(),
+ *   keys: createMemoryKeyStore(),
+ *   did: "did:web:acme.example",
+ * });
+ * assertEquals(kid, "orgsign-1");
+ * assertEquals(metadata.issuer, "did:web:acme.example");
+ * ```
+ *
+ * @throws {SigError} `issuer_exists`, `invalid_identifier`,
+ * `unsupported_did_method`, `address_not_allowed`, `invalid_key`,
+ * `feed_locked`, `invalid_metadata`, `store_unavailable`, `write_failed`.
+ */
+export async function initIssuer(
+  options: InitIssuerOptions,
+): Promise<InitializedIssuer> {
+  const { did, keys, store } = options;
+  const kid = options.kid ?? (isSigningKey(keys) ? keys.kid : DEFAULT_KID);
+  requireKid(kid);
+  const metadata = buildMetadata(did, {
+    publicOnly: options.publicOnly ?? true,
+    allowPrivate: options.allowPrivate ?? false,
+  });
+  const timeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
+  return await store.exclusively(
+    { timeoutMs, create: true },
+    async (writer) => {
+      if (await store.revision(WELL_KNOWN_PATHS.metadata) !== undefined) {
+        throw exists(WELL_KNOWN_PATHS.metadata);
+      }
+      const found = await findFiles(store);
+      const { key, reused } = await obtainKey(options, kid, found);
+      options.faults?.onStep?.("key-stored");
+      await publish(writer, { did, key, metadata, found });
+      return { metadata, kid, keyReused: reused };
+    },
+  );
+}
+
+type Found = ReadonlyMap<string, Uint8Array>;
+
+/** What a call that was broken off, or someone else, left in place. */
+async function findFiles(store: FeedStore): Promise<Found> {
+  const { did_document, feed, jwks } = WELL_KNOWN_PATHS;
+  const found = new Map<string, Uint8Array>();
+  for (const path of [feed, jwks, did_document]) {
+    const bytes = await store.read(path, DEFAULT_LIMITS.maxJwksBytes).catch(
+      (error: unknown) => {
+        // So large, it is not ours.
+        if (isSigError(error, "document_too_large")) throw exists(path);
+        throw error;
+      },
+    );
+    if (bytes !== undefined) found.set(path, bytes);
+  }
+  return found;
+}
+
+async function obtainKey(
+  options: InitIssuerOptions,
+  kid: string,
+  found: Found,
+): Promise<{ readonly key: Jwk; readonly reused: boolean }> {
+  const { keys } = options;
+  if (isSigningKey(keys)) {
+    if (keys.kid === kid) return { key: keys.publicJwk, reused: true };
+    throw new TypeError("Cannot make issuer: kid must be the given key's");
+  }
+  const { host, port } = parseIssuerDid(options.did, { allowPrivate: true });
+  const name = {
+    host: port === undefined ? host : `${host}:${port}`,
+    kid,
+  };
+  const kept = await keys.read(name);
+  const [path] = found.keys();
+  // The key is made first of all: files without it are not our unfinished work.
+  if (kept === undefined && path !== undefined) throw exists(path);
+  const jwk = kept ?? await makeKey(keys, name);
+  const { publicJwk } = await importSigningKey({ ...jwk, kid });
+  return { key: publicJwk, reused: kept !== undefined };
+}
+
+async function makeKey(
+  keys: KeyStore,
+  name: { readonly host: string; readonly kid: string },
+): Promise<Jwk> {
+  const fresh = await generateSigningKey({ kid: name.kid });
+  try {
+    await keys.write(name, fresh);
+    return fresh;
+  } catch (error) {
+    if (!isSigError(error, "kid_exists")) throw error;
+    // An issuer of the same name elsewhere was faster.
+    return await keys.read(name) ?? fresh;
+  }
+}
+
+interface Publication {
+  readonly did: string;
+  readonly key: Jwk;
+  readonly metadata: SigMetadata;
+  readonly found: Found;
+}
+
+async function publish(
+  writer: FeedWriter,
+  { did, found, key, metadata }: Publication,
+): Promise<void> {
+  const { did_document, feed, jwks } = WELL_KNOWN_PATHS;
+  const documents: readonly (readonly [string, unknown, number])[] = [
+    [jwks, buildJwks([key]), DEFAULT_LIMITS.maxJwksBytes],
+    [
+      did_document,
+      buildDidDocument(did, [key]),
+      DEFAULT_LIMITS.maxDidDocumentBytes,
+    ],
+  ];
+  const encoded = documents.map(([path, value, maxBytes]) =>
+    [path, encodeDocument(value, maxBytes)] as const
+  );
+  for (const [path, bytes] of [[feed, new Uint8Array()] as const, ...encoded]) {
+    const there = found.get(path);
+    if (there !== undefined && !isSame(there, bytes)) throw exists(path);
+  }
+  await writer.create(feed, new Uint8Array());
+  for (const [path, bytes] of encoded) await writer.replace(path, bytes);
+  // Last: an issuer exists when its metadata does.
+  await writer.replace(
+    WELL_KNOWN_PATHS.metadata,
+    encodeDocument(metadata, DEFAULT_LIMITS.maxMetadataBytes),
+  );
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+function exists(path: string): SigError {
+  return new SigError(
+    "issuer_exists",
+    `Cannot make issuer: ${quote(path)} is there already`,
+    {
+      context: {
+        path,
+        hint:
+          "Nothing was overwritten. Use another directory; to complete an init that was broken off, repeat it with the same host, kid and keys.",
+      },
+    },
+  );
+}

@@ -1,0 +1,58 @@
+/** An index that dies with the process. @module */
+
+import type {
+  FeedIndex,
+  FeedMark,
+  IndexedEvent,
+  IndexedRelationship,
+  IndexEntry,
+} from "./feed_index.ts";
+
+/**
+ * Makes an empty index in memory, for stores of one's own: after a restart the
+ * whole feed is verified once.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryIndex } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(createMemoryIndex().mark(), undefined);
+ * ```
+ */
+export function createMemoryIndex(): FeedIndex {
+  return new MemoryIndex();
+}
+
+class MemoryIndex implements FeedIndex {
+  readonly #events = new Map<string, IndexedEvent>();
+  readonly #relationships = new Map<string, IndexedRelationship>();
+  #mark: FeedMark | undefined;
+
+  mark(): FeedMark | undefined {
+    return this.#mark;
+  }
+
+  event(eventId: string): IndexedEvent | undefined {
+    return this.#events.get(eventId);
+  }
+
+  relationship(relationshipId: string): IndexedRelationship | undefined {
+    return this.#relationships.get(relationshipId);
+  }
+
+  add(entries: readonly IndexEntry[], mark: FeedMark): void {
+    for (const { relationship, ...event } of entries) {
+      this.#events.set(event.event_id, event);
+      if (relationship === undefined) continue;
+      this.#relationships.set(relationship.relationship_id, relationship);
+    }
+    this.#mark = mark;
+  }
+
+  reset(): void {
+    this.#events.clear();
+    this.#relationships.clear();
+    this.#mark = undefined;
+  }
+}

@@ -1,0 +1,57 @@
+/** Private keys that die with the process. @module */
+
+import { type PrivateJwk, SigError } from "@sig/core";
+import type { KeyName, KeyStore } from "./key_store.ts";
+import { requireHost, requireKid } from "./key_name.ts";
+
+/**
+ * Makes an empty key store in memory, for tests.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryKeyStore } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const keys = createMemoryKeyStore();
+ * const name = { host: "acme.example", kid: "orgsign-1" };
+ * assertEquals(await keys.read(name), undefined);
+ * ```
+ */
+export function createMemoryKeyStore(): KeyStore {
+  return new MemoryKeyStore();
+}
+
+class MemoryKeyStore implements KeyStore {
+  readonly #keys = new Map<string, PrivateJwk>();
+
+  read(name: KeyName): Promise<PrivateJwk | undefined> {
+    return settle(() => this.#keys.get(slot(name)));
+  }
+
+  has(name: KeyName): Promise<boolean> {
+    return settle(() => this.#keys.has(slot(name)));
+  }
+
+  write(name: KeyName, key: PrivateJwk): Promise<void> {
+    return settle(() => {
+      if (this.#keys.has(slot(name))) {
+        throw new SigError(
+          "kid_exists",
+          `Cannot keep key: there is one for ${name.kid} already`,
+          { context: { kid: name.kid } },
+        );
+      }
+      this.#keys.set(slot(name), { ...key });
+    });
+  }
+}
+
+function slot({ host, kid }: KeyName): string {
+  requireHost(host);
+  requireKid(kid);
+  return `${host}/${kid}`;
+}
+
+function settle<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(work()));
+}

@@ -1,0 +1,80 @@
+/**
+ * The issuer's side of SIG: makes an issuer, appends signed events to its feed
+ * without ever leaving a broken one, and changes its keys.
+ *
+ * @example From nothing to a signed event
+ * ```ts
+ * import {
+ *   createFileKeyStore,
+ *   createFileStore,
+ *   initIssuer,
+ *   openIssuer,
+ * } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const keys = createFileKeyStore(`${dir}/keys`);
+ * const store = createFileStore(`${dir}/acme.example`);
+ * await initIssuer({ store, keys, did: "did:web:acme.example" });
+ *
+ * const issuer = await openIssuer({ store, keys, now: () => new Date() });
+ * const { sequence } = await issuer.append({
+ *   event_type: "relationship.upsert",
+ *   subject: "did:web:alice.example",
+ *   relationship_type: "employee",
+ * });
+ * assertEquals(sequence, 1);
+ * await issuer.close();
+ * await Deno.remove(dir, { recursive: true });
+ * ```
+ *
+ * @module
+ */
+export type { AppendedEvent } from "./append_drafts.ts";
+export { buildDidDocument } from "./build_did_document.ts";
+export { buildJwks } from "./build_jwks.ts";
+export { buildMetadata, type BuildMetadataOptions } from "./build_metadata.ts";
+export type { RecoveryNotice } from "./catch_up.ts";
+export type {
+  DraftBase,
+  EventDraft,
+  RevokeDraft,
+  UpsertDraft,
+} from "./event_draft.ts";
+export type { FaultHooks } from "./fault_hooks.ts";
+export {
+  type FeedIndex,
+  type FeedMark,
+  type IndexedEvent,
+  type IndexedRelationship,
+  type IndexEntry,
+  IndexError,
+} from "./feed_index.ts";
+export type {
+  ExclusiveOptions,
+  FeedStore,
+  FeedWriter,
+  OpenFeed,
+} from "./feed_store.ts";
+export {
+  createFileKeyStore,
+  type FileKeyStoreOptions,
+} from "./file_key_store.ts";
+export { createFileStore, type FileStoreOptions } from "./file_store.ts";
+export {
+  type InitializedIssuer,
+  initIssuer,
+  type InitIssuerOptions,
+} from "./init_issuer.ts";
+export type { KeyName, KeyStore } from "./key_store.ts";
+export { createMemoryIndex } from "./memory_index.ts";
+export { createMemoryKeyStore } from "./memory_key_store.ts";
+export { createMemoryStore, type MemoryStore } from "./memory_store.ts";
+export {
+  type Issuer,
+  openIssuer,
+  type OpenIssuerOptions,
+  type RotatedKey,
+} from "./open_issuer.ts";
+export type { RotateKeyOptions } from "./rotate_key.ts";
+export type { KeySource } from "./signing_choice.ts";

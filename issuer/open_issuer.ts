@@ -1,0 +1,376 @@
+/** An issuer at work. @module */
+
+import {
+  DEFAULT_LIMITS,
+  type FeedState,
+  isSigError,
+  type Limits,
+  SigError,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import type { SigningKey } from "@sig/jose";
+import { appendDrafts, type AppendedEvent } from "./append_drafts.ts";
+import { catchUp, type RecoveryNotice } from "./catch_up.ts";
+import { DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
+import {
+  documentsRevision,
+  type IssuerDocuments,
+  readDocuments,
+} from "./documents.ts";
+import type { EventDraft } from "./event_draft.ts";
+import type { FaultHooks } from "./fault_hooks.ts";
+import { IndexError } from "./feed_index.ts";
+import type { FeedStore, FeedWriter, OpenFeed } from "./feed_store.ts";
+import type { IndexWriter } from "./index_writer.ts";
+import { replayFeed } from "./replay_feed.ts";
+import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
+import { chooseSigningKey, type KeySource } from "./signing_choice.ts";
+import { createLineRules, type LineRules } from "./verify_line.ts";
+
+/** Options of {@linkcode openIssuer}. */
+export interface OpenIssuerOptions {
+  /** Where the issuer's files are. `close` closes it. */
+  readonly store: FeedStore;
+  /** Where its private keys are kept, or the one key that signs. */
+  readonly keys: KeySource;
+  /** The clock. */
+  readonly now: () => Date;
+  /**
+   * The key that signs. Unless told the last one of the key set that the DID
+   * document authorises and whose private part is in the key store.
+   */
+  readonly kid?: string;
+  /** Size limits; those of PROTOCOL §8 unless told. */
+  readonly limits?: Limits;
+  /** Write even what a reader of the feed would warn about. */
+  readonly allowWarnings?: boolean;
+  /** Milliseconds to wait for another writer; 10,000 unless told. */
+  readonly lockTimeoutMs?: number;
+  /** Told of whatever was mended after a crash. */
+  readonly onRecovery?: (notice: RecoveryNotice) => void;
+  /** For tests only. */
+  readonly faults?: FaultHooks;
+}
+
+/** What {@linkcode Issuer.rotateKey} did. */
+export interface RotatedKey {
+  /** The key that signs from now on. */
+  readonly kid: string;
+}
+
+/** An open issuer. Its methods may be called at any time; they take turns. */
+export interface Issuer {
+  /**
+   * Appends one event: durable when the promise resolves; when it rejects,
+   * nothing was written.
+   *
+   * A draft whose `event_id` the feed has already, with every given member
+   * equal, is not written again: its sequence is returned, `repeated` is true.
+   *
+   * Rejects with a `SigError`: the code of a wrong field (`missing_field`,
+   * `invalid_field`, `unknown_event_type`, `private_event_in_public_feed`; also
+   * `invalid_field` for what a reader would only warn about, unless
+   * `allowWarnings`), `duplicate_event_id`, `unknown_relationship`,
+   * `already_revoked` (unless `amend`), `line_too_long`, `feed_too_large`,
+   * `too_many_events`, `signing_key_not_found`, `key_not_authorized`,
+   * `invalid_key`, `feed_locked`, `write_failed`, `store_unavailable`,
+   * `source_not_found`, `invalid_metadata`, `invalid_did_document`, and the
+   * fault of a feed line that is complete and wrong.
+   */
+  append(draft: EventDraft): Promise<AppendedEvent>;
+  /**
+   * Appends several events, all or none of them, with one lock, one write and
+   * one flush. A draft may build on those before it. On failure
+   * `context.draft` is the index of the faulty draft.
+   */
+  appendAll(drafts: readonly EventDraft[]): Promise<readonly AppendedEvent[]>;
+  /**
+   * Adds a key at the end of the key set and to `assertionMethod`, keeps the
+   * old ones, and signs with it from now on. A rotation that was broken off is
+   * completed by the same call.
+   *
+   * Rejects with a `SigError`: `kid_exists`, `invalid_identifier`,
+   * `invalid_key`, `document_too_large`, and those of the store.
+   */
+  rotateKey(options: RotateKeyOptions): Promise<RotatedKey>;
+  /**
+   * The state that the feed derives, from a full verification of every line.
+   * Rejects with the first fault's `SigError`.
+   */
+  state(): Promise<FeedState>;
+  /** Waits for what is under way, then closes the store. */
+  close(): Promise<void>;
+  /** {@linkcode Issuer.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Opens an issuer that {@linkcode initIssuer}, or another SIG implementation,
+ * has made. Its documents are read at once; what others change later is seen.
+ *
+ * Every append recovers the feed's end first: a crash at any point leaves at
+ * worst an unfinished line, which is kept aside, never a wrong event
+ * (SECURITY §4). The cost of an append does not depend on the feed's length.
+ *
+ * @example Appending
+ * ```ts
+ * import {
+ *   createMemoryKeyStore,
+ *   createMemoryStore,
+ *   initIssuer,
+ *   openIssuer,
+ * } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = createMemoryStore();
+ * const keys = createMemoryKeyStore();
+ * await initIssuer({ store, keys, did: "did:web:acme.example" });
+ *
+ * await using issuer = await openIssuer({ store, keys, now: () => new Date() });
+ * const { relationship_id } = await issuer.append({
+ *   event_type: "relationship.upsert",
+ *   subject: "did:web:alice.example",
+ *   relationship_type: "employee",
+ *   roles: ["deploy"],
+ * });
+ * const { sequence } = await issuer.append({
+ *   event_type: "relationship.revoke",
+ *   relationship_id,
+ *   reason_code: "employment_ended",
+ * });
+ * assertEquals(sequence, 2);
+ * ```
+ *
+ * @throws {SigError} `source_not_found`, `invalid_metadata`,
+ * `invalid_did_document`, `invalid_key`, `private_key_in_jwks`,
+ * `duplicate_kid`, `document_too_large`, `store_unavailable`.
+ */
+export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
+  const issuer = new OpenedIssuer(options);
+  await issuer.readDocuments();
+  return issuer;
+}
+
+/** What was read and depends on the documents. */
+interface Loaded {
+  /** Undefined when it isn't known: then they are read again. */
+  readonly revision: string | undefined;
+  readonly documents: IssuerDocuments;
+  readonly rules: LineRules;
+  /** Chosen when it is first needed. */
+  key: SigningKey | undefined;
+}
+
+/**
+ * Events that the index may be behind. Its file is not written for each event,
+ * which would double the cost of an append; after a crash so many lines are
+ * verified again.
+ */
+const MAX_PENDING = 64;
+
+/** Attempts with an index that was reset, the last one in memory. */
+const MAX_ATTEMPTS = 4;
+
+class OpenedIssuer implements Issuer {
+  readonly #options: OpenIssuerOptions;
+  readonly #limits: Limits;
+  readonly #timeoutMs: number;
+  #keys: KeySource;
+  #kid: string | undefined;
+  #loaded: Loaded | undefined;
+  /** The index and the events that it is behind. */
+  #known: IndexWriter | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: OpenIssuerOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#timeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
+    this.#keys = options.keys;
+    this.#kid = options.kid;
+  }
+
+  async append(draft: EventDraft): Promise<AppendedEvent> {
+    const [appended] = await this.appendAll([draft]);
+    if (appended === undefined) throw new RangeError("Cannot append nothing");
+    return appended;
+  }
+
+  async appendAll(
+    drafts: readonly EventDraft[],
+  ): Promise<readonly AppendedEvent[]> {
+    if (drafts.length === 0) return [];
+    return await this.#takeTurn((writer) => this.#append(drafts, writer));
+  }
+
+  async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
+    return await this.#takeTurn(async (writer) => {
+      const { documents } = await this.readDocuments();
+      const key = await addSigningKey(writer, options, {
+        documents,
+        keys: this.#keys,
+        limits: this.#limits,
+        onStep: this.#options.faults?.onStep,
+      });
+      this.#loaded = undefined;
+      this.#kid = key.kid;
+      if ("sign" in this.#keys) this.#keys = key;
+      return { kid: key.kid };
+    });
+  }
+
+  async state(): Promise<FeedState> {
+    const { loaded, bytes } = await this.#takeTurn(async (writer) => {
+      const loaded = await this.readDocuments();
+      const feed = await writer.openFeed(loaded.documents.feedPath);
+      const { mark } = await this.#catchUp(feed, writer, loaded);
+      return { loaded, bytes: mark.bytes };
+    });
+    const { documents, rules } = loaded;
+    const { store } = this.#options;
+    // Outside of the lock: what is there by now stays as it is.
+    const feed = await store.read(documents.feedPath, Number.MAX_SAFE_INTEGER);
+    return await replayFeed(
+      (feed ?? new Uint8Array()).subarray(0, bytes),
+      rules,
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#turn;
+    await this.#leaveIndex();
+    await this.#options.store.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The documents as they are now; read again only when they have changed. */
+  async readDocuments(): Promise<Loaded> {
+    const { store } = this.#options;
+    const before = this.#loaded;
+    const jwksPath = before?.documents.jwksPath ?? WELL_KNOWN_PATHS.jwks;
+    // Asked before reading: a change meanwhile is then seen the next time.
+    const revision = await documentsRevision(store, jwksPath);
+    if (revision === before?.revision) return before;
+    const documents = await readDocuments(store, this.#limits);
+    const { issuer, public_only: publicOnly } = documents.metadata;
+    const { keys } = documents;
+    const limits = this.#limits;
+    this.#loaded = {
+      revision: documents.jwksPath === jwksPath ? revision : undefined,
+      documents,
+      rules: createLineRules({ issuer, publicOnly, keys, limits }),
+      key: undefined,
+    };
+    return this.#loaded;
+  }
+
+  /** Spares the next one to open the issuer some work, if nobody is writing. */
+  async #leaveIndex(): Promise<void> {
+    if (!this.#known?.pending) return;
+    try {
+      await this.#options.store.exclusively(
+        { timeoutMs: 0 },
+        async (writer) => {
+          await Promise.resolve(this.#flushIndex(writer, 1));
+        },
+      );
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+    }
+  }
+
+  /** One after the other here, and under the lock for everyone else. */
+  async #takeTurn<T>(work: (writer: FeedWriter) => Promise<T>): Promise<T> {
+    if (this.#closed) {
+      throw new TypeError("Cannot use an issuer after it was closed");
+    }
+    const timeoutMs = this.#timeoutMs;
+    const mine = this.#turn.then(() =>
+      this.#options.store.exclusively({ timeoutMs }, work)
+    );
+    this.#turn = mine.catch(() => {});
+    return await mine;
+  }
+
+  async #append(
+    drafts: readonly EventDraft[],
+    writer: FeedWriter,
+  ): Promise<readonly AppendedEvent[]> {
+    const { allowWarnings, faults, now } = this.#options;
+    const loaded = await this.readDocuments();
+    const { documents } = loaded;
+    loaded.key ??= await chooseSigningKey(documents, this.#keys, this.#kid);
+    const context = {
+      issuer: documents.metadata.issuer,
+      publicOnly: documents.metadata.public_only,
+      key: loaded.key,
+      limits: this.#limits,
+      allowWarnings: allowWarnings ?? false,
+      now: now(),
+    };
+    const feed = await writer.openFeed(documents.feedPath);
+    const appended = await this.#retryWithIndex(writer, async () => {
+      const known = await this.#catchUp(feed, writer, loaded);
+      faults?.onStep?.("recovered");
+      return await appendDrafts(drafts, feed, known, context);
+    });
+    this.#flushIndex(writer, MAX_PENDING);
+    faults?.onStep?.("indexed");
+    return appended;
+  }
+
+  /** Events are durable already: an index that fails is only behind. */
+  #flushIndex(writer: FeedWriter, most: number): void {
+    const known = this.#known;
+    if (known === undefined || known.pending < most) return;
+    try {
+      known.flush(writer.index);
+    } catch (error) {
+      if (!(error instanceof IndexError)) throw error;
+      this.#known = undefined;
+    }
+  }
+
+  async #catchUp(
+    feed: OpenFeed,
+    writer: FeedWriter,
+    { rules }: Loaded,
+  ): Promise<IndexWriter> {
+    const before = this.#known;
+    this.#known = undefined;
+    this.#known = await this.#retryWithIndex(
+      writer,
+      () => catchUp(feed, writer.index, rules, this.#options, before),
+    );
+    return this.#known;
+  }
+
+  /** Starts over with an empty index when the index proves unusable. */
+  async #retryWithIndex<T>(
+    writer: FeedWriter,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 1;; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof IndexError)) throw error;
+        if (attempt === MAX_ATTEMPTS) {
+          throw new SigError(
+            "store_unavailable",
+            "Cannot append: the index beside the feed can't be used",
+            { cause: error },
+          );
+        }
+        writer.index.reset();
+        this.#known = undefined;
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+/** A further signing key (SECURITY §4, rule 6). @module */
+
+import {
+  isObject,
+  type Jwk,
+  type Limits,
+  type OpenObject,
+  type PrivateJwk,
+  quote,
+  SigError,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import {
+  createKeyResolver,
+  generateSigningKey,
+  importSigningKey,
+  readDidDocument,
+  type SigningKey,
+} from "@sig/jose";
+import { buildVerificationMethod } from "./build_did_document.ts";
+import { buildPublicJwk } from "./build_jwks.ts";
+import { encodeDocument } from "./encode_document.ts";
+import type { IssuerDocuments } from "./documents.ts";
+import type { FeedWriter } from "./feed_store.ts";
+import { requireKid } from "./key_name.ts";
+import type { KeyStore } from "./key_store.ts";
+import {
+  isAuthorized,
+  isSigningKey,
+  type KeySource,
+} from "./signing_choice.ts";
+
+/** Options of a rotation. */
+export interface RotateKeyOptions {
+  /** The new key's identifier: `[A-Za-z0-9._-]{1,64}`, no dot first. */
+  readonly kid: string;
+  /** The new private key; a fresh one unless told. */
+  readonly key?: PrivateJwk;
+}
+
+/** What a rotation works on. */
+export interface RotateKeyContext {
+  /** The documents as they are. */
+  readonly documents: IssuerDocuments;
+  /** Where private keys are kept. */
+  readonly keys: KeySource;
+  /** Size limits. */
+  readonly limits: Limits;
+  /** For tests only. */
+  readonly onStep?: ((step: string) => void) | undefined;
+}
+
+/**
+ * Makes the private key durable, then publishes it in the key set, then
+ * authorises it in the DID document. Broken off anywhere, it leaves an issuer
+ * that signs with its old key, and is completed by running it again with the
+ * same kid: what is there already is kept.
+ *
+ * @returns the new key, ready to sign.
+ * @throws {SigError} `kid_exists`, `invalid_identifier`, `invalid_key`,
+ * `document_too_large`, `write_failed`
+ */
+export async function addSigningKey(
+  writer: FeedWriter,
+  options: RotateKeyOptions,
+  context: RotateKeyContext,
+): Promise<SigningKey> {
+  const { documents, keys } = context;
+  const { kid } = options;
+  requireKid(kid);
+  const store = isSigningKey(keys) ? undefined : keys;
+  const name = { host: documents.host, kid };
+  const kept = await store?.read(name);
+  refuseTaken(kid, documents, kept !== undefined);
+  const secret = await pickKey(options, documents, kept, store);
+  const key = await importSigningKey({ ...secret, kid });
+  refuseOther(key.publicJwk, documents, kept);
+  const jwks = withKey(documents.jwks, key.publicJwk, documents);
+  const didDocument = withMethod(documents, key.publicJwk);
+  const written = {
+    jwks: encodeDocument(jwks, context.limits.maxJwksBytes),
+    didDocument: didDocument &&
+      encodeDocument(didDocument, context.limits.maxDidDocumentBytes),
+  };
+  await requireUsable(jwks, didDocument, key, context);
+  if (kept === undefined) await store?.write(name, { ...secret, kid });
+  context.onStep?.("key-stored");
+  if (jwks !== documents.jwks) {
+    await writer.replace(documents.jwksPath, written.jwks);
+  }
+  if (written.didDocument && didDocument !== documents.didDocument) {
+    await writer.replace(WELL_KNOWN_PATHS.did_document, written.didDocument);
+  }
+  return key;
+}
+
+/** A kid that can sign, or stands for something else, is not given twice. */
+function refuseTaken(
+  kid: string,
+  documents: IssuerDocuments,
+  isKept: boolean,
+): void {
+  const isUsable = documents.keys.keys.has(kid);
+  const isSkipped = !isUsable &&
+    entriesOf(documents.jwks, "keys").some((entry) => entry.kid === kid);
+  if (isSkipped || (isKept && isAuthorized(documents, kid))) {
+    throw exists(kid, "a key of this kid is published already");
+  }
+}
+
+async function pickKey(
+  options: RotateKeyOptions,
+  documents: IssuerDocuments,
+  kept: PrivateJwk | undefined,
+  store: KeyStore | undefined,
+): Promise<PrivateJwk> {
+  const { kid, key } = options;
+  if (key !== undefined) return key;
+  if (kept !== undefined) return kept;
+  if (documents.keys.keys.has(kid)) {
+    throw exists(kid, "it is published, and its private part is not here");
+  }
+  if (store === undefined) {
+    throw new TypeError(
+      "Cannot rotate: without a key store the new private key must be given",
+    );
+  }
+  return await generateSigningKey({ kid });
+}
+
+/** Refuses a second key under a kid, wherever the first one stands. */
+function refuseOther(
+  key: Jwk,
+  documents: IssuerDocuments,
+  kept: PrivateJwk | undefined,
+): void {
+  const { kid, x } = buildPublicJwk(key);
+  const published = documents.keys.keys.get(kid)?.jwk.x;
+  const authorized = documents.authorized?.get(kid);
+  for (const other of [published, authorized, kept?.x]) {
+    if (other !== undefined && other !== x) {
+      throw exists(kid, "this kid stands for another key");
+    }
+  }
+}
+
+/** The key set with the key at its end; the same object if it is there. */
+function withKey(
+  jwks: OpenObject,
+  key: Jwk,
+  { keys }: IssuerDocuments,
+): OpenObject {
+  if (keys.keys.has(key.kid ?? "")) return jwks;
+  return { ...jwks, keys: [...entriesOf(jwks, "keys"), buildPublicJwk(key)] };
+}
+
+/** The DID document with the key authorised; the same object if it is. */
+function withMethod(
+  { authorized, didDocument, metadata }: IssuerDocuments,
+  key: Jwk,
+): OpenObject | undefined {
+  if (didDocument === undefined || authorized?.has(key.kid ?? "")) {
+    return didDocument;
+  }
+  const method = buildVerificationMethod(metadata.issuer, key);
+  const methods = entriesOf(didDocument, "verificationMethod");
+  const ids = [method.id, `#${key.kid}`];
+  const isListed = methods.some(({ id }) => ids.includes(id as string));
+  const assertions = didDocument.assertionMethod;
+  return {
+    ...didDocument,
+    verificationMethod: isListed ? methods : [...methods, method],
+    assertionMethod: [
+      ...Array.isArray(assertions) ? assertions : [],
+      method.id,
+    ],
+  };
+}
+
+/** Reads what is about to be published the way a consumer will. */
+async function requireUsable(
+  jwks: OpenObject,
+  didDocument: OpenObject | undefined,
+  { kid, publicJwk }: SigningKey,
+  { documents, limits }: RotateKeyContext,
+): Promise<void> {
+  const authorized = didDocument &&
+    readDidDocument(didDocument, documents.metadata.issuer);
+  const resolver = await createKeyResolver(jwks, { authorized, limits });
+  if (resolver.resolve(kid).jwk.x === publicJwk.x) return;
+  throw exists(kid, "this kid stands for another key");
+}
+
+function entriesOf(document: OpenObject, name: string): readonly OpenObject[] {
+  const list = document[name];
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function exists(kid: string, why: string): SigError {
+  return new SigError(
+    "kid_exists",
+    `Cannot add key ${quote(kid)}: ${why}`,
+    { context: { kid, hint: "Choose another kid." } },
+  );
+}

@@ -1,0 +1,13 @@
+/** Comparing secrets. @module */
+
+/**
+ * Whether two strings are equal, in a time that depends on their lengths only:
+ * how many characters of a nonce were right must not show.
+ */
+export function equalInConstantTime(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) {
+    difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(b.length, 1));
+  }
+  return difference === 0;
+}

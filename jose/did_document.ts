@@ -1,0 +1,148 @@
+/** Which keys a DID document authorises (PROTOCOL §1). @module */
+
+import { isObject, type OpenObject, quote, SigError } from "@sig/core";
+import { isKid, member } from "./json_object.ts";
+import { decode32 } from "./public_key.ts";
+
+/** What a key may be used for (DID Core §5.3). */
+export type VerificationRelationship = "assertionMethod" | "authentication";
+
+/** Options of {@linkcode readDidDocument}. */
+export interface ReadDidDocumentOptions {
+  /** `assertionMethod` (signing events) unless told; login uses the other. */
+  readonly relationship?: VerificationRelationship;
+}
+
+/**
+ * The keys that a DID document lists for a purpose: `x` by kid. A key counts
+ * when `<did>#<kid>`, `#<kid>` or an embedded method stands in the list.
+ * Methods without an Ed25519 JWK, methods of other DIDs and references to
+ * nothing authorise nothing. The document's size is the caller's to limit.
+ *
+ * @example
+ * ```ts
+ * import { readDidDocument } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+ * const did = "did:web:issuer.example";
+ * const authorized = readDidDocument({
+ *   id: did,
+ *   verificationMethod: [{
+ *     id: `${did}#key-1`,
+ *     type: "JsonWebKey2020",
+ *     controller: did,
+ *     publicKeyJwk: { kty: "OKP", crv: "Ed25519", x },
+ *   }],
+ *   assertionMethod: ["#key-1"],
+ * }, did);
+ * assertEquals([...authorized], [["key-1", x]]);
+ * ```
+ *
+ * @throws {SigError} `invalid_did_document`: another `id`, a malformed
+ * document, one id for two keys, or a published private key.
+ */
+export function readDidDocument(
+  value: unknown,
+  did: string,
+  options: ReadDidDocumentOptions = {},
+): ReadonlyMap<string, string> {
+  if (!isObject(value)) throw invalid("it must be one JSON object", "");
+  if (member(value, "id") !== did) {
+    throw invalid(`its id must be ${quote(did)}`, "/id");
+  }
+  const relationship = options.relationship ?? "assertionMethod";
+  const methods = new Map<string, string>();
+  list(value, "verificationMethod").forEach((method, index) => {
+    const pointer = `/verificationMethod/${index}`;
+    if (!isObject(method)) throw invalid("a method must be an object", pointer);
+    addMethod(methods, method, did, pointer);
+  });
+  const authorized = new Map<string, string>();
+  list(value, relationship).forEach((entry, index) => {
+    const pointer = `/${relationship}/${index}`;
+    const kid = typeof entry === "string"
+      ? kidOf(entry, did)
+      : addEmbedded(methods, entry, did, pointer);
+    const x = kid === undefined ? undefined : methods.get(kid);
+    if (kid !== undefined && x !== undefined) authorized.set(kid, x);
+  });
+  return authorized;
+}
+
+function list(document: OpenObject, name: string): readonly unknown[] {
+  const value = member(document, name);
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  throw invalid(`${name} must be an array`, `/${name}`);
+}
+
+function addEmbedded(
+  methods: Map<string, string>,
+  entry: unknown,
+  did: string,
+  pointer: string,
+): string | undefined {
+  if (isObject(entry)) return addMethod(methods, entry, did, pointer);
+  throw invalid("it must be a reference or a method", pointer);
+}
+
+/** Notes the method's key under its kid, which is returned. */
+function addMethod(
+  methods: Map<string, string>,
+  method: OpenObject,
+  did: string,
+  pointer: string,
+): string | undefined {
+  const id = member(method, "id");
+  if (typeof id !== "string") {
+    throw invalid("a method's id must be a string", `${pointer}/id`);
+  }
+  const x = readX(method, pointer);
+  const kid = kidOf(id, did);
+  if (kid === undefined || x === undefined) return undefined;
+  const known = methods.get(kid);
+  if (known !== undefined && known !== x) {
+    throw invalid(`${quote(id)} stands for two keys`, `${pointer}/id`);
+  }
+  methods.set(kid, x);
+  return kid;
+}
+
+/** The `x` of a method with an Ed25519 JWK; others are none of ours. */
+function readX(method: OpenObject, pointer: string): string | undefined {
+  const place = `${pointer}/publicKeyJwk`;
+  const jwk = member(method, "publicKeyJwk");
+  if (jwk === undefined) return undefined;
+  if (!isObject(jwk)) throw invalid("publicKeyJwk must be an object", place);
+  if (Object.hasOwn(jwk, "d") || Object.hasOwn(jwk, "k")) {
+    throw invalid("it publishes a private key", place);
+  }
+  if (member(jwk, "kty") !== "OKP" || member(jwk, "crv") !== "Ed25519") {
+    return undefined;
+  }
+  try {
+    decode32(jwk, "x");
+  } catch {
+    throw invalid("x must be base64url of 32 bytes", `${place}/x`);
+  }
+  return member(jwk, "x") as string;
+}
+
+/** The fragment of `<did>#<kid>` or `#<kid>`; of another DID's URL none. */
+function kidOf(url: string, did: string): string | undefined {
+  const fragment = url.startsWith("#")
+    ? url.slice(1)
+    : url.startsWith(`${did}#`)
+    ? url.slice(did.length + 1)
+    : undefined;
+  return isKid(fragment) ? fragment : undefined;
+}
+
+function invalid(why: string, pointer: string): SigError {
+  return new SigError(
+    "invalid_did_document",
+    `Cannot use DID document: ${pointer === "" ? "" : `${pointer}: `}${why}`,
+    { context: { pointer } },
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * The byte checks that make every platform's verifier a strict one
+ * (SECURITY §1): S < L, canonical points, no point of small order.
+ *
+ * All constants are little-endian, as RFC 8032 encodes numbers.
+ *
+ * @module
+ */
+
+/** Bytes of a public key. */
+export const PUBLIC_KEY_BYTES = 32;
+
+/** Bytes of a signature: R, then S. */
+export const SIGNATURE_BYTES = 64;
+
+/**
+ * The y coordinates of the eight points of small order: 0, 1, -1 and the two
+ * of order 8. Under such a key signatures can be forged without any private
+ * key.
+ */
+const SMALL_ORDER_Y: readonly Uint8Array[] = [
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+].map(fromHex);
+
+/** L, the order of the base point. */
+const L = fromHex(
+  "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010",
+);
+
+/** Why a point encoding is refused. */
+export type PointFault = "non-canonical" | "small-order";
+
+/**
+ * Judges the first 32 bytes as a point encoding, without saying whether it
+ * lies on the curve. The eight points of small order, with all their
+ * non-canonical spellings, are the 14 encodings known from attacks.
+ */
+export function findPointFault(bytes: Uint8Array): PointFault | undefined {
+  if (!isBelowP(bytes)) return "non-canonical";
+  // x = 0 with the sign bit set is non-canonical as well; its y are 1 and -1,
+  // which the list refuses with either sign.
+  if (SMALL_ORDER_Y.some((y) => hasY(bytes, y))) return "small-order";
+  return undefined;
+}
+
+/**
+ * Whether a signature is worth giving to the platform: 64 bytes, S < L (else
+ * one signature has several spellings), R canonical and not of small order.
+ */
+export function isStrictSignature(signature: Uint8Array): boolean {
+  return signature.length === SIGNATURE_BYTES && isBelowL(signature) &&
+    findPointFault(signature) === undefined;
+}
+
+/** y < p = 2^255 - 19, the sign bit left aside. */
+function isBelowP(bytes: Uint8Array): boolean {
+  if (((bytes[31] ?? 0) & 0x7f) !== 0x7f) return true;
+  for (let i = 30; i > 0; i--) {
+    if (bytes[i] !== 0xff) return true;
+  }
+  return (bytes[0] ?? 0) < 0xed;
+}
+
+function hasY(bytes: Uint8Array, y: Uint8Array): boolean {
+  for (let i = 0; i < 31; i++) {
+    if (bytes[i] !== y[i]) return false;
+  }
+  return ((bytes[31] ?? 0) & 0x7f) === y[31];
+}
+
+/** S, the last 32 of the 64 bytes, below L. */
+function isBelowL(signature: Uint8Array): boolean {
+  for (let i = 31; i >= 0; i--) {
+    const s = signature[32 + i] ?? 0;
+    const l = L[i] ?? 0;
+    if (s !== l) return s < l;
+  }
+  return false;
+}
+
+function fromHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  }
+  return bytes;
+}

@@ -1,0 +1,38 @@
+/** A key as it is published. @module */
+
+import type { Jwk } from "@sig/core";
+import { isKid, member } from "./json_object.ts";
+import { invalidKey, readPublicKey } from "./public_key.ts";
+
+/**
+ * The public part of a key as it stands in a key set (PROTOCOL §1): `kty`,
+ * `crv`, `x`, the `kid` if there is one, `use` `sig` and `alg` `EdDSA`, in
+ * this order. Nothing else is taken over.
+ *
+ * @example
+ * ```ts
+ * import { generateSigningKey, toPublicJwk } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const published = toPublicJwk(await generateSigningKey({ kid: "key-1" }));
+ * const names = ["kty", "crv", "x", "kid", "use", "alg"];
+ * assertEquals(Object.keys(published), names);
+ * ```
+ *
+ * @throws {SigError} `invalid_key`.
+ */
+export function toPublicJwk(jwk: Jwk): Jwk {
+  const { x } = readPublicKey(jwk);
+  const kid = member({ ...jwk }, "kid");
+  if (kid !== undefined && !isKid(kid)) {
+    throw invalidKey("kid must be 1 to 256 characters without control ones");
+  }
+  return {
+    kty: "OKP",
+    crv: "Ed25519",
+    x,
+    ...(kid === undefined ? {} : { kid }),
+    use: "sig",
+    alg: "EdDSA",
+  };
+}

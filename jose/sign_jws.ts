@@ -1,0 +1,20 @@
+/** Making a JWS whose header members stand in a fixed order. @module */
+
+import type { FlattenedJws } from "@sig/core";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { encodeSigningInput } from "./signing_input.ts";
+import type { SigningKey } from "./signing_key.ts";
+
+/** Signs header and payload as they are spelled by `JSON.stringify`. */
+export async function signJws(
+  header: Readonly<Record<string, string>>,
+  payload: string,
+  key: SigningKey,
+): Promise<FlattenedJws> {
+  const parts = {
+    protected: encodeBase64Url(JSON.stringify(header)),
+    payload: encodeBase64Url(payload),
+  };
+  const signature = await key.sign(encodeSigningInput(parts));
+  return { ...parts, signature: encodeBase64Url(signature) };
+}

@@ -1,0 +1,140 @@
+/** A private key that signs and shows nothing of itself. @module */
+
+import { isObject, type Jwk, type OpenObject } from "@sig/core";
+import { isKid, member } from "./json_object.ts";
+import { calculateKid } from "./kid.ts";
+import { toPublicJwk } from "./public_jwk.ts";
+import { decode32, invalidKey, readPublicKey } from "./public_key.ts";
+import { importVerificationKey } from "./verification_key.ts";
+
+/**
+ * Signs with a key that may live anywhere: this package's hold the private part
+ * in the platform, where nothing can read it; a key service would fit as well.
+ */
+export interface SigningKey {
+  /** The key's identifier. */
+  readonly kid: string;
+  /** The public part, as it is published in a key set. */
+  readonly publicJwk: Jwk;
+  /** The 64 bytes of the Ed25519 signature of these bytes. */
+  sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** ASN.1 around the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410 §7). */
+const PKCS8_PREFIX = Uint8Array.of(
+  ...[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06],
+  ...[0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20],
+);
+
+/** No JWS signing input looks like this: it has no dot. */
+const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
+
+/**
+ * Imports a private Ed25519 JWK and tests it by signing and verifying once: a
+ * JWK whose `x` belongs to another `d` imports without complaint, and would
+ * write signatures that nobody can verify. Without a `kid` the key's is its
+ * RFC 7638 thumbprint. `use`, `alg` and `key_ops`, where they are given, must
+ * allow signing.
+ *
+ * The key can't be read back: neither JSON, nor `console.log`, nor the
+ * platform's export shows the private part.
+ *
+ * @example
+ * ```ts
+ * import { generateSigningKey, importSigningKey } from "@sig/jose";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const jwk = await generateSigningKey({ kid: "orgsign-1" });
+ * const key = await importSigningKey(jwk);
+ * assertEquals(key.kid, "orgsign-1");
+ * assertEquals((await key.sign(new Uint8Array(3))).length, 64);
+ * assert(!JSON.stringify(key).includes(jwk.d));
+ * ```
+ *
+ * @throws {SigError} `invalid_key`, with the reason and never the key.
+ */
+export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
+  if (!isObject(jwk)) throw invalidKey("it must be a JWK object");
+  readPublicKey(jwk);
+  const kid = member(jwk, "kid");
+  if (kid !== undefined && !isKid(kid)) {
+    throw invalidKey("kid must be 1 to 256 characters without control ones");
+  }
+  requireSigningUse(jwk, kid);
+  const seed = decode32(jwk, "d");
+  const bare: Jwk = { kty: "OKP", crv: "Ed25519", x: jwk.x as string };
+  const named = { ...bare, kid: kid ?? await calculateKid(bare) };
+  const key = new PlatformSigningKey(
+    named.kid,
+    toPublicJwk(named),
+    await importSeed(seed, kid),
+  );
+  await selfTest(key, bare);
+  return key;
+}
+
+function requireSigningUse(jwk: OpenObject, kid: string | undefined): void {
+  const has = (name: string) => Object.hasOwn(jwk, name);
+  if (has("use") && jwk.use !== "sig") throw invalidKey("use must be sig", kid);
+  // Browsers export the newer name of RFC 9864.
+  if (has("alg") && jwk.alg !== "EdDSA" && jwk.alg !== "Ed25519") {
+    throw invalidKey("alg must be EdDSA", kid);
+  }
+  const operations = jwk.key_ops;
+  if (
+    has("key_ops") &&
+    !(Array.isArray(operations) && operations.includes("sign"))
+  ) throw invalidKey("key_ops must contain sign", kid);
+}
+
+/**
+ * By way of PKCS #8 the platform derives the public key itself: signing for a
+ * wrong `x` would give away the private key to whoever sees two signatures.
+ */
+async function importSeed(
+  seed: Uint8Array,
+  kid: string | undefined,
+): Promise<CryptoKey> {
+  const pkcs8 = new Uint8Array(PKCS8_PREFIX.length + seed.length);
+  pkcs8.set(PKCS8_PREFIX);
+  pkcs8.set(seed, PKCS8_PREFIX.length);
+  try {
+    return await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, [
+      "sign",
+    ]);
+  } catch {
+    throw invalidKey("this platform's WebCrypto refuses it", kid);
+  } finally {
+    pkcs8.fill(0);
+    seed.fill(0);
+  }
+}
+
+async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
+  const verifier = await importVerificationKey(publicJwk, { backend: "web" });
+  const signature = await key.sign(SELF_TEST);
+  if (await verifier.verify(signature, SELF_TEST)) return;
+  throw invalidKey(
+    "x is not the public key of d (a signature made with d does not verify)",
+    key.kid,
+  );
+}
+
+class PlatformSigningKey implements SigningKey {
+  readonly kid: string;
+  readonly publicJwk: Jwk;
+  /** Not extractable. */
+  readonly #key: CryptoKey;
+
+  constructor(kid: string, publicJwk: Jwk, key: CryptoKey) {
+    this.kid = kid;
+    this.publicJwk = Object.freeze(publicJwk);
+    this.#key = key;
+  }
+
+  async sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    const copy = message.slice();
+    const signature = await crypto.subtle.sign("Ed25519", this.#key, copy);
+    return new Uint8Array(signature);
+  }
+}

@@ -1,0 +1,46 @@
+/** Keys for tests only: everybody can derive them. */
+
+import type { Jwk, PrivateJwk } from "@sig/core";
+import { importSigningKey, type SigningKey } from "@sig/jose";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { decodeHex } from "@std/encoding/hex";
+
+const PKCS8_PREFIX = decodeHex("302e020100300506032b657004220420");
+
+/** The private JWK of a seed. */
+export async function jwkOfSeed(
+  seed: Uint8Array,
+  kid?: string,
+): Promise<PrivateJwk> {
+  const pkcs8 = Uint8Array.of(...PKCS8_PREFIX, ...seed);
+  const usages: KeyUsage[] = ["sign"];
+  const key = await crypto.subtle.importKey(
+    "pkcs8",
+    pkcs8,
+    "Ed25519",
+    true,
+    usages,
+  );
+  const { x = "" } = await crypto.subtle.exportKey("jwk", key);
+  const d = encodeBase64Url(seed);
+  const named = kid === undefined ? {} : { kid };
+  return { kty: "OKP", crv: "Ed25519", x, ...named, d };
+}
+
+/** A private test key, derived from a word. */
+export async function testJwk(word: string, kid = word): Promise<PrivateJwk> {
+  const text = new TextEncoder().encode(`sig-test-key-${word}`);
+  const seed = await crypto.subtle.digest("SHA-256", text);
+  return await jwkOfSeed(new Uint8Array(seed), kid);
+}
+
+/** {@linkcode testJwk}, ready to sign. */
+export async function testKey(word: string, kid = word): Promise<SigningKey> {
+  return await importSigningKey(await testJwk(word, kid));
+}
+
+/** A public JWK of these bytes, whatever they are. */
+export function publicJwkOf(bytes: Uint8Array, kid?: string): Jwk {
+  const named = kid === undefined ? {} : { kid };
+  return { kty: "OKP", crv: "Ed25519", x: encodeBase64Url(bytes), ...named };
+}

@@ -1,0 +1,198 @@
+/**
+ * The main job, told with real processes: an issuer, a feed on a real server,
+ * answers, and a forgery that is refused. Run by `deno task demo`.
+ *
+ * @module
+ */
+
+const ROOT = new URL("..", import.meta.url).pathname;
+const CLI = `${ROOT}cli/main.ts`;
+const decoder = new TextDecoder();
+
+interface Step {
+  /** What happens here, for the reader. */
+  readonly title: string;
+  /** Arguments of `sig`. */
+  readonly args: readonly string[];
+  /** The exit code that makes this demo a success. */
+  readonly code?: number;
+}
+
+function command(args: readonly string[], cwd: string): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--config", `${ROOT}deno.json`, CLI, ...args],
+    cwd,
+    env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+function show(args: readonly string[]): void {
+  const words = args.map((word) =>
+    /^[A-Za-z0-9_./:=%-]+$/.test(word) ? word : `'${word}'`
+  );
+  console.log(`$ sig ${words.join(" ")}`);
+}
+
+async function run(step: Step, cwd: string): Promise<void> {
+  console.log(`\n# ${step.title}`);
+  show(step.args);
+  const result = await command(step.args, cwd).output();
+  const text = decoder.decode(result.stdout) + decoder.decode(result.stderr);
+  if (text !== "") console.log(text.trimEnd());
+  const expected = step.code ?? 0;
+  if (expected !== 0) console.log(`(exit code ${result.code})`);
+  if (result.code !== expected) {
+    throw new Error(`exit code ${result.code}, expected ${expected}`);
+  }
+}
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+/** Starts `sig serve` and waits until it says that it listens. */
+async function serve(
+  dir: string,
+  port: number,
+  cwd: string,
+): Promise<Deno.ChildProcess> {
+  const args = ["serve", dir, "--addr", `127.0.0.1:${port}`];
+  console.log("\n# Publish it: a real web server, on this machine only");
+  show(args);
+  const child = command(args, cwd).spawn();
+  // Drained to the end, or the server would block on a full pipe.
+  const errors = new Response(child.stderr).text();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value, done } = await reader.read();
+  if (done) throw new Error(`the server did not start: ${await errors}`);
+  console.log(value.trimEnd());
+  reader.releaseLock();
+  return child;
+}
+
+/** Changes one character in the middle of a line's payload. */
+async function tamper(feed: string, line: number): Promise<void> {
+  const lines = (await Deno.readTextFile(feed)).split("\n");
+  const envelope = JSON.parse(lines[line - 1]!);
+  const at = envelope.payload.length >> 1;
+  const other = envelope.payload[at] === "A" ? "B" : "A";
+  const before = envelope.payload;
+  envelope.payload = before.slice(0, at) + other + before.slice(at + 1);
+  lines[line - 1] = JSON.stringify(envelope);
+  await Deno.writeTextFile(feed, lines.join("\n"));
+  console.log(
+    `\n# Somebody changes one character of line ${line}: payload[${at}] ` +
+      `"${before[at]}" becomes "${other}"`,
+  );
+}
+
+const ALICE = "did:web:alice.example";
+const BOB = "did:web:bob.example";
+const CAROL = "did:web:carol.example";
+const DIR = "acme";
+
+function issuerSteps(host: string): readonly Step[] {
+  const upsert = (
+    title: string,
+    subject: string,
+    type: string,
+    role: string,
+    id: string,
+    issuedAt: string,
+  ): Step => ({
+    title,
+    // deno-fmt-ignore -- one flag and its value a line reads best
+    args: [
+      "upsert", "--dir", DIR, "--subject", subject, "--type", type,
+      "--role", role, "--relationship-id", id, "--issued-at", issuedAt,
+    ],
+  });
+  return [
+    {
+      title: "An issuer: key, DID document, key set, metadata, empty feed",
+      args: ["init", host, "--dir", DIR, "--allow-insecure"],
+    },
+    // deno-fmt-ignore -- a table
+    ...[
+      upsert("Alice joins and may deploy", ALICE, "employee", "deploy", "alice-1", "2026-01-05T09:00:00Z"),
+      upsert("Bob is a contractor who reviews", BOB, "contractor", "review", "bob-1", "2026-01-12T09:00:00Z"),
+      upsert("Carol, a founder, may deploy too", CAROL, "founder", "deploy", "carol-1", "2026-02-01T09:00:00Z"),
+    ],
+    {
+      title: "Alice leaves",
+      // deno-fmt-ignore -- one flag and its value a line reads best
+      args: [
+        "revoke", "--dir", DIR, "--relationship-id", "alice-1",
+        "--reason-code", "employment_ended", "--issued-at", "2026-03-02T17:00:00Z",
+      ],
+    },
+  ];
+}
+
+function consumerSteps(source: string): readonly Step[] {
+  const check = (subject: string, type: string, ...more: string[]) => [
+    ...["check", "--allow-insecure", "--sig", source, "--subject", subject],
+    ...["--require", `relationship=${type}`, "--require", "role=deploy"],
+    ...more,
+  ];
+  return [
+    {
+      title: "Anyone can verify every signature",
+      args: ["verify", source, "--allow-insecure"],
+    },
+    {
+      title: "and replay the feed into state",
+      args: ["dump-state", source, "--allow-insecure"],
+    },
+    {
+      title: "May Carol deploy? allow",
+      args: check(CAROL, "founder", "--format", "text"),
+    },
+    {
+      title: "May Alice deploy? deny, and why",
+      args: check(ALICE, "employee", "--explain", "--format", "text"),
+      code: 1,
+    },
+    {
+      title: "Might Alice deploy in February? allow",
+      args: check(ALICE, "employee", "--at", "2026-02-10T12:00:00Z"),
+    },
+  ];
+}
+
+async function main(): Promise<void> {
+  const cwd = await Deno.makeTempDir({ prefix: "sig-demo-" });
+  let server: Deno.ChildProcess | undefined;
+  try {
+    console.log(`# Repeat any of this yourself, from a folder of your own:
+#   ROOT=<the folder of this project>
+#   sig() { npx -y deno@2.9.6 run -A --config $ROOT/deno.json $ROOT/cli/main.ts "$@"; }
+#   export SIG_KEYS_DIR=$PWD/keys`);
+    const port = freePort();
+    const host = `127.0.0.1:${port}`;
+    const source = `http://${host}/.well-known/sig.json`;
+    for (const step of issuerSteps(host)) await run(step, cwd);
+    server = await serve(DIR, port, cwd);
+    for (const step of consumerSteps(source)) await run(step, cwd);
+    await tamper(`${cwd}/${DIR}/.well-known/sig/events.jsonl`, 2);
+    await run({
+      title: "Nobody believes it: signature_invalid, with its line",
+      args: ["verify", source, "--allow-insecure"],
+      code: 1,
+    }, cwd);
+    console.log("\n# That was the main job. Next: README.md, docs/.");
+  } finally {
+    server?.kill("SIGTERM");
+    await server?.stdout.cancel();
+    await server?.status;
+    await Deno.remove(cwd, { recursive: true });
+  }
+}
+
+await main();

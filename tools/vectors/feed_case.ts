@@ -1,0 +1,174 @@
+/** One case: an issuer's four files and what a verifier must make of them. @module */
+
+import { type JsonObject, spell, toBytes } from "./bytes.ts";
+import { didDocument, ISSUER, jwks, metadata } from "./documents.ts";
+import { ALICE } from "./events.ts";
+import { KEY_1 } from "./keys.ts";
+import { feed } from "./lines.ts";
+
+/** The clock of every case that does not say otherwise. */
+export const NOW = "2026-06-01T00:00:00Z";
+
+/** A case as it is written to disk. */
+export interface FeedCase {
+  /** Name of its folder. */
+  readonly name: string;
+  /** Files by their path in the folder. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** `expected.json`. */
+  readonly expected: JsonObject;
+}
+
+/** A document: a value, its exact text or bytes, or null for no file. */
+type Document = JsonObject | string | Uint8Array | null;
+
+/** What a case says; every document is in order unless told. */
+export interface CaseContent {
+  /** `sig.json`. */
+  readonly metadata?: Document;
+  /** `jwks.json`. */
+  readonly jwks?: Document;
+  /** `did.json`. */
+  readonly did?: Document;
+  /** Lines of the feed, without their LF. */
+  readonly lines?: readonly (string | Uint8Array)[];
+  /** The whole feed instead. */
+  readonly feed?: string | Uint8Array;
+  /** Where `jwks.json` lies, if elsewhere. */
+  readonly jwksPath?: string;
+  /** Where the feed lies, if elsewhere. */
+  readonly feedPath?: string;
+}
+
+/** What a case is about. */
+export interface CaseHead {
+  /** One sentence. */
+  readonly description: string;
+  /** The rule's place. */
+  readonly spec: string;
+  /** How the reader is to be set; its defaults unless told. */
+  readonly options?: {
+    readonly unknown_events?: "ignore" | "reject";
+    readonly unmatched_revoke?: "ignore" | "reject";
+  };
+  /** The reader's clock. */
+  readonly now?: string;
+}
+
+/** What a valid case comes to. */
+export interface ValidResult {
+  /** The issuer, if another one. */
+  readonly issuer?: string;
+  /** Sequence of the last event. */
+  readonly last_sequence: number;
+  /** The relationships, each from {@linkcode relationship}. */
+  readonly state?: readonly JsonObject[];
+  /** Codes of the warnings, in order: documents first, then lines. */
+  readonly warnings?: readonly string[];
+}
+
+/** What an invalid case comes to; line and sequence for faults in the feed. */
+export interface InvalidResult {
+  /** The stable code. */
+  readonly code: string;
+  /** Line of the fault, from 1. */
+  readonly line?: number;
+  /** Sequence of the fault; the line's number unless told. */
+  readonly sequence?: number;
+  /** The key, if the fault is about one. */
+  readonly kid?: string;
+}
+
+function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const put = (path: string, document: Document) => {
+    if (document === null) return;
+    const isText = typeof document === "string" ||
+      document instanceof Uint8Array;
+    files.set(path, toBytes(isText ? document : spell(document)));
+  };
+  const of = (given: Document | undefined, usual: JsonObject) =>
+    given === undefined ? usual : given;
+  put(".well-known/did.json", of(content.did, didDocument()));
+  put(
+    content.jwksPath ?? ".well-known/jwks.json",
+    of(content.jwks, jwks(KEY_1)),
+  );
+  put(".well-known/sig.json", of(content.metadata, metadata()));
+  put(
+    content.feedPath ?? ".well-known/sig/events.jsonl",
+    content.feed ?? feed(...content.lines ?? []),
+  );
+  return files;
+}
+
+function begin({ description, spec, now, options }: CaseHead): JsonObject {
+  return { description, spec, now: now ?? NOW, ...(options && { options }) };
+}
+
+/** A case that verifies. */
+export function valid(
+  name: string,
+  head: CaseHead,
+  content: CaseContent,
+  result: ValidResult,
+): FeedCase {
+  const { issuer, last_sequence, state = [], warnings = [] } = result;
+  return {
+    name,
+    files: filesOf(content),
+    expected: {
+      ...begin(head),
+      result: "valid",
+      issuer: issuer ?? ISSUER,
+      last_sequence,
+      by_relationship_id: Object.fromEntries(
+        state.map((each) => [each.relationship_id, each]),
+      ),
+      warnings,
+    },
+  };
+}
+
+/** A case that must be refused. */
+export function invalid(
+  name: string,
+  head: CaseHead,
+  content: CaseContent,
+  { code, line, sequence, kid }: InvalidResult,
+): FeedCase {
+  return {
+    name,
+    files: filesOf(content),
+    expected: {
+      ...begin(head),
+      result: "invalid",
+      code,
+      ...(line === undefined ? {} : { sequence: sequence ?? line, line }),
+      ...(kid === undefined ? {} : { kid }),
+    },
+  };
+}
+
+/** A relationship in an expected state; nothing of it is derived from events. */
+export function relationship(
+  last_sequence: number,
+  changes: JsonObject = {},
+): JsonObject {
+  const { revoked_reason_code, revoked_effective_at, ...rest } = changes;
+  return {
+    issuer: ISSUER,
+    relationship_id: "rel-1",
+    subject: ALICE,
+    relationship_type: "employee",
+    roles: ["deploy"],
+    valid_from: null,
+    valid_until: null,
+    status: revoked_reason_code === undefined ? "active" : "revoked",
+    ...rest,
+    ...(revoked_reason_code === undefined
+      ? {}
+      : { revoked_reason_code, revoked_effective_at }),
+    last_sequence,
+  };
+}

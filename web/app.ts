@@ -1,0 +1,46 @@
+/** The application: from a request to a response. @module */
+
+import { SPEC_VERSION } from "@sig/core";
+import { Hono } from "hono";
+import { VERSION } from "./version.ts";
+
+/** Answers requests; runs on any server that speaks `Request` and `Response`. */
+export interface App {
+  /** Answers one request. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Options of {@linkcode createApp}. */
+export interface AppOptions {
+  /** The clock; `() => new Date()` unless told. */
+  readonly now?: () => Date;
+}
+
+/**
+ * Makes the application.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@sig/web";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const response = await createApp().fetch(
+ *   new Request("http://127.0.0.1/healthz"),
+ * );
+ * assertEquals((await response.json()).status, "ok");
+ * ```
+ */
+export function createApp(options: AppOptions = {}): App {
+  const now = options.now ?? (() => new Date());
+  const started = now().getTime();
+  const app = new Hono();
+  app.get("/healthz", (context) =>
+    context.json({
+      status: "ok",
+      service: "sig-web",
+      version: VERSION,
+      spec_version: SPEC_VERSION,
+      uptime_seconds: Math.floor((now().getTime() - started) / 1000),
+    }));
+  return { fetch: async (request) => await app.fetch(request) };
+}
