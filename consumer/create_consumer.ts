@@ -117,7 +117,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const { entry } = find(issuer);
     const { latest } = entry;
     const at = now();
-    if (latest && ageMs(latest.observedAt, at) <= maxAgeMs && maxAgeMs > 0) {
+    if (latest && maxAgeMs > 0 && isFresh(latest.observedAt, at, maxAgeMs)) {
       return { ...latest, now: at };
     }
     try {
@@ -151,6 +151,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return answerFrom(verified, question, now, freshness);
     },
   };
+}
+
+/** A clock that was set back must not keep an old state fresh for ever. */
+function isFresh(observedAt: Date, now: Date, maxAgeMs: number): boolean {
+  const age = now.getTime() - observedAt.getTime();
+  return age >= 0 && age <= maxAgeMs;
 }
 
 function ageMs(from: Date, to: Date): number {

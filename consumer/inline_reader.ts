@@ -39,7 +39,6 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
   };
 }
 
-// deno-lint-ignore require-await -- an async iterable of one
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.length > 0) yield bytes;
 }

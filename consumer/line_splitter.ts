@@ -4,68 +4,79 @@ const LF = 0x0a;
 
 /** A line, or what stands where a line was expected. */
 export interface FeedLine {
-  /** Its bytes without the LF; empty when it was too long to be kept. */
+  /** Its bytes without the LF; empty when it is too long to be kept. */
   readonly bytes: Uint8Array;
-  /** It was longer than the limit, and was passed over. */
+  /** It is longer than the limit, and is passed over. */
   readonly tooLong: boolean;
 }
 
 /** Splits a stream; keeps at most one line of `maxLineBytes` between chunks. */
 export class LineSplitter {
   readonly #maxLineBytes: number;
-  #rest: Uint8Array = new Uint8Array();
+  #buffer: Uint8Array = new Uint8Array();
+  #length = 0;
   #skipping = false;
 
   constructor(maxLineBytes: number) {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The lines that end in this chunk, valid until the next one. */
-  push(chunk: Uint8Array): readonly FeedLine[] {
-    const lines: FeedLine[] = [];
+  /**
+   * The lines that end in this chunk, each valid until the next one. A line
+   * that is too long comes as soon as that is known: its end may never come.
+   */
+  *push(chunk: Uint8Array): Generator<FeedLine> {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
       const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
-      if (end < 0) {
-        this.#keep(piece);
-        return lines;
+      if (
+        !this.#skipping && this.#length + piece.length > this.#maxLineBytes
+      ) {
+        this.#skipping = true;
+        this.#length = 0;
+        yield { bytes: new Uint8Array(), tooLong: true };
       }
-      lines.push(this.#finish(piece));
+      if (end < 0) {
+        if (!this.#skipping) this.#keep(piece);
+        return;
+      }
+      if (!this.#skipping) {
+        yield { bytes: this.#finish(piece), tooLong: false };
+      }
+      this.#skipping = false;
       start = end + 1;
     }
   }
 
-  /** Whether bytes follow the last LF: the last line is incomplete. */
+  /**
+   * Whether bytes follow the last LF: the last line is incomplete. Not so for
+   * a line that was too long: it was told of already.
+   */
   get hasRest(): boolean {
-    return this.#rest.length > 0 || this.#skipping;
+    return this.#length > 0;
   }
 
-  #finish(piece: Uint8Array): FeedLine {
-    const tooLong = this.#skipping ||
-      this.#rest.length + piece.length > this.#maxLineBytes;
-    const bytes = tooLong ? new Uint8Array() : join(this.#rest, piece);
-    this.#rest = new Uint8Array();
-    this.#skipping = false;
-    return { bytes, tooLong };
+  #finish(piece: Uint8Array): Uint8Array {
+    if (this.#length === 0) return piece;
+    this.#keep(piece);
+    const line = this.#buffer.subarray(0, this.#length);
+    this.#length = 0;
+    return line;
   }
 
+  /** A copy: the chunk's memory may be used again by whoever filled it. */
   #keep(piece: Uint8Array): void {
-    if (piece.length === 0 || this.#skipping) return;
-    if (this.#rest.length + piece.length > this.#maxLineBytes) {
-      this.#rest = new Uint8Array();
-      this.#skipping = true;
-    } else {
-      // A copy: the chunk's memory may be used again by whoever filled it.
-      this.#rest = join(this.#rest, piece.slice());
+    const length = this.#length + piece.length;
+    if (length > this.#buffer.length) {
+      // Doubled, so that a line that comes byte by byte costs no square of it.
+      const larger = new Uint8Array(
+        Math.min(this.#maxLineBytes, Math.max(length, 2 * this.#buffer.length)),
+      );
+      larger.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = larger;
     }
+    this.#buffer.set(piece, this.#length);
+    this.#length = length;
   }
-}
-
-function join(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b;
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

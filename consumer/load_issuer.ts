@@ -87,10 +87,10 @@ export async function loadIssuer(
     ? location.metadataRef
     : metadata.events_uri;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
-  const [jwks, didDocument] = await Promise.all([
+  const [jwks, didDocument] = await both(
     load.json("jwks", metadata.jwks_uri, limits.maxJwksBytes),
     load.didDocument(didRef, limits.maxDidDocumentBytes),
-  ]);
+  );
   const authorized = didDocument === undefined
     ? undefined
     : readDidDocument(didDocument, metadata.issuer);
@@ -109,6 +109,18 @@ export async function loadIssuer(
       return { document, warnings: feed.warnings };
     },
   };
+}
+
+/**
+ * Waits for both, whatever becomes of one: nothing is left running, and of two
+ * failures always the first is told.
+ */
+async function both<A, B>(
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<readonly [A, B]> {
+  await Promise.allSettled([first, second]);
+  return [await first, await second];
 }
 
 function checkIssuer(

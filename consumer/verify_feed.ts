@@ -173,6 +173,8 @@ class Verification {
   #refreshed = false;
   #line = 0;
   #verified = 0;
+  /** Faulty lines since the last good one, each of which may be an event. */
+  #unread = 0;
 
   constructor(options: VerifyFeedOptions) {
     const limits = options.limits ?? DEFAULT_LIMITS;
@@ -244,7 +246,9 @@ class Verification {
         publicOnly: this.#options.publicOnly,
         unknownEvents: this.#options.unknownEvents ?? "reject",
       });
+      this.#resync(event.sequence);
       this.#replay.apply(event, this.#line);
+      this.#unread = 0;
       this.#verified++;
       this.#count(parsed.header.kid, event.sequence);
       this.#options.onEvent?.({
@@ -291,17 +295,31 @@ class Verification {
   /** Throws the fault with its place, or keeps it and goes on. */
   #note(error: unknown, parsed: ParsedEnvelope | undefined): void {
     if (!isFault(error)) throw error;
-    const expected = this.#replay.lastSequence + 1;
     const claimed = parsed && claimedSequence(parsed.payload);
     const fault = located(error, {
       line: this.#line,
-      sequence: claimed ?? expected,
+      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
       ...(parsed ? { kid: parsed.header.kid.slice(0, 256) } : {}),
     });
     if (this.#options.maxFaults === undefined) throw fault;
     this.#faults.push(fault);
-    // Go on behind the faulty event, so that it is reported once.
-    this.#replay.resume(Math.max(expected, claimed ?? 0));
+    if (error.code === "sequence_gap" && claimed !== undefined) {
+      // The claim is signed: the events between are missing, once.
+      this.#replay.resume(claimed);
+      this.#unread = 0;
+    } else {
+      this.#unread++;
+    }
+  }
+
+  /**
+   * Goes on behind faulty lines, so that each is reported once: nobody knows
+   * which of them took a sequence (a blank line does not, a forged event does),
+   * so the next good event may have any of those.
+   */
+  #resync(sequence: number): void {
+    const ahead = sequence - (this.#replay.lastSequence + 1);
+    if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
   }
 
   result(): Omit<VerifiedFeed, "bytes" | "sha256"> {

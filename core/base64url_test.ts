@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import fc from "fast-check";
-import { decodeBase64UrlStrict } from "./base64url.ts";
+import { decodeBase64UrlInto, decodeBase64UrlStrict } from "./base64url.ts";
 
 /** The slow way to the same rule: decode leniently, encode, compare. */
 function decodeByReencoding(text: string): Uint8Array | undefined {
@@ -76,4 +76,18 @@ Deno.test("padding, white space, + and /, trailing bits are refused", () => {
   for (const [text, expected] of table) {
     assertEquals(decodeBase64UrlStrict(text), expected, JSON.stringify(text));
   }
+});
+
+Deno.test("a part of some bytes is decoded as that part alone would be", () => {
+  const ascii = new TextEncoder().encode('"AQI","AQJ","","-_-_"');
+  const bytes = new Uint8Array(8).fill(7);
+  const decode = (from: number, to: number) =>
+    decodeBase64UrlInto(ascii, from, to, bytes);
+  assertEquals(decode(1, 4), 2);
+  assertEquals([...bytes], [1, 2, 7, 7, 7, 7, 7, 7]);
+  assertEquals(decode(7, 10), -1);
+  assertEquals(decode(13, 13), 0);
+  assertEquals(decode(16, 20), 3);
+  assertEquals(decode(0, 3), -1);
+  assertEquals(decode(16, 21), -1);
 });

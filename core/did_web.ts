@@ -106,8 +106,7 @@ function checkHost(did: string, host: string, allowPrivate: boolean): boolean {
   // Before anything else, so that no later answer is about a host with a slash,
   // an at sign or a white space in it.
   if (
-    name.length > 253 || labels.length > 127 ||
-    !labels.every((label) => LABEL.test(label))
+    name.length > 253 || !labels.every((label) => LABEL.test(label))
   ) throw malformed(did, "the host must be a lower-case DNS name");
   const isPrivate = IPV4.test(host) || host === "localhost" ||
     host.endsWith(".localhost");
@@ -150,7 +149,18 @@ function malformed(did: string, why: string): SigError {
   );
 }
 
-/** Input as shown in messages: short, and with control characters escaped. */
+/**
+ * Input as shown in messages: in quotes, at most 80 characters of it, and with
+ * control characters escaped.
+ *
+ * @example
+ * ```ts
+ * import { quote } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(quote("a\nb\u202e"), '"a\\nb\\u202e"');
+ * ```
+ */
 export function quote(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   return JSON.stringify(short).replace(
@@ -215,7 +225,12 @@ export function wellKnownUrls(
   };
 }
 
-/** {@linkcode parseDidWeb} for an issuer: a path is refused. */
+/**
+ * {@linkcode parseDidWeb} for an issuer: a path is refused. (PROTOCOL §1)
+ *
+ * @throws {SigError} as {@linkcode parseDidWeb}, and `invalid_identifier` for a
+ * path.
+ */
 export function parseIssuerDid(
   did: string,
   options: ParseDidWebOptions = {},
@@ -227,7 +242,19 @@ export function parseIssuerDid(
   return parsed;
 }
 
-/** The did:web of an origin: the other way round. */
+/**
+ * The did:web of a URL's origin: the other way round. Whether it is a proper
+ * issuer is for {@linkcode parseIssuerDid} to say.
+ *
+ * @example
+ * ```ts
+ * import { didWebOf } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const url = new URL("https://acme.example:8443/.well-known/sig.json");
+ * assertEquals(didWebOf(url), "did:web:acme.example%3A8443");
+ * ```
+ */
 export function didWebOf(url: URL): string {
   return `did:web:${url.hostname}${url.port === "" ? "" : `%3A${url.port}`}`;
 }

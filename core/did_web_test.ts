@@ -230,3 +230,23 @@ Deno.test("quoted input has no control or direction characters, and is short", (
   assertEquals(quote("é😀"), '"é😀"');
   assertEquals(quote("x".repeat(81)), `"${"x".repeat(80)}…"`);
 });
+
+Deno.test("the edges of lengths and ports", () => {
+  const host = (length: number) =>
+    `${"a.".repeat(120)}${"b".repeat(length - 240)}`;
+  const path = (length: number) =>
+    `did:web:acme.example:${"p".repeat(length - 21)}`;
+  const table: readonly (readonly [string, boolean])[] = [
+    [`did:web:${host(253)}`, true],
+    [`did:web:${host(254)}`, false],
+    [`did:web:${"a".repeat(63)}.example`, true],
+    ["did:web:acme.example%3A1", true],
+    ["did:web:acme.example%3A65535", true],
+    [path(2_048), true],
+    [path(2_049), false],
+  ];
+  for (const [did, accepted] of table) {
+    assertEquals(documentUrl(did) !== null, accepted, did);
+  }
+  assertEquals(quote("x".repeat(80)), `"${"x".repeat(80)}"`);
+});

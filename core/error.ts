@@ -120,6 +120,15 @@ export function isSigError(
 /**
  * The same error with more context: what is already there wins, so the place
  * nearest to the fault is kept.
+ *
+ * @example
+ * ```ts
+ * import { SigError, withContext } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new SigError("invalid_line", "Cannot read feed line");
+ * assertEquals(withContext(error, { line: 3 }).context, { line: 3 });
+ * ```
  */
 export function withContext(error: SigError, context: ErrorContext): SigError {
   const merged = { ...context, ...error.context };

@@ -48,6 +48,29 @@ interface Known {
 /**
  * Judges events one after the other: issuer, sequence, event_id, and a revoke's
  * target. Holds one entry an event and a relationship, not the events.
+ *
+ * @example A gap
+ * ```ts
+ * import { FeedRules, isSigError, type SigEvent } from "@sig/core";
+ * import { assert, assertThrows } from "@std/assert";
+ *
+ * const event: SigEvent = {
+ *   spec_version: "sig/0.1",
+ *   event_id: "01",
+ *   event_type: "relationship.revoke",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   sequence: 2,
+ *   relationship_id: "r1",
+ *   subject: "did:web:alice.example",
+ *   visibility: "public",
+ *   revokes_relationship_id: "r1",
+ *   reason_code: "admin_action",
+ *   effective_at: "2026-01-01T00:00:00Z",
+ * };
+ * const error = assertThrows(() => new FeedRules().accept(event));
+ * assert(isSigError(error, "sequence_gap"));
+ * ```
  */
 export class FeedRules {
   readonly #options: ReplayOptions;

@@ -97,7 +97,22 @@ export function parseJson(
   return parseJsonWithSpelling(input, options).value;
 }
 
-/** {@linkcode parseJson}, telling also how the numbers are spelled. */
+/**
+ * {@linkcode parseJson}, telling also how the root's numbers are spelled: `1.0`
+ * and `1` are one value, and not one sequence (PROTOCOL §3).
+ *
+ * @example
+ * ```ts
+ * import { parseJsonWithSpelling } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { value, decimals } = parseJsonWithSpelling('{"a":1,"b":1.0}');
+ * assertEquals(value, { a: 1, b: 1 });
+ * assertEquals(decimals, ["/b"]);
+ * ```
+ *
+ * @throws {JsonError} as {@linkcode parseJson}.
+ */
 export function parseJsonWithSpelling(
   input: string | Uint8Array,
   options: ParseJsonOptions = {},
@@ -215,7 +230,9 @@ function countNames(value: unknown): number {
     return names;
   }
   const object = value as { readonly [name: string]: unknown };
-  for (const name in object) {
+  // Not for…in: a polluted prototype would add to the count what a doubled
+  // name takes away.
+  for (const name of Object.keys(object)) {
     names += 1 + countNames(object[name]);
   }
   return names;

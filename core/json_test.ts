@@ -50,6 +50,10 @@ Deno.test("a member name may stand once in an object, however it is spelled", ()
     ['{"__proto__":1,"__proto__":2}', "/__proto__"],
     ['{"__proto__":1,"\\u005f_proto__":2}', "/__proto__"],
     ['{"constructor":1,"constructor":1}', "/constructor"],
+    ['{"a\\"":1,"a\\"":2}', '/a"'],
+    ['{"a\\\\":1,"a\\\\":2}', "/a\\"],
+    ['{"\\\\\\"":1,"\\\\\\"":2}', '/\\"'],
+    ['{"":"","":""}', "/"],
     ['{"\\ud83d\\ude00":1,"😀":2}', "/😀"],
   ];
   for (const [text, pointer] of twice) {
@@ -171,6 +175,7 @@ Deno.test("spelling: the root's numbers with sign, point or exponent are named",
     ['{"a/b~c":1.5}', ["/a~1b~0c"]],
     ['{"a":[1.0],"b":{"c":1.0}}', []],
     ['{"a":{"c":1.0},"b":2.0}', ["/b"]],
+    ['{"a":0.0,"b":0e0,"c":0}', ["/a", "/b"]],
     ["[1.0]", []],
     ["1.0", []],
   ];
@@ -213,4 +218,47 @@ Deno.test("__proto__ and the like are members, never behaviour", () => {
   assertEquals(Object.keys(value), ["__proto__", "constructor", "toString"]);
   assert(Object.hasOwn(value, "__proto__"));
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});
+
+Deno.test("a doubled name is found though another program polluted the prototype", () => {
+  Object.defineProperty(Object.prototype, "polluted", {
+    value: 1,
+    enumerable: true,
+    configurable: true,
+  });
+  try {
+    assertEquals(faultOf('{"a":1,"a":2}')?.fault, "duplicate");
+    assertEquals(faultOf('{"a":{"b":1,"b":2},"c":{}}')?.fault, "duplicate");
+    assertEquals(faultOf('{"a":1,"b":2}'), undefined);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "polluted");
+  }
+});
+
+Deno.test("the short way and the closer look agree", () => {
+  // A backslash anywhere sends a text the long way.
+  const texts = [
+    '{"a":1,"b":[{"a":1},{"a":2}],"c":{"a":1}}',
+    '{"a":1,"b":[{"a":1,"a":2}]}',
+    '{"a":":","b:":"{"}',
+    '{"a":true,"b":false,"c":null,"d":[],"e":{}}',
+    '{"a":123456789012345,"b":"1234567890123456"}',
+    '{"a":9007199254740993}',
+    "[1e5]",
+    "[1E5]",
+    "[1e]",
+    "[]]",
+    '{"a"}',
+    '{"a"::1}',
+    '["a":1]',
+    "[1,]",
+  ];
+  for (const text of texts) {
+    const long = `["\\n",${text}]`;
+    const [short, closer] = [faultOf(text), faultOf(long)];
+    assertEquals(short?.fault, closer?.fault, text);
+    if (short === undefined) {
+      assertEquals(parseJson(long), ["\n", parseJson(text)]);
+    }
+  }
 });

@@ -72,7 +72,24 @@ export function parseFeedLine(
 
 /**
  * {@linkcode parseFeedLine} for many lines: a feed has a handful of distinct
- * headers, so each is read once, and the same memory serves every line.
+ * headers, so each is read once, and the same memory serves every line. The
+ * parser throws what {@linkcode parseFeedLine} throws.
+ *
+ * @example
+ * ```ts
+ * import { createFeedLineParser } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ * import { encodeBase64Url } from "@std/encoding/base64url";
+ *
+ * const header = { alg: "EdDSA", kid: "orgsign-1", typ: "sig-event+jws" };
+ * const line = JSON.stringify({
+ *   protected: encodeBase64Url(JSON.stringify(header)),
+ *   payload: encodeBase64Url("{}"),
+ *   signature: encodeBase64Url(new Uint8Array(64)),
+ * });
+ * const parse = createFeedLineParser();
+ * assertEquals(parse(new TextEncoder().encode(line)).header.kid, "orgsign-1");
+ * ```
  */
 export function createFeedLineParser(
   options: ParseFeedLineOptions = {},
@@ -182,7 +199,8 @@ class LineReading {
     bytes: Uint8Array,
     [header, headerEnd, payload, payloadEnd, signature, end]: MemberPlaces,
   ): ParsedEnvelope | keyof FlattenedJws {
-    if (this.#input.length < bytes.length) this.#grow(bytes.length);
+    // One more, for the dot: a signature may be empty.
+    if (this.#input.length <= bytes.length) this.#grow(bytes.length);
     // A header that was read before is canonical base64url.
     const known = this.#isLastHeader(bytes, header, headerEnd);
     const headerLength = known

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import type { ErrorCode } from "./error_codes.ts";
+import { isSigError } from "./error.ts";
 import { createFeedLineParser, parseFeedLine } from "./line.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import { assertSigError, catchSigError } from "./testdata/assert_sig_error.ts";
@@ -33,8 +34,8 @@ Deno.test("a good line is taken apart into header and bytes", () => {
   assertEquals(new TextDecoder().decode(parsed.payload), '{"a":1}');
   assertEquals(parsed.signature, new Uint8Array(64));
   assertEquals(
-    new TextDecoder().decode(parsed.signingInput).split(".")[1],
-    b64(`{"a":1}`),
+    new TextDecoder().decode(parsed.signingInput),
+    `${b64(HEADER)}.${b64('{"a":1}')}`,
   );
 });
 
@@ -350,4 +351,99 @@ Deno.test("a parser reads each distinct header once, and is right every time", (
       "algorithm_not_allowed",
     );
   }
+});
+
+/** The line in another spelling, which only the JSON reader understands. */
+function respell(line: string): string {
+  return line.replace(/^\{"protected":"/, '{ "protected":"');
+}
+
+function outcome(
+  parse: (line: Uint8Array) => ReturnType<typeof parseFeedLine>,
+  text: string,
+): unknown {
+  try {
+    const { header, signingInput, payload, signature } = parse(encode(text));
+    return [header, signingInput, payload, signature].map((each) =>
+      each instanceof Uint8Array ? each.slice() : each
+    );
+  } catch (error) {
+    assert(isSigError(error), String(error));
+    return [error.code, error.message];
+  }
+}
+
+Deno.test("the usual spelling is read as any other spelling is", () => {
+  const lengths = [0, 1, 2, 3, 4, 5, 63, 64, 65, 2_000];
+  const parse = createFeedLineParser();
+  const texts = lengths.flatMap((length) => {
+    const bytes = encodeBase64Url(
+      Uint8Array.from({ length }, (_, i) => i * 7),
+    );
+    return [
+      line({ payload: bytes }),
+      line({ signature: bytes }),
+      line({ payload: bytes, signature: "" }),
+      line({ payload: `${bytes}=` }),
+      line({ signature: `${bytes}+` }),
+      line({ protected: bytes }),
+    ];
+  });
+  for (const faults of Object.values(FAULTS)) {
+    for (const [text] of faults) {
+      if (typeof text === "string") texts.push(text);
+    }
+  }
+  for (const text of texts) {
+    const expected = outcome(parseFeedLine, text) as unknown[];
+    assertEquals(outcome(parse, text), expected, text);
+    assertEquals(outcome(parse, text), expected, text);
+    if (respell(text) === text) continue;
+    const respelled = outcome(parse, respell(text)) as unknown[];
+    // A syntax error names its place, which is one character further on.
+    const isPlaced = expected[0] === "invalid_line";
+    const judged = (found: unknown[]) => isPlaced ? found.slice(0, 1) : found;
+    assertEquals(judged(respelled), judged(expected), text);
+  }
+});
+
+Deno.test("an escape inside a member is read, and what it stands for is signed", () => {
+  const text = line({ payload: "e30" })
+    .replace('"e30"', '"\\u00653\\u0030"');
+  assert(text.includes("\\u0065"));
+  const parsed = parseFeedLine(text);
+  assertEquals(new TextDecoder().decode(parsed.payload), "{}");
+  assertEquals(
+    new TextDecoder().decode(parsed.signingInput),
+    `${b64(HEADER)}.e30`,
+  );
+});
+
+Deno.test("lines of any length fit, at the edges of the parser's memory too", () => {
+  const head = b64(HEADER).length;
+  for (const size of [4_096, 8_192, 2 * 8_194]) {
+    for (let more = -6; more <= 6; more++) {
+      const length = size - head + more;
+      if (length % 4 === 1) continue;
+      const text = line({ payload: "A".repeat(length), signature: "" });
+      for (const spelled of [text, respell(text)]) {
+        const parse = createFeedLineParser();
+        parse(encode(line()));
+        const { payload, signingInput, signature } = parse(encode(spelled));
+        assertEquals(payload.length, (length * 3) >> 2);
+        assertEquals(signingInput.length, head + 1 + length);
+        assertEquals(signature.length, 0);
+      }
+    }
+  }
+});
+
+Deno.test("a long line before leaves nothing in a short one after", () => {
+  const parse = createFeedLineParser();
+  parse(encode(line({ payload: b64("x".repeat(3_000)) })));
+  const { payload, signature } = parse(
+    encode(line({ payload: b64("{}"), signature: "AQI" })),
+  );
+  assertEquals(new TextDecoder().decode(payload), "{}");
+  assertEquals(signature, new Uint8Array([1, 2]));
 });

@@ -74,6 +74,15 @@ function parsePayloadJson(payload: Uint8Array): ParsedJson {
 /**
  * The sequence that a payload claims, for naming the place of a fault in a
  * line that may be forged; undefined when it can't be read.
+ *
+ * @example
+ * ```ts
+ * import { claimedSequence } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const payload = new TextEncoder().encode('{"sequence":7,"roles":0}');
+ * assertEquals(claimedSequence(payload), 7);
+ * ```
  */
 export function claimedSequence(payload: Uint8Array): number | undefined {
   try {

@@ -121,7 +121,20 @@ export function compareInstants(a: Instant, b: Instant): number {
   return a.seconds - b.seconds || a.nanoseconds - b.nanoseconds;
 }
 
-/** The instant of a `Date`. */
+/**
+ * The instant of a `Date`.
+ *
+ * @example
+ * ```ts
+ * import { instantOf } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const expected = { seconds: 1, nanoseconds: 500_000_000 };
+ * assertEquals(instantOf(new Date(1_500)), expected);
+ * ```
+ *
+ * @throws {RangeError} for an invalid date.
+ */
 export function instantOf(date: Date): Instant {
   const ms = date.getTime();
   if (Number.isNaN(ms)) throw new RangeError("Cannot use date: it is invalid");

@@ -29,6 +29,7 @@ export function buildEvent(
   const given = (name: string, otherwise: () => unknown) =>
     Object.hasOwn(draft, name) ? draft[name] : otherwise();
   const isRevoke = draft.event_type === "relationship.revoke";
+  const eventId = given("event_id", place.newId);
   const issuedAt = given("issued_at", () => place.now);
   const relationshipId = given(
     "relationship_id",
@@ -36,7 +37,7 @@ export function buildEvent(
   );
   return withoutAbsent({
     spec_version: SPEC_VERSION,
-    event_id: given("event_id", place.newId),
+    event_id: eventId,
     event_type: draft.event_type,
     issuer: place.issuer,
     issued_at: issuedAt,

@@ -7,7 +7,7 @@
 
 import { isSigError, SigError } from "@sig/core";
 import type { FeedIndex, FeedMark } from "./feed_index.ts";
-import { concat, type FeedLine, readLines } from "./feed_lines.ts";
+import { concat, type FeedLine, isSame, readLines } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type LineRules, verifyLine } from "./verify_line.ts";
@@ -103,11 +103,13 @@ async function findStart(
   { issuer }: LineRules,
   before: IndexWriter | undefined,
 ): Promise<IndexWriter | undefined> {
+  const isKept = before !== undefined && before.epoch === index.epoch &&
+    await fits(before.mark, feed, issuer);
+  // Nobody has written since: the index need not even be asked.
+  if (isKept && before.mark.bytes === feed.size) return before;
   const mark = index.mark();
   if (mark === undefined) return undefined;
-  if (before?.continues(mark) && await fits(before.mark, feed, issuer)) {
-    return before;
-  }
+  if (isKept && before.continues(mark)) return before;
   return await fits(mark, feed, issuer)
     ? new IndexWriter(index, mark)
     : undefined;
@@ -135,9 +137,7 @@ async function fits(
   const expected = concat([mark.last_line, LF]);
   const offset = mark.bytes - expected.length;
   if (offset < 0 || mark.bytes > feed.size) return false;
-  const found = await feed.read(offset, expected.length);
-  return found.length === expected.length &&
-    found.every((byte, at) => byte === expected[at]);
+  return isSame(await feed.read(offset, expected.length), expected);
 }
 
 /** Someone may have fetched a whole event already, so it is kept. */

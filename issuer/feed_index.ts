@@ -58,6 +58,11 @@ export interface FeedMark {
  * and starts over.
  */
 export interface FeedIndex {
+  /**
+   * Changes when what was added is forgotten, by whomever. An index that is
+   * shared by processes may instead keep answering from what it was.
+   */
+  readonly epoch: number;
   /** How far the index goes; undefined when it is empty. */
   mark(): FeedMark | undefined;
   /** An event by its `event_id`. */

@@ -60,3 +60,10 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array {
   }
   return all;
 }
+
+/** Whether two pieces hold the same bytes. */
+export function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}

@@ -16,7 +16,7 @@ import {
 } from "./feed_index.ts";
 
 /** What can be asked of an index. */
-export type IndexLookup = Pick<FeedIndex, "event" | "relationship">;
+export type IndexLookup = Pick<FeedIndex, "event" | "relationship" | "epoch">;
 
 /**
  * Collects events behind a mark and answers as if they were in the index.
@@ -28,13 +28,20 @@ export class IndexWriter implements IndexLookup {
   readonly #relationships = new Map<string, IndexedRelationship>();
   /** Bytes of the feed that are below at least. */
   #base: number;
+  readonly #epoch: number;
   #mark: FeedMark;
 
   /** Starts behind the mark of what is below. */
   constructor(below: IndexLookup, mark: FeedMark) {
     this.#below = below;
     this.#base = mark.bytes;
+    this.#epoch = below.epoch;
     this.#mark = mark;
+  }
+
+  /** That of the index when this one was made. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   /** The mark behind the last event added. */

@@ -16,6 +16,7 @@ import { buildJwks } from "./build_jwks.ts";
 import { buildMetadata } from "./build_metadata.ts";
 import { encodeDocument } from "./encode_document.ts";
 import type { FaultHooks } from "./fault_hooks.ts";
+import { isSame } from "./feed_lines.ts";
 import type { FeedStore, FeedWriter } from "./feed_store.ts";
 import { requireKid } from "./key_name.ts";
 import type { KeyStore } from "./key_store.ts";
@@ -198,10 +199,6 @@ async function publish(
     WELL_KNOWN_PATHS.metadata,
     encodeDocument(metadata, DEFAULT_LIMITS.maxMetadataBytes),
   );
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 
 function exists(path: string): SigError {

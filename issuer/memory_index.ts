@@ -28,6 +28,11 @@ class MemoryIndex implements FeedIndex {
   readonly #events = new Map<string, IndexedEvent>();
   readonly #relationships = new Map<string, IndexedRelationship>();
   #mark: FeedMark | undefined;
+  #epoch = 0;
+
+  get epoch(): number {
+    return this.#epoch;
+  }
 
   mark(): FeedMark | undefined {
     return this.#mark;
@@ -51,6 +56,7 @@ class MemoryIndex implements FeedIndex {
   }
 
   reset(): void {
+    this.#epoch++;
     this.#events.clear();
     this.#relationships.clear();
     this.#mark = undefined;

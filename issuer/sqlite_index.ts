@@ -93,6 +93,14 @@ class SqliteIndex implements ClosableIndex {
     this.#path = path;
   }
 
+  /**
+   * Another process that resets the index removes the files; what is open here
+   * stays as it is.
+   */
+  get epoch(): number {
+    return this.#resets;
+  }
+
   mark(): FeedMark | undefined {
     if (this.#instead) return this.#instead.mark();
     const row = this.#try((open) => open.getMark.get());
@@ -154,9 +162,10 @@ class SqliteIndex implements ClosableIndex {
   }
 
   reset(): void {
+    this.#resets++;
     if (this.#instead) return this.#instead.reset();
-    // A second failure in one life of the process is not bad luck.
-    if (++this.#resets > 2) {
+    // A third failure in one life of the process is not bad luck.
+    if (this.#resets > 2) {
       this.#useMemory();
       return;
     }

@@ -18,6 +18,7 @@ export interface ReadDidDocumentOptions {
  * when `<did>#<kid>`, `#<kid>` or an embedded method stands in the list.
  * Methods without an Ed25519 JWK, methods of other DIDs and references to
  * nothing authorise nothing. The document's size is the caller's to limit.
+ * (PROTOCOL §1)
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ const MAX_DID_KEY_LENGTH = 128;
 
 /**
  * The key that a did:key is. Offline: the DID is the key. Only the one
- * spelling that encoding the key gives is accepted.
+ * spelling that encoding the key gives is accepted. (PROTOCOL §7)
  *
  * @example
  * ```ts

@@ -18,7 +18,7 @@ export interface KeySetEntries {
   readonly skipped: ReadonlyMap<string, string>;
 }
 
-/** Members that are secret in a JWK of any type (RFC 7518 §6, RFC 9964). */
+/** Members that are secret in a JWK of any type (RFC 7518 §6; `priv` of AKP). */
 const PRIVATE_MEMBERS: readonly string[] = [
   "d",
   "p",

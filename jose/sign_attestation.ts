@@ -40,7 +40,7 @@ export interface SignAttestationOptions {
  * Signs the answer to a login challenge: a compact JWS that names the audience,
  * the nonce and what is granted, and expires with the challenge. Whoever calls
  * this must have shown the user which site asks for what; check that
- * `challenge.audience` is the site that the challenge came from.
+ * `challenge.audience` is the site that the challenge came from. (PROTOCOL §7)
  *
  * @example
  * ```ts

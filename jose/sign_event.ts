@@ -8,7 +8,7 @@ import type { SigningKey } from "./signing_key.ts";
  * Signs an event: the header is exactly `{"alg":"EdDSA","kid":…,"typ":
  * "sig-event+jws"}`, the payload is the event as `JSON.stringify` spells it.
  * The same event and key give the same bytes, on every platform. The event is
- * not validated here: call core's `validateEvent` first.
+ * not validated here: call core's `validateEvent` first. (PROTOCOL §2)
  *
  * @example
  * ```ts

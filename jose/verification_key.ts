@@ -39,6 +39,7 @@ export interface ImportVerificationKeyOptions {
  * platform, so the bytes are judged here: 32 of them in canonical base64url, a
  * canonical encoding of a point on the curve, not of small order. `use`, `alg`
  * and `key_ops` are the business of a key set (see `createKeyResolver`).
+ * (SECURITY §1)
  *
  * @example
  * ```ts

@@ -93,6 +93,7 @@ export async function verifyAttestation(
 
 /**
  * Verifies the signature of a parsed attestation, and nothing else of it.
+ * (PROTOCOL §7)
  *
  * @throws {SigError} `attestation_signature_invalid`, also for a signature of
  * another length than 64 bytes.

@@ -8,6 +8,7 @@ import type { VerificationKey } from "./verification_key.ts";
 /**
  * Verifies one envelope: key known, key authorised, signature. The payload has
  * not been read yet; do that afterwards, with core's `parseEventPayload`.
+ * (PROTOCOL §2, SECURITY §1)
  *
  * Returns the key that signed. It is a promise only where the key verifies
  * asynchronously, so that a whole feed can be verified without one `await` for

@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { parseFeedLine } from "@sig/core";
+import { assertEquals } from "@std/assert";
+import { createFeedLineParser, parseFeedLine } from "@sig/core";
 import {
   createKeyResolver,
   importVerificationKey,
@@ -81,8 +81,11 @@ for (const backend of BACKENDS) {
         return JSON.stringify(await signEvent(event, signer));
       }),
     );
+    // One parser reads all lines into the same arrays.
+    const parse = createFeedLineParser();
+    const encoder = new TextEncoder();
     const verdicts = lines.map((line) =>
-      verifyEnvelope(parseFeedLine(line), keys)
+      verifyEnvelope(parse(encoder.encode(line)), keys)
     );
     for (const verdict of verdicts) assertEquals((await verdict).kid, "a");
   });
@@ -116,14 +119,4 @@ Deno.test("a resolver of one's own fits as well", async () => {
   const keys: KeyResolver = { keys: new Map([["a", key]]), resolve: () => key };
   const parsed = parseFeedLine(JSON.stringify(envelope));
   assertEquals(await verifyEnvelope(parsed, keys), key);
-});
-
-Deno.test("parts that are not ASCII are a programmer's mistake", async () => {
-  const keys = await createKeyResolver({ keys: [signer.publicJwk] });
-  const parsed = parseFeedLine(JSON.stringify(envelope));
-  for (const odd of [{ protected: "é" }, { payload: "é" }, { payload: "😀" }]) {
-    const forged = { ...parsed, envelope: { ...envelope, ...odd } };
-    const error = assertThrows(() => verifyEnvelope(forged, keys), TypeError);
-    assert(error.message.includes("it must be ASCII"));
-  }
 });

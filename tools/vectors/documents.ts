@@ -19,15 +19,14 @@ export function publicJwk(key: TestKey, changes: JsonObject = {}): JsonObject {
   };
 }
 
-/** `jwks.json` of some keys. */
-export function jwks(...keys: readonly (TestKey | JsonObject)[]): JsonObject {
-  return {
-    keys: keys.map((key) => "sign" in key ? publicJwk(asKey(key)) : key),
-  };
+/** `jwks.json` of some entries. */
+export function keySet(...entries: readonly JsonObject[]): JsonObject {
+  return { keys: entries };
 }
 
-function asKey(key: TestKey | JsonObject): TestKey {
-  return key as TestKey;
+/** `jwks.json` of some keys. */
+export function jwks(...keys: readonly TestKey[]): JsonObject {
+  return keySet(...keys.map((key) => publicJwk(key)));
 }
 
 /** A verification method of the DID document. */

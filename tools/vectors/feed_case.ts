@@ -83,9 +83,7 @@ function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const put = (path: string, document: Document) => {
     if (document === null) return;
-    const isText = typeof document === "string" ||
-      document instanceof Uint8Array;
-    files.set(path, toBytes(isText ? document : spell(document)));
+    files.set(path, toBytes(isSpelled(document) ? document : spell(document)));
   };
   const of = (given: Document | undefined, usual: JsonObject) =>
     given === undefined ? usual : given;
@@ -100,6 +98,10 @@ function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
     content.feed ?? feed(...content.lines ?? []),
   );
   return files;
+}
+
+function isSpelled(document: Document): document is string | Uint8Array {
+  return typeof document === "string" || document instanceof Uint8Array;
 }
 
 function begin({ description, spec, now, options }: CaseHead): JsonObject {

@@ -1,0 +1,58 @@
+import { assertEquals } from "@std/assert";
+import { LineSplitter } from "./line_splitter.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** The lines as texts (`!` for one that is too long), and whether a rest is left. */
+function split(text: string, chunkBytes: number, maxLineBytes = 8) {
+  const splitter = new LineSplitter(maxLineBytes);
+  const bytes = encode(text);
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    // The same memory for every chunk, as a stream may do it.
+    const chunk = bytes.slice(at, at + chunkBytes);
+    for (const line of splitter.push(chunk)) {
+      lines.push(line.tooLong ? "!" : new TextDecoder().decode(line.bytes));
+    }
+    chunk.fill(0x58);
+  }
+  return { lines, hasRest: splitter.hasRest };
+}
+
+Deno.test("lines are the same in chunks of every size", () => {
+  const text = "one\n\ntwo\r\n12345678\n123456789\nlast one too long\né\nrest";
+  for (let size = 1; size <= text.length + 2; size++) {
+    assertEquals(split(text, size), {
+      lines: ["one", "", "two\r", "12345678", "!", "!", "é"],
+      hasRest: true,
+    }, `chunks of ${size}`);
+  }
+});
+
+Deno.test("a line of n bytes is kept when n is the limit, not one more", () => {
+  for (const size of [1, 3, 100]) {
+    assertEquals(split("1234567\n", size).lines, ["1234567"]);
+    assertEquals(split("12345678\n", size).lines, ["12345678"]);
+    assertEquals(split("123456789\n", size).lines, ["!"]);
+  }
+});
+
+Deno.test("nothing is left behind a final LF", () => {
+  for (const size of [1, 2, 100]) {
+    assertEquals(split("a\n", size).hasRest, false);
+    assertEquals(split("", size).hasRest, false);
+    assertEquals(split("a", size).hasRest, true);
+  }
+});
+
+Deno.test("a line that is too long is told before its end comes", () => {
+  const splitter = new LineSplitter(8);
+  assertEquals([...splitter.push(encode("12345678"))].length, 0);
+  const told = [...splitter.push(encode("9"))].map(({ tooLong }) => tooLong);
+  assertEquals(told, [true]);
+  // Only once, however long it goes on, and it leaves no incomplete line.
+  assertEquals([...splitter.push(encode("0".repeat(100)))], []);
+  assertEquals(splitter.hasRest, false);
+  const [next] = [...splitter.push(encode("x\nok\n"))];
+  assertEquals(next && new TextDecoder().decode(next.bytes), "ok");
+});

@@ -1,0 +1,66 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { createNetworkBudget, WaitTimeout } from "./network_budget.ts";
+
+const never = () => new Promise<never>(() => {});
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+Deno.test("a wait gives what the work gives", async () => {
+  const budget = createNetworkBudget(10_000);
+  assertEquals(await budget.wait(Promise.resolve(7)), 7);
+  await assertRejects(
+    () => budget.wait(Promise.reject(new RangeError("no"))),
+    RangeError,
+    "no",
+  );
+});
+
+Deno.test("the nearer of the two limits ends a wait", async () => {
+  const budget = createNetworkBudget(50);
+  const first = await assertRejects(() => budget.wait(never(), 5), WaitTimeout);
+  assertEquals(first.scope, "wait");
+  const second = await assertRejects(() => budget.wait(never()), WaitTimeout);
+  assertEquals(second.scope, "total");
+  const third = await assertRejects(
+    () => budget.wait(Promise.resolve()),
+    WaitTimeout,
+  );
+  assertEquals(third.scope, "total");
+});
+
+Deno.test("only the time within waits is spent", async () => {
+  const budget = createNetworkBudget(200);
+  await budget.wait(Promise.resolve());
+  // More than the budget passes, but nothing of it is waiting.
+  await pause(300);
+  assertEquals(await budget.wait(Promise.resolve("ok")), "ok");
+});
+
+Deno.test("short waits add up", async () => {
+  const budget = createNetworkBudget(60);
+  await assertRejects(async () => {
+    for (let i = 0; i < 100; i++) await budget.wait(pause(5));
+  }, WaitTimeout);
+  // The loser of the last race ends by itself.
+  await pause(20);
+});
+
+Deno.test("the caller's abort ends a wait with its reason", async () => {
+  const abort = new AbortController();
+  const budget = createNetworkBudget(10_000, abort.signal);
+  const waiting = budget.wait(never());
+  abort.abort(new RangeError("enough"));
+  await assertRejects(() => waiting, RangeError, "enough");
+  await assertRejects(() => budget.wait(never()), RangeError, "enough");
+});
+
+Deno.test("work that fails after its wait is nobody's unhandled error", async () => {
+  const budget = createNetworkBudget(5);
+  const work = pause(20).then(() => {
+    throw new Error("late");
+  });
+  await assertRejects(() => budget.wait(work), WaitTimeout);
+  await pause(30);
+});

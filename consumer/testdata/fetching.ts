@@ -1,0 +1,35 @@
+/** Short ways to fetch in tests. @module */
+
+import type { GuardedFetchOptions } from "../fetch_options.ts";
+import { type FetchedBody, guardedFetch } from "../guarded_fetch.ts";
+
+/** Fetches from loopback, with room for 1,000 bytes. */
+export function fetchLocal(
+  url: string,
+  options: Partial<GuardedFetchOptions> = {},
+): Promise<FetchedBody> {
+  return guardedFetch(url, {
+    maxBytes: 1000,
+    tooLargeCode: "document_too_large",
+    allowPrivate: true,
+    ...options,
+  });
+}
+
+/** The whole body as text. */
+export async function readText(fetched: FetchedBody): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of fetched.body) {
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Fetches and reads. */
+export async function fetchText(
+  url: string,
+  options: Partial<GuardedFetchOptions> = {},
+): Promise<string> {
+  return await readText(await fetchLocal(url, options));
+}

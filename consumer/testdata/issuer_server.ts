@@ -1,0 +1,60 @@
+/** An issuer's documents on a real server on loopback. @module */
+
+import { PATHS } from "./test_issuer.ts";
+
+/** What the server does when a path is asked for. */
+export type Answer =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | (() => Response | Promise<Response>);
+
+/** A running server. */
+export interface IssuerServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  /** The did:web of that origin. */
+  readonly did: string;
+  /** Answers by path; 404 for others. May be changed at any time. */
+  readonly documents: Map<string, Answer>;
+  /** The paths that were asked for, in order. */
+  readonly requests: string[];
+  /** Stops it. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Media types as an issuer's server should tell them. */
+function mediaTypeOf(path: string): string {
+  return path === PATHS.feed ? "application/x-ndjson" : "application/json";
+}
+
+/** Starts a server without documents. */
+export function startIssuerServer(): IssuerServer {
+  const documents = new Map<string, Answer>();
+  const requests: string[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      requests.push(pathname);
+      const answer = documents.get(pathname);
+      if (answer === undefined) return new Response(null, { status: 404 });
+      if (typeof answer === "function") return await answer();
+      return new Response(answer, {
+        headers: { "content-type": mediaTypeOf(pathname) },
+      });
+    },
+  );
+  const { port } = server.addr;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    did: `did:web:127.0.0.1%3A${port}`,
+    documents,
+    requests,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** An answer with a status and no document. */
+export function status(code: number): () => Response {
+  return () => new Response(null, { status: code });
+}

@@ -1,0 +1,46 @@
+/** Documents out of a map: a reader for tests of what judges. @module */
+
+import { SigError } from "@sig/core";
+import type { DocumentReader } from "../reader.ts";
+
+/** A reader that remembers what was asked of it. */
+export interface MemoryReader extends DocumentReader {
+  /** Paths in the order of asking. */
+  readonly requests: string[];
+}
+
+/** Makes a reader; a reference is looked up by its path. */
+export function createMemoryReader(
+  files: ReadonlyMap<string, string | Uint8Array>,
+): MemoryReader {
+  const requests: string[] = [];
+  return {
+    kind: "local",
+    requests,
+    open(ref) {
+      const { pathname } = new URL(ref, "https://host.invalid");
+      requests.push(pathname);
+      const file = files.get(pathname);
+      if (file === undefined) {
+        return Promise.reject(
+          new SigError("source_not_found", "Cannot read: no such file", {
+            context: { reason: "missing" },
+          }),
+        );
+      }
+      const bytes = typeof file === "string"
+        ? new TextEncoder().encode(file)
+        : file;
+      return Promise.resolve({
+        bytes: oneChunk(bytes),
+        mediaType: null,
+        etag: null,
+        cancel() {},
+      });
+    },
+  };
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,124 @@
+/** An issuer made for a test: documents and signed lines. @module */
+
+import { importSigningKey, signEvent, type SigningKey } from "@sig/jose";
+
+/** The issuer's DID unless told. */
+export const DID = "did:web:acme.example";
+/** The subject of its events. */
+export const ALICE = "did:web:alice.example";
+/** The clock of the tests. */
+export const NOW = new Date("2026-06-01T00:00:00Z");
+
+/** Paths of the four documents. */
+export const PATHS = {
+  metadata: "/.well-known/sig.json",
+  jwks: "/.well-known/jwks.json",
+  did: "/.well-known/did.json",
+  feed: "/.well-known/sig/events.jsonl",
+} as const;
+
+const KEYS = new URL("../../vectors/keys.json", import.meta.url);
+
+/** The published test keys, by their order in `vectors/keys.json`. */
+export async function importTestKeys(): Promise<readonly SigningKey[]> {
+  const { keys } = JSON.parse(await Deno.readTextFile(KEYS));
+  return await Promise.all(
+    keys.map(({ jwk }: { jwk: unknown }) => importSigningKey(jwk)),
+  );
+}
+
+/** An upsert, issued in January 2026; changed as told. */
+export function upsert(
+  sequence: number,
+  changes: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    spec_version: "sig/0.1",
+    event_id: `event-${sequence}`,
+    event_type: "relationship.upsert",
+    issuer: DID,
+    issued_at: "2026-01-01T00:00:00Z",
+    sequence,
+    relationship_id: `rel-${sequence}`,
+    subject: ALICE,
+    visibility: "public",
+    relationship_type: "employee",
+    status: "active",
+    roles: ["deploy"],
+    valid_from: null,
+    valid_until: null,
+    ...changes,
+  };
+}
+
+/** An event as a line of the feed, without its LF. */
+export async function lineOf(
+  event: Record<string, unknown>,
+  key: SigningKey,
+): Promise<string> {
+  return JSON.stringify(await signEvent(event, key));
+}
+
+/** Upserts 1 to n, signed by one key, as lines. */
+export async function makeLines(
+  n: number,
+  key: SigningKey,
+  changes: Record<string, unknown> = {},
+): Promise<string[]> {
+  const sequences = Array.from({ length: n }, (_, i) => i + 1);
+  return await Promise.all(
+    sequences.map((sequence) => lineOf(upsert(sequence, changes), key)),
+  );
+}
+
+/** Lines as the bytes of a feed. */
+export function feedOf(lines: readonly string[]): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(lines.map((each) => `${each}\n`).join(""));
+}
+
+/** What {@linkcode makeDocuments} is to make. */
+export interface IssuerContent {
+  /** The issuer's DID. */
+  readonly did?: string;
+  /** Where it publishes. */
+  readonly origin?: string;
+  /** Its keys; all of them may sign events. */
+  readonly keys: readonly SigningKey[];
+  /** Lines of its feed. */
+  readonly lines: readonly string[];
+}
+
+/** The four documents by their paths. */
+export function makeDocuments(
+  { did = DID, origin = "https://acme.example", keys, lines }: IssuerContent,
+): Map<string, string | Uint8Array<ArrayBuffer>> {
+  const publicKeys = keys.map(({ publicJwk }) => publicJwk);
+  return new Map<string, string | Uint8Array<ArrayBuffer>>([
+    [
+      PATHS.metadata,
+      JSON.stringify({
+        spec_version: "sig/0.1",
+        issuer: did,
+        jwks_uri: origin + PATHS.jwks,
+        events_uri: origin + PATHS.feed,
+        public_only: true,
+        algorithms_supported: ["EdDSA"],
+      }),
+    ],
+    [PATHS.jwks, JSON.stringify({ keys: publicKeys })],
+    [
+      PATHS.did,
+      JSON.stringify({
+        id: did,
+        verificationMethod: publicKeys.map((publicKeyJwk) => ({
+          id: `${did}#${publicKeyJwk.kid}`,
+          type: "JsonWebKey2020",
+          controller: did,
+          publicKeyJwk,
+        })),
+        assertionMethod: publicKeys.map(({ kid }) => `${did}#${kid}`),
+      }),
+    ],
+    [PATHS.feed, feedOf(lines)],
+  ]);
+}

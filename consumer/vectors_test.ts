@@ -1,0 +1,115 @@
+import {
+  type FeedState,
+  isSigError,
+  type RelationshipState,
+  type Warning,
+} from "@sig/core";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { IssuerLocation } from "./load_issuer.ts";
+import { openInlineFeed, openSource } from "./open_source.ts";
+import {
+  type ExpectedInvalid,
+  type ExpectedValid,
+  type FeedVector,
+  policyOf,
+  readFeedVectors,
+  toInlineFeed,
+} from "./testdata/feed_vectors.ts";
+import {
+  type ReportedFault,
+  reportIssuer,
+  verifyIssuer,
+} from "./verify_issuer.ts";
+
+const vectors = readFeedVectors();
+
+for (const vector of vectors) {
+  Deno.test(`feed ${vector.name}: ${vector.expected.description}`, async () => {
+    const { path } = vector;
+    await judge(vector, openSource({ kind: "directory", path }));
+    const inline = toInlineFeed(vector);
+    if (inline !== undefined) await judge(vector, openInlineFeed(inline));
+  });
+}
+
+Deno.test("almost every feed is also judged inline", () => {
+  const skipped = vectors.filter((vector) => toInlineFeed(vector) === undefined)
+    .map(({ name }) => name);
+  // What values can't say: malformed documents, other paths, bytes beside UTF-8.
+  assertEquals(skipped, [
+    "did-duplicate-member",
+    "did-not-json",
+    "jwks-duplicate-member",
+    "jwks-not-json",
+    "line-bad-utf-8",
+    "metadata-bom",
+    "metadata-duplicate-member",
+    "metadata-not-json",
+    "metadata-other-paths",
+  ]);
+});
+
+async function judge(vector: FeedVector, location: IssuerLocation) {
+  const { expected } = vector;
+  const options = { ...policyOf(vector), now: new Date(expected.now) };
+  const report = await reportIssuer(location, options);
+  assertEquals(report.source, location.reader.kind);
+  if (expected.result === "valid") {
+    const verified = await verifyIssuer(location, options);
+    assertEquals(verified.issuer, expected.issuer);
+    assertState(verified.state, expected);
+    assertWarnings(verified.warnings, expected);
+    assert(report.valid);
+    assertEquals(report.issuer, expected.issuer);
+    assertEquals(report.last_sequence, expected.last_sequence);
+    assertEquals(report.verified_events, expected.last_sequence);
+    assertWarnings(report.warnings, expected);
+    return;
+  }
+  const error = await verifyIssuer(location, options).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert(isSigError(error), `not a SigError: ${error}`);
+  assertMatch(error.message, /^Cannot [a-z]+ .+: .+/);
+  assertFault({ ...error.context, code: error.code }, expected);
+  assert(!report.valid);
+  assertFault(report.errors[0] ?? {}, expected);
+  assertEquals(report.errors[0]?.detail, error.message);
+}
+
+function assertState(state: FeedState, expected: ExpectedValid): void {
+  assertEquals(state.issuer, expected.issuer);
+  assertEquals(state.last_sequence, expected.last_sequence);
+  const wanted = new Map<string, RelationshipState>(
+    Object.entries(expected.by_relationship_id),
+  );
+  assertEquals(new Map(state.by_relationship_id), wanted);
+}
+
+function assertWarnings(
+  warnings: readonly Warning[],
+  expected: ExpectedValid,
+): void {
+  assertEquals(
+    warnings.map(({ code }) => code).sort(),
+    [...expected.warnings].sort(),
+  );
+}
+
+/** The code and the place; the kid where the case names one. */
+function assertFault(
+  found: Partial<Pick<ReportedFault, "code" | "line" | "sequence" | "kid">>,
+  expected: ExpectedInvalid,
+): void {
+  const { code, line, sequence, kid } = found;
+  assertEquals(
+    { code, line, sequence, kid: expected.kid && kid },
+    {
+      code: expected.code,
+      line: expected.line,
+      sequence: expected.sequence,
+      kid: expected.kid,
+    },
+  );
+}

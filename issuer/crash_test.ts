@@ -1,0 +1,174 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  readFeed,
+  runWorker,
+  upsert,
+  withPlace,
+  type WorkerResult,
+} from "./testdata/support.ts";
+
+/** Every acknowledged event stands where it was said to stand. */
+function assertKept(
+  { lines }: WorkerResult,
+  events: readonly { readonly event_id: string; readonly sequence: number }[],
+): void {
+  for (const line of lines) {
+    const [id, sequence] = line.split(" ");
+    assertEquals(events[Number(sequence) - 1]?.event_id, id);
+  }
+}
+
+for (
+  const [step, signal] of [
+    ["locked", "SIGKILL"],
+    ["recovered", "SIGKILL"],
+    ["wrote-part", "SIGKILL"],
+    ["written", "SIGKILL"],
+    ["synced", "SIGKILL"],
+    ["indexed", "SIGKILL"],
+    ["wrote-part", "SIGTERM"],
+    ["written", "SIGINT"],
+  ] as const
+) {
+  Deno.test(`${signal} at "${step}" of an append loses and breaks nothing`, () =>
+    withPlace(async (place) => {
+      const died = await runWorker(place, {
+        work: "append",
+        count: 4,
+        name: "a",
+        killAt: step,
+        passes: 2,
+        signal,
+        ...(step === "wrote-part" ? { maxWriteBytes: 300 } : {}),
+      });
+      assertEquals(died.signal, signal, died.output);
+      const issuer = await place.open();
+      const { sequence } = await issuer.append(upsert({ event_id: "after" }));
+      const events = await readFeed(place);
+      assertEquals(events.at(-1)?.event_id, "after");
+      assertEquals(events.length, sequence);
+      assertKept(died, events);
+      // What was on its way may be told again, and is not doubled.
+      const retried = await runWorker(place, {
+        work: "append",
+        count: 4,
+        name: "a",
+      });
+      assertEquals(retried.code, 0, retried.output);
+      const all = await readFeed(place);
+      assertEquals(all.length, 5);
+      assertKept(died, all);
+      assertKept(retried, all);
+    }));
+}
+
+Deno.test("SIGKILL in the middle of a batch leaves whole lines or nothing of them", () =>
+  withPlace(async (place) => {
+    const died = await runWorker(place, {
+      work: "batch",
+      count: 5,
+      name: "b",
+      killAt: "wrote-part",
+      passes: 2,
+      maxWriteBytes: 700,
+    });
+    assertEquals([died.signal, died.lines], ["SIGKILL", []], died.output);
+    const issuer = await place.open();
+    await issuer.append(upsert({ event_id: "after" }));
+    const events = await readFeed(place);
+    assert(events.length < 6);
+    const retried = await runWorker(place, {
+      work: "batch",
+      count: 5,
+      name: "b",
+    });
+    assertEquals(retried.code, 0, retried.output);
+    assertEquals((await readFeed(place)).length, 6);
+  }));
+
+for (
+  const step of [
+    "locked",
+    "key-stored",
+    "temp-written /.well-known/sig/events.jsonl",
+    "created /.well-known/sig/events.jsonl",
+    "temp-written /.well-known/jwks.json",
+    "renamed /.well-known/jwks.json",
+    "temp-written /.well-known/did.json",
+    "renamed /.well-known/did.json",
+    "temp-written /.well-known/sig.json",
+  ]
+) {
+  Deno.test(`init killed at "${step}" is completed by the same init`, () =>
+    withPlace(async (place) => {
+      const died = await runWorker(place, { work: "init", killAt: step });
+      assertEquals(died.signal, "SIGKILL", died.output);
+      const again = await runWorker(place, { work: "init" });
+      assertEquals(again.lines, ["initialized"], again.output);
+      const issuer = await place.open();
+      await issuer.append(upsert());
+      assertEquals((await readFeed(place)).length, 1);
+    }, { empty: true }));
+}
+
+Deno.test('init killed after "renamed sig.json" has made the issuer', () =>
+  withPlace(async (place) => {
+    const killAt = "renamed /.well-known/sig.json";
+    await runWorker(place, { work: "init", killAt });
+    const again = await runWorker(place, { work: "init" });
+    assertEquals(again.code, 2);
+    assert(again.lines[0]?.startsWith("refused issuer_exists"), again.output);
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    assertEquals((await readFeed(place)).length, 1);
+  }, { empty: true }));
+
+for (
+  const [step, signer] of [
+    ["key-stored", "orgsign-1"],
+    ["temp-written /.well-known/jwks.json", "orgsign-1"],
+    ["renamed /.well-known/jwks.json", "orgsign-1"],
+    ["temp-written /.well-known/did.json", "orgsign-1"],
+    ["renamed /.well-known/did.json", "key-2"],
+    ["recovered", "key-2"],
+  ] as const
+) {
+  Deno.test(`rotation killed at "${step}" leaves an issuer that signs, and is completed`, () =>
+    withPlace(async (place) => {
+      await (await place.open()).append(upsert());
+      const died = await runWorker(place, {
+        work: "rotate",
+        name: "key-2",
+        killAt: step,
+      });
+      assertEquals(died.signal, "SIGKILL", died.output);
+      const secret = await Deno.readTextFile(
+        `${place.keysDir}/acme.example/key-2.jwk`,
+      );
+      const issuer = await place.open();
+      await issuer.append(upsert());
+      assertEquals(await lastKid(place.feed), signer);
+      await readFeed(place);
+      const again = await runWorker(place, { work: "rotate", name: "key-2" });
+      const done = signer === "key-2";
+      assertEquals(
+        again.lines[0]?.slice(0, 18),
+        done ? "refused kid_exists" : "rotated key-2",
+        again.output,
+      );
+      await (await place.open()).append(upsert());
+      assertEquals(await lastKid(place.feed), "key-2");
+      await readFeed(place);
+      // The key that was made first is the one that is in use.
+      assertEquals(
+        await Deno.readTextFile(`${place.keysDir}/acme.example/key-2.jwk`),
+        secret,
+      );
+    }));
+}
+
+async function lastKid(feed: string): Promise<string> {
+  const line = (await Deno.readTextFile(feed)).trimEnd().split("\n").at(-1);
+  const { protected: header } = JSON.parse(line ?? "") as { protected: string };
+  return (JSON.parse(atob(header)) as { kid: string }).kid;
+}

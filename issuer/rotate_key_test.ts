@@ -1,0 +1,372 @@
+import { parseFeedLine } from "@sig/core";
+import { generateSigningKey, importSigningKey } from "@sig/jose";
+import {
+  createFileKeyStore,
+  createFileStore,
+  createMemoryKeyStore,
+  createMemoryStore,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assertRejected,
+  DID,
+  HOST,
+  NOW,
+  type Place,
+  readFeed,
+  upsert,
+  withPlace,
+} from "./testdata/support.ts";
+
+type Json = { [name: string]: unknown };
+
+async function readJson(place: Place, name: string): Promise<Json> {
+  return JSON.parse(
+    await Deno.readTextFile(`${place.dir}/.well-known/${name}`),
+  ) as Json;
+}
+
+async function writeJson(place: Place, name: string, value: Json) {
+  await Deno.writeTextFile(
+    `${place.dir}/.well-known/${name}`,
+    JSON.stringify(value),
+  );
+}
+
+async function kids(place: Place): Promise<string[]> {
+  const lines = (await Deno.readTextFile(place.feed)).trimEnd().split("\n");
+  return lines.map((line) => parseFeedLine(line).header.kid);
+}
+
+Deno.test("a rotation adds the key at the end, keeps the old one, and signs with the new", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    const metadata = await readJson(place, "sig.json");
+    assertEquals(await issuer.rotateKey({ kid: "key-2" }), { kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
+    await readFeed(place);
+    const { keys } = await readJson(place, "jwks.json") as { keys: Json[] };
+    assertEquals(keys.map(({ kid }) => kid), ["orgsign-1", "key-2"]);
+    assertEquals((await readJson(place, "did.json")).assertionMethod, [
+      `${DID}#orgsign-1`,
+      `${DID}#key-2`,
+    ]);
+    assertEquals(await readJson(place, "sig.json"), metadata);
+    const path = `${place.keysDir}/${HOST}/key-2.jwk`;
+    assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+    // A fresh process takes the last key, too, unless told.
+    await (await place.open()).append(upsert());
+    await (await place.open({ kid: "orgsign-1" })).append(upsert());
+    assertEquals((await kids(place)).slice(2), ["key-2", "orgsign-1"]);
+  }));
+
+Deno.test("an issuer that is open takes over a rotation by someone else", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    await (await place.open()).rotateKey({ kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
+  }));
+
+Deno.test("a kid that signs already is not given again", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    const before = await readJson(place, "jwks.json");
+    await assertRejected(
+      issuer.rotateKey({ kid: "orgsign-1" }),
+      "kid_exists",
+      'Cannot add key "orgsign-1": a key of this kid is published already',
+    );
+    const key = await generateSigningKey({ kid: "orgsign-1" });
+    await assertRejected(
+      issuer.rotateKey({ kid: "orgsign-1", key }),
+      "kid_exists",
+      "published already",
+    );
+    assertEquals(await readJson(place, "jwks.json"), before);
+  }));
+
+Deno.test("a kid that is published for a key that is not here is not given again", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
+    await assertRejected(
+      issuer.rotateKey({ kid: "orgsign-1" }),
+      "kid_exists",
+      "its private part is not here",
+    );
+    const key = await generateSigningKey({ kid: "orgsign-1" });
+    await assertRejected(
+      issuer.rotateKey({ kid: "orgsign-1", key }),
+      "kid_exists",
+      "stands for another key",
+    );
+    assertEquals([...Deno.readDirSync(`${place.keysDir}/${HOST}`)], []);
+  }));
+
+Deno.test("an issuer whose private key is lost goes on with a new one", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
+    const again = await place.open();
+    await assertRejected(
+      again.append(upsert()),
+      "signing_key_not_found",
+      "the private part of none of the issuer's keys is in the key store",
+    );
+    await again.rotateKey({ kid: "key-2" });
+    await again.append(upsert());
+    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
+    await readFeed(place);
+  }));
+
+Deno.test("the new key may be given, and what does not sign is refused", () =>
+  withPlace(async (place) => {
+    const issuer = await place.open();
+    const key = await generateSigningKey({ kid: "named-otherwise" });
+    const other = await generateSigningKey();
+    const error = await assertRejected(
+      issuer.rotateKey({ kid: "key-2", key: { ...key, x: other.x } }),
+      "invalid_key",
+      "x is not the public key of d",
+    );
+    assertEquals(
+      JSON.stringify([error.message, error.context]).includes(key.d),
+      false,
+    );
+    await issuer.rotateKey({ kid: "key-2", key });
+    await issuer.append(upsert());
+    assertEquals(await kids(place), ["key-2"]);
+    await readFeed(place);
+  }));
+
+Deno.test("members, keys and methods of others are kept", () =>
+  withPlace(async (place) => {
+    const foreign = { kty: "RSA", n: "AQAB", e: "AQAB", kid: "mail" };
+    const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
+    await writeJson(place, "jwks.json", {
+      note: "ours",
+      keys: [foreign, ...jwks.keys],
+    });
+    const did = await readJson(place, "did.json");
+    const service = [{ id: "#files", type: "Files", serviceEndpoint: "x" }];
+    const embedded = {
+      id: `${DID}#sep`,
+      type: "JsonWebKey2020",
+      controller: DID,
+      publicKeyJwk: foreign,
+    };
+    await writeJson(place, "did.json", {
+      ...did,
+      service,
+      assertionMethod: [...did.assertionMethod as unknown[], embedded],
+    });
+    const issuer = await place.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    const after = await readJson(place, "jwks.json") as Json & { keys: Json[] };
+    assertEquals(after.note, "ours");
+    assertEquals(after.keys.map(({ kid }) => kid), [
+      "mail",
+      "orgsign-1",
+      "key-2",
+    ]);
+    const document = await readJson(place, "did.json");
+    assertEquals(document.service, service);
+    assertEquals((document.assertionMethod as unknown[])[1], embedded);
+    await assertRejected(
+      issuer.rotateKey({ kid: "mail" }),
+      "kid_exists",
+      "published already",
+    );
+    await issuer.append(upsert());
+    await readFeed(place);
+  }));
+
+Deno.test("without a DID document the key set alone decides", () =>
+  withPlace(async (place) => {
+    await Deno.remove(`${place.dir}/.well-known/did.json`);
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    await issuer.rotateKey({ kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals(await kids(place), ["orgsign-1", "key-2"]);
+    await assertRejects(() => Deno.stat(`${place.dir}/.well-known/did.json`));
+  }));
+
+Deno.test("documents that readers would refuse for their size are not written", () =>
+  withPlace(async (place) => {
+    const jwks = await readJson(place, "jwks.json") as { keys: Json[] };
+    const padded = { ...jwks, note: "x".repeat(256 * 1024 - 700) };
+    await writeJson(place, "jwks.json", padded);
+    const issuer = await place.open();
+    await issuer.rotateKey({ kid: "key-2" });
+    await assertRejected(
+      issuer.rotateKey({ kid: "key-3" }),
+      "document_too_large",
+      "at most 262144",
+    );
+    // The private key of a refused rotation is not left behind.
+    assertEquals(
+      [...Deno.readDirSync(`${place.keysDir}/${HOST}`)].map(({ name }) => name)
+        .sort(),
+      ["key-2.jwk", "orgsign-1.jwk"],
+    );
+  }));
+
+Deno.test("a key that is published but not authorised does not sign", () =>
+  withPlace(async (place) => {
+    const did = await readJson(place, "did.json");
+    await (await place.open()).rotateKey({ kid: "key-2" });
+    await writeJson(place, "did.json", did);
+    await assertRejected(
+      (await place.open({ kid: "key-2" })).append(upsert()),
+      "key_not_authorized",
+      "assertionMethod does not list it",
+    );
+    await (await place.open()).append(upsert());
+    assertEquals(await kids(place), ["orgsign-1"]);
+  }));
+
+Deno.test("keys that were swapped or damaged are refused before anything is written", () =>
+  withPlace(async (place) => {
+    const path = `${place.keysDir}/${HOST}/orgsign-1.jwk`;
+    const good = JSON.parse(await Deno.readTextFile(path)) as Json;
+    const other = await generateSigningKey({ kid: "orgsign-1" });
+    for (
+      const [jwk, message] of [
+        [other, 'another key is published as "orgsign-1"'],
+        [{ ...good, d: other.d }, "x is not the public key of d"],
+        [{ ...good, x: other.x }, "x is not the public key of d"],
+        [{ ...good, d: "AAAA" }, ""],
+        [{ kty: "OKP" }, "is not a private Ed25519 JWK"],
+      ] as const
+    ) {
+      await Deno.writeTextFile(path, JSON.stringify(jwk));
+      const error = await assertRejected(
+        (await place.open()).append(upsert()),
+        "invalid_key",
+        message,
+      );
+      const told = JSON.stringify([
+        error.message,
+        error.context,
+        `${error.stack}`,
+      ]);
+      assertEquals(told.includes(String(good.d)), false);
+      assertEquals(told.includes(other.d), false);
+    }
+    await Deno.writeTextFile(path, "{oops");
+    await assertRejected(
+      (await place.open()).append(upsert()),
+      "invalid_key",
+      "is not a private Ed25519 JWK",
+    );
+    assertEquals(await Deno.readTextFile(place.feed), "");
+  }));
+
+Deno.test("a kid that is not there or not published is refused", () =>
+  withPlace(async (place) => {
+    await assertRejected(
+      (await place.open({ kid: "key-9" })).append(upsert()),
+      "signing_key_not_found",
+      'there is no private key "key-9"',
+    );
+    const key = await importSigningKey(
+      await generateSigningKey({ kid: "key-9" }),
+    );
+    await assertRejected(
+      (await place.open({ keys: key })).append(upsert()),
+      "signing_key_not_found",
+      'key "key-9" is not in the issuer\'s key set',
+    );
+    await assertRejected(
+      (await place.open({ keys: key, kid: "orgsign-1" })).append(upsert()),
+      "signing_key_not_found",
+      'there is no private key "orgsign-1"',
+    );
+  }));
+
+Deno.test("with a single key a rotation must be given the next one", async () => {
+  const store = createMemoryStore();
+  const first = await importSigningKey(await generateSigningKey({ kid: "a" }));
+  await initIssuer({ store, keys: first, did: DID });
+  const issuer = await openIssuer({ store, keys: first, now: () => NOW });
+  await assertRejects(
+    () => issuer.rotateKey({ kid: "b" }),
+    TypeError,
+    "the new private key must be given",
+  );
+  await issuer.rotateKey({ kid: "b", key: await generateSigningKey() });
+  await issuer.append(upsert());
+  const text = new TextDecoder().decode(
+    store.files.get("/.well-known/sig/events.jsonl"),
+  );
+  assertEquals(parseFeedLine(text.trimEnd()).header.kid, "b");
+});
+
+Deno.test("the feed and the key set are where sig.json says", () =>
+  withPlace(async (place) => {
+    const metadata = await readJson(place, "sig.json");
+    await writeJson(place, "sig.json", {
+      ...metadata,
+      jwks_uri: "https://acme.example/keys/all%20keys.json",
+      events_uri: "https://cdn.acme.example/feed/v1.jsonl?x=1",
+    });
+    await Deno.mkdir(`${place.dir}/keys`);
+    await Deno.rename(
+      `${place.dir}/.well-known/jwks.json`,
+      `${place.dir}/keys/all keys.json`,
+    );
+    await Deno.mkdir(`${place.dir}/feed`);
+    await Deno.rename(place.feed, `${place.dir}/feed/v1.jsonl`);
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    await issuer.rotateKey({ kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals((await issuer.state()).last_sequence, 2);
+    const text = await Deno.readTextFile(`${place.dir}/feed/v1.jsonl`);
+    assertEquals(text.split("\n").length, 3);
+    assert(
+      (await Deno.readTextFile(`${place.dir}/keys/all keys.json`))
+        .includes("key-2"),
+    );
+  }));
+
+Deno.test("an own kid in the store that the key set does not list is reused by the rotation", async () => {
+  const store = createMemoryStore();
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did: DID });
+  const kept = await generateSigningKey({ kid: "key-2" });
+  await keys.write({ host: HOST, kid: "key-2" }, kept);
+  await using issuer = await openIssuer({ store, keys, now: () => NOW });
+  const other = await generateSigningKey({ kid: "key-2" });
+  await assertRejected(
+    issuer.rotateKey({ kid: "key-2", key: other }),
+    "kid_exists",
+    "stands for another key",
+  );
+  await issuer.rotateKey({ kid: "key-2" });
+  const jwks = new TextDecoder().decode(
+    store.files.get("/.well-known/jwks.json"),
+  );
+  assert(jwks.includes(kept.x));
+});
+
+Deno.test("a file store and a key store may be shared by several issuers", () =>
+  withPlace(async (place) => {
+    const keys = createFileKeyStore(place.keysDir);
+    const store = createFileStore(`${place.base}/other`);
+    const did = "did:web:other.example%3A8443";
+    await initIssuer({ store, keys, did });
+    await using issuer = await openIssuer({ store, keys, now: () => NOW });
+    await issuer.append(upsert());
+    const path = `${place.keysDir}/other.example:8443/orgsign-1.jwk`;
+    assert((await Deno.stat(path)).isFile);
+    await (await place.open()).append(upsert());
+  }));

@@ -1,0 +1,105 @@
+/** A process of its own that works on an issuer, for the tests. @module */
+
+import { isSigError } from "@sig/core";
+import {
+  createFileKeyStore,
+  createFileStore,
+  type EventDraft,
+  type FaultHooks,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
+import type { Job } from "./support.ts";
+
+type Task = Job & { readonly dir: string; readonly keysDir: string };
+
+const task = JSON.parse(Deno.args[0] ?? "{}") as Task;
+let passes = task.passes ?? 0;
+const faults: FaultHooks = {
+  onStep(step) {
+    if (step !== task.killAt || passes-- > 0) return;
+    Deno.kill(Deno.pid, task.signal ?? "SIGKILL");
+    // Signals other than SIGKILL arrive a little later.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000);
+  },
+  ...(task.maxWriteBytes === undefined
+    ? {}
+    : { maxWriteBytes: task.maxWriteBytes }),
+};
+
+function say(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+function draft(n: number): EventDraft {
+  return {
+    event_type: "relationship.upsert",
+    event_id: `${task.name}-${n}`,
+    relationship_id: `${task.name}-r${n}`,
+    subject: "did:web:alice.example",
+    relationship_type: "employee",
+  };
+}
+
+const keys = createFileKeyStore(task.keysDir);
+const store = createFileStore(task.dir, { faults });
+const { lockTimeoutMs = 30_000 } = task;
+const now = () => new Date("2026-03-01T09:00:00Z");
+const open = () => openIssuer({ store, keys, now, faults, lockTimeoutMs });
+const count = task.count ?? 1;
+
+try {
+  switch (task.work) {
+    case "init":
+      await initIssuer({
+        store,
+        keys,
+        did: "did:web:acme.example",
+        faults,
+        lockTimeoutMs,
+      });
+      say("initialized");
+      break;
+    case "append": {
+      const issuer = await open();
+      for (let n = 1; n <= count; n++) {
+        const { event_id, sequence } = await issuer.append(draft(n));
+        say(`${event_id} ${sequence}`);
+      }
+      await issuer.close();
+      break;
+    }
+    case "batch": {
+      const issuer = await open();
+      const drafts = Array.from({ length: count }, (_, n) => draft(n + 1));
+      for (const { event_id, sequence } of await issuer.appendAll(drafts)) {
+        say(`${event_id} ${sequence}`);
+      }
+      await issuer.close();
+      break;
+    }
+    case "rotate": {
+      const issuer = await open();
+      const { kid } = await issuer.rotateKey({ kid: task.name ?? "key-2" });
+      say(`rotated ${kid}`);
+      await issuer.append(draft(1));
+      say(`${task.name}-1`);
+      await issuer.close();
+      break;
+    }
+    case "hold":
+      await store.exclusively({ timeoutMs: lockTimeoutMs }, async () => {
+        say("holding");
+        // Until the test closes our standard input.
+        await new Response(Deno.stdin.readable).text();
+      });
+  }
+} catch (error) {
+  if (!isSigError(error)) throw error;
+  say(
+    `refused ${error.code} ${error.message} ${JSON.stringify(error.context)}`,
+  );
+  Deno.exitCode = 2;
+} finally {
+  await store.close();
+}

@@ -1,0 +1,41 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+
+const ROOT = new URL("..", import.meta.url);
+const PACKAGES = ["core", "jose", "issuer", "consumer", "cli", "api", "web"];
+
+async function read(path: string): Promise<string> {
+  return await Deno.readTextFile(new URL(path, ROOT));
+}
+
+Deno.test("the README holds both commands verbatim", async () => {
+  const readme = await read("README.md");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task demo\n");
+  assertStringIncludes(readme, "npx -y deno@2.9.6 task test\n");
+});
+
+Deno.test("every package has a README, the licence and one version", async () => {
+  const licence = await read("LICENSE");
+  for (const name of PACKAGES) {
+    assertStringIncludes(await read(`${name}/README.md`), `# @sig/${name}`);
+    assertEquals(await read(`${name}/LICENSE`), licence);
+    const config = JSON.parse(await read(`${name}/deno.json`));
+    assertEquals([config.name, config.version, config.license], [
+      `@sig/${name}`,
+      "0.1.0",
+      "MIT",
+    ]);
+  }
+});
+
+Deno.test("a package's VERSION is that of its deno.json", async () => {
+  for (const name of ["cli", "api", "web"]) {
+    const { VERSION } = await import(new URL(`${name}/version.ts`, ROOT).href);
+    assertEquals(VERSION, JSON.parse(await read(`${name}/deno.json`)).version);
+  }
+});
+
+Deno.test("there is no package.json in the root: it breaks Deno's npm", async () => {
+  const found = await Deno.stat(new URL("package.json", ROOT))
+    .then(() => true, () => false);
+  assertEquals(found, false);
+});

@@ -1,0 +1,88 @@
+/** Suites of @sig/core. @module */
+
+import {
+  decodeBase64UrlStrict,
+  isSigError,
+  JsonError,
+  parseDidWeb,
+  parseJson,
+  parseTimestamp,
+} from "@sig/core";
+import { Buffer } from "node:buffer";
+import { isAccepted, readFiles, readJson, type Suite, Tally } from "./suite.ts";
+
+/** The two `i_` files that are accepted: they underflow to zero. */
+const ACCEPTED_I = [
+  "i_number_double_huge_neg_exp.json",
+  "i_number_real_underflow.json",
+];
+
+/** Strict JSON, by JSONTestSuite. */
+export const jsonSuite: Suite = async (vectors) => {
+  const tally = new Tally();
+  for (
+    const [name, bytes] of readFiles(vectors, "jsontestsuite/test_parsing")
+  ) {
+    const accepted = await isAccepted(
+      () => parseJson(bytes),
+      (error) => error instanceof JsonError,
+    );
+    const required = name.startsWith("y_")
+      ? !name.startsWith("y_object_duplicated_key")
+      : ACCEPTED_I.includes(name);
+    tally.expect(name, accepted, required);
+  }
+  return tally;
+};
+
+/** Strict RFC 3339 UTC. */
+export const timestampSuite: Suite = (vectors) => {
+  const tally = new Tally();
+  const cases = readJson<{ value: unknown; expect: string }[]>(
+    vectors,
+    "own/timestamps.json",
+  );
+  for (const { value, expect } of cases) {
+    const accepted = parseTimestamp(value) !== undefined;
+    tally.expect(JSON.stringify(value), accepted, expect === "accept");
+  }
+  return tally;
+};
+
+/** did:web identifiers to URLs. */
+export const didWebSuite: Suite = (vectors) => {
+  const tally = new Tally();
+  const cases = readJson<{ did: string; url: string | null }[]>(
+    vectors,
+    "own/didweb.json",
+  );
+  for (const { did, url } of cases) {
+    let found: string | null = null;
+    try {
+      found = parseDidWeb(did).didDocumentUrl;
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+    }
+    tally.expect(JSON.stringify(did), found, url);
+  }
+  return tally;
+};
+
+/** Canonical base64url: every change of one character, against re-encoding. */
+export const base64urlSuite: Suite = () => {
+  const tally = new Tally();
+  for (const length of [1, 2, 3, 64]) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + 251) & 255);
+    const text = Buffer.from(bytes).toString("base64url");
+    for (let at = 0; at < text.length; at++) {
+      for (let code = 0; code < 256; code++) {
+        const mutant = text.slice(0, at) + String.fromCharCode(code) +
+          text.slice(at + 1);
+        const again = Buffer.from(mutant, "base64url").toString("base64url");
+        const accepted = decodeBase64UrlStrict(mutant) !== undefined;
+        tally.expect(JSON.stringify(mutant), accepted, again === mutant);
+      }
+    }
+  }
+  return tally;
+};
