@@ -1,1 +1,25 @@
-export {};
+/**
+ * `sig`, the command line of SIG v0.1.
+ *
+ * ```sh
+ * deno run -A jsr:@sig/cli --help
+ * ```
+ *
+ * @example As a function
+ * ```ts
+ * import { createDenoIo, run } from "@sig/cli";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let printed = "";
+ * const io = { ...createDenoIo(), stdout: (text: string) => void (printed += text) };
+ * assertEquals(await run(["--version"], io), 0);
+ * assertEquals(printed, "sig 0.1.0\n");
+ * ```
+ *
+ * @module
+ */
+export { createDenoIo } from "./deno_io.ts";
+export type { Io, RunningServer } from "./io.ts";
+export { run } from "./run.ts";
+export { VERSION } from "./version.ts";
+if (import.meta.main) await (await import("./main.ts")).main();

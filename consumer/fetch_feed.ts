@@ -23,7 +23,7 @@ export interface FetchedFeed {
  * those who want the bytes. Everyone else calls `verifyIssuer`.
  *
  * @example
- * ```ts no-eval
+ * ```ts ignore
  * import { fetchFeed, verifyFeed } from "@sig/consumer";
  *
  * const { issuer, document } = await fetchFeed("did:web:acme.example");

@@ -1,6 +1,12 @@
 /** The errors of reading an issuer's directory. @module */
 
-import { isSigError, quote, SigError } from "@sig/core";
+import {
+  type ErrorCode,
+  type ErrorContext,
+  isSigError,
+  quote,
+  SigError,
+} from "@sig/core";
 
 /** Why a local document could not be had: `context.reason`. */
 export type LocalFailure =
@@ -16,35 +22,58 @@ const WHY: Readonly<Record<LocalFailure, string>> = {
   unreadable: "reading it failed",
 };
 
+/** What was to be read: a source, or a reference inside it. */
+export interface LocalPlace {
+  /** The source's own path. */
+  readonly path: string;
+  /** The reference, when it is not the source itself. */
+  readonly ref?: string;
+}
+
+/** "Cannot read <what>: why", with the place in the context. */
+export function localError(
+  code: ErrorCode,
+  { path, ref }: LocalPlace,
+  why: string,
+  context: ErrorContext = {},
+  cause?: unknown,
+): SigError {
+  const what = ref === undefined
+    ? quote(path)
+    : `${quote(ref)} in ${quote(path)}`;
+  return new SigError(code, `Cannot read ${what}: ${why}`, {
+    context: {
+      path: path.slice(0, 200),
+      ...(ref === undefined ? {} : { ref: ref.slice(0, 200) }),
+      ...context,
+    },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
 /** `source_not_found` with its reason; only `missing` means absence. */
 export function localFailure(
-  shown: string,
+  place: LocalPlace,
   reason: LocalFailure,
   cause?: unknown,
 ): SigError {
-  return new SigError(
-    "source_not_found",
-    `Cannot read ${quote(shown)}: ${WHY[reason]}`,
-    {
-      context: { path: shown.slice(0, 200), reason },
-      ...(cause === undefined ? {} : { cause }),
-    },
-  );
+  const why = WHY[reason];
+  return localError("source_not_found", place, why, { reason }, cause);
 }
 
 /** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
-export function toLocalError(error: unknown, shown: string): SigError {
+export function toLocalError(error: unknown, place: LocalPlace): SigError {
   if (isSigError(error)) return error;
   switch (error instanceof Error ? error.name : "") {
     case "NotFound":
-      return localFailure(shown, "missing", error);
+      return localFailure(place, "missing", error);
     case "PermissionDenied":
     case "NotCapable":
-      return localFailure(shown, "permission_denied", error);
+      return localFailure(place, "permission_denied", error);
     case "NotADirectory":
     case "IsADirectory":
-      return localFailure(shown, "not_a_file", error);
+      return localFailure(place, "not_a_file", error);
     default:
-      return localFailure(shown, "unreadable", error);
+      return localFailure(place, "unreadable", error);
   }
 }

@@ -1,7 +1,11 @@
 /** Documents from an issuer's directory; the only file that touches disk. @module */
 
-import { quote, SigError } from "@sig/core";
-import { localFailure, toLocalError } from "./local_error.ts";
+import {
+  localError,
+  localFailure,
+  type LocalPlace,
+  toLocalError,
+} from "./local_error.ts";
 import { parseLocalPath, refused } from "./local_path.ts";
 import {
   type DocumentReader,
@@ -56,23 +60,25 @@ export function createLocalReader(source: LocalSource): LocalReader {
         throw new TypeError("Cannot read local sources: this needs Deno");
       }
       const isNamed = name !== undefined && ref === metadataRef;
-      const shown = isNamed ? source.path : `${source.path}: ${ref}`;
+      const asked = isNamed
+        ? { path: source.path }
+        : { path: source.path, ref };
       try {
         const place = await locate(folder, name !== undefined);
         const path = isNamed
           ? place.folder + name
           : place.top + parseLocalPath(ref).join("/");
         const real = await realInside(place.top, path, ref);
-        const { file, size } = await openFile(real, shown, options);
+        const { file, size } = await openFile(real, asked, options);
         const close = closeOnce(file);
         return {
-          bytes: readChunks(file, size, shown, close),
+          bytes: readChunks(file, size, asked, close),
           mediaType: null,
           etag: null,
           cancel: close,
         };
       } catch (error) {
-        throw toLocalError(error, shown);
+        throw toLocalError(error, asked);
       }
     },
   };
@@ -121,22 +127,19 @@ async function realInside(
 
 async function openFile(
   path: string,
-  shown: string,
+  asked: LocalPlace,
   { name, maxBytes }: OpenOptions,
 ) {
   // Asked before opening: a FIFO would block until somebody writes to it.
   const { isFile } = await Deno.stat(path);
-  if (!isFile) throw localFailure(shown, "not_a_file");
+  if (!isFile) throw localFailure(asked, "not_a_file");
   const file = await Deno.open(path, { read: true });
   try {
     const opened = await file.stat();
-    if (!opened.isFile) throw localFailure(shown, "not_a_file");
+    if (!opened.isFile) throw localFailure(asked, "not_a_file");
     if (opened.size > maxBytes) {
-      throw new SigError(
-        tooLargeCode(name),
-        `Cannot read ${quote(shown)}: it is larger than ${maxBytes} bytes`,
-        { context: { path: shown.slice(0, 200), limit: maxBytes } },
-      );
+      const why = `it is larger than ${maxBytes} bytes`;
+      throw localError(tooLargeCode(name), asked, why, { limit: maxBytes });
     }
     return { file, size: opened.size };
   } catch (error) {
@@ -148,7 +151,7 @@ async function openFile(
 async function* readChunks(
   file: Deno.FsFile,
   size: number,
-  shown: string,
+  asked: LocalPlace,
   close: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
@@ -160,7 +163,7 @@ async function* readChunks(
       yield chunk.subarray(0, length);
     }
   } catch (error) {
-    throw toLocalError(error, shown);
+    throw toLocalError(error, asked);
   } finally {
     close();
   }

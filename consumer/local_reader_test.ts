@@ -138,7 +138,7 @@ Deno.test("what is not there is missing, and only that", () =>
     const missing = await expectSigError(
       () => reader.open("/.well-known/did.json", jwks),
       "source_not_found",
-      `acme: /.well-known/did.json": there is no such file`,
+      `Cannot read "/.well-known/did.json" in "`,
     );
     assert(isMissing(missing));
     const folder = await expectSigError(
@@ -196,7 +196,7 @@ Deno.test({
     await expectSigError(
       () => read({ kind: "directory", path: "/srv" }),
       "source_not_found",
-      'Cannot read "/srv: /.well-known/sig.json": it may not be read',
+      'Cannot read "/.well-known/sig.json" in "/srv": it may not be read',
     );
   },
 });

@@ -3,7 +3,7 @@
  * verified, the feed is replayed, and questions are answered from it.
  *
  * @example Ask an issuer's directory on this machine
- * ```ts no-eval
+ * ```ts ignore
  * import { checkIssuer, openSource, parseSource } from "@sig/consumer";
  *
  * const answer = await checkIssuer(openSource(parseSource("./acme.example")), {

@@ -39,6 +39,8 @@ export function createNetworkBudget(
   signal?: AbortSignal,
 ): NetworkBudget {
   let spentMs = 0;
+  // Timers may fire a moment early; over is over.
+  let isOver = false;
   return {
     get spentMs() {
       return spentMs;
@@ -48,16 +50,16 @@ export function createNetworkBudget(
       work.catch(() => {});
       signal?.throwIfAborted();
       const leftMs = totalMs - spentMs;
-      if (leftMs <= 0) throw new WaitTimeout("total");
+      if (isOver || leftMs <= 0) throw new WaitTimeout("total");
       if (limitMs <= 0) throw new WaitTimeout("wait");
       const scope = limitMs < leftMs ? "wait" : "total";
       const { promise: stop, reject } = Promise.withResolvers<never>();
       const onAbort = () => reject(signal?.reason);
       signal?.addEventListener("abort", onAbort);
-      const timer = setTimeout(
-        () => reject(new WaitTimeout(scope)),
-        Math.min(limitMs, leftMs),
-      );
+      const timer = setTimeout(() => {
+        isOver = scope === "total";
+        reject(new WaitTimeout(scope));
+      }, Math.min(limitMs, leftMs));
       const startedAt = performance.now();
       try {
         return await Promise.race([work, stop]);

@@ -1,4 +1,5 @@
 import {
+  ERROR_CODES,
   type FeedState,
   isSigError,
   type RelationshipState,
@@ -31,6 +32,34 @@ for (const vector of vectors) {
     if (inline !== undefined) await judge(vector, openInlineFeed(inline));
   });
 }
+
+Deno.test("every code and warning that files can give has a feed", () => {
+  const expected = vectors.map(({ expected }) => expected);
+  const codes = new Set(
+    expected.flatMap((each) => each.result === "invalid" ? [each.code] : []),
+  );
+  // The other code of its category is about logging in.
+  const invalid = Object.entries(ERROR_CODES).filter(([code, { category }]) =>
+    category === "invalid" && code !== "invalid_attestation"
+  ).map(([code]) => code);
+  assertEquals([...codes].sort(), [...invalid, "line_too_long"].sort());
+  const warnings = new Set(
+    expected.flatMap((each) => each.result === "valid" ? each.warnings : []),
+  );
+  // All but the two that are about servers and about what was seen before.
+  assertEquals([...warnings].sort(), [
+    "did_document_missing",
+    "effective_at_future",
+    "field_over_limit",
+    "issued_at_back",
+    "issued_at_future",
+    "revoke_without_upsert",
+    "revoked_again",
+    "subject_changed",
+    "subject_not_did",
+    "unknown_event_ignored",
+  ]);
+});
 
 Deno.test("almost every feed is also judged inline", () => {
   const skipped = vectors.filter((vector) => toInlineFeed(vector) === undefined)

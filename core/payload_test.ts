@@ -32,6 +32,12 @@ Deno.test("sequence is spelled in digits only", () => {
     "invalid_field",
     "Cannot accept event: /sequence must be written in digits only",
   );
+  // One fault, although both its value and its spelling are wrong.
+  assertSigError(
+    () => parseEventPayload(spelled("-1")),
+    "invalid_field",
+    "Cannot accept event: /sequence must be an integer from 1 to 2^53-1, written in digits only",
+  );
   const escaped = JSON.stringify(upsert(1))
     .replace('"sequence":1', '"\\u0073equence":1.0');
   assertEquals(

@@ -20,8 +20,6 @@ export interface Entry {
   readonly mode: number | null;
   /** Which thing on the disk it is. */
   readonly identity: string;
-  /** Changes when the file is written or replaced. */
-  readonly revision: string;
 }
 
 /** An error of the file system; the system's own text is not repeated. */
@@ -58,10 +56,19 @@ const REASONS: { readonly [code: string]: string | undefined } = {
     "the program was not given permission (--allow-read, --allow-write)",
 };
 
+/** Errors that the runtime gives a number only; the numbers are Linux's. */
+const NUMBERS: { readonly [number: string]: string | undefined } = {
+  "5": "EIO",
+  "27": "EFBIG",
+  "122": "EDQUOT",
+};
+
 function systemCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const { code } = error as { code?: unknown };
-  return typeof code === "string" ? code : error.name;
+  if (typeof code === "string") return code;
+  const number = /\(os error (\d+)\)/.exec(error.message)?.[1];
+  return NUMBERS[number ?? ""] ?? error.name;
 }
 
 /** What a path names, undefined when it names nothing. */
@@ -82,15 +89,23 @@ function toEntry(info: Deno.FileInfo): Entry {
     : info.isDirectory
     ? "directory"
     : "other";
-  const identity = String(info.ino);
-  const { size, mtime, ctime } = info;
   return {
     kind,
-    size,
+    size: info.size,
     mode: info.mode === null ? null : info.mode & 0o777,
-    identity,
-    revision: `${identity}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`,
+    identity: String(info.ino),
   };
+}
+
+/** Changes when a file is written or replaced; undefined when it is absent. */
+export function lookForRevision(path: string): string | undefined {
+  try {
+    const { ctime, ino, mtime, size } = Deno.lstatSync(path);
+    return `${ino}:${size}:${mtime?.getTime()}:${ctime?.getTime()}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw diskError("store_unavailable", "look at", path, error);
+  }
 }
 
 /** The path without symbolic links, undefined when it names nothing. */

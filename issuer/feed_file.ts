@@ -21,6 +21,16 @@ export interface FeedFileContext {
   readonly markUnclean: () => void;
 }
 
+/** A feed that was looked at and then opened. */
+export interface PlainFile {
+  /** Where it is. */
+  readonly place: string;
+  /** What was opened there. */
+  readonly file: DiskFile;
+  /** What was looked at there. */
+  readonly identity: string;
+}
+
 /**
  * Locks the open feed, too: should someone delete the lock file, the feed's own
  * lock still keeps a second writer out. Closes the file when that fails.
@@ -28,13 +38,19 @@ export interface FeedFileContext {
  * @throws {SigError} `feed_locked`, `write_failed`
  */
 export async function openFeedFile(
-  opened: { readonly place: string; readonly file: DiskFile },
+  opened: PlainFile,
   context: FeedFileContext,
 ): Promise<OpenFeed> {
   try {
     context.refuseIfUnclean();
     await lockFile(opened.file, context.timeoutMs);
-    return new FeedFile(opened.place, opened.file, context);
+    const feed = new FeedFile(opened, context);
+    if (feed.identity === opened.identity) return feed;
+    throw new SigError(
+      "write_failed",
+      "Cannot append: the feed was replaced while it was opened",
+      { context: { path: opened.place, hint: "Try again." } },
+    );
   } catch (error) {
     opened.file.close();
     throw error;
@@ -49,7 +65,7 @@ class FeedFile implements OpenFeed {
   #size: number;
   #closed = false;
 
-  constructor(place: string, file: DiskFile, context: FeedFileContext) {
+  constructor({ file, place }: PlainFile, context: FeedFileContext) {
     const { identity, size } = file.look();
     this.identity = identity;
     this.#size = size;

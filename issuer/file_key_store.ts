@@ -65,9 +65,13 @@ class FileKeyStore implements KeyStore {
 
   async read(name: KeyName): Promise<PrivateJwk | undefined> {
     const place = this.#place(name);
-    const bytes = readWhole(place, MAX_KEY_BYTES);
-    if (bytes === undefined) return undefined;
+    const entry = look(place);
+    if (entry === undefined) return undefined;
+    if (entry.kind !== "file" || entry.size > MAX_KEY_BYTES) {
+      throw notAKey(place);
+    }
     this.#requireOwnerOnly(place);
+    const bytes = readWhole(place, MAX_KEY_BYTES) ?? new Uint8Array();
     try {
       return await Promise.resolve(parseKey(place, bytes));
     } finally {
@@ -130,9 +134,15 @@ function parseKey(place: string, bytes: Uint8Array): PrivateJwk {
     typeof value.x === "string" && value.kty === "OKP" &&
     value.crv === "Ed25519"
   ) return value as OpenKey;
-  throw new SigError(
+  throw notAKey(place);
+}
+
+function notAKey(place: string): SigError {
+  return new SigError(
     "invalid_key",
-    `Cannot use key: ${JSON.stringify(place)} is not a private Ed25519 JWK`,
+    `Cannot use key: ${
+      JSON.stringify(place)
+    } is not a file with a private Ed25519 JWK`,
     { context: { path: place } },
   );
 }

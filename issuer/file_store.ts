@@ -2,9 +2,9 @@
 
 import { SigError } from "@sig/core";
 import {
-  type DiskFile,
   type Entry,
   look,
+  lookForRevision,
   makeDirectory,
   openFile,
   parentOf,
@@ -18,7 +18,11 @@ import {
   requirePlainFile,
 } from "./durable_file.ts";
 import type { FaultHooks } from "./fault_hooks.ts";
-import { type FeedFileContext, openFeedFile } from "./feed_file.ts";
+import {
+  type FeedFileContext,
+  openFeedFile,
+  type PlainFile,
+} from "./feed_file.ts";
 import type { ExclusiveOptions, FeedStore, FeedWriter } from "./feed_store.ts";
 import { acquireLock } from "./file_lock.ts";
 import { missingFeed } from "./memory_store.ts";
@@ -83,7 +87,7 @@ class FileStore implements FeedStore {
   }
 
   async revision(path: string): Promise<string | undefined> {
-    return await Promise.resolve(look(this.#place(path))?.revision);
+    return await Promise.resolve(lookForRevision(this.#place(path)));
   }
 
   async read(
@@ -162,23 +166,14 @@ class FileStore implements FeedStore {
   }
 
   /** Opens a published file for appending, if it is a plain file inside. */
-  #openPlain(
-    path: string,
-  ): { readonly place: string; readonly file: DiskFile } {
+  #openPlain(path: string): PlainFile {
     const place = this.#place(path);
     const entry = look(place);
     if (entry === undefined) throw missingFeed(path);
     requirePlainFile(place, entry.kind);
     requireInside(place);
     const file = openFile(place, { read: true, append: true });
-    // What was looked at must be what was opened.
-    if (file.look().identity === entry.identity) return { place, file };
-    file.close();
-    throw new SigError(
-      "write_failed",
-      "Cannot append: the feed was replaced while it was opened",
-      { context: { path } },
-    );
+    return { place, file, identity: entry.identity };
   }
 
   /** Where a published path is on the disk. */

@@ -80,8 +80,10 @@ export interface Issuer {
   append(draft: EventDraft): Promise<AppendedEvent>;
   /**
    * Appends several events, all or none of them, with one lock, one write and
-   * one flush. A draft may build on those before it. On failure
-   * `context.draft` is the index of the faulty draft.
+   * one flush. A draft may build on those before it. When it rejects,
+   * `context.draft` is the index of the faulty draft. Only a crash in the middle
+   * of the write can leave the first ones without the others: give the drafts
+   * an `event_id` each, and the same call completes them.
    */
   appendAll(drafts: readonly EventDraft[]): Promise<readonly AppendedEvent[]>;
   /**

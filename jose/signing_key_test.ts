@@ -125,3 +125,10 @@ Deno.test("a key as a browser exports it is accepted", async () => {
   const exported = { ...jwk, alg: "Ed25519", ext: true, key_ops: ["sign"] };
   assertEquals((await importSigningKey(exported)).publicJwk.alg, "EdDSA");
 });
+
+Deno.test("the signature is the same whichever platform part makes it", async () => {
+  const key = await importSigningKey(await generateSigningKey());
+  const message = new TextEncoder().encode("the same bytes");
+  const first = await key.sign(message);
+  for (let i = 0; i < 40; i++) assertEquals(await key.sign(message), first);
+});

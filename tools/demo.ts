@@ -56,12 +56,12 @@ function freePort(): number {
   return port;
 }
 
-/** Starts `sig serve` and waits until it says that it listens. */
+/** Starts `sig serve`, waits until it listens, and answers how to end it. */
 async function serve(
   dir: string,
   port: number,
   cwd: string,
-): Promise<Deno.ChildProcess> {
+): Promise<() => Promise<void>> {
   const args = ["serve", dir, "--addr", `127.0.0.1:${port}`];
   console.log("\n# Publish it: a real web server, on this machine only");
   show(args);
@@ -72,8 +72,12 @@ async function serve(
   const { value, done } = await reader.read();
   if (done) throw new Error(`the server did not start: ${await errors}`);
   console.log(value.trimEnd());
-  reader.releaseLock();
-  return child;
+  return async () => {
+    child.kill("SIGTERM");
+    await reader.cancel();
+    await child.status;
+    await errors;
+  };
 }
 
 /** Changes one character in the middle of a line's payload. */
@@ -168,7 +172,7 @@ function consumerSteps(source: string): readonly Step[] {
 
 async function main(): Promise<void> {
   const cwd = await Deno.makeTempDir({ prefix: "sig-demo-" });
-  let server: Deno.ChildProcess | undefined;
+  let stopServer: (() => Promise<void>) | undefined;
   try {
     console.log(`# Repeat any of this yourself, from a folder of your own:
 #   ROOT=<the folder of this project>
@@ -178,7 +182,7 @@ async function main(): Promise<void> {
     const host = `127.0.0.1:${port}`;
     const source = `http://${host}/.well-known/sig.json`;
     for (const step of issuerSteps(host)) await run(step, cwd);
-    server = await serve(DIR, port, cwd);
+    stopServer = await serve(DIR, port, cwd);
     for (const step of consumerSteps(source)) await run(step, cwd);
     await tamper(`${cwd}/${DIR}/.well-known/sig/events.jsonl`, 2);
     await run({
@@ -188,9 +192,7 @@ async function main(): Promise<void> {
     }, cwd);
     console.log("\n# That was the main job. Next: README.md, docs/.");
   } finally {
-    server?.kill("SIGTERM");
-    await server?.stdout.cancel();
-    await server?.status;
+    await stopServer?.();
     await Deno.remove(cwd, { recursive: true });
   }
 }

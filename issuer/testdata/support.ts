@@ -156,7 +156,13 @@ export async function assertRejected(
 /** A job for the worker process. */
 export interface Job {
   /** What to do. */
-  readonly work: "append" | "batch" | "rotate" | "init" | "hold";
+  readonly work:
+    | "append"
+    | "batch"
+    | "exhaust"
+    | "hold"
+    | "init"
+    | "rotate";
   /** How often. */
   readonly count?: number;
   /** Names the events, relationships and keys it makes. */
@@ -207,13 +213,26 @@ export async function runWorker(
 ): Promise<WorkerResult> {
   const allowed = job.killAt === undefined ? [] : ["--allow-run"];
   const [run = "", ...rest] = workerArguments(place, job);
-  return toResult(
+  const result = toResult(
     await new Deno.Command(Deno.execPath(), {
       args: [run, ...allowed, ...rest],
       stdout: "piped",
       stderr: "piped",
     }).output(),
   );
+  await assertSecret(place, result.output);
+  return result;
+}
+
+/** No private key is ever in an output. */
+async function assertSecret(place: Place, output: string): Promise<void> {
+  const folder = `${place.keysDir}/${HOST}`;
+  const made = await Deno.stat(folder).then(() => true, () => false);
+  for (const entry of made ? Deno.readDirSync(folder) : []) {
+    const text = await Deno.readTextFile(`${folder}/${entry.name}`);
+    const d = /"d":"([^"]+)"/.exec(text)?.[1];
+    assert(d === undefined || !output.includes(d), entry.name);
+  }
 }
 
 /** Reads what a process left behind. */

@@ -69,6 +69,25 @@ try {
       await issuer.close();
       break;
     }
+    case "exhaust": {
+      const issuer = await open();
+      await issuer.append(draft(1));
+      say(`${task.name}-1 1`);
+      const files: Deno.FsFile[] = [];
+      try {
+        for (;;) files.push(Deno.openSync(`${task.dir}/.well-known/sig.json`));
+      } catch {
+        // No file can be opened any more.
+      }
+      await issuer.append(draft(2)).catch((error: unknown) => {
+        if (isSigError(error)) say(`refused ${error.code} ${error.message}`);
+      });
+      for (const file of files) file.close();
+      const { sequence } = await issuer.append(draft(2));
+      say(`${task.name}-2 ${sequence}`);
+      await issuer.close();
+      break;
+    }
     case "batch": {
       const issuer = await open();
       const drafts = Array.from({ length: count }, (_, n) => draft(n + 1));

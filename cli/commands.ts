@@ -1,0 +1,31 @@
+/** Every command, in the order of the help. @module */
+
+import type { Command } from "./command.ts";
+import { attest } from "./commands/attest.ts";
+import { check } from "./commands/check.ts";
+import { completions } from "./commands/completions.ts";
+import { dumpState } from "./commands/dump_state.ts";
+import { init } from "./commands/init.ts";
+import { key } from "./commands/key.ts";
+import { log } from "./commands/log.ts";
+import { revoke } from "./commands/revoke.ts";
+import { rotateKey } from "./commands/rotate_key.ts";
+import { serve } from "./commands/serve.ts";
+import { upsert } from "./commands/upsert.ts";
+import { verify } from "./commands/verify.ts";
+
+/** The table that parsing, help and completions come from. */
+export const COMMANDS: readonly Command[] = [
+  init,
+  upsert,
+  revoke,
+  rotateKey,
+  verify,
+  dumpState,
+  check,
+  log,
+  serve,
+  key,
+  attest,
+  completions,
+];

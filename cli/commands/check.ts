@@ -1,0 +1,108 @@
+import type { CheckAnswer, Explanation, Reason } from "@sig/core";
+import type { Call, Command } from "../command.ts";
+import { parseDuration } from "../duration.ts";
+import { colour, safe, writeJson, writeWarnings } from "../output.ts";
+import {
+  locate,
+  POLICY_FLAGS,
+  SOURCE_HELP,
+  verifyOptions,
+} from "../source_flags.ts";
+
+/** `sig check` */
+export const check: Command = {
+  name: "check",
+  aliases: ["allow"],
+  summary: "ask whether a subject may do something",
+  description:
+    "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only.",
+  flags: [
+    { name: "sig", value: "SOURCE", help: SOURCE_HELP, required: true },
+    { name: "subject", value: "DID", help: "who", required: true },
+    {
+      name: "require",
+      value: "KEY=VALUE",
+      help:
+        "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
+      repeat: true,
+    },
+    { name: "at", value: "TIME", help: "what was true then" },
+    { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+    { name: "explain", help: "show how each relationship was judged" },
+    {
+      name: "max-age",
+      value: "DURATION",
+      help: "how old the state may be; 60s unless told",
+    },
+    ...POLICY_FLAGS,
+  ],
+  format: "json",
+  examples: [
+    "sig check --sig acme.example --subject did:web:alice.example --require relationship=employee --require role=deploy",
+    "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy --at 2026-02-10T12:00:00Z --explain --format text",
+  ],
+  async run(call) {
+    const maxAgeMs = parseDuration("--max-age", call.text("max-age"));
+    const location = await locate(call, call.text("sig")!);
+    const { checkIssuer } = await import("@sig/consumer");
+    const answer = await checkIssuer(location, {
+      subject: call.text("subject")!,
+      require: call.texts("require"),
+      at: call.text("at"),
+      asOf: call.text("as-of"),
+      explain: call.on("explain"),
+    }, {
+      ...verifyOptions(call),
+      ...(maxAgeMs === undefined ? {} : { maxAgeSeconds: maxAgeMs / 1000 }),
+    });
+    if (call.format === "json") writeJson(call.io, answer);
+    else writeAnswer(call, answer);
+    return answer.decision === "allow" ? 0 : 1;
+  },
+};
+
+function writeAnswer(call: Call, answer: CheckAnswer): void {
+  const { io } = call;
+  writeWarnings(call, answer.warnings);
+  const allow = answer.decision === "allow";
+  const word = colour(io, "stdout", allow ? "green" : "red", answer.decision);
+  const asked = answer.requirements.map(({ key, value }) => `${key}=${value}`);
+  io.stdout(`${word}  ${safe(`${answer.subject}  ${asked.join(" ")}`)}\n`);
+  if (answer.matched_relationship_id !== null) {
+    io.stdout(`  by relationship ${safe(answer.matched_relationship_id)}\n`);
+  }
+  for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
+  if (answer.explain) writeExplanation(call, answer.explain);
+}
+
+function describe(reason: Reason): string {
+  const words: string[] = [reason.code];
+  if (reason.relationship_id !== undefined) {
+    words.push(
+      `relationship ${safe(reason.relationship_id)} (seq=${reason.sequence})`,
+    );
+  }
+  if (reason.requirement !== undefined) {
+    const { key, value } = reason.requirement;
+    words.push(`for ${key}=${safe(value)}`);
+  }
+  return words.join(", ");
+}
+
+function writeExplanation(call: Call, explained: Explanation): void {
+  const { io } = call;
+  io.stdout(
+    `  judged at ${explained.judged_at}, from ${explained.events} events\n`,
+  );
+  for (const each of explained.relationships) {
+    const id = safe(each.relationship_id);
+    io.stdout(
+      `  ${id}: ${each.effective_status} (seq=${each.last_sequence})\n`,
+    );
+    for (const { key, value, met } of each.requirements) {
+      io.stdout(
+        `    ${met ? "meets" : "does not meet"} ${key}=${safe(value)}\n`,
+      );
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { dumpState as dump, type StateDump, stringifyDump } from "@sig/core";
+import type { Call, Command } from "../command.ts";
+import { safe, writeWarnings } from "../output.ts";
+import {
+  locate,
+  POLICY_FLAGS,
+  SOURCE_HELP,
+  verifyOptions,
+} from "../source_flags.ts";
+
+/** `sig dump-state` */
+export const dumpState: Command = {
+  name: "dump-state",
+  summary: "print what a feed says, relationship by relationship",
+  positionals: [{ name: "source", help: SOURCE_HELP }],
+  flags: [
+    { name: "at", value: "TIME", help: "what was true then" },
+    { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+    {
+      name: "subject",
+      value: "DID",
+      help: "only relationships about this subject",
+    },
+    {
+      name: "status",
+      value: "STATUS",
+      help: "only active, revoked, expired or not_yet_valid ones",
+      choices: ["active", "revoked", "expired", "not_yet_valid"],
+    },
+    ...POLICY_FLAGS,
+  ],
+  format: "json",
+  examples: [
+    "sig dump-state acme.example",
+    "sig dump-state ./acme.example --as-of 3 --status active",
+  ],
+  async run(call) {
+    const location = await locate(call, call.positionals[0]!);
+    const { verifyIssuer } = await import("@sig/consumer");
+    const verified = await verifyIssuer(location, verifyOptions(call));
+    const found = dump(verified.state, {
+      at: call.text("at"),
+      asOf: call.text("as-of"),
+      subject: call.text("subject"),
+      status: call.text("status"),
+      now: call.io.now(),
+    });
+    writeWarnings(call, verified.warnings);
+    if (call.format === "json") call.io.stdout(`${stringifyDump(found)}\n`);
+    else writeTable(call, found);
+    return 0;
+  },
+};
+
+function writeTable(call: Call, found: StateDump): void {
+  const { io } = call;
+  io.stdout(`${safe(found.issuer)}, last sequence ${found.last_sequence}\n`);
+  for (const [id, state] of found.by_relationship_id) {
+    const roles = state.roles.length > 0 ? ` [${state.roles.join(", ")}]` : "";
+    const until = state.valid_until ? ` until ${state.valid_until}` : "";
+    io.stdout(
+      safe(
+        `${state.status}  ${id}  ${state.subject}  ${state.relationship_type}${roles}${until}`,
+      ) + "\n",
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { parseIssuerDid } from "@sig/core";
+import type { Command } from "../command.ts";
+import { writeJson } from "../output.ts";
+import { usageError } from "../parse_command_line.ts";
+
+/** `sig init` */
+export const init: Command = {
+  name: "init",
+  summary: "make a new issuer",
+  description:
+    "Writes DID document, key set, metadata and an empty feed below\nDIR/.well-known, and a fresh private key into the key store.\nNothing is ever overwritten.",
+  positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],
+  flags: [
+    { name: "dir", value: "DIR", help: "where; ./<domain> unless told" },
+    {
+      name: "kid",
+      value: "KID",
+      help: "the key's identifier; orgsign-1 unless told",
+    },
+    {
+      name: "key",
+      value: "FILE",
+      help: "a private JWK, instead of a fresh key",
+    },
+    {
+      name: "allow-insecure",
+      help: "accept an IP address or localhost, over http",
+    },
+  ],
+  examples: [
+    "sig init acme.example",
+    "sig init 127.0.0.1:8080 --dir demo --allow-insecure",
+  ],
+  async run(call) {
+    const { io } = call;
+    const domain = call.positionals[0]!;
+    const dir = call.text("dir") ?? `./${domain}`;
+    const allowPrivate = call.on("allow-insecure");
+    const did = toDid(domain, allowPrivate);
+    const file = call.text("key") ?? io.env("SIG_KEY_FILE");
+    const { createFileStore, initIssuer } = await import("@sig/issuer");
+    const { fileKeys } = await import("../issuer_dir.ts");
+    const kid = call.text("kid");
+    const store = createFileStore(dir);
+    try {
+      const made = await initIssuer({
+        store,
+        did,
+        allowPrivate,
+        keys: file === undefined
+          ? fileKeys(call)
+          : await (await import("../private_key.ts")).readSigningKey(
+            io,
+            file,
+            kid,
+            () => "orgsign-1",
+          ),
+        ...(kid === undefined ? {} : { kid }),
+      });
+      if (call.format === "json") {
+        writeJson(io, { issuer: did, dir, kid: made.kid });
+      } else {
+        io.stdout(
+          `Created issuer ${did} in ${dir} (kid ${made.kid})\n` +
+            `Publish ${dir}/.well-known at ${
+              parseIssuerDid(did, { allowPrivate }).origin
+            }/.well-known\n` +
+            `Next: sig upsert --dir ${dir} --subject did:web:alice.example --type employee --role deploy\n`,
+        );
+      }
+      return 0;
+    } finally {
+      await store.close();
+    }
+  },
+};
+
+function toDid(domain: string, allowPrivate: boolean): string {
+  if (domain.startsWith("did:") || domain.includes("/")) {
+    throw usageError(
+      "<domain> must be a host name, such as acme.example or acme.example:8443",
+    );
+  }
+  const did = `did:web:${domain.replace(":", "%3A")}`;
+  return parseIssuerDid(did, { allowPrivate }).did;
+}

@@ -1,0 +1,77 @@
+import type { Jwk, OpenObject } from "@sig/core";
+import type { Command } from "../command.ts";
+import { writeJson } from "../output.ts";
+import { usageError } from "../parse_command_line.ts";
+
+/** `sig key` */
+export const key: Command = {
+  name: "key",
+  summary: "make a key, or show its public part",
+  positionals: [
+    {
+      name: "action",
+      help: "generate, public or did",
+      choices: ["generate", "public", "did"],
+    },
+    {
+      name: "file",
+      help: "a JWK file, or - for standard input (public, did)",
+      optional: true,
+    },
+  ],
+  flags: [
+    {
+      name: "out",
+      value: "FILE",
+      help: "write there (mode 0600, never overwritten) instead of to stdout",
+    },
+    { name: "kid", value: "KID", help: "the key's identifier (generate)" },
+    { name: "key", value: "FILE", help: "the JWK file, instead of <file>" },
+  ],
+  examples: [
+    "sig key generate --out alice.jwk",
+    "sig key did alice.jwk",
+    "sig key public alice.jwk",
+  ],
+  async run(call) {
+    const { io } = call;
+    const [action, file] = call.positionals;
+    const jose = await import("@sig/jose");
+    const out = call.text("out");
+    const put = async (text: string, said: string) => {
+      if (out === undefined) return io.stdout(text);
+      await io.createPrivateFile(out, text);
+      if (call.format === "json") writeJson(io, { file: out });
+      else io.stdout(said);
+    };
+    if (action === "generate") {
+      const kid = call.text("kid");
+      const jwk = await jose.generateSigningKey(
+        kid === undefined ? {} : { kid },
+      );
+      await put(
+        `${JSON.stringify(jwk, null, 2)}\n`,
+        `Wrote private key ${out} (${jose.jwkToDidKey(jwk)})\n`,
+      );
+      return 0;
+    }
+    const path = call.text("key") ?? file;
+    if (path === undefined) {
+      throw usageError(`sig key ${action} needs a JWK file`, {
+        hint: `For example: sig key ${action} alice.jwk`,
+      });
+    }
+    const { readJwk } = await import("../private_key.ts");
+    // Its members are judged there.
+    const jwk = await readJwk(io, path) as OpenObject & Jwk;
+    if (action === "public") {
+      const text = JSON.stringify(jose.toPublicJwk(jwk), null, 2);
+      await put(`${text}\n`, `Wrote public key ${out}\n`);
+      return 0;
+    }
+    const did = jose.jwkToDidKey(jwk);
+    const text = call.format === "json" ? JSON.stringify({ did }) : did;
+    await put(`${text}\n`, `Wrote ${out}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,63 @@
+import { REASON_CODES } from "@sig/core";
+import {
+  append,
+  APPEND_FLAGS,
+  commonMembers,
+  given,
+  PEER_FLAGS,
+} from "../append.ts";
+import type { Command } from "../command.ts";
+
+/** `sig revoke` */
+export const revoke: Command = {
+  name: "revoke",
+  aliases: ["append-revoke"],
+  summary: "end a relationship",
+  description: "Appends one signed event. It counts as soon as readers see it.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    {
+      name: "relationship-id",
+      value: "ID",
+      help: "the relationship that ends",
+      required: true,
+    },
+    {
+      name: "reason-code",
+      value: "CODE",
+      help: REASON_CODES.join(", "),
+      required: true,
+      choices: REASON_CODES,
+    },
+    {
+      name: "subject",
+      value: "DID",
+      help: "must be the relationship's; taken from it unless told",
+    },
+    {
+      name: "effective-at",
+      value: "TIME",
+      help: "since when, in the past; issued-at unless told",
+    },
+    { name: "amend", help: "revoke once more, to correct reason or time" },
+    ...APPEND_FLAGS,
+  ],
+  peerFlags: PEER_FLAGS,
+  examples: [
+    "sig revoke --dir acme.example --relationship-id 01K9… --reason-code employment_ended",
+  ],
+  async run(call) {
+    const draft = {
+      event_type: "relationship.revoke",
+      relationship_id: call.text("relationship-id"),
+      reason_code: call.text("reason-code"),
+      ...given({
+        subject: call.text("subject"),
+        effective_at: call.text("effective-at"),
+        amend: call.on("amend") ? true : undefined,
+      }),
+      ...commonMembers(call),
+    };
+    return await append(call, draft);
+  },
+};

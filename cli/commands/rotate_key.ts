@@ -1,0 +1,39 @@
+import type { Command } from "../command.ts";
+import { writeJson } from "../output.ts";
+
+/** `sig rotate-key` */
+export const rotateKey: Command = {
+  name: "rotate-key",
+  summary: "add a fresh key and sign with it from now on",
+  description:
+    "The old keys stay published, so that old events still verify. A rotation\nthat broke off is completed by the same command.",
+  flags: [
+    {
+      name: "dir",
+      value: "DIR",
+      help: "the issuer's directory",
+      required: true,
+    },
+    {
+      name: "kid",
+      value: "KID",
+      help: "the new key's identifier",
+      required: true,
+    },
+  ],
+  examples: ["sig rotate-key --dir acme.example --kid orgsign-2"],
+  async run(call) {
+    const { createFileStore, openIssuer } = await import("@sig/issuer");
+    const { fileKeys, warn } = await import("../issuer_dir.ts");
+    await using issuer = await openIssuer({
+      store: createFileStore(call.text("dir")!),
+      keys: fileKeys(call),
+      now: call.io.now,
+      onRecovery: (notice) => warn(call, notice.detail),
+    });
+    const { kid } = await issuer.rotateKey({ kid: call.text("kid")! });
+    if (call.format === "json") writeJson(call.io, { kid });
+    else call.io.stdout(`Added key ${kid}; new events are signed with it\n`);
+    return 0;
+  },
+};

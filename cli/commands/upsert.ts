@@ -1,0 +1,107 @@
+import { RELATIONSHIP_TYPES } from "@sig/core";
+import {
+  append,
+  APPEND_FLAGS,
+  commonMembers,
+  given,
+  PEER_FLAGS,
+} from "../append.ts";
+import type { Call, Command } from "../command.ts";
+import { usageError } from "../parse_command_line.ts";
+
+/** `sig upsert` */
+export const upsert: Command = {
+  name: "upsert",
+  aliases: ["append-upsert"],
+  summary: "add a relationship, or replace it",
+  description:
+    "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    { name: "subject", value: "DID", help: "who it is about", required: true },
+    {
+      name: "type",
+      value: "TYPE",
+      help: RELATIONSHIP_TYPES.join(", "),
+      choices: RELATIONSHIP_TYPES,
+    },
+    { name: "role", value: "ROLE", help: "a role", repeat: true },
+    {
+      name: "relationship-id",
+      value: "ID",
+      help: "an existing one is replaced; new unless told",
+    },
+    { name: "valid-from", value: "TIME", help: "start of validity, inclusive" },
+    { name: "valid-until", value: "TIME", help: "end of validity, exclusive" },
+    { name: "title", value: "TEXT", help: "shown to people: job or role" },
+    {
+      name: "department",
+      value: "TEXT",
+      help: "shown to people: department or team",
+    },
+    { name: "label", value: "TEXT", help: "shown to people: anything" },
+    ...APPEND_FLAGS,
+  ],
+  peerFlags: [
+    ...PEER_FLAGS,
+    {
+      name: "relationship-type",
+      value: "TYPE",
+      help: "as --type",
+      choices: RELATIONSHIP_TYPES,
+    },
+    { name: "roles", value: "A,B", help: "roles, with commas between" },
+  ],
+  examples: [
+    "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy --role review",
+    "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31T23:59:59Z",
+  ],
+  async run(call) {
+    const draft = {
+      event_type: "relationship.upsert",
+      subject: call.text("subject"),
+      relationship_type: relationshipType(call),
+      ...given({
+        roles: roles(call),
+        relationship_id: call.text("relationship-id"),
+        valid_from: call.text("valid-from"),
+        valid_until: call.text("valid-until"),
+        display: display(call),
+      }),
+      ...commonMembers(call),
+    };
+    return await append(call, draft);
+  },
+};
+
+function relationshipType(call: Call): string {
+  const type = call.text("type");
+  const peer = call.text("relationship-type");
+  if (type !== undefined && peer !== undefined) {
+    throw usageError("--type and --relationship-type mean the same", {
+      flag: "--relationship-type",
+    });
+  }
+  const found = type ?? peer;
+  if (found !== undefined) return found;
+  throw usageError("--type is required", {
+    flag: "--type",
+    hint: `One of ${RELATIONSHIP_TYPES.join(", ")}.`,
+  });
+}
+
+function roles(call: Call): readonly string[] | undefined {
+  const listed = call.text("roles")?.split(",").map((role) => role.trim())
+    .filter((role) => role !== "") ?? [];
+  const all = [...call.texts("role"), ...listed];
+  return all.length === 0 ? undefined : all;
+}
+
+function display(call: Call) {
+  const shown = given({
+    title: call.text("title"),
+    department: call.text("department"),
+    label: call.text("label"),
+  });
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}

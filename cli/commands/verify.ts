@@ -1,0 +1,58 @@
+import type { ReportedFault, VerifyReport } from "@sig/consumer";
+import type { Call, Command } from "../command.ts";
+import { colour, placeOf, safe, writeJson, writeWarnings } from "../output.ts";
+import {
+  locate,
+  POLICY_FLAGS,
+  SOURCE_HELP,
+  verifyOptions,
+} from "../source_flags.ts";
+
+/** `sig verify` */
+export const verify: Command = {
+  name: "verify",
+  summary: "verify every signature and rule of an issuer's feed",
+  description:
+    "Exits 0 when all is well, 1 when something published is wrong,\nand 2 when that could not be found out.",
+  positionals: [{ name: "source", help: SOURCE_HELP }],
+  flags: POLICY_FLAGS,
+  examples: [
+    "sig verify acme.example",
+    "sig verify ./acme.example --format json",
+    "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
+  ],
+  async run(call) {
+    const location = await locate(call, call.positionals[0]!);
+    const { reportIssuer } = await import("@sig/consumer");
+    const report = await reportIssuer(location, verifyOptions(call));
+    if (call.format === "json") writeJson(call.io, report);
+    else writeReport(call, report);
+    return report.valid ? 0 : 1;
+  },
+};
+
+function writeReport(call: Call, report: VerifyReport): void {
+  const { io } = call;
+  writeWarnings(call, report.warnings);
+  if (report.valid) {
+    const events = report.verified_events === 1 ? "event" : "events";
+    io.stdout(
+      `${colour(io, "stdout", "green", "valid")}: ${report.verified_events} ` +
+        `${events} of ${
+          safe(report.issuer)
+        }, last sequence ${report.last_sequence} (${report.source})\n`,
+    );
+    return;
+  }
+  const label = colour(io, "stdout", "red", "invalid");
+  for (const fault of report.errors) {
+    io.stdout(`${label}: ${describe(fault)}\n`);
+  }
+}
+
+function describe(fault: ReportedFault): string {
+  const place = placeOf({ ...fault });
+  return `${fault.code}${place === "" ? "" : ` at ${place}`}: ${
+    safe(fault.detail)
+  }`;
+}

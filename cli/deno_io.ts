@@ -1,0 +1,154 @@
+/** The outside as Deno gives it. @module */
+
+import { SigError } from "@sig/core";
+import type { Io, RunningServer } from "./io.ts";
+
+/** Makes the real {@linkcode Io} of a process. */
+export function createDenoIo(): Io {
+  return {
+    stdout: (text) => writeAll(Deno.stdout, text),
+    stderr: (text) => writeAll(Deno.stderr, text),
+    isTerminal: (stream) => Deno[stream].isTerminal(),
+    env: readVariable,
+    now: () => new Date(),
+    readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
+    readFile,
+    createPrivateFile,
+    exists: (path) => {
+      try {
+        Deno.statSync(path);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    serve,
+    stopRequested,
+  };
+}
+
+type Writer = { writeSync(bytes: Uint8Array): number };
+
+function writeAll(writer: Writer, text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) {
+      at += writer.writeSync(bytes.subarray(at));
+    }
+  } catch (error) {
+    // Whoever read this has gone, as in `sig log … | head`.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** One by one, so that `--allow-env=NAME,…` is enough. */
+function readVariable(name: string): string | undefined {
+  try {
+    const value = Deno.env.get(name);
+    return value === "" ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(what: string, maxBytes: number): SigError {
+  return new SigError(
+    "document_too_large",
+    `Cannot read ${what}: it is larger than ${maxBytes} bytes`,
+    { context: { limit: maxBytes } },
+  );
+}
+
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge("standard input", maxBytes);
+    chunks.push(chunk.slice());
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
+  const shown = JSON.stringify(path);
+  try {
+    const info = await Deno.stat(path);
+    // A FIFO or device would block, or never end.
+    if (!info.isFile) throw notFound(shown, "it is not a file");
+    if (info.size > maxBytes) throw tooLarge(shown, maxBytes);
+    return await Deno.readFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw notFound(shown, "there is no such file", error);
+    }
+    if (
+      error instanceof Deno.errors.PermissionDenied ||
+      error instanceof Deno.errors.NotCapable
+    ) throw notFound(shown, "it may not be read", error);
+    throw error;
+  }
+}
+
+function notFound(shown: string, why: string, cause?: unknown): SigError {
+  return new SigError("source_not_found", `Cannot read ${shown}: ${why}`, {
+    cause,
+  });
+}
+
+async function createPrivateFile(path: string, text: string): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+  } catch (cause) {
+    const why = cause instanceof Deno.errors.AlreadyExists
+      ? "it exists already, and is not overwritten"
+      : "its folder is missing or may not be written";
+    throw new SigError(
+      "write_failed",
+      `Cannot write ${JSON.stringify(path)}: ${why}`,
+      { cause },
+    );
+  }
+}
+
+function serve(
+  { hostname, port }: { readonly hostname: string; readonly port: number },
+  handler: (request: Request) => Promise<Response>,
+): Promise<RunningServer> {
+  return new Promise((resolve, reject) => {
+    try {
+      const server = Deno.serve({
+        hostname,
+        port,
+        onListen() {},
+        onError: () => new Response("internal error\n", { status: 500 }),
+      }, handler);
+      const at = server.addr;
+      const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
+      resolve({
+        url: `http://${host}:${at.port}`,
+        finished: server.finished,
+        shutdown: () => server.shutdown(),
+      });
+    } catch (cause) {
+      reject(
+        new SigError(
+          "invalid_request",
+          `Cannot listen on ${hostname}:${port}: it is in use or not allowed`,
+          { context: { flag: "--addr" }, cause },
+        ),
+      );
+    }
+  });
+}
+
+function stopRequested(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => resolve();
+    Deno.addSignalListener("SIGINT", stop);
+    if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
+  });
+}

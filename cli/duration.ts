@@ -1,0 +1,25 @@
+/** Durations on the command line: `<n>` with `ms`, `s`, `m`, `h` or `d`. @module */
+
+import { usageError } from "./parse_command_line.ts";
+
+const MILLISECONDS: { readonly [unit: string]: number } = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A duration in milliseconds, undefined where none is given. */
+export function parseDuration(
+  flag: string,
+  text: string | undefined,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  if (match) return Number(match[1]) * MILLISECONDS[match[2]!]!;
+  throw usageError(`${flag} must be a number with ms, s, m, h or d`, {
+    flag,
+    hint: "For example: 5m.",
+  });
+}

@@ -1,0 +1,43 @@
+/** All that the command line touches of the outside. @module */
+
+/** A running server. */
+export interface RunningServer {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Resolves when it has stopped. */
+  readonly finished: Promise<void>;
+  /** Lets requests in flight finish, then stops. */
+  shutdown(): Promise<void>;
+}
+
+/**
+ * The outside, as one object: commands are tested as data, with what they were
+ * given and what they said.
+ */
+export interface Io {
+  /** Writes a result. */
+  stdout(text: string): void;
+  /** Writes everything that is no result. */
+  stderr(text: string): void;
+  /** Whether a stream is a terminal. */
+  isTerminal(stream: "stdout" | "stderr"): boolean;
+  /** A variable of the environment, undefined when unset or not readable. */
+  env(name: string): string | undefined;
+  /** The clock. */
+  now(): Date;
+  /** All of standard input, at most so many bytes. */
+  readStdin(maxBytes: number): Promise<Uint8Array>;
+  /** A whole file; rejects with `source_not_found`, `document_too_large`. */
+  readFile(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
+  createPrivateFile(path: string, text: string): Promise<void>;
+  /** Whether a path exists. */
+  exists(path: string): boolean;
+  /** Serves requests; rejects with `invalid_request` if it can't listen. */
+  serve(
+    address: { readonly hostname: string; readonly port: number },
+    handler: (request: Request) => Promise<Response>,
+  ): Promise<RunningServer>;
+  /** Resolves when the user or the system asks to stop. */
+  stopRequested(): Promise<void>;
+}

@@ -1,0 +1,131 @@
+/** The issuer's directory that a command works on. @module */
+
+import {
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+  SigError,
+  validateMetadata,
+} from "@sig/core";
+import {
+  createFileKeyStore,
+  createFileStore,
+  type Issuer,
+  openIssuer,
+} from "@sig/issuer";
+import { importSigningKey } from "@sig/jose";
+import type { Call } from "./command.ts";
+import { keyStoreDir } from "./key_store_dir.ts";
+import { colour, safe } from "./output.ts";
+import { usageError } from "./parse_command_line.ts";
+import { readSigningKey, seedToJwk } from "./private_key.ts";
+
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+const FEED_PATH = "/.well-known/sig/events.jsonl";
+
+/** `--dir`, or the directory that `--events-path` lies in. */
+export function issuerDir(call: Call): string {
+  const dir = call.text("dir");
+  const events = call.text("events-path");
+  if (dir !== undefined) return dir;
+  if (events === undefined) {
+    throw usageError("--dir is required", { flag: "--dir" });
+  }
+  if (!`/${events}`.endsWith(FEED_PATH)) {
+    throw usageError(`--events-path must end in ${FEED_PATH.slice(1)}`, {
+      flag: "--events-path",
+    });
+  }
+  return events.slice(0, events.length - FEED_PATH.length) || ".";
+}
+
+/** A file store whose messages reach people. */
+export function fileKeys(call: Call) {
+  return createFileKeyStore(keyStoreDir(call.io), {
+    onWarning: (text) => warn(call, text),
+  });
+}
+
+/** Says something odd, to people only. */
+export function warn(call: Call, text: string): void {
+  if (call.format === "json") return;
+  const label = colour(call.io, "stderr", "yellow", "warning");
+  call.io.stderr(`${label}: ${safe(text)}\n`);
+}
+
+/** Opens the issuer of `--dir` with the key that the flags name. */
+export async function openIssuerDir(call: Call): Promise<Issuer> {
+  const { io } = call;
+  const dir = issuerDir(call);
+  await checkIssuer(call, dir);
+  const kid = call.text("kid");
+  const file = call.text("key") ?? io.env("SIG_KEY_FILE");
+  const seed = call.text("seed-hex");
+  const allowWarnings = call.on("allow-warnings");
+  const open = (keys: Parameters<typeof openIssuer>[0]["keys"]) =>
+    openIssuer({
+      store: createFileStore(dir),
+      keys,
+      now: io.now,
+      allowWarnings,
+      onRecovery: (notice) => warn(call, notice.detail),
+      ...(kid === undefined ? {} : { kid }),
+    });
+  if (seed !== undefined) {
+    warn(
+      call,
+      "--seed-hex: a secret on a command line can be read by others; " +
+        "use the key store or --key",
+    );
+    const jwk = await seedToJwk(seed);
+    const named = kid ?? (await publishedKids(call, dir)).get(jwk.x);
+    return await open(await importSigningKey({ ...jwk, kid: named }));
+  }
+  if (file === undefined) return await open(fileKeys(call));
+  const published = await publishedKids(call, dir);
+  return await open(
+    await readSigningKey(io, file, kid, (x) => published.get(x)),
+  );
+}
+
+/** The peer's `--issuer` must name the issuer of the directory. */
+async function checkIssuer(call: Call, dir: string): Promise<void> {
+  const issuer = call.text("issuer");
+  if (issuer === undefined) return;
+  const path = `${dir}/.well-known/sig.json`;
+  const metadata = validateMetadata(await readDocument(call, path));
+  if (metadata.issuer === issuer) return;
+  throw new SigError(
+    "issuer_mismatch",
+    "Cannot append: --issuer is not the issuer of the directory",
+    { context: { flag: "--issuer", expected: metadata.issuer } },
+  );
+}
+
+/** The kid by public key, for key files that don't name theirs. */
+async function publishedKids(
+  call: Call,
+  dir: string,
+): Promise<ReadonlyMap<unknown, string>> {
+  const path = `${dir}/.well-known/jwks.json`;
+  const { keys } = await readDocument(call, path);
+  const kids = new Map<unknown, string>();
+  for (const key of Array.isArray(keys) ? keys : []) {
+    if (isObject(key) && typeof key.kid === "string") kids.set(key.x, key.kid);
+  }
+  return kids;
+}
+
+async function readDocument(call: Call, path: string): Promise<OpenObject> {
+  try {
+    const value = parseJson(await call.io.readFile(path, MAX_DOCUMENT_BYTES));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot read ${JSON.stringify(path)}: it must be one strict JSON object`,
+  );
+}

@@ -1,0 +1,87 @@
+/** Words for people and values for programs. @module */
+
+import { isSigError, toProblem, type Warning } from "@sig/core";
+import type { Call, Format } from "./command.ts";
+import type { Io } from "./io.ts";
+
+/**
+ * Text from a feed or a user, safe for a terminal: control characters and
+ * invisible direction marks are shown, not obeyed (SECURITY, S7).
+ */
+export function safe(text: string): string {
+  return text.replace(
+    // deno-lint-ignore no-control-regex -- control characters are the point
+    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Writes one JSON value. */
+export function writeJson(io: Io, value: unknown): void {
+  io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+type Colour = "green" | "red" | "yellow" | "dim";
+const CODES: { readonly [name in Colour]: number } = {
+  green: 32,
+  red: 31,
+  yellow: 33,
+  dim: 2,
+};
+
+/** Colours text on terminals, unless NO_COLOR is set (no-color.org). */
+export function colour(
+  io: Io,
+  stream: "stdout" | "stderr",
+  name: Colour,
+  text: string,
+): string {
+  if (!io.isTerminal(stream) || io.env("NO_COLOR") !== undefined) return text;
+  return `\x1b[${CODES[name]}m${text}\x1b[0m`;
+}
+
+/** Writes what was odd, to people only. */
+export function writeWarnings(call: Call, warnings: readonly Warning[]): void {
+  if (call.format === "json") return;
+  for (const { code, detail, line } of warnings) {
+    const place = line === undefined ? "" : ` (line ${line})`;
+    const label = colour(call.io, "stderr", "yellow", "warning");
+    call.io.stderr(`${label}: ${code}: ${safe(detail)}${place}\n`);
+  }
+}
+
+/** Where an error is, in words; empty when it is nowhere. */
+export function placeOf(context: {
+  readonly [name: string]: unknown;
+}): string {
+  const words: string[] = [];
+  for (const name of ["line", "sequence", "kid", "pointer", "flag"]) {
+    const value = context[name];
+    if (value === undefined || value === "") continue;
+    const label = name === "pointer" ? "field" : name;
+    words.push(`${label} ${safe(String(value))}`);
+  }
+  return words.join(", ");
+}
+
+/** Reports why a command could not do its work: exit code 2. */
+export function reportError(io: Io, error: unknown, format: Format): number {
+  const problem = toProblem(error);
+  if (format === "json") {
+    io.stderr(`${JSON.stringify(problem)}\n`);
+    return 2;
+  }
+  const label = colour(io, "stderr", "red", "error");
+  io.stderr(`${label}: ${problem.code}: ${safe(problem.detail)}\n`);
+  if (!isSigError(error)) return 2;
+  const { context } = error;
+  const place = placeOf(context);
+  if (place !== "") io.stderr(`  at ${place}\n`);
+  for (const issue of context.errors ?? []) {
+    io.stderr(
+      `  ${issue.code} ${safe(issue.pointer || "/")}: ${safe(issue.detail)}\n`,
+    );
+  }
+  if (context.hint !== undefined) io.stderr(`  hint: ${safe(context.hint)}\n`);
+  return 2;
+}

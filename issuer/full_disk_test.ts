@@ -1,0 +1,238 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  assertRejected,
+  init,
+  type Place,
+  readFeed,
+  toResult,
+  upsert,
+  withPlace,
+  workerArguments,
+  type WorkerResult,
+} from "./testdata/support.ts";
+
+/** Runs a worker under a limit that the shell sets. */
+async function runLimited(
+  place: Place,
+  limit: string,
+  job: Parameters<typeof workerArguments>[1],
+): Promise<WorkerResult> {
+  return toResult(
+    await new Deno.Command("sh", {
+      args: [
+        "-c",
+        `${limit}; exec "$@"`,
+        "sh",
+        Deno.execPath(),
+        ...workerArguments(place, job),
+      ],
+      stdout: "piped",
+      stderr: "piped",
+    }).output(),
+  );
+}
+
+/** Every line that was acknowledged, and no other event of the worker. */
+async function assertKept(place: Place, { lines }: WorkerResult) {
+  const events = await readFeed(place);
+  const acknowledged = lines.filter((line) => !line.startsWith("refused"));
+  assertEquals(
+    events.map(({ event_id, sequence }) => `${event_id} ${sequence}`),
+    acknowledged,
+  );
+}
+
+Deno.test("a write that the system cuts short is taken back", () =>
+  withPlace(async (place) => {
+    // The kernel takes what fits, then says EFBIG; in blocks of 512 bytes.
+    const result = await runLimited(place, "trap '' XFSZ; ulimit -f 100", {
+      work: "append",
+      count: 200,
+      name: "a",
+    });
+    assertEquals(result.code, 2, result.output);
+    const last = result.lines.at(-1) ?? "";
+    assert(
+      last.startsWith("refused write_failed Cannot write") &&
+        last.includes("the file would become too large (EFBIG)"),
+      result.output,
+    );
+    await assertKept(place, result);
+    assert(result.lines.length > 20);
+    const issuer = await place.open();
+    const { sequence } = await issuer.append(upsert());
+    assertEquals(sequence, result.lines.length);
+  }));
+
+Deno.test("a process that the system kills within a write leaves a tail that is cut off", () =>
+  withPlace(async (place) => {
+    const result = await runLimited(place, "ulimit -c 0; ulimit -f 100", {
+      work: "append",
+      count: 200,
+      name: "a",
+    });
+    assert(result.signal !== null || result.code > 2, result.output);
+    const feed = await Deno.readFile(place.feed);
+    assert(feed.at(-1) !== 0x0a, "the last line is unfinished");
+    const issuer = await place.open();
+    const { sequence } = await issuer.append(upsert());
+    assertEquals(sequence, result.lines.length + 1);
+    assertEquals((await readFeed(place)).length, sequence);
+  }));
+
+Deno.test("without file descriptors an append is refused, and goes on afterwards", () =>
+  withPlace(async (place) => {
+    const result = await runLimited(place, "ulimit -n 128", {
+      work: "exhaust",
+      name: "a",
+    });
+    assertEquals(result.code, 0, result.output);
+    assertEquals(result.lines.length, 3);
+    assert(
+      result.lines[1]?.includes("too many files are open (EMFILE)"),
+      result.output,
+    );
+    await assertKept(place, result);
+  }));
+
+/** Mounts a small file system; false where that is not allowed. */
+function mount(path: string, options: string): boolean {
+  try {
+    return new Deno.Command("mount", {
+      args: ["-t", "tmpfs", "-o", options, "tmpfs", path],
+      stderr: "null",
+    }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+function unmount(path: string): void {
+  new Deno.Command("umount", { args: [path] }).outputSync();
+}
+
+function isMountable(): boolean {
+  const path = Deno.makeTempDirSync();
+  try {
+    if (!mount(path, "size=64k")) return false;
+    unmount(path);
+    return true;
+  } finally {
+    Deno.removeSync(path);
+  }
+}
+
+const mountable = isMountable();
+
+/** A test whose issuer lies on a file system of its own. */
+function smallDiskTest(
+  name: string,
+  size: string,
+  fn: (place: Place, mounted: string) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: !mountable,
+    fn: async () => {
+      const mounted = await Deno.makeTempDir();
+      try {
+        assert(mount(mounted, `size=${size}`));
+        await withPlace((place) => fn(place, mounted), { parent: mounted });
+      } finally {
+        unmount(mounted);
+        await Deno.remove(mounted);
+      }
+    },
+  });
+}
+
+smallDiskTest(
+  "a full disk refuses the append, and nothing is lost",
+  "128k",
+  async (place, mounted) => {
+    const issuer = await place.open();
+    let count = 0;
+    const fill = async () => {
+      for (; count < 1_000; count++) {
+        await issuer.append(upsert({ event_id: `e${count}` }));
+      }
+    };
+    await assertRejected(
+      fill(),
+      "write_failed",
+      "no space is left on the device (ENOSPC)",
+    );
+    assert(count > 10);
+    assertEquals((await readFeed(place)).length, count);
+    assert(mount(mounted, "remount,size=4m"));
+    const { sequence } = await issuer.append(upsert({ event_id: `e${count}` }));
+    assertEquals(sequence, count + 1);
+    assertEquals((await readFeed(place)).length, count + 1);
+  },
+);
+
+smallDiskTest(
+  "a full disk refuses the rotation, which is completed afterwards",
+  "256k",
+  async (place, mounted) => {
+    const issuer = await place.open();
+    await issuer.append(upsert());
+    const fill = new Uint8Array(4096);
+    const file = await Deno.open(`${mounted}/ballast`, {
+      create: true,
+      write: true,
+    });
+    try {
+      for (;;) await file.write(fill);
+    } catch {
+      // Full.
+    } finally {
+      file.close();
+    }
+    // A page for the private key, none for the documents.
+    await Deno.truncate(`${mounted}/ballast`, 100 * 1024);
+    await Deno.writeFile(`${mounted}/more`, new Uint8Array()).catch(() => {});
+    for (let n = 0;; n++) {
+      try {
+        await Deno.writeFile(`${mounted}/pad${n}`, fill);
+      } catch {
+        await Deno.remove(`${mounted}/pad${n}`).catch(() => {});
+        break;
+      }
+    }
+    await assertRejected(
+      issuer.rotateKey({ kid: "key-2" }),
+      "write_failed",
+      "ENOSPC",
+    );
+    await readFeed(place);
+    assert(mount(mounted, "remount,size=4m"));
+    await issuer.append(upsert());
+    await issuer.rotateKey({ kid: "key-2" });
+    await issuer.append(upsert());
+    assertEquals((await readFeed(place)).length, 3);
+  },
+);
+
+smallDiskTest(
+  "a read-only file system is an error, and the issuer goes on when it is over",
+  "1m",
+  async (place, mounted) => {
+    const before = await place.open();
+    await before.append(upsert());
+    await before.close();
+    assert(mount(mounted, "remount,ro"));
+    const issuer = await place.open();
+    for (
+      const work of [
+        () => issuer.append(upsert()),
+        () => issuer.rotateKey({ kid: "key-2" }),
+        () => init({ ...place, dir: `${place.base}/new` }),
+      ]
+    ) {
+      await assertRejected(work, "write_failed", "read-only (EROFS)");
+    }
+    assert(mount(mounted, "remount,rw"));
+    assertEquals((await issuer.append(upsert())).sequence, 2);
+  },
+);

@@ -1,0 +1,192 @@
+/**
+ * Whoever can alter an issuer's files but has no key can make them fail, or
+ * show less of them, and nothing else: never another state, never a crash.
+ */
+
+import fc from "fast-check";
+import { assert, assertEquals } from "@std/assert";
+import { verifyIssuer } from "@sig/consumer";
+import { type FeedState, isSigError } from "@sig/core";
+import { createMemoryReader } from "../consumer/testdata/memory_reader.ts";
+import {
+  feedOf,
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  NOW,
+  PATHS,
+  upsert,
+} from "../consumer/testdata/test_issuer.ts";
+
+const RUNS = Deno.env.get("SIG_CI") === "1" ? 20_000 : 2_000;
+/** `SIG_SEED` repeats a run. */
+const SEED = Number(Deno.env.get("SIG_SEED") ?? randomSeed());
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Int32Array(1))[0]!;
+}
+
+type Files = ReadonlyMap<string, Uint8Array>;
+
+/** Eight events of two keys: changes, a revoke, a return, odd identifiers. */
+async function makeFeed() {
+  const [key1, key2] = await importTestKeys();
+  assert(key1 && key2);
+  const { roles: _, ...revoke } = upsert(4, {
+    event_type: "relationship.revoke",
+    relationship_id: "rel-1",
+    revokes_relationship_id: "rel-1",
+    reason_code: "employment_ended",
+    effective_at: "2026-01-01T00:00:00Z",
+  });
+  const events = [
+    upsert(1),
+    upsert(2, { subject: "did:web:bob.example", roles: ["read", "deploy"] }),
+    upsert(3, { relationship_id: "__proto__", valid_until: null }),
+    revoke,
+    upsert(5, { relationship_id: "rel-2", roles: [] }),
+    upsert(6, { relationship_id: "rel-1", relationship_type: "advisor" }),
+    upsert(7, { valid_from: "2026-01-01T00:00:00.000000001Z" }),
+    upsert(8, { display: { title: "Ingénieure" }, metadata: { n: [1, {}] } }),
+  ];
+  const lines: string[] = [];
+  for (const [i, event] of events.entries()) {
+    lines.push(await lineOf(event, i < 5 ? key1 : key2));
+  }
+  return { lines, keys: [key1, key2] };
+}
+
+async function verify(files: Files): Promise<FeedState> {
+  const location = {
+    reader: createMemoryReader(files),
+    metadataRef: PATHS.metadata,
+  };
+  return (await verifyIssuer(location, { now: NOW })).state;
+}
+
+/** A state as a text that is equal for equal states only. */
+function fingerprint(state: FeedState): string {
+  const { issuer, last_sequence, by_relationship_id } = state;
+  return JSON.stringify([issuer, last_sequence, [...by_relationship_id]]);
+}
+
+/** A change; numbers are taken modulo what they choose from. */
+type Mutation =
+  | { readonly kind: "flip"; readonly at: number; readonly bit: number }
+  | { readonly kind: "replace"; readonly at: number; readonly byte: number }
+  | { readonly kind: "drop"; readonly at: number }
+  | { readonly kind: "insert"; readonly at: number; readonly byte: number }
+  | { readonly kind: "swap"; readonly at: number; readonly with: number }
+  | { readonly kind: "cut"; readonly at: number };
+
+function mutate(bytes: Uint8Array, mutation: Mutation): Uint8Array {
+  const at = mutation.at % bytes.length;
+  const changed = bytes.slice();
+  switch (mutation.kind) {
+    case "flip":
+      changed[at]! ^= 1 << mutation.bit;
+      return changed;
+    case "replace":
+      changed[at] = mutation.byte;
+      return changed;
+    case "drop":
+      return Uint8Array.of(...bytes.subarray(0, at), ...bytes.subarray(at + 1));
+    case "insert":
+      return Uint8Array.of(
+        ...bytes.subarray(0, at),
+        mutation.byte,
+        ...bytes.subarray(at),
+      );
+    case "swap": {
+      const other = mutation.with % bytes.length;
+      changed[at] = bytes[other]!;
+      changed[other] = bytes[at]!;
+      return changed;
+    }
+    case "cut":
+      return bytes.slice(0, at);
+  }
+}
+
+const at = fc.nat({ max: 100_000 });
+// Half of the bytes are ones that mean something to JSON and base64url.
+const byte = fc.oneof(
+  fc.nat({ max: 255 }),
+  fc.constantFrom(...new TextEncoder().encode('{}[]":,\\ \n\r\t0-_=Aaz')),
+);
+const mutations: fc.Arbitrary<Mutation> = fc.oneof(
+  fc.record({
+    kind: fc.constant("flip" as const),
+    at,
+    bit: fc.nat({ max: 7 }),
+  }),
+  fc.record({ kind: fc.constant("replace" as const), at, byte }),
+  fc.record({ kind: fc.constant("drop" as const), at }),
+  fc.record({ kind: fc.constant("insert" as const), at, byte }),
+  fc.record({ kind: fc.constant("swap" as const), at, with: at }),
+  fc.record({ kind: fc.constant("cut" as const), at }),
+);
+
+/** What came of one mutation. */
+async function judge(
+  files: Files,
+  allowed: ReadonlySet<string>,
+): Promise<"refused" | "accepted"> {
+  let state: FeedState;
+  try {
+    state = await verify(files);
+  } catch (error) {
+    assert(isSigError(error), `not a SigError: ${error}`);
+    assert(error.code !== "internal", error.message);
+    return "refused";
+  }
+  assert(
+    allowed.has(fingerprint(state)),
+    `another state: ${fingerprint(state)}`,
+  );
+  return "accepted";
+}
+
+Deno.test(`${RUNS} mutations never give another state (SIG_SEED=${SEED})`, async () => {
+  const { lines, keys } = await makeFeed();
+  const files: ReadonlyMap<string, Uint8Array> = new Map(
+    Array.from(makeDocuments({ keys, lines }), ([path, document]) => [
+      path,
+      typeof document === "string"
+        ? new TextEncoder().encode(document)
+        : document,
+    ]),
+  );
+  const prefixes = await Promise.all(
+    Array.from(
+      { length: lines.length + 1 },
+      (_, n) =>
+        verify(new Map(files).set(PATHS.feed, feedOf(lines.slice(0, n)))),
+    ),
+  );
+  assertEquals(
+    prefixes.map(({ last_sequence }) => last_sequence),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8],
+  );
+  const allowed = new Set(prefixes.map(fingerprint));
+  assertEquals(allowed.size, 9);
+
+  const outcomes = { refused: 0, accepted: 0 };
+  const path = fc.oneof(
+    { weight: 5, arbitrary: fc.constant(PATHS.feed) },
+    { weight: 1, arbitrary: fc.constant(PATHS.metadata) },
+    { weight: 2, arbitrary: fc.constant(PATHS.jwks) },
+    { weight: 2, arbitrary: fc.constant(PATHS.did) },
+  );
+  await fc.assert(
+    fc.asyncProperty(path, mutations, async (path, mutation) => {
+      const bytes = mutate(files.get(path)!, mutation);
+      const outcome = await judge(new Map(files).set(path, bytes), allowed);
+      outcomes[outcome]++;
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+  // White space, unknown members and the like change nothing; most things do.
+  assert(outcomes.refused > RUNS / 2, JSON.stringify(outcomes));
+  assert(outcomes.accepted > RUNS / 100, JSON.stringify(outcomes));
+});
