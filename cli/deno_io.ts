@@ -1,6 +1,6 @@
 /** The outside as Deno gives it. @module */
 
-import { SigError } from "@sig/core";
+import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
 import type { Io, RunningServer } from "./io.ts";
 
 /** Makes the real {@linkcode Io} of a process. */
@@ -27,6 +27,16 @@ export function createDenoIo(): Io {
   };
 }
 
+/** Core is loaded when something failed: `sig --version` starts without it. */
+async function ioError(
+  code: ErrorCode,
+  message: string,
+  options: SigErrorOptions = {},
+): Promise<SigError> {
+  const { SigError } = await import("@sig/core");
+  return new SigError(code, message, options);
+}
+
 type Writer = { writeSync(bytes: Uint8Array): number };
 
 function writeAll(writer: Writer, text: string): void {
@@ -51,8 +61,8 @@ function readVariable(name: string): string | undefined {
   }
 }
 
-function tooLarge(what: string, maxBytes: number): SigError {
-  return new SigError(
+function tooLarge(what: string, maxBytes: number): Promise<SigError> {
+  return ioError(
     "document_too_large",
     `Cannot read ${what}: it is larger than ${maxBytes} bytes`,
     { context: { limit: maxBytes } },
@@ -67,7 +77,7 @@ async function readStream(
   let length = 0;
   for await (const chunk of stream) {
     length += chunk.length;
-    if (length > maxBytes) throw tooLarge("standard input", maxBytes);
+    if (length > maxBytes) throw await tooLarge("standard input", maxBytes);
     chunks.push(chunk.slice());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
@@ -78,23 +88,27 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
     const info = await Deno.stat(path);
     // A FIFO or device would block, or never end.
-    if (!info.isFile) throw notFound(shown, "it is not a file");
-    if (info.size > maxBytes) throw tooLarge(shown, maxBytes);
+    if (!info.isFile) throw await notFound(shown, "it is not a file");
+    if (info.size > maxBytes) throw await tooLarge(shown, maxBytes);
     return await Deno.readFile(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
-      throw notFound(shown, "there is no such file", error);
+      throw await notFound(shown, "there is no such file", error);
     }
     if (
       error instanceof Deno.errors.PermissionDenied ||
       error instanceof Deno.errors.NotCapable
-    ) throw notFound(shown, "it may not be read", error);
+    ) throw await notFound(shown, "it may not be read", error);
     throw error;
   }
 }
 
-function notFound(shown: string, why: string, cause?: unknown): SigError {
-  return new SigError("source_not_found", `Cannot read ${shown}: ${why}`, {
+function notFound(
+  shown: string,
+  why: string,
+  cause?: unknown,
+): Promise<SigError> {
+  return ioError("source_not_found", `Cannot read ${shown}: ${why}`, {
     cause,
   });
 }
@@ -106,7 +120,7 @@ async function createPrivateFile(path: string, text: string): Promise<void> {
     const why = cause instanceof Deno.errors.AlreadyExists
       ? "it exists already, and is not overwritten"
       : "its folder is missing or may not be written";
-    throw new SigError(
+    throw await ioError(
       "write_failed",
       `Cannot write ${JSON.stringify(path)}: ${why}`,
       { cause },
@@ -114,35 +128,31 @@ async function createPrivateFile(path: string, text: string): Promise<void> {
   }
 }
 
-function serve(
+async function serve(
   { hostname, port }: { readonly hostname: string; readonly port: number },
   handler: (request: Request) => Promise<Response>,
 ): Promise<RunningServer> {
-  return new Promise((resolve, reject) => {
-    try {
-      const server = Deno.serve({
-        hostname,
-        port,
-        onListen() {},
-        onError: () => new Response("internal error\n", { status: 500 }),
-      }, handler);
-      const at = server.addr;
-      const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
-      resolve({
-        url: `http://${host}:${at.port}`,
-        finished: server.finished,
-        shutdown: () => server.shutdown(),
-      });
-    } catch (cause) {
-      reject(
-        new SigError(
-          "invalid_request",
-          `Cannot listen on ${hostname}:${port}: it is in use or not allowed`,
-          { context: { flag: "--addr" }, cause },
-        ),
-      );
-    }
-  });
+  try {
+    const server = Deno.serve({
+      hostname,
+      port,
+      onListen() {},
+      onError: () => new Response("internal error\n", { status: 500 }),
+    }, handler);
+    const at = server.addr;
+    const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
+    return {
+      url: `http://${host}:${at.port}`,
+      finished: server.finished,
+      shutdown: () => server.shutdown(),
+    };
+  } catch (cause) {
+    throw await ioError(
+      "invalid_request",
+      `Cannot listen on ${hostname}:${port}: it is in use or not allowed`,
+      { context: { flag: "--addr" }, cause },
+    );
+  }
 }
 
 function stopRequested(): Promise<void> {

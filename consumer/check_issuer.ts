@@ -6,9 +6,9 @@ import {
   formatInstant,
   type Freshness,
   instantOf,
-  parseRequirement,
+  isSigError,
   type Question,
-  SigError,
+  replay,
 } from "@sig/core";
 import type { IssuerLocation } from "./load_issuer.ts";
 import {
@@ -77,16 +77,17 @@ export async function checkIssuer(
   });
 }
 
+/** What core says about a question before anything is known. */
+const NOTHING = replay([]).state;
+
 /** A question that is wrong by itself is refused before anything is fetched. */
 export function checkQuestion(question: IssuerQuestion): void {
-  if (question.require.length === 0) {
-    throw new SigError(
-      "requirements_empty",
-      "Cannot check: at least one requirement is needed",
-      { context: { hint: "For example: relationship=employee, role=deploy." } },
-    );
+  try {
+    check(NOTHING, { ...question, now: new Date(0) });
+  } catch (error) {
+    // A sequence that nothing has reached yet is no fault of the question.
+    if (!isSigError(error, "consistency_unavailable")) throw error;
   }
-  question.require.forEach(parseRequirement);
 }
 
 /** Core's answer with where it came from. */

@@ -320,6 +320,14 @@ Deno.test("a question that is wrong by itself fetches nothing", async () => {
       "invalid_requirement",
       "Cannot use requirement: ",
     ],
+    [{ ...QUESTION, subject: "" }, "invalid_identifier", "Cannot check: "],
+    [{ ...QUESTION, at: "2026-01-01" }, "invalid_request", "Cannot judge at"],
+    [
+      { ...QUESTION, asOf: "yesterday" },
+      "invalid_request",
+      "Cannot judge as_of",
+    ],
+    [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
   ];
   for (const [question, code, message] of rows) {
     await expectSigError(() => ask(server, question), code, message);

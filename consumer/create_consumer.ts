@@ -17,7 +17,7 @@ import {
   type IssuerQuestion,
 } from "./check_issuer.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
-import type { LoadIssuerOptions } from "./load_issuer.ts";
+import type { IssuerLocation, LoadIssuerOptions } from "./load_issuer.ts";
 import { openSource } from "./open_source.ts";
 import { parseSource } from "./source.ts";
 import type { FeedPolicy } from "./verify_feed.ts";
@@ -68,17 +68,15 @@ interface Known {
  * );
  * ```
  *
- * @throws {SigError} from the methods: `issuer_not_allowed`, `feed_stale` when
- * what is known is too old and can't be refreshed, and as `checkIssuer`.
+ * @throws {SigError} `invalid_identifier`, `address_not_allowed` and the like
+ * for an issuer that can't be one; from the methods also `issuer_not_allowed`,
+ * `feed_stale` when what is known is too old and can't be refreshed, and as
+ * `checkIssuer`.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const maxAgeMs = options.maxAge ?? DEFAULT_MAX_AGE_SECONDS * 1000;
   const now = options.now ?? (() => new Date());
-  const locate = (issuer: string) =>
-    openSource(
-      parseSource(issuer, { allowPrivate: options.allowPrivate ?? false }),
-      options,
-    );
+  const locate = (issuer: string) => locateIssuer(issuer, options);
   const known = new Map<string, Known>(
     options.issuers.map((issuer) => [locate(issuer).metadataRef, {}]),
   );
@@ -151,6 +149,25 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return answerFrom(verified, question, now, freshness);
     },
   };
+}
+
+/**
+ * Files are refused: they prove no origin, so every one of them could be asked
+ * in the place of any other.
+ */
+function locateIssuer(issuer: string, options: FetchPolicy): IssuerLocation {
+  const allowPrivate = options.allowPrivate ?? false;
+  const source = parseSource(issuer, { allowPrivate });
+  if (source.kind === "did" || source.kind === "url") {
+    return openSource(source, options);
+  }
+  throw new SigError(
+    "invalid_identifier",
+    `Cannot ask issuer ${
+      quote(issuer)
+    }: it must be a did:web, a host name or an https URL`,
+    { context: { identifier: issuer.slice(0, 200) } },
+  );
 }
 
 /** A clock that was set back must not keep an old state fresh for ever. */

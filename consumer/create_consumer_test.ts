@@ -273,6 +273,25 @@ Deno.test("a wrong question fetches nothing", async () => {
   assertEquals(server.requests, []);
 });
 
+Deno.test("a file is no issuer: it proves no origin", async () => {
+  await using setup = await setUp();
+  const { consumer } = setup;
+  for (const issuer of ["./acme", "/srv/acme/.well-known/sig.json"]) {
+    const message = "it must be a did:web, a host name or an https URL";
+    await expectSigError(
+      () => createConsumer({ issuers: [issuer] }),
+      "invalid_identifier",
+      message,
+    );
+    for (
+      const question of [
+        () => consumer.check(issuer, QUESTION),
+        () => consumer.verify(issuer),
+      ]
+    ) await expectSigError(question, "invalid_identifier", message);
+  }
+});
+
 Deno.test("a private host on the list is refused unless allowed", async () => {
   await expectSigError(
     () => createConsumer({ issuers: ["did:web:127.0.0.1%3A8080"] }),

@@ -159,6 +159,18 @@ Deno.test("a survey ends at as many faults as were asked for", async () => {
   assertEquals((await survey(lines, { maxFaults: 1 })).length, 1);
 });
 
+Deno.test("a survey that is complete reads no further", async () => {
+  let pulled = 0;
+  function* source(): Generator<Uint8Array> {
+    for (;;) {
+      pulled++;
+      yield feedOf(["{}", "{}"]);
+    }
+  }
+  const { faults } = await verify(source(), { maxFaults: 5 });
+  assertEquals([faults.length, pulled], [5, 3]);
+});
+
 Deno.test("chunks of every size give the same state and digest", async () => {
   const feed = feedOf(await makeLines(3, key1));
   const whole = await verify(feed, { digest: true });

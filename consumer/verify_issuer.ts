@@ -83,7 +83,7 @@ export interface InvalidReport {
   readonly valid: false;
   /** The faults, up to 100, in the order of the feed. */
   readonly errors: readonly ReportedFault[];
-  /** The issuer's DID, null when the metadata is at fault. */
+  /** The issuer's DID, null when one of its documents is at fault. */
   readonly issuer: string | null;
   /** Where the bytes came from. */
   readonly source: SourceKind;

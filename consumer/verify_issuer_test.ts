@@ -90,7 +90,7 @@ Deno.test("the report on an invalid feed lists its faults in order", async () =>
   ]);
 });
 
-Deno.test("a fault of the documents is reported; the issuer is known once the metadata is good", async () => {
+Deno.test("a fault of the documents is reported, without an issuer", async () => {
   const path = (name: string) => readFeedVector(name).path;
   for (
     const [name, code, issuer] of [
@@ -184,6 +184,47 @@ Deno.test("keys that can't be fetched again leave the question open", async () =
     () => reportIssuer(location, { now: NOW }),
     "fetch_status",
     "the server answered with status 503",
+  );
+});
+
+Deno.test("warnings of documents, transport and feed come together", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const event = upsert(1, { issuer: did, subject: "alice" });
+  const lines = [await lineOf(event, key1)];
+  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  documents.delete(PATHS.did);
+  for (const [path, text] of documents) server.documents.set(path, text);
+  server.documents.set(
+    PATHS.feed,
+    () =>
+      new Response(documents.get(PATHS.feed), {
+        headers: { "content-type": "text/plain" },
+      }),
+  );
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const { warnings } = await verifyIssuer(location, { now: NOW });
+  assertEquals(
+    warnings,
+    [
+      {
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      },
+      {
+        code: "media_type_unexpected",
+        detail: 'the feed is served as "text/plain" ' +
+          "(expected application/x-ndjson)",
+      },
+      {
+        code: "subject_not_did",
+        detail: "subject is not a DID",
+        pointer: "/subject",
+        sequence: 1,
+        line: 1,
+      },
+    ] as typeof warnings,
   );
 });
 

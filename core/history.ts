@@ -39,7 +39,8 @@ export interface FeedHistory {
 /** Collects a {@linkcode FeedHistory}. */
 export class HistoryBuilder implements FeedHistory {
   readonly #versions: Map<string, RelationshipVersion[]>;
-  readonly #bySubject: Map<string, Set<string>>;
+  /** With repetitions, where a subject went and came back. */
+  readonly #bySubject: Map<string, string[]>;
   // Two number arrays instead of an object an event.
   readonly #seconds: number[];
   readonly #nanoseconds: number[];
@@ -50,7 +51,7 @@ export class HistoryBuilder implements FeedHistory {
     );
     this.#bySubject = new Map(
       from &&
-        Array.from(from.#bySubject, ([name, ids]) => [name, new Set(ids)]),
+        Array.from(from.#bySubject, ([name, ids]) => [name, [...ids]]),
     );
     this.#seconds = from ? [...from.#seconds] : [];
     this.#nanoseconds = from ? [...from.#nanoseconds] : [];
@@ -61,7 +62,7 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   relationshipsOf(subject: string): ReadonlySet<string> {
-    return this.#bySubject.get(subject) ?? new Set();
+    return new Set(this.#bySubject.get(subject));
   }
 
   issuedAt(sequence: number): Instant {
@@ -106,8 +107,8 @@ export class HistoryBuilder implements FeedHistory {
 
   #index(subject: string, id: string): void {
     const ids = this.#bySubject.get(subject);
-    if (ids === undefined) this.#bySubject.set(subject, new Set([id]));
-    else ids.add(id);
+    if (ids === undefined) this.#bySubject.set(subject, [id]);
+    else ids.push(id);
   }
 }
 
