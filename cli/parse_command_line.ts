@@ -45,31 +45,32 @@ export function parseCommandLine(
   const flags = flagsOf(command, name);
   const valued = flags.filter((flag) => flag.value !== undefined);
   const switches = flags.filter((flag) => flag.value === undefined);
-  const unknown: string[] = [];
-  const parsed: { readonly [name: string]: unknown } = parseArgs(words, {
-    // "_" keeps positionals from becoming numbers; every value is collected,
-    // so that a flag given twice is seen.
-    string: ["_", ...valued.map((flag) => flag.name)],
-    boolean: switches.map((flag) => flag.name),
-    collect: valued.map((flag) => flag.name),
-    alias: { help: ["h"] },
-    unknown: (word, key) => {
-      if (key === undefined) return true;
-      unknown.push(word);
-      return false;
+  const parsed: { readonly [name: string]: unknown } = parseArgs(
+    joinValues(words, command, flags),
+    {
+      // "_" keeps positionals from becoming numbers; everything is collected,
+      // so that a flag given twice is seen.
+      string: ["_", ...valued.map((flag) => flag.name)],
+      boolean: switches.map((flag) => flag.name),
+      collect: flags.map((flag) => flag.name),
     },
-  });
-  const [first] = unknown;
-  if (first !== undefined) throw unknownFlag(first, command, flags);
-
+  );
   const values = new Map<string, readonly string[]>();
   for (const flag of valued) {
     const given = parsed[flag.name] as readonly string[] | undefined ?? [];
     checkValues(flag, given);
     values.set(flag.name, given);
   }
+  const given = new Set<string>();
+  for (const { name } of switches) {
+    const times = (parsed[name] as readonly boolean[]).length;
+    if (times > 1) {
+      throw usageError(`--${name} is given twice`, { flag: `--${name}` });
+    }
+    if (times === 1) given.add(name);
+  }
   const positionals = (parsed._ as readonly unknown[]).map(String);
-  const help = parsed.help === true;
+  const help = given.has("help");
   if (!help) {
     for (const flag of valued) {
       if (flag.required && values.get(flag.name)!.length === 0) {
@@ -89,8 +90,62 @@ export function parseCommandLine(
       command.format ?? "text",
     text: (flag) => values.get(flag)?.[0],
     texts: (flag) => values.get(flag) ?? [],
-    on: (flag) => parsed[flag] === true,
+    on: (flag) => given.has(flag),
   };
+}
+
+/**
+ * Writes `--flag value` as `--flag=value`, so that a value is what stands behind
+ * its flag: `-` (standard input) and `-5%` are values, and the word behind a
+ * switch never is one. Unknown flags end here: the parser below would read
+ * `--no-x=true` as `--x`.
+ */
+function joinValues(
+  words: readonly string[],
+  command: Command,
+  flags: readonly FlagSpec[],
+): readonly string[] {
+  const end = words.indexOf("--");
+  const open = end < 0 ? words : words.slice(0, end);
+  const joined: string[] = [];
+  for (let i = 0; i < open.length; i++) {
+    const word = open[i] === "-h" ? "--help" : open[i]!;
+    if (!word.startsWith("-") || word === "-") {
+      joined.push(word);
+      continue;
+    }
+    const [name, value] = splitOnce(word.slice(2));
+    const flag = word.startsWith("--")
+      ? flags.find((flag) => flag.name === name)
+      : undefined;
+    if (flag === undefined) throw unknownFlag(word, command, flags);
+    if (flag.value === undefined) {
+      if (value !== undefined) {
+        throw usageError(`--${name} takes no value`, { flag: `--${name}` });
+      }
+      joined.push(`--${name}=true`);
+      continue;
+    }
+    const next = open[i + 1];
+    // Where a flag follows, the value was most likely forgotten.
+    const given = value ?? (next?.startsWith("--") ? "" : next ?? "");
+    if (given === "") throw needsValue(flag);
+    if (value === undefined) i++;
+    joined.push(`--${name}=${given}`);
+  }
+  return end < 0 ? joined : [...joined, ...words.slice(end)];
+}
+
+function splitOnce(text: string): readonly [string, string | undefined] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function needsValue({ name, value }: FlagSpec): SigError {
+  return usageError(`--${name} needs a value: ${value}`, {
+    flag: `--${name}`,
+    hint: `A value that starts with two dashes is written --${name}=--value.`,
+  });
 }
 
 function seeHelp(command: Command): string {
@@ -117,12 +172,6 @@ function checkValues(flag: FlagSpec, given: readonly string[]): void {
     throw usageError(`${name} is given twice`, { flag: name });
   }
   for (const value of given) {
-    if (value === "") {
-      throw usageError(`${name} needs a value: ${flag.value}`, {
-        flag: name,
-        hint: `A value that starts with a dash is written ${name}=-value.`,
-      });
-    }
     if (flag.choices && !flag.choices.includes(value)) {
       const near = suggest(value, flag.choices);
       throw usageError(
