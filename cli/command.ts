@@ -64,6 +64,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** Where `--format` is not given; text unless told. */
   readonly format?: Format;
+  /** It goes on until it is stopped, so that an interrupt is its normal end. */
+  readonly endless?: true;
   /** Does it and answers with the exit code. */
   run(call: Call): Promise<number>;
 }

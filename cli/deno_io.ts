@@ -23,7 +23,12 @@ export function createDenoIo(): Io {
       }
     },
     serve,
-    stopRequested,
+    fileMode,
+    interrupted: () => signalled(["SIGINT"]),
+    stopRequested: () =>
+      signalled(
+        Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"],
+      ),
   };
 }
 
@@ -155,10 +160,15 @@ async function serve(
   }
 }
 
-function stopRequested(): Promise<void> {
+async function fileMode(path: string): Promise<number | null> {
+  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
+  return mode === null ? null : mode & 0o777;
+}
+
+function signalled(signals: readonly Deno.Signal[]): Promise<void> {
   return new Promise((resolve) => {
-    const stop = () => resolve();
-    Deno.addSignalListener("SIGINT", stop);
-    if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
+    for (const signal of signals) {
+      Deno.addSignalListener(signal, () => resolve());
+    }
   });
 }

@@ -1,42 +1,67 @@
 /** From the first word to its command. @module */
 
+import { type SigError, SPEC_VERSION } from "@sig/core";
 import type { Command, Format } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./help.ts";
 import type { Io } from "./io.ts";
-import { reportError } from "./output.ts";
-import { parseCommandLine, usageError } from "./parse_command_line.ts";
+import { reportError, writeJson } from "./output.ts";
+import {
+  flagsOf,
+  parseCommandLine,
+  usageError,
+} from "./parse_command_line.ts";
 import { suggest } from "./suggest.ts";
+import { VERSION } from "./version.ts";
+
+/** Exit code of an interrupted command. */
+const INTERRUPTED = 130;
 
 /** Runs the command that the words name. */
 export async function dispatch(
   args: readonly string[],
   io: Io,
 ): Promise<number> {
-  const [name, ...words] = args;
+  const [name, ...words] = formatBehind(args);
+  const asked = askedFormat(args);
   if (name === undefined) {
+    if (asked === "json") return reportError(io, missingCommand(), asked);
     io.stderr(overallHelp(COMMANDS));
     return 2;
   }
   if (name === "--help" || name === "-h" || name === "help") {
-    return help(words[0], io);
+    return help(words[0], io, asked);
+  }
+  if (name === "--version" || name === "-V") {
+    return version(io, asked);
   }
   const command = find(name);
   if (command === undefined) {
-    return reportError(io, unknownCommand(name), askedFormat(words) ?? "text");
+    return reportError(io, unknownCommand(name), asked ?? "text");
   }
-  let format = askedFormat(words) ?? command.format ?? "text";
+  let format = asked ?? command.format ?? "text";
   try {
     const call = parseCommandLine(command, name, words, io);
     format = call.format;
-    if (call.on("help")) {
-      io.stdout(commandHelp(command, name));
-      return 0;
-    }
-    return await command.run(call);
+    if (call.on("help")) return help(name, io, asked);
+    if (command.endless) return await command.run(call);
+    const done = command.run(call);
+    // It loses the race when interrupted, and may fail then.
+    done.catch(() => {});
+    return await Promise.race([
+      done,
+      io.interrupted().then(() => INTERRUPTED),
+    ]);
   } catch (error) {
     return reportError(io, error, format);
   }
+}
+
+/** `--format` may stand before the command as well. */
+function formatBehind(args: readonly string[]): readonly string[] {
+  const count = args[0] === "--format" ? 2 : /^--format=/.test(args[0] ?? "") ? 1 : 0;
+  const [name, ...words] = args.slice(count);
+  return name === undefined ? [] : [name, ...args.slice(0, count), ...words];
 }
 
 function find(name: string): Command | undefined {
@@ -45,20 +70,43 @@ function find(name: string): Command | undefined {
   );
 }
 
-function help(name: string | undefined, io: Io): number {
-  if (name === undefined) {
-    io.stdout(overallHelp(COMMANDS));
+function help(
+  name: string | undefined,
+  io: Io,
+  format: Format | undefined,
+): number {
+  const word = name?.startsWith("-") ? undefined : name;
+  if (word === undefined) {
+    if (format === "json") writeJson(io, COMMANDS);
+    else io.stdout(overallHelp(COMMANDS));
     return 0;
   }
-  const command = find(name);
+  const command = find(word);
   if (command === undefined) {
-    return reportError(io, unknownCommand(name), "text");
+    return reportError(io, unknownCommand(word), format ?? "text");
   }
-  io.stdout(commandHelp(command, name));
+  if (format === "json") {
+    writeJson(io, { ...command, flags: flagsOf(command, word) });
+  } else io.stdout(commandHelp(command, word));
   return 0;
 }
 
-function unknownCommand(name: string) {
+function version(io: Io, format: Format | undefined): number {
+  if (format === "json") {
+    writeJson(io, {
+      name: "sig",
+      version: VERSION,
+      spec_version: SPEC_VERSION,
+    });
+  } else io.stdout(`sig ${VERSION}\n`);
+  return 0;
+}
+
+function missingCommand(): SigError {
+  return usageError("a command is missing", { hint: "See: sig --help" });
+}
+
+function unknownCommand(name: string): SigError {
   const names = COMMANDS.flatMap(({ name, aliases }) => [
     name,
     ...aliases ?? [],
@@ -70,7 +118,7 @@ function unknownCommand(name: string) {
 }
 
 /** The format that was asked for, where the rest can't be understood. */
-function askedFormat(words: readonly string[]): Format | undefined {
+export function askedFormat(words: readonly string[]): Format | undefined {
   const at = words.findIndex((word) => /^--format(?:=|$)/.test(word));
   const value = words[at]?.split("=")[1] ?? words[at + 1];
   return at >= 0 && (value === "json" || value === "text") ? value : undefined;

@@ -38,6 +38,10 @@ export interface Io {
     address: { readonly hostname: string; readonly port: number },
     handler: (request: Request) => Promise<Response>,
   ): Promise<RunningServer>;
+  /** Permission bits of a file such as 0o600, null where there are none. */
+  fileMode(path: string): Promise<number | null>;
+  /** Resolves when the user interrupts (Ctrl-C). */
+  interrupted(): Promise<void>;
   /** Resolves when the user or the system asks to stop. */
   stopRequested(): Promise<void>;
 }

@@ -1,8 +1,14 @@
 /** Words for people and values for programs. @module */
 
-import { isSigError, toProblem, type Warning } from "@sig/core";
+import { isSigError, SigError, toProblem, type Warning } from "@sig/core";
 import type { Call, Format } from "./command.ts";
 import type { Io } from "./io.ts";
+import { nextStep } from "./next_step.ts";
+
+/** Control characters, and marks that reorder or hide text. */
+const INVISIBLE =
+  // deno-lint-ignore no-control-regex -- control characters are the point
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /**
  * Text from a feed or a user, safe for a terminal: control characters and
@@ -10,15 +16,20 @@ import type { Io } from "./io.ts";
  */
 export function safe(text: string): string {
   return text.replace(
-    // deno-lint-ignore no-control-regex -- control characters are the point
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    INVISIBLE,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
+/** JSON text that means the same and is safe for a terminal. */
+export function safeJson(json: string): string {
+  // A line feed stands between the members only, never inside a string.
+  return json.split("\n").map(safe).join("\n");
+}
+
 /** Writes one JSON value. */
 export function writeJson(io: Io, value: unknown): void {
-  io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+  io.stdout(`${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 type Colour = "green" | "red" | "yellow" | "dim";
@@ -65,10 +76,11 @@ export function placeOf(context: {
 }
 
 /** Reports why a command could not do its work: exit code 2. */
-export function reportError(io: Io, error: unknown, format: Format): number {
+export function reportError(io: Io, thrown: unknown, format: Format): number {
+  const error = isMissingPermission(thrown) ? toUsageError(thrown) : thrown;
   const problem = toProblem(error);
   if (format === "json") {
-    io.stderr(`${JSON.stringify(problem)}\n`);
+    io.stderr(`${safeJson(JSON.stringify(problem))}\n`);
     return 2;
   }
   const label = colour(io, "stderr", "red", "error");
@@ -83,5 +95,24 @@ export function reportError(io: Io, error: unknown, format: Format): number {
     );
   }
   if (context.hint !== undefined) io.stderr(`  hint: ${safe(context.hint)}\n`);
+  const next = nextStep(error);
+  if (next !== undefined) io.stderr(`  next: ${next}\n`);
   return 2;
+}
+
+/** Deno's error of a permission that was not given to the process. */
+function isMissingPermission(error: unknown): error is Error {
+  return error instanceof Error && error.name === "NotCapable";
+}
+
+function toUsageError(error: Error): SigError {
+  const flag = /--allow-[a-z]+/.exec(error.message)?.[0];
+  return new SigError(
+    "invalid_request",
+    "Cannot go on: the program was not given a permission that it needs",
+    {
+      context: flag ? { hint: `Run it with ${flag}.` } : {},
+      cause: error,
+    },
+  );
 }

@@ -3,11 +3,13 @@
 import {
   claimedSequence,
   createFeedLineParser,
+  decodeBase64UrlStrict,
   DEFAULT_LIMITS,
   type ErrorContext,
   type FeedLineParser,
   type FeedState,
   instantOf,
+  isObject,
   isSigError,
   type Limits,
   type ParsedEnvelope,
@@ -209,7 +211,7 @@ class Verification {
         const line = parsed;
         return signedBy.then(
           () => this.#apply(line),
-          (error) => this.#note(error, line),
+          (error) => this.#note(error, line.header.kid, line.payload),
         );
       }
       this.#apply(parsed);
@@ -217,7 +219,11 @@ class Verification {
       if (parsed !== undefined && this.#mayRefresh(error)) {
         return this.#retry(parsed);
       }
-      this.#note(error, parsed);
+      this.#note(
+        error,
+        parsed?.header.kid,
+        parsed?.payload ?? payloadOf(bytes),
+      );
     }
     return undefined;
   }
@@ -234,31 +240,29 @@ class Verification {
     try {
       await verifyEnvelope(parsed, this.#keys);
     } catch (error) {
-      return this.#note(error, parsed);
+      return this.#note(error, parsed.header.kid, parsed.payload);
     }
     this.#apply(parsed);
   }
 
   /** After the signature: payload, fields, issuer, sequence, event_id. */
-  #apply(parsed: ParsedEnvelope): void {
+  #apply({ header, payload }: ParsedEnvelope): void {
+    let event: SigEvent | UnknownEvent;
     try {
-      const event = parseEventPayload(parsed.payload, {
+      event = parseEventPayload(payload, {
         publicOnly: this.#options.publicOnly,
         unknownEvents: this.#options.unknownEvents ?? "reject",
       });
       this.#resync(event.sequence);
       this.#replay.apply(event, this.#line);
-      this.#unread = 0;
-      this.#verified++;
-      this.#count(parsed.header.kid, event.sequence);
-      this.#options.onEvent?.({
-        event,
-        kid: parsed.header.kid,
-        line: this.#line,
-      });
     } catch (error) {
-      this.#note(error, parsed);
+      return this.#note(error, header.kid, payload);
     }
+    this.#unread = 0;
+    this.#verified++;
+    this.#count(header.kid, event.sequence);
+    // Outside of the try: what it throws is no fault of the feed.
+    this.#options.onEvent?.({ event, kid: header.kid, line: this.#line });
   }
 
   #count(kid: string, sequence: number): void {
@@ -288,18 +292,17 @@ class Verification {
           },
         },
       ),
-      undefined,
     );
   }
 
   /** Throws the fault with its place, or keeps it and goes on. */
-  #note(error: unknown, parsed: ParsedEnvelope | undefined): void {
+  #note(error: unknown, kid?: string, payload?: Uint8Array): void {
     if (!isFault(error)) throw error;
-    const claimed = parsed && claimedSequence(parsed.payload);
+    const claimed = payload && claimedSequence(payload);
     const fault = located(error, {
       line: this.#line,
       sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
-      ...(parsed ? { kid: parsed.header.kid.slice(0, 256) } : {}),
+      ...(kid === undefined ? {} : { kid: kid.slice(0, 256) }),
     });
     if (this.#options.maxFaults === undefined) throw fault;
     this.#faults.push(fault);
@@ -330,6 +333,19 @@ class Verification {
       warnings: this.#replay.warnings,
       faults: this.#faults,
     };
+  }
+}
+
+/** The payload of a line that was refused, for naming its place only. */
+function payloadOf(line: Uint8Array): Uint8Array | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(line));
+    const payload = isObject(value) ? value.payload : undefined;
+    return typeof payload === "string"
+      ? decodeBase64UrlStrict(payload)
+      : undefined;
+  } catch {
+    return undefined;
   }
 }
 

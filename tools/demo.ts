@@ -190,7 +190,7 @@ async function main(): Promise<void> {
       args: ["verify", source, "--allow-insecure"],
       code: 1,
     }, cwd);
-    console.log("\n# That was the main job. Next: README.md, docs/.");
+    console.log("\n# That was the main job. Next: README.md.");
   } finally {
     await stopServer?.();
     await Deno.remove(cwd, { recursive: true });

@@ -17,6 +17,7 @@ export const serve: Command = {
       help: "where to listen; 127.0.0.1:8080 unless told, port 0 takes any",
     },
   ],
+  endless: true,
   examples: [
     "sig serve acme.example",
     "sig serve acme.example --addr [::1]:9000",

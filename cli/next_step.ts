@@ -1,0 +1,27 @@
+/** What to do after an error, where its own hint does not say. @module */
+
+import type { ErrorCode, SigError } from "@sig/core";
+
+const BY_CODE: { readonly [code in ErrorCode]?: string } = {
+  already_revoked: "add --amend to correct the revocation",
+  duplicate_event_id: "leave out --event-id, or repeat the first append as is",
+  fetch_timeout: "try again later",
+  issuer_exists: "sig upsert --help",
+  key_not_authorized: "sig rotate-key --help",
+  signing_key_not_found:
+    "name the key with --key or SIG_KEY_FILE, or its folder with SIG_KEYS_DIR",
+  unknown_relationship: "sig dump-state <dir> lists the relationships",
+  write_failed: "check the path, its permissions and the space on the disk",
+};
+
+/** One line for people; undefined where nothing is to be said. */
+export function nextStep(error: SigError): string | undefined {
+  const { category, code, context } = error;
+  const known = BY_CODE[code];
+  if (known !== undefined) return known;
+  // A line is of the feed: all of its faults can be listed.
+  if (category === "invalid" && context.line !== undefined) {
+    return "sig verify <source> lists every fault";
+  }
+  return undefined;
+}
