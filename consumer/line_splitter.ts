@@ -22,10 +22,11 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that end in this chunk, each valid until the next one. A line
-   * that is too long comes as soon as that is known: its end may never come.
+   * The lines that end in this chunk, valid until the next one. A line that is
+   * too long comes as soon as that is known: its end may never come.
    */
-  *push(chunk: Uint8Array): Generator<FeedLine> {
+  push(chunk: Uint8Array): readonly FeedLine[] {
+    const lines: FeedLine[] = [];
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
@@ -35,14 +36,14 @@ export class LineSplitter {
       ) {
         this.#skipping = true;
         this.#length = 0;
-        yield { bytes: new Uint8Array(), tooLong: true };
+        lines.push({ bytes: new Uint8Array(), tooLong: true });
       }
       if (end < 0) {
         if (!this.#skipping) this.#keep(piece);
-        return;
+        return lines;
       }
       if (!this.#skipping) {
-        yield { bytes: this.#finish(piece), tooLong: false };
+        lines.push({ bytes: this.#finish(piece), tooLong: false });
       }
       this.#skipping = false;
       start = end + 1;
@@ -60,7 +61,8 @@ export class LineSplitter {
   #finish(piece: Uint8Array): Uint8Array {
     if (this.#length === 0) return piece;
     this.#keep(piece);
-    const line = this.#buffer.subarray(0, this.#length);
+    // A copy: the rest of this chunk goes where this line is now.
+    const line = this.#buffer.slice(0, this.#length);
     this.#length = 0;
     return line;
   }

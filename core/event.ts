@@ -194,7 +194,7 @@ export interface FieldWarning extends Warning {
 export function findEventWarnings(
   event: SigEvent | UnknownEvent,
   limits: Limits,
-): readonly FieldWarning[] {
+): FieldWarning[] {
   const found: FieldWarning[] = [];
   const warn = (code: WarningCode, name: string, detail: string) =>
     found.push({

@@ -112,7 +112,7 @@ export class FeedRules {
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
-    const warnings: Warning[] = [...findEventWarnings(event, this.#limits)];
+    const warnings: Warning[] = findEventWarnings(event, this.#limits);
     this.#judgeTime(event, warnings);
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
