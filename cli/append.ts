@@ -1,10 +1,15 @@
 /** What `upsert` and `revoke` share. @module */
 
-import { isObject, JsonError, type OpenObject, parseJson } from "@sig/core";
+import {
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+  SigError,
+} from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
 import type { Call, FlagSpec } from "./command.ts";
-import { writeJson } from "./output.ts";
-import { usageError } from "./parse_command_line.ts";
+import { safe, writeJson } from "./output.ts";
 
 /** Flags of every append. */
 export const APPEND_FLAGS: readonly FlagSpec[] = [
@@ -75,10 +80,16 @@ function metadata(call: Call): OpenObject | undefined {
     if (!(error instanceof JsonError)) throw error;
     why = error.message;
   }
-  throw usageError(`--metadata must be strict JSON: ${why}`, {
-    flag: "--metadata",
-    hint: `For example: --metadata '{"badge":7}'`,
-  });
+  throw new SigError(
+    "invalid_json",
+    `Cannot use --metadata: it must be strict JSON: ${why}`,
+    {
+      context: {
+        flag: "--metadata",
+        hint: `For example: --metadata '{"badge":7}'`,
+      },
+    },
+  );
 }
 
 /** Appends one event and says so. */
@@ -100,7 +111,7 @@ export async function append(call: Call, draft: OpenObject): Promise<number> {
     });
   } else {
     call.io.stdout(
-      `Appended ${event_type} ${relationship_id} (seq=${sequence})\n`,
+      `Appended ${event_type} ${safe(relationship_id)} (seq=${sequence})\n`,
     );
   }
   return 0;

@@ -58,6 +58,8 @@ function writeAll(writer: Writer, text: string): void {
 
 /** One by one, so that `--allow-env=NAME,…` is enough. */
 function readVariable(name: string): string | undefined {
+  // Known to the runtime without a permission.
+  if (name === "NO_COLOR") return Deno.noColor ? "1" : undefined;
   try {
     const value = Deno.env.get(name);
     return value === "" ? undefined : value;
@@ -104,7 +106,8 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
       error instanceof Deno.errors.PermissionDenied ||
       error instanceof Deno.errors.NotCapable
     ) throw await notFound(shown, "it may not be read", error);
-    throw error;
+    if (error instanceof Error && error.name === "SigError") throw error;
+    throw await notFound(shown, "reading it failed", error);
   }
 }
 
@@ -142,14 +145,15 @@ async function serve(
       hostname,
       port,
       onListen() {},
-      onError: () => new Response("internal error\n", { status: 500 }),
+      // Nothing about the inside leaves the process.
+      onError: () => new Response(null, { status: 500 }),
     }, handler);
     const at = server.addr;
     const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
     return {
       url: `http://${host}:${at.port}`,
       finished: server.finished,
-      shutdown: () => server.shutdown(),
+      shutdown: (graceMs) => shutdown(server, graceMs),
     };
   } catch (cause) {
     throw await ioError(
@@ -158,6 +162,19 @@ async function serve(
       { context: { flag: "--addr" }, cause },
     );
   }
+}
+
+/** A reader that takes nothing would keep its request in flight for ever. */
+async function shutdown(
+  server: Deno.HttpServer,
+  graceMs: number,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, graceMs);
+  });
+  await Promise.race([server.shutdown(), grace]);
+  clearTimeout(timer);
 }
 
 async function fileMode(path: string): Promise<number | null> {

@@ -1,16 +1,13 @@
 /** From the first word to its command. @module */
 
 import { type SigError, SPEC_VERSION } from "@sig/core";
+import { askedFormat } from "./asked_format.ts";
 import type { Command, Format } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 import { reportError, writeJson } from "./output.ts";
-import {
-  flagsOf,
-  parseCommandLine,
-  usageError,
-} from "./parse_command_line.ts";
+import { flagsOf, parseCommandLine, usageError } from "./parse_command_line.ts";
 import { suggest } from "./suggest.ts";
 import { VERSION } from "./version.ts";
 
@@ -59,7 +56,11 @@ export async function dispatch(
 
 /** `--format` may stand before the command as well. */
 function formatBehind(args: readonly string[]): readonly string[] {
-  const count = args[0] === "--format" ? 2 : /^--format=/.test(args[0] ?? "") ? 1 : 0;
+  const count = args[0] === "--format"
+    ? 2
+    : /^--format=/.test(args[0] ?? "")
+    ? 1
+    : 0;
   const [name, ...words] = args.slice(count);
   return name === undefined ? [] : [name, ...args.slice(0, count), ...words];
 }
@@ -115,11 +116,4 @@ function unknownCommand(name: string): SigError {
   return usageError(`there is no command ${JSON.stringify(name)}`, {
     hint: near ? `Did you mean ${near}?` : "See: sig --help",
   });
-}
-
-/** The format that was asked for, where the rest can't be understood. */
-export function askedFormat(words: readonly string[]): Format | undefined {
-  const at = words.findIndex((word) => /^--format(?:=|$)/.test(word));
-  const value = words[at]?.split("=")[1] ?? words[at + 1];
-  return at >= 0 && (value === "json" || value === "text") ? value : undefined;
 }

@@ -6,8 +6,8 @@ export interface RunningServer {
   readonly url: string;
   /** Resolves when it has stopped. */
   readonly finished: Promise<void>;
-  /** Lets requests in flight finish, then stops. */
-  shutdown(): Promise<void>;
+  /** Lets requests in flight finish, for so long at most, then stops. */
+  shutdown(graceMs: number): Promise<void>;
 }
 
 /**

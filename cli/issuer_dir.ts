@@ -6,7 +6,9 @@ import {
   type OpenObject,
   parseJson,
   SigError,
+  type SigMetadata,
   validateMetadata,
+  WELL_KNOWN_PATHS,
 } from "@sig/core";
 import {
   createFileKeyStore,
@@ -17,17 +19,22 @@ import {
 import { importSigningKey } from "@sig/jose";
 import type { Call } from "./command.ts";
 import { keyStoreDir } from "./key_store_dir.ts";
-import { colour, safe } from "./output.ts";
+import { warn } from "./output.ts";
 import { usageError } from "./parse_command_line.ts";
 import { readSigningKey, seedToJwk } from "./private_key.ts";
 
 const MAX_DOCUMENT_BYTES = 256 * 1024;
-const FEED_PATH = "/.well-known/sig/events.jsonl";
+const FEED_PATH = WELL_KNOWN_PATHS.feed;
 
 /** `--dir`, or the directory that `--events-path` lies in. */
 export function issuerDir(call: Call): string {
   const dir = call.text("dir");
   const events = call.text("events-path");
+  if (dir !== undefined && events !== undefined) {
+    throw usageError("--dir and --events-path mean the same", {
+      flag: "--events-path",
+    });
+  }
   if (dir !== undefined) return dir;
   if (events === undefined) {
     throw usageError("--dir is required", { flag: "--dir" });
@@ -45,13 +52,6 @@ export function fileKeys(call: Call) {
   return createFileKeyStore(keyStoreDir(call.io), {
     onWarning: (text) => warn(call, text),
   });
-}
-
-/** Says something odd, to people only. */
-export function warn(call: Call, text: string): void {
-  if (call.format === "json") return;
-  const label = colour(call.io, "stderr", "yellow", "warning");
-  call.io.stderr(`${label}: ${safe(text)}\n`);
 }
 
 /** Opens the issuer of `--dir` with the key that the flags name. */
@@ -83,9 +83,11 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
     return await open(await importSigningKey({ ...jwk, kid: named }));
   }
   if (file === undefined) return await open(fileKeys(call));
-  const published = await publishedKids(call, dir);
   return await open(
-    await readSigningKey(io, file, kid, (x) => published.get(x)),
+    await readSigningKey(call, file, {
+      kid,
+      kidOf: async (x) => (await publishedKids(call, dir)).get(x),
+    }),
   );
 }
 
@@ -93,8 +95,7 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
 async function checkIssuer(call: Call, dir: string): Promise<void> {
   const issuer = call.text("issuer");
   if (issuer === undefined) return;
-  const path = `${dir}/.well-known/sig.json`;
-  const metadata = validateMetadata(await readDocument(call, path));
+  const metadata = await readMetadata(call, dir);
   if (metadata.issuer === issuer) return;
   throw new SigError(
     "issuer_mismatch",
@@ -108,13 +109,19 @@ async function publishedKids(
   call: Call,
   dir: string,
 ): Promise<ReadonlyMap<unknown, string>> {
-  const path = `${dir}/.well-known/jwks.json`;
+  const { jwks_uri } = await readMetadata(call, dir);
+  const path = dir + decodeURIComponent(new URL(jwks_uri).pathname);
   const { keys } = await readDocument(call, path);
   const kids = new Map<unknown, string>();
   for (const key of Array.isArray(keys) ? keys : []) {
     if (isObject(key) && typeof key.kid === "string") kids.set(key.x, key.kid);
   }
   return kids;
+}
+
+async function readMetadata(call: Call, dir: string): Promise<SigMetadata> {
+  const path = dir + WELL_KNOWN_PATHS.metadata;
+  return validateMetadata(await readDocument(call, path));
 }
 
 async function readDocument(call: Call, path: string): Promise<OpenObject> {

@@ -1,133 +1,159 @@
-/** The responses of `sig serve`: four documents and nothing else. @module */
+/** The responses of `sig serve`: an issuer's documents and nothing else. @module */
 
-import { isObject, WELL_KNOWN_PATHS } from "@sig/core";
+import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
-import { STATUS_CODE } from "@std/http/status";
+import { parseByteRange } from "./byte_range.ts";
+import {
+  FEED_TYPE,
+  openPublished,
+  type PublishedDocument,
+  readFully,
+} from "./published_documents.ts";
 
-const JSON_TYPE = "application/json";
 const LF = 0x0a;
 /** Bytes looked at from the end of a feed for its last LF: one line at most. */
 const TAIL_BYTES = 64 * 1024 + 1;
 const CHUNK_BYTES = 256 * 1024;
+const METHODS = "GET, HEAD, OPTIONS";
 
 const COMMON_HEADERS = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "etag, content-range",
+  "access-control-expose-headers": "etag, content-range, accept-ranges",
   "x-content-type-options": "nosniff",
-  // A consumer asks again, and gets 304 while nothing has changed.
-  "cache-control": "no-cache",
+  // A consumer asks again, and gets 304 while nothing has changed. Unchanged
+  // bytes, since readers refuse every content-encoding.
+  "cache-control": "no-cache, no-transform",
 } as const;
 
-/** Makes the handler for an issuer's directory. */
+/** What a handler keeps open and must give back. */
+interface Body {
+  readonly status: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Makes the handler of an issuer's directory: GET and HEAD of its documents,
+ * with entity tags, conditional and range requests (RFC 9110 §13, §14), for
+ * every origin. A feed ends at its last LF, so that no reader sees half a line.
+ */
 export function createIssuerHandler(
   dir: string,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
+    if (request.method === "OPTIONS") return preflight();
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return refuse(STATUS_CODE.MethodNotAllowed, { allow: "GET, HEAD" });
+      return refuse("method_not_allowed", "the method must be GET or HEAD", {
+        allow: METHODS,
+      });
     }
     const { pathname } = new URL(request.url);
-    const documents = await findDocuments(dir);
-    const type = documents.get(pathname);
-    if (type === undefined) return refuse(STATUS_CODE.NotFound);
-    const opened = await openInside(dir, pathname);
-    if (opened === undefined) return refuse(STATUS_CODE.NotFound);
-    return await respond(request, opened, type);
+    const opened = await openPublished(dir, pathname);
+    if (opened === undefined) {
+      return refuse("not_found", "there is no such document");
+    }
+    let response: Response | undefined;
+    try {
+      response = await respond(request, opened);
+      return response;
+    } finally {
+      // A body closes the file itself, when it is sent or given up.
+      if (!response?.body) opened.file.close();
+    }
   };
 }
 
-function refuse(status: number, headers: HeadersInit = {}): Response {
+function preflight(): Response {
   return new Response(null, {
-    status,
-    headers: { ...COMMON_HEADERS, ...headers },
+    status: 204,
+    headers: {
+      ...COMMON_HEADERS,
+      allow: METHODS,
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": "range, if-none-match, if-range",
+    },
   });
 }
 
-/** Media type by path: what `sig.json` names, and what is well known. */
-async function findDocuments(dir: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>([
-    [WELL_KNOWN_PATHS.did_document, "application/did+json"],
-    [WELL_KNOWN_PATHS.metadata, JSON_TYPE],
-    [WELL_KNOWN_PATHS.jwks, JSON_TYPE],
-    [WELL_KNOWN_PATHS.feed, "application/x-ndjson"],
-  ]);
-  try {
-    const text = await Deno.readTextFile(dir + WELL_KNOWN_PATHS.metadata);
-    const metadata: unknown = JSON.parse(text);
-    if (!isObject(metadata)) return found;
-    add(found, metadata.jwks_uri, JSON_TYPE);
-    add(found, metadata.events_uri, "application/x-ndjson");
-  } catch {
-    // Readers will say what is wrong with it; the known places are served.
-  }
-  return found;
-}
-
-function add(found: Map<string, string>, uri: unknown, type: string): void {
-  const url = typeof uri === "string" ? URL.parse(uri) : null;
-  if (url !== null) found.set(url.pathname, type);
-}
-
-interface Opened {
-  readonly file: Deno.FsFile;
-  readonly info: Deno.FileInfo;
-}
-
-/** A regular file inside the directory; a link that leaves it is nothing. */
-async function openInside(
-  dir: string,
-  pathname: string,
-): Promise<Opened | undefined> {
-  let file: Deno.FsFile | undefined;
-  try {
-    const root = await Deno.realPath(dir);
-    const path = await Deno.realPath(root + decodeURIComponent(pathname));
-    if (!path.startsWith(`${root}/`)) return undefined;
-    // Asked before opening: a FIFO would block.
-    if (!(await Deno.stat(path)).isFile) return undefined;
-    file = await Deno.open(path, { read: true });
-    return { file, info: await file.stat() };
-  } catch {
-    file?.close();
-    return undefined;
-  }
+function refuse(
+  code: ErrorCode,
+  why: string,
+  headers: { readonly [name: string]: string } = {},
+): Response {
+  const problem = toProblem(new SigError(code, `Cannot serve: ${why}`));
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: {
+      ...COMMON_HEADERS,
+      "content-type": "application/problem+json",
+      ...headers,
+    },
+  });
 }
 
 async function respond(
   request: Request,
-  { file, info }: Opened,
-  type: string,
+  { file, info, type }: PublishedDocument,
 ): Promise<Response> {
-  const size = type === "application/x-ndjson"
+  const size = type === FEED_TYPE
     ? await wholeLines(file, info.size)
     : info.size;
-  const tag = await eTag({ size, mtime: info.mtime }, { weak: false });
+  const tag = await tagOf(file, info, size);
   const headers = new Headers({
     ...COMMON_HEADERS,
     "content-type": type,
     "accept-ranges": "bytes",
-    ...(tag ? { etag: tag } : {}),
-    ...(info.mtime ? { "last-modified": info.mtime.toUTCString() } : {}),
+    etag: tag,
   });
-  const end = (status: number) => {
-    file.close();
-    return new Response(null, { status, headers });
-  };
   if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) {
-    return end(STATUS_CODE.NotModified);
+    return new Response(null, { status: 304, headers });
   }
-  const range = parseRange(request, size, tag);
-  if (range === "unsatisfiable") {
-    headers.set("content-range", `bytes */${size}`);
-    return end(STATUS_CODE.RangeNotSatisfiable);
+  const body = chooseBody(request, size, tag);
+  if (body.status !== 200) {
+    const part = body.status === 416 ? "*" : `${body.from}-${body.to - 1}`;
+    headers.set("content-range", `bytes ${part}/${size}`);
   }
-  const [from, to] = range ?? [0, size];
+  const { status, from, to } = body;
+  if (status === 416) return new Response(null, { status, headers });
   headers.set("content-length", String(to - from));
-  if (range) headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
-  const status = range ? STATUS_CODE.PartialContent : STATUS_CODE.OK;
-  if (request.method === "HEAD") return end(status);
+  if (request.method === "HEAD") return new Response(null, { status, headers });
   await file.seek(from, Deno.SeekMode.Start);
   return new Response(stream(file, to - from), { status, headers });
+}
+
+/** The whole, one range of it, or 416. */
+function chooseBody(request: Request, size: number, tag: string): Body {
+  const whole = { status: 200, from: 0, to: size };
+  const header = request.headers.get("range");
+  const condition = request.headers.get("if-range");
+  // Only the same bytes can be continued; a date is never the same.
+  const applies = request.method === "GET" && header !== null &&
+    (condition === null || condition === tag);
+  const range = applies ? parseByteRange(header, size) : undefined;
+  if (range === undefined) return whole;
+  if (range === "unsatisfiable") return { status: 416, from: 0, to: 0 };
+  return { status: 206, from: range.start, to: range.end };
+}
+
+/**
+ * A strong tag without reading a whole feed: size, file, time, and the bytes of
+ * its end, which hold the last event's signature.
+ */
+async function tagOf(
+  file: Deno.FsFile,
+  info: Deno.FileInfo,
+  size: number,
+): Promise<string> {
+  const start = Math.max(0, size - CHUNK_BYTES);
+  await file.seek(start, Deno.SeekMode.Start);
+  const tail = new Uint8Array(size - start);
+  await readFully(file, tail);
+  const about = `${size} ${info.ino} ${info.mtime?.getTime()} `;
+  const bytes = new TextEncoder().encode(about);
+  const all = new Uint8Array(bytes.length + tail.length);
+  all.set(bytes);
+  all.set(tail, bytes.length);
+  return await eTag(all) ?? `"${size}"`;
 }
 
 /** Bytes up to the last LF: an append that is under way is not shown. */
@@ -135,49 +161,31 @@ async function wholeLines(file: Deno.FsFile, size: number): Promise<number> {
   const start = Math.max(0, size - TAIL_BYTES);
   await file.seek(start, Deno.SeekMode.Start);
   const tail = new Uint8Array(size - start);
-  let length = 0;
-  while (length < tail.length) {
-    const read = await file.read(tail.subarray(length));
-    if (read === null) break;
-    length += read;
-  }
+  const length = await readFully(file, tail);
   const last = tail.subarray(0, length).lastIndexOf(LF);
-  // A damaged end is not hidden: readers must see it.
-  return last < 0 ? size : start + last + 1;
-}
-
-/** One range of bytes; undefined where the whole is to be sent. */
-function parseRange(
-  request: Request,
-  size: number,
-  tag: string | undefined,
-): readonly [number, number] | "unsatisfiable" | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(request.headers.get("range") ?? "");
-  if (!match || (match[1] === "" && match[2] === "")) return undefined;
-  const condition = request.headers.get("if-range");
-  if (condition !== null && condition !== tag) return undefined;
-  const [first, last] = [match[1]!, match[2]!];
-  const from = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const to = first === "" || last === ""
-    ? size
-    : Math.min(size, Number(last) + 1);
-  if (first !== "" && last !== "" && Number(last) < from) return undefined;
-  return from < to ? [from, to] : "unsatisfiable";
+  // Longer than any line: that damage is not hidden, readers must see it.
+  return last < 0 && start > 0 ? size : start + last + 1;
 }
 
 function stream(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
   let left = length;
   return new ReadableStream({
     async pull(controller) {
-      const chunk = new Uint8Array(Math.min(left, CHUNK_BYTES));
-      const read = chunk.length === 0 ? null : await file.read(chunk);
-      if (read === null) {
+      try {
+        const chunk = new Uint8Array(Math.min(left, CHUNK_BYTES));
+        const count = left === 0 ? null : await file.read(chunk);
+        if (count !== null) {
+          left -= count;
+          return controller.enqueue(chunk.subarray(0, count));
+        }
         file.close();
-        controller.close();
-        return;
+        // A file that shrank must not look like a whole answer.
+        if (left === 0) controller.close();
+        else controller.error(new Error("the file became shorter"));
+      } catch (error) {
+        file.close();
+        controller.error(error);
       }
-      left -= read;
-      controller.enqueue(chunk.subarray(0, read));
     },
     cancel: () => file.close(),
   });

@@ -53,12 +53,17 @@ export function colour(
 
 /** Writes what was odd, to people only. */
 export function writeWarnings(call: Call, warnings: readonly Warning[]): void {
-  if (call.format === "json") return;
   for (const { code, detail, line } of warnings) {
     const place = line === undefined ? "" : ` (line ${line})`;
-    const label = colour(call.io, "stderr", "yellow", "warning");
-    call.io.stderr(`${label}: ${code}: ${safe(detail)}${place}\n`);
+    warn(call, `${code}: ${detail}${place}`);
   }
+}
+
+/** Says something odd, to people only. */
+export function warn(call: Call, text: string): void {
+  if (call.format === "json") return;
+  const label = colour(call.io, "stderr", "yellow", "warning");
+  call.io.stderr(`${label}: ${safe(text)}\n`);
 }
 
 /** Where an error is, in words; empty when it is nowhere. */

@@ -8,7 +8,9 @@ import {
   SigError,
 } from "@sig/core";
 import { importSigningKey, type SigningKey } from "@sig/jose";
+import type { Call } from "./command.ts";
 import type { Io } from "./io.ts";
+import { warn } from "./output.ts";
 import { usageError } from "./parse_command_line.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -30,23 +32,36 @@ export async function readJwk(io: Io, path: string): Promise<OpenObject> {
   );
 }
 
-/**
- * The private key of a file. Its kid is the one asked for, else its own, else
- * what `kidOf` knows of its public part.
- */
+/** Which kid a key of a file has. */
+export interface KeyFileOptions {
+  /** It has this one, whatever its file says. */
+  readonly kid?: string | undefined;
+  /** What is known of a public part whose file names no kid. */
+  readonly kidOf?: (x: unknown) => Promise<string | undefined>;
+}
+
+/** The private key of a file. */
 export async function readSigningKey(
-  io: Io,
+  call: Call,
   path: string,
-  kid?: string,
-  kidOf?: (x: unknown) => string | undefined,
+  { kid, kidOf }: KeyFileOptions = {},
 ): Promise<SigningKey> {
+  const { io } = call;
   const jwk = await readJwk(io, path);
-  const named = kid ?? jwk.kid ?? kidOf?.(jwk.x);
+  const mode = path === "-" ? null : await io.fileMode(path);
+  if (mode !== null && (mode & 0o077) !== 0) {
+    const shown = JSON.stringify(path);
+    warn(
+      call,
+      `the private key ${shown} is open to others (mode ${
+        mode.toString(8)
+      }): ` +
+        `chmod 600 ${shown}`,
+    );
+  }
+  const named = kid ?? jwk.kid ?? await kidOf?.(jwk.x);
   return await importSigningKey(
-    named === undefined ? jwk : {
-      ...jwk,
-      kid: named,
-    },
+    named === undefined ? jwk : { ...jwk, kid: named },
   );
 }
 

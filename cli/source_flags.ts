@@ -1,7 +1,9 @@
 /** What the commands that read a feed share. @module */
 
 import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
+import { isSigError, parseTimestamp, SigError } from "@sig/core";
 import type { Call, FlagSpec } from "./command.ts";
+import { usageError } from "./parse_command_line.ts";
 
 /** What a source may be, for help. */
 export const SOURCE_HELP =
@@ -30,25 +32,63 @@ export const POLICY_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
-/** Where a source's documents are. */
-export async function locate(
+/** Flags of a question about the past. */
+export const TIME_FLAGS: readonly FlagSpec[] = [
+  { name: "at", value: "TIME", help: "what was true then" },
+  { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+];
+
+/** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
+export function timeQuestion(call: Call): {
+  readonly at: string | undefined;
+  readonly asOf: string | undefined;
+} {
+  const [at, asOf] = [call.text("at"), call.text("as-of")];
+  if (at !== undefined && parseTimestamp(at) === undefined) {
+    throw notATime("--at", "an RFC 3339 UTC timestamp");
+  }
+  if (
+    asOf !== undefined && !/^\d+$/.test(asOf) &&
+    parseTimestamp(asOf) === undefined
+  ) throw notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp");
+  return { at, asOf };
+}
+
+function notATime(flag: string, what: string): SigError {
+  return usageError(`${flag} must be ${what}`, {
+    flag,
+    hint: "For example: 2026-01-31T09:00:00Z.",
+  });
+}
+
+/**
+ * Reads a source by `work`. Where that fails and a folder has the name of the
+ * host that was asked, the error says so.
+ */
+export async function withSource<T>(
   call: Call,
   text: string,
-): Promise<IssuerLocation> {
+  work: (location: IssuerLocation, options: VerifyIssuerOptions) => Promise<T>,
+): Promise<T> {
   const { openSource, parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
   const source = parseSource(text, { allowPrivate, exists: call.io.exists });
-  return openSource(source, { allowPrivate });
-}
-
-/** How a source is to be verified. */
-export function verifyOptions(call: Call): VerifyIssuerOptions {
-  return {
-    now: call.io.now(),
-    unknownEvents: policy(call, "unknown-events"),
-    unmatchedRevoke: policy(call, "unmatched-revoke"),
-    onProgress: progress(call),
-  };
+  const progress = createProgress(call);
+  try {
+    return await work(openSource(source, { allowPrivate }), {
+      now: call.io.now(),
+      unknownEvents: policy(call, "unknown-events"),
+      unmatchedRevoke: policy(call, "unmatched-revoke"),
+      onProgress: progress?.show,
+    });
+  } catch (error) {
+    const hint = source.kind === "did" ? source.hint : undefined;
+    if (hint === undefined || !isSigError(error)) throw error;
+    const { code, message, context, cause } = error;
+    throw new SigError(code, message, { context: { ...context, hint }, cause });
+  } finally {
+    progress?.wipe();
+  }
 }
 
 function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
@@ -58,14 +98,21 @@ function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
 /** Shorter work needs no news. */
 const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
 
-/** News of long work, on terminals only; the last line is wiped. */
-function progress(call: Call): ((bytes: number) => void) | undefined {
+/** News of long work, on terminals only. */
+function createProgress(call: Call):
+  | { readonly show: (bytes: number) => void; readonly wipe: () => void }
+  | undefined {
   const { io } = call;
   if (call.format === "json" || !io.isTerminal("stderr")) return undefined;
   let next = NEWS_EVERY_BYTES;
-  return (bytes) => {
-    if (bytes < next) return;
-    next = bytes + NEWS_EVERY_BYTES;
-    io.stderr(`\rverified ${Math.floor(bytes / 1024 / 1024)} MiB\x1b[K\r`);
+  return {
+    show(bytes) {
+      if (bytes < next) return;
+      next = bytes + NEWS_EVERY_BYTES;
+      io.stderr(`\rread ${Math.floor(bytes / 1024 / 1024)} MiB\x1b[K`);
+    },
+    wipe() {
+      if (next > NEWS_EVERY_BYTES) io.stderr("\r\x1b[K");
+    },
   };
 }

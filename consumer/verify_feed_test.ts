@@ -399,6 +399,27 @@ Deno.test("each verified event is told once, in order", async () => {
   ]);
 });
 
+Deno.test("what the listener throws is no fault of the feed", async () => {
+  const feed = feedOf(await makeLines(2, key1));
+  const own = new SigError("invalid_field", "Cannot note event: no room");
+  for (const backend of ["web", "node"] as const) {
+    const resolver = await createKeyResolver(
+      { keys: [key1.publicJwk] },
+      { backend },
+    );
+    for (const maxFaults of [undefined, 100]) {
+      const error = await verify(feed, {
+        keys: resolver,
+        maxFaults,
+        onEvent: () => {
+          throw own;
+        },
+      }).catch((error: unknown) => error);
+      assertStrictEquals(error, own, backend);
+    }
+  }
+});
+
 /** Everything that a verification comes to, as a value to be compared. */
 async function outcome(
   feed: Uint8Array,

@@ -60,7 +60,7 @@ export const attest: Command = {
     const attestation = await signAttestation({
       // Its members are judged there.
       challenge: challenge as SignAttestationOptions["challenge"],
-      key: await readSigningKey(io, file),
+      key: await readSigningKey(call, file),
       now: io.now,
       ...(subject === undefined ? {} : { subject }),
       ...(scopes.length === 0 ? {} : { scopes }),

@@ -3,10 +3,11 @@ import type { Call, Command } from "../command.ts";
 import { parseDuration } from "../duration.ts";
 import { colour, safe, writeJson, writeWarnings } from "../output.ts";
 import {
-  locate,
   POLICY_FLAGS,
   SOURCE_HELP,
-  verifyOptions,
+  TIME_FLAGS,
+  timeQuestion,
+  withSource,
 } from "../source_flags.ts";
 
 /** `sig check` */
@@ -26,8 +27,7 @@ export const check: Command = {
         "relationship=TYPE, role=NAME or relationship_id=ID; one relationship must meet all",
       repeat: true,
     },
-    { name: "at", value: "TIME", help: "what was true then" },
-    { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+    ...TIME_FLAGS,
     { name: "explain", help: "show how each relationship was judged" },
     {
       name: "max-age",
@@ -43,18 +43,22 @@ export const check: Command = {
   ],
   async run(call) {
     const maxAgeMs = parseDuration("--max-age", call.text("max-age"));
-    const location = await locate(call, call.text("sig")!);
-    const { checkIssuer } = await import("@sig/consumer");
-    const answer = await checkIssuer(location, {
+    const question = {
       subject: call.text("subject")!,
       require: call.texts("require"),
-      at: call.text("at"),
-      asOf: call.text("as-of"),
+      ...timeQuestion(call),
       explain: call.on("explain"),
-    }, {
-      ...verifyOptions(call),
-      ...(maxAgeMs === undefined ? {} : { maxAgeSeconds: maxAgeMs / 1000 }),
-    });
+    };
+    const { checkIssuer } = await import("@sig/consumer");
+    const answer = await withSource(
+      call,
+      call.text("sig")!,
+      (location, options) =>
+        checkIssuer(location, question, {
+          ...options,
+          ...(maxAgeMs === undefined ? {} : { maxAgeSeconds: maxAgeMs / 1000 }),
+        }),
+    );
     if (call.format === "json") writeJson(call.io, answer);
     else writeAnswer(call, answer);
     return answer.decision === "allow" ? 0 : 1;

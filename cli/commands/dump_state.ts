@@ -1,11 +1,12 @@
 import { dumpState as dump, type StateDump, stringifyDump } from "@sig/core";
 import type { Call, Command } from "../command.ts";
-import { safe, writeWarnings } from "../output.ts";
+import { safe, safeJson, writeWarnings } from "../output.ts";
 import {
-  locate,
   POLICY_FLAGS,
   SOURCE_HELP,
-  verifyOptions,
+  TIME_FLAGS,
+  timeQuestion,
+  withSource,
 } from "../source_flags.ts";
 
 /** `sig dump-state` */
@@ -14,8 +15,7 @@ export const dumpState: Command = {
   summary: "print what a feed says, relationship by relationship",
   positionals: [{ name: "source", help: SOURCE_HELP }],
   flags: [
-    { name: "at", value: "TIME", help: "what was true then" },
-    { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+    ...TIME_FLAGS,
     {
       name: "subject",
       value: "DID",
@@ -35,19 +35,19 @@ export const dumpState: Command = {
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
   async run(call) {
-    const location = await locate(call, call.positionals[0]!);
+    const time = timeQuestion(call);
     const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await verifyIssuer(location, verifyOptions(call));
+    const verified = await withSource(call, call.positionals[0]!, verifyIssuer);
     const found = dump(verified.state, {
-      at: call.text("at"),
-      asOf: call.text("as-of"),
+      ...time,
       subject: call.text("subject"),
       status: call.text("status"),
       now: call.io.now(),
     });
     writeWarnings(call, verified.warnings);
-    if (call.format === "json") call.io.stdout(`${stringifyDump(found)}\n`);
-    else writeTable(call, found);
+    if (call.format === "json") {
+      call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
+    } else writeTable(call, found);
     return 0;
   },
 };

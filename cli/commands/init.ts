@@ -1,6 +1,8 @@
 import { parseIssuerDid } from "@sig/core";
-import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import type { SigningKey } from "@sig/jose";
+import type { Call, Command } from "../command.ts";
+import { keyStoreDir } from "../key_store_dir.ts";
+import { safe, writeJson } from "../output.ts";
 import { usageError } from "../parse_command_line.ts";
 
 /** `sig init` */
@@ -33,7 +35,8 @@ export const init: Command = {
   ],
   async run(call) {
     const { io } = call;
-    const domain = call.positionals[0]!;
+    // Host names have no case, DIDs do.
+    const domain = call.positionals[0]!.toLowerCase();
     const dir = call.text("dir") ?? `./${domain}`;
     const allowPrivate = call.on("allow-insecure");
     const did = toDid(domain, allowPrivate);
@@ -49,23 +52,20 @@ export const init: Command = {
         allowPrivate,
         keys: file === undefined
           ? fileKeys(call)
-          : await (await import("../private_key.ts")).readSigningKey(
-            io,
-            file,
-            kid,
-            () => "orgsign-1",
-          ),
+          : await readKeyFile(call, file),
         ...(kid === undefined ? {} : { kid }),
       });
+      const { origin } = parseIssuerDid(did, { allowPrivate });
+      const keyFile = file ?? `${keyStoreDir(io)}/${domain}/${made.kid}.jwk`;
       if (call.format === "json") {
-        writeJson(io, { issuer: did, dir, kid: made.kid });
+        writeJson(io, { issuer: did, dir, kid: made.kid, key_file: keyFile });
       } else {
+        const folder = safe(dir);
         io.stdout(
-          `Created issuer ${did} in ${dir} (kid ${made.kid})\n` +
-            `Publish ${dir}/.well-known at ${
-              parseIssuerDid(did, { allowPrivate }).origin
-            }/.well-known\n` +
-            `Next: sig upsert --dir ${dir} --subject did:web:alice.example --type employee --role deploy\n`,
+          `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
+            `Private key: ${safe(keyFile)}\n` +
+            `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
+            `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
         );
       }
       return 0;
@@ -74,6 +74,14 @@ export const init: Command = {
     }
   },
 };
+
+async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
+  const { readSigningKey } = await import("../private_key.ts");
+  return await readSigningKey(call, file, {
+    kid: call.text("kid"),
+    kidOf: () => Promise.resolve("orgsign-1"),
+  });
+}
 
 function toDid(domain: string, allowPrivate: boolean): string {
   if (domain.startsWith("did:") || domain.includes("/")) {

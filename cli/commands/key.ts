@@ -1,6 +1,6 @@
-import type { Jwk, OpenObject } from "@sig/core";
+import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
 import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import { safeJson, writeJson } from "../output.ts";
 import { usageError } from "../parse_command_line.ts";
 
 /** `sig key` */
@@ -26,7 +26,6 @@ export const key: Command = {
       help: "write there (mode 0600, never overwritten) instead of to stdout",
     },
     { name: "kid", value: "KID", help: "the key's identifier (generate)" },
-    { name: "key", value: "FILE", help: "the JWK file, instead of <file>" },
   ],
   examples: [
     "sig key generate --out alice.jwk",
@@ -35,7 +34,8 @@ export const key: Command = {
   ],
   async run(call) {
     const { io } = call;
-    const [action, file] = call.positionals;
+    const [action, path] = call.positionals;
+    checkWords(action!, path, call.text("kid"));
     const jose = await import("@sig/jose");
     const out = call.text("out");
     const put = async (text: string, said: string) => {
@@ -55,17 +55,15 @@ export const key: Command = {
       );
       return 0;
     }
-    const path = call.text("key") ?? file;
-    if (path === undefined) {
-      throw usageError(`sig key ${action} needs a JWK file`, {
-        hint: `For example: sig key ${action} alice.jwk`,
-      });
-    }
     const { readJwk } = await import("../private_key.ts");
-    // Its members are judged there.
-    const jwk = await readJwk(io, path) as OpenObject & Jwk;
+    const read = await readJwk(io, path!);
+    // A private key whose x is another's would give out that other's name.
+    const jwk = Object.hasOwn(read, "d")
+      ? (await jose.importSigningKey(read)).publicJwk
+      // Its members are judged there.
+      : jose.toPublicJwk(read as OpenObject & Jwk);
     if (action === "public") {
-      const text = JSON.stringify(jose.toPublicJwk(jwk), null, 2);
+      const text = safeJson(JSON.stringify(jwk, null, 2));
       await put(`${text}\n`, `Wrote public key ${out}\n`);
       return 0;
     }
@@ -75,3 +73,33 @@ export const key: Command = {
     return 0;
   },
 };
+
+/** The words and flags that an action takes. */
+function checkWords(
+  action: string,
+  path: string | undefined,
+  kid: string | undefined,
+): void {
+  if (action === "generate") {
+    if (path !== undefined) {
+      throw usageError("sig key generate takes no file", {
+        hint: "The file to write is named by --out.",
+      });
+    }
+    if (kid !== undefined && (!isIdentifier(kid) || kid.length > 256)) {
+      throw usageError(
+        "--kid must be 1 to 256 characters without control characters",
+        { flag: "--kid" },
+      );
+    }
+    return;
+  }
+  if (path === undefined) {
+    throw usageError(`sig key ${action} needs a JWK file`, {
+      hint: `For example: sig key ${action} alice.jwk`,
+    });
+  }
+  if (kid !== undefined) {
+    throw usageError("--kid is for sig key generate", { flag: "--kid" });
+  }
+}

@@ -4,15 +4,11 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
+import type { VerifiedEvent } from "@sig/consumer";
 import type { Command } from "../command.ts";
 import { safe, writeWarnings } from "../output.ts";
 import { usageError } from "../parse_command_line.ts";
-import {
-  locate,
-  POLICY_FLAGS,
-  SOURCE_HELP,
-  verifyOptions,
-} from "../source_flags.ts";
+import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../source_flags.ts";
 
 /** `sig log` */
 export const log: Command = {
@@ -39,20 +35,21 @@ export const log: Command = {
     const from = parseFrom(call.text("from"));
     const subject = call.text("subject");
     const id = call.text("relationship-id");
-    const location = await locate(call, call.positionals[0]!);
     const { verifyIssuer } = await import("@sig/consumer");
     const lines: string[] = [];
-    const { warnings } = await verifyIssuer(location, {
-      ...verifyOptions(call),
-      onEvent: ({ event }) => {
-        if (event.sequence < from) return;
-        if (subject !== undefined && event.subject !== subject) return;
-        if (id !== undefined && event.relationship_id !== id) return;
-        lines.push(
-          call.format === "json" ? JSON.stringify(event) : describe(event),
-        );
-      },
-    });
+    const { warnings } = await withSource(
+      call,
+      call.positionals[0]!,
+      (location, options) => verifyIssuer(location, { ...options, onEvent }),
+    );
+    function onEvent({ event }: VerifiedEvent): void {
+      if (event.sequence < from) return;
+      if (subject !== undefined && event.subject !== subject) return;
+      if (id !== undefined && event.relationship_id !== id) return;
+      lines.push(
+        call.format === "json" ? safe(JSON.stringify(event)) : describe(event),
+      );
+    }
     writeWarnings(call, warnings);
     if (lines.length > 0) call.io.stdout(`${lines.join("\n")}\n`);
     return 0;

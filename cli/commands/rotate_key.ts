@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import { warn, writeJson } from "../output.ts";
 
 /** `sig rotate-key` */
 export const rotateKey: Command = {
@@ -24,7 +24,7 @@ export const rotateKey: Command = {
   examples: ["sig rotate-key --dir acme.example --kid orgsign-2"],
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
-    const { fileKeys, warn } = await import("../issuer_dir.ts");
+    const { fileKeys } = await import("../issuer_dir.ts");
     await using issuer = await openIssuer({
       store: createFileStore(call.text("dir")!),
       keys: fileKeys(call),
@@ -32,6 +32,12 @@ export const rotateKey: Command = {
       onRecovery: (notice) => warn(call, notice.detail),
     });
     const { kid } = await issuer.rotateKey({ kid: call.text("kid")! });
+    if (call.io.env("SIG_KEY_FILE") !== undefined) {
+      warn(
+        call,
+        "SIG_KEY_FILE still names another key, which signs until it is unset",
+      );
+    }
     if (call.format === "json") writeJson(call.io, { kid });
     else call.io.stdout(`Added key ${kid}; new events are signed with it\n`);
     return 0;

@@ -1,14 +1,23 @@
-import { SigError } from "@sig/core";
-import type { Command } from "../command.ts";
+import { isSigError } from "@sig/core";
+import type { Call, Command } from "../command.ts";
 import { parseAddress } from "../address.ts";
-import { writeJson } from "../output.ts";
+import { safe, warn, writeJson } from "../output.ts";
+
+/** Milliseconds that requests in flight get when it is stopped. */
+const GRACE_MS = 5_000;
+
+const REFUSED: readonly string[] = [
+  "private_key_in_jwks",
+  "source_not_found",
+  "invalid_metadata",
+];
 
 /** `sig serve` */
 export const serve: Command = {
   name: "serve",
   summary: "host an issuer's directory, for tests or behind a proxy",
   description:
-    "Serves the issuer's four documents and nothing else, until it is stopped.",
+    "Serves the issuer's four documents and nothing else, until it is stopped.\nThe first line says where.",
   positionals: [{ name: "dir", help: "the issuer's directory" }],
   flags: [
     {
@@ -26,19 +35,34 @@ export const serve: Command = {
     const { io } = call;
     const dir = call.positionals[0]!;
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
-    if (!io.exists(`${dir}/.well-known/sig.json`)) {
-      throw new SigError(
-        "source_not_found",
-        `Cannot serve ${JSON.stringify(dir)}: it has no .well-known/sig.json`,
-        { context: { hint: "Make an issuer with: sig init <domain>" } },
-      );
-    }
+    await checkPublishable(call, dir);
     const { createIssuerHandler } = await import("../issuer_handler.ts");
     const server = await io.serve(address, createIssuerHandler(dir));
-    if (call.format === "json") writeJson(io, { url: server.url, dir });
-    else io.stdout(`Serving ${dir} at ${server.url}/.well-known/sig.json\n`);
-    await Promise.race([io.stopRequested(), server.finished]);
-    await server.shutdown();
+    // Before anyone can know that it runs, and stop it.
+    const stop = io.stopRequested();
+    if (call.format === "json") {
+      writeJson(io, { url: server.url, dir });
+    } else {
+      io.stdout(`${server.url}\n`);
+      io.stderr(`Serving ${safe(dir)}. Stop it with Ctrl-C.\n`);
+    }
+    await Promise.race([stop, server.finished]);
+    await server.shutdown(GRACE_MS);
     return 0;
   },
 };
+
+/**
+ * What can't be taken back, or would serve nobody, is refused; other faults are
+ * the readers' to find.
+ */
+async function checkPublishable(call: Call, dir: string): Promise<void> {
+  const { loadIssuer, openSource } = await import("@sig/consumer");
+  try {
+    await loadIssuer(openSource({ kind: "directory", path: dir }));
+  } catch (error) {
+    const refused = !isSigError(error) || REFUSED.includes(error.code);
+    if (refused) throw error;
+    warn(call, `${error.code}: ${error.message}`);
+  }
+}

@@ -1,12 +1,7 @@
 import type { ReportedFault, VerifyReport } from "@sig/consumer";
 import type { Call, Command } from "../command.ts";
 import { colour, placeOf, safe, writeJson, writeWarnings } from "../output.ts";
-import {
-  locate,
-  POLICY_FLAGS,
-  SOURCE_HELP,
-  verifyOptions,
-} from "../source_flags.ts";
+import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../source_flags.ts";
 
 /** `sig verify` */
 export const verify: Command = {
@@ -22,9 +17,8 @@ export const verify: Command = {
     "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
   ],
   async run(call) {
-    const location = await locate(call, call.positionals[0]!);
     const { reportIssuer } = await import("@sig/consumer");
-    const report = await reportIssuer(location, verifyOptions(call));
+    const report = await withSource(call, call.positionals[0]!, reportIssuer);
     if (call.format === "json") writeJson(call.io, report);
     else writeReport(call, report);
     return report.valid ? 0 : 1;

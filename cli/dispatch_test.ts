@@ -1,0 +1,175 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { COMMANDS } from "./commands.ts";
+import config from "./deno.json" with { type: "json" };
+import { flagsOf } from "./parse_command_line.ts";
+import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
+import { VERSION } from "./version.ts";
+
+/** The commands of INTERFACES §2 that exist so far, and their aliases. */
+const NAMES = [
+  ...["init", "upsert", "append-upsert", "revoke", "append-revoke"],
+  ...["rotate-key", "verify", "dump-state", "check", "allow", "log", "serve"],
+  ...["key", "attest", "completions"],
+];
+
+Deno.test("the commands are those of the interface", () => {
+  assertEquals(
+    COMMANDS.flatMap(({ name, aliases }) => [name, ...aliases ?? []]),
+    NAMES,
+  );
+});
+
+Deno.test("the version is the package's", async () => {
+  assertEquals(VERSION, config.version);
+  await inWorkspace(async (workspace) => {
+    assertEquals(await workspace.sig(["--version"]), {
+      code: 0,
+      stdout: `sig ${VERSION}\n`,
+      stderr: "",
+    });
+    const json = await workspace.sig(["--version", "--format", "json"]);
+    assertEquals(JSON.parse(json.stdout).version, VERSION);
+  });
+});
+
+Deno.test("help of every command names its flags and shows examples", async (t) => {
+  await inWorkspace(async (workspace) => {
+    const overall = await workspace.sig(["--help"]);
+    for (const command of COMMANDS) {
+      assertStringIncludes(overall.stdout, `\n  ${command.name} `);
+      for (const name of [command.name, ...command.aliases ?? []]) {
+        await t.step(name, async () => {
+          const { code, stdout, stderr } = await workspace.sig([
+            name,
+            "--help",
+          ]);
+          assertEquals([code, stderr], [0, ""]);
+          assertStringIncludes(stdout, `Usage: sig ${name}`);
+          assertStringIncludes(stdout, "\nExamples:\n  sig ");
+          for (const flag of flagsOf(command, name)) {
+            assertStringIncludes(stdout, `\n  --${flag.name}`);
+          }
+          const json = await workspace.sig(
+            [name, "--help", "--format", "json"],
+          );
+          assertEquals(JSON.parse(json.stdout).name, command.name);
+        });
+      }
+    }
+  });
+});
+
+Deno.test("the examples of the help are understood", async (t) => {
+  await inWorkspace(async (workspace) => {
+    for (const example of COMMANDS.flatMap(({ examples }) => examples)) {
+      await t.step(example, async () => {
+        // With --help nothing is done, but the words are read.
+        const words = example.replace(/ > .*$/, "").split(" ").slice(1);
+        const { code, stderr } = await workspace.sig([...words, "--help"]);
+        assertEquals([code, stderr], [0, ""]);
+      });
+    }
+  });
+});
+
+Deno.test("whatever is not understood is refused with exit code 2", async (t) => {
+  const wrong: readonly (readonly [string, string])[] = [
+    ["", "Usage: sig <command>"],
+    ["verfy", "Did you mean verify?"],
+    ["xyzzy", "See: sig --help"],
+    ["api", "there is no command"],
+    ["verify", "<source> is missing"],
+    ["verify a b", "one word too many"],
+    ["verify a --format yaml", "--format must be one of text, json"],
+    ["verify a --format", "--format needs a value"],
+    ["verify a --format text --format json", "--format is given twice"],
+    ["verify a -x", 'there is no flag "-x"'],
+    ["verify a --no-allow-insecure=true", "there is no flag"],
+    ["verify a --allow-insecure --allow-insecure", "is given twice"],
+    ["verify a --allow-insecure=no", "--allow-insecure takes no value"],
+    ["verify a --__proto__ x", "there is no flag"],
+    ["check --sig --subject a", "--sig needs a value"],
+    ["check --sig= --subject a", "--sig needs a value"],
+    ["check --subject a", "--sig is required"],
+    ["completions tcsh", "<shell> must be one of bash, zsh, fish"],
+    ["help verfy", "Did you mean verify?"],
+  ];
+  await inWorkspace(async (workspace) => {
+    for (const [args, message] of wrong) {
+      await t.step(args || "nothing at all", async () => {
+        const words = args === "" ? [] : args.split(" ");
+        const { code, stdout, stderr } = await workspace.sig(words);
+        assertEquals([code, stdout], [2, ""]);
+        assertStringIncludes(stderr, message);
+      });
+    }
+  });
+});
+
+Deno.test("--format may stand before the command, and behind a mistake", async () => {
+  await inWorkspace(async (workspace) => {
+    for (
+      const words of [
+        ["--format", "json", "verify", "$D/none"],
+        ["--format=json", "verify", "$D/none"],
+        ["verfy", "--format", "json"],
+        ["verify", "--wrong", "--format=json"],
+        ["--format", "json"],
+      ]
+    ) {
+      const { code, stdout, stderr } = await workspace.sig(words);
+      assertEquals([code, stdout], [2, ""]);
+      assert(typeof JSON.parse(stderr).code === "string");
+    }
+  });
+});
+
+Deno.test("words behind -- are no flags, and numbers stay words", async () => {
+  await inWorkspace(async (workspace) => {
+    for (const word of ["--version", "-x", "--"]) {
+      const { code, stderr } = await workspace.sig(["verify", "--", word]);
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, `Cannot use ${JSON.stringify(word)}`);
+    }
+    const { stderr } = await workspace.sig(["verify", "0x10"]);
+    assertStringIncludes(stderr, "0x10");
+  });
+});
+
+Deno.test("a folder of the host's name is hinted at, and never read", async () => {
+  await inWorkspace(async (workspace) => {
+    await Deno.mkdir(workspace.path("folder"));
+    const { code, stderr } = await workspace.sig(["verify", "folder"], {
+      io: { exists: (path) => path === "folder" },
+    });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "write ./folder to read it");
+  });
+});
+
+Deno.test("an interrupted command ends with 130 and no result", async () => {
+  await withIssuer(async (workspace) => {
+    const { code, stdout, stderr } = await workspace.sig(["key", "did", "-"], {
+      io: { readStdin: () => new Promise(() => {}) },
+      interrupted: Promise.resolve(),
+    });
+    assertEquals([code, stdout, stderr], [130, "", ""]);
+  });
+});
+
+Deno.test("an unexpected error tells nothing of the inside", async () => {
+  await withIssuer(async (workspace) => {
+    const io = {
+      readFile: () => Promise.reject(new Error("secret at inside.ts:1")),
+    };
+    for (const format of ["text", "json"]) {
+      const { code, stdout, stderr } = await workspace.sig(
+        ["key", "did", "x", "--format", format],
+        { io },
+      );
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(stderr, "internal");
+      assert(!/secret|\.ts/.test(stderr));
+    }
+  });
+});

@@ -1,0 +1,296 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { inWorkspace, type Ran } from "./testdata/workspace.ts";
+
+const ROOT = new URL("..", import.meta.url).pathname;
+
+interface ProcessOptions {
+  readonly cwd: string;
+  readonly permissions?: readonly string[];
+  readonly env?: { readonly [name: string]: string };
+  readonly entry?: string;
+}
+
+function command(
+  args: readonly string[],
+  { cwd, permissions = ["-A"], env = {}, entry = "main.ts" }: ProcessOptions,
+): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "--quiet", "--no-prompt", ...permissions],
+      ...["--config", `${ROOT}deno.json`, `${ROOT}cli/${entry}`, ...args],
+    ],
+    cwd,
+    env: { SIG_KEYS_DIR: `${cwd}/keys`, ...env },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+async function sig(
+  args: readonly string[],
+  options: ProcessOptions,
+): Promise<Ran> {
+  const child = command(args, options).spawn();
+  await child.stdin.close();
+  const { code, stdout, stderr } = await child.output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+/** What INTERFACES §2 names, and nothing else. */
+const LEAST = [
+  "--allow-read",
+  "--allow-write",
+  "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
+];
+
+async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
+  await inWorkspace(async ({ dir: cwd }) => {
+    const options = { cwd, permissions: LEAST };
+    const init = await sig(["init", "acme.example"], options);
+    assertEquals([init.code, init.stderr], [0, ""]);
+    const upsert = await sig([
+      ...["upsert", "--dir", "acme.example", "--type", "employee"],
+      ...["--subject", "did:web:alice.example", "--role", "deploy"],
+    ], options);
+    assertEquals([upsert.code, upsert.stderr], [0, ""]);
+    await work(cwd);
+  });
+}
+
+Deno.test("exit codes of the process: 0 yes, 1 no, 2 no answer", async () => {
+  await withIssuer(async (cwd) => {
+    const check = [
+      ...["check", "--sig", "./acme.example", "--subject"],
+      ...["did:web:alice.example", "--require"],
+    ];
+    for (const entry of ["main.ts", "mod.ts"]) {
+      const options = { cwd, permissions: ["--allow-read"], entry };
+      const codes = [
+        await sig([...check, "role=deploy"], options),
+        await sig([...check, "role=admin"], options),
+        await sig([...check, "rule=admin"], options),
+      ].map(({ code }) => code);
+      assertEquals(codes, [0, 1, 2]);
+    }
+  });
+});
+
+Deno.test("without a permission there is a clean error, no prompt and no trace", async (t) => {
+  await withIssuer(async (cwd) => {
+    const append = ["upsert", "--dir", "acme.example", "--type", "other"];
+    append.push("--subject", "did:web:bob.example");
+    const cases: readonly (readonly [string[], string[]])[] = [
+      [["verify", "./acme.example"], []],
+      [["verify", "acme.example"], ["--allow-read"]],
+      [append, ["--allow-read"]],
+      [append, ["--allow-read", "--allow-env"]],
+      [append, []],
+      [["serve", "acme.example", "--addr", "127.0.0.1:0"], ["--allow-read"]],
+      [["key", "generate", "--out", "k.jwk"], []],
+      [["init", "b.example"], ["--allow-env"]],
+    ];
+    for (const [args, permissions] of cases) {
+      await t.step(`${args[0]} ${permissions.join(" ")}`, async () => {
+        const ran = await sig(args, { cwd, permissions });
+        assertEquals([ran.code, ran.stdout], [2, ""]);
+        assertStringIncludes(ran.stderr, "error: ");
+        assert(!/internal|\.ts:|at async/.test(ran.stderr), ran.stderr);
+      });
+    }
+  });
+});
+
+Deno.test("an uncaught error ends with 2, never with Deno's own 1", async () => {
+  await inWorkspace(async ({ dir: cwd }) => {
+    const main = JSON.stringify(`file://${ROOT}cli/main.ts`);
+    const throwing = [
+      "setTimeout(() => { throw new Error('secret'); });",
+      "setTimeout(() => Promise.reject(new Error('secret')));",
+    ];
+    for (const [i, statement] of throwing.entries()) {
+      const file = `${cwd}/throws${i}.ts`;
+      await Deno.writeTextFile(
+        file,
+        `${statement}\nconst { main } = await import(${main});\nawait main();\n`,
+      );
+      const child = new Deno.Command(Deno.execPath(), {
+        args: [
+          ...["run", "--quiet", "-A", "--config", `${ROOT}deno.json`, file],
+          ...["key", "did", "-"],
+        ],
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn();
+      const { code, stderr } = await child.output();
+      await child.stdin.close();
+      assertEquals(code, 2);
+      const text = new TextDecoder().decode(stderr);
+      assertStringIncludes(text, "internal");
+      assert(!text.includes("secret"));
+    }
+  });
+});
+
+Deno.test("--version and --help load no cryptography and no network", async () => {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", `${ROOT}cli/main.ts`],
+    cwd: ROOT,
+  }).output();
+  const graph: {
+    readonly roots: readonly string[];
+    readonly redirects: { readonly [from: string]: string };
+    readonly modules: readonly {
+      readonly specifier: string;
+      readonly dependencies?: readonly {
+        readonly isDynamic?: boolean;
+        readonly code?: { readonly specifier: string };
+      }[];
+    }[];
+  } = JSON.parse(new TextDecoder().decode(stdout));
+  const modules = new Map(graph.modules.map((each) => [each.specifier, each]));
+  const loadedBy = (root: string): ReadonlySet<string> => {
+    const loaded = new Set<string>();
+    const load = (from: string): void => {
+      const specifier = graph.redirects[from] ?? from;
+      if (loaded.has(specifier)) return;
+      loaded.add(specifier);
+      for (const each of modules.get(specifier)?.dependencies ?? []) {
+        if (each.code && !each.isDynamic) load(each.code.specifier);
+      }
+    };
+    load(root);
+    return loaded;
+  };
+  const cli = `file://${ROOT}cli/`;
+  const names = (root: string) => [...loadedBy(root)].join("\n");
+  // What --version runs, and what --help runs in addition.
+  assert(!/\/(jose|issuer|consumer|core)\/|npm:/.test(names(`${cli}main.ts`)));
+  const help = names(`${cli}dispatch.ts`);
+  assert(help.includes("/core/"));
+  assert(!/\/(jose|issuer|consumer)\/|hono|npm:\/?jose/.test(help));
+});
+
+Deno.test({
+  name: "Ctrl-C ends a waiting command with 130",
+  // Only Linux tells when a process listens; a signal before that kills it.
+  ignore: Deno.build.os !== "linux",
+  fn: () =>
+    inWorkspace(async ({ dir: cwd }) => {
+      // Its standard input stays open.
+      const child = command(["key", "did", "-"], { cwd }).spawn();
+      await untilListening(child);
+      child.kill("SIGINT");
+      const { code, signal } = await child.status;
+      assertEquals([code, signal], [130, null]);
+      await child.stdin.abort().catch(() => {});
+      assertEquals(await new Response(child.stdout).text(), "");
+      assertEquals(await new Response(child.stderr).text(), "");
+    }),
+});
+
+/** Waits until the process has a handler of SIGINT. */
+async function untilListening(child: Deno.ChildProcess): Promise<void> {
+  for (let i = 0; i < 600; i++) {
+    const status = await Deno.readTextFile(`/proc/${child.pid}/status`);
+    const caught = BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(status)![1]}`);
+    if ((caught & 2n) !== 0n) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("the process never listened to SIGINT");
+}
+
+Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async () => {
+  await inWorkspace(async ({ dir: cwd }) => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    const host = `127.0.0.1:${port}`;
+    const init = ["init", host, "--allow-insecure", "--dir", "i"];
+    assertEquals((await sig(init, { cwd })).code, 0);
+    const upsert = ["upsert", "--dir", "i", "--type", "employee"];
+    upsert.push("--subject", "did:web:alice.example");
+    assertEquals((await sig(upsert, { cwd })).code, 0);
+
+    const child = command(["serve", "i", "--addr", host], {
+      cwd,
+      permissions: ["--allow-read", `--allow-net=${host}`],
+    }).spawn();
+    const reader = child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    const stderr = new Response(child.stderr).text();
+    const { value } = await reader.read();
+    assertEquals(value, `http://${host}\n`);
+
+    const source = `http://${host}/.well-known/sig.json`;
+    for (const asked of [host, `did:web:127.0.0.1%3A${port}`, source]) {
+      const { code, stdout } = await sig(
+        ["verify", asked, "--allow-insecure", "--format", "json"],
+        { cwd },
+      );
+      assertEquals(code, 0);
+      const report = JSON.parse(stdout);
+      assertEquals([report.verified_events, report.source, report.warnings], [
+        1,
+        "https",
+        [],
+      ]);
+    }
+    const check = ["check", "--sig", host, "--allow-insecure", "--subject"];
+    check.push("did:web:alice.example", "--require", "relationship=employee");
+    const { code, stdout } = await sig(check, { cwd });
+    assertEquals(code, 0);
+    assertEquals(JSON.parse(stdout).freshness.status, "fresh");
+
+    // A server of ours compresses nothing: readers refuse every encoding.
+    const head = await fetch(source, {
+      headers: { "accept-encoding": "gzip, br" },
+    });
+    await head.body?.cancel();
+    assertEquals(head.headers.get("content-encoding"), null);
+    assert(/^"/.test(head.headers.get("etag")!));
+
+    const again = await sig(["serve", "i", "--addr", host], { cwd });
+    assertEquals([again.code, again.stdout], [2, ""]);
+    assertStringIncludes(again.stderr, "at flag --addr");
+
+    child.kill("SIGINT");
+    const status = await child.status;
+    assertEquals([status.code, status.signal], [0, null]);
+    assertEquals(await stderr, "Serving i. Stop it with Ctrl-C.\n");
+    await reader.cancel();
+    await child.stdin.close();
+  });
+});
+
+Deno.test("serve refuses what must not be published", async () => {
+  await withIssuer(async (cwd) => {
+    const jwks = `${cwd}/acme.example/.well-known/jwks.json`;
+    const { keys } = JSON.parse(await Deno.readTextFile(jwks));
+    const secret = { keys: [{ ...keys[0], d: keys[0].x }] };
+    await Deno.writeTextFile(jwks, JSON.stringify(secret));
+    for (
+      const [dir, code] of [
+        ["acme.example", "private_key_in_jwks"],
+        ["nowhere", "source_not_found"],
+      ] as const
+    ) {
+      const ran = await sig(["serve", dir, "--addr", "127.0.0.1:0"], { cwd });
+      assertEquals([ran.code, ran.stdout], [2, ""]);
+      assertStringIncludes(ran.stderr, `error: ${code}: `);
+    }
+  });
+});
+
+Deno.test("a reader that goes away is no error", async () => {
+  await withIssuer(async (cwd) => {
+    const child = command(["log", "./acme.example"], { cwd }).spawn();
+    await child.stdin.close();
+    await child.stdout.cancel();
+    const { code } = await child.status;
+    assertEquals(code, 0);
+    assertEquals(await new Response(child.stderr).text(), "");
+  });
+});
