@@ -44,10 +44,16 @@ export interface Consumer {
   check(issuer: string, question: IssuerQuestion): Promise<CheckAnswer>;
 }
 
+/** An issuer as it was at one time. */
+interface Observation {
+  readonly verified: VerifiedIssuer;
+  readonly observedAt: Date;
+}
+
 /** What is known of one issuer. */
 interface Known {
-  latest?: { readonly verified: VerifiedIssuer; readonly observedAt: Date };
-  refresh?: Promise<VerifiedIssuer> | undefined;
+  latest?: Observation;
+  refresh?: Promise<Observation> | undefined;
 }
 
 /**
@@ -93,7 +99,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   };
 
   /** One fetch for all who ask while it runs. */
-  const refresh = (issuer: string): Promise<VerifiedIssuer> => {
+  const refresh = (issuer: string): Promise<Observation> => {
     const { location, entry } = find(issuer);
     entry.refresh ??= (async () => {
       const observedAt = now();
@@ -103,7 +109,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
           now: observedAt,
         });
         entry.latest = { verified, observedAt };
-        return verified;
+        return entry.latest;
       } finally {
         entry.refresh = undefined;
       }
@@ -119,12 +125,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return { ...latest, now: at };
     }
     try {
-      const verified = await refresh(issuer);
-      return {
-        verified,
-        observedAt: entry.latest?.observedAt ?? at,
-        now: now(),
-      };
+      return { ...await refresh(issuer), now: now() };
     } catch (error) {
       const stale = latest !== undefined && maxAgeMs > 0 &&
         isSigError(error) && error.category === "unavailable";
@@ -133,7 +134,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   };
 
   return {
-    verify: (issuer) => Promise.try(refresh, issuer),
+    async verify(issuer) {
+      return (await refresh(issuer)).verified;
+    },
     async state(issuer) {
       return (await current(issuer)).verified.state;
     },

@@ -53,7 +53,7 @@ export interface LoadedIssuer {
   readonly keys: KeyResolver;
   /** What was odd. */
   readonly warnings: readonly Warning[];
-  /** Opens the feed; what is odd about it is added to `warnings`. */
+  /** Opens the feed; `warnings` are about how it is served. */
   openFeed(): Promise<{
     readonly document: OpenedDocument;
     readonly warnings: readonly Warning[];

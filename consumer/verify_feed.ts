@@ -203,18 +203,11 @@ class Verification {
     if (this.full) return undefined;
     this.#line++;
     let parsed: ParsedEnvelope | undefined;
+    let signedBy: ReturnType<typeof verifyEnvelope>;
     try {
       if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
-      const signedBy = verifyEnvelope(parsed, this.#keys);
-      if (signedBy instanceof Promise) {
-        const line = parsed;
-        return signedBy.then(
-          () => this.#apply(line),
-          (error) => this.#note(error, line.header.kid, line.payload),
-        );
-      }
-      this.#apply(parsed);
+      signedBy = verifyEnvelope(parsed, this.#keys);
     } catch (error) {
       if (parsed !== undefined && this.#mayRefresh(error)) {
         return this.#retry(parsed);
@@ -224,7 +217,16 @@ class Verification {
         parsed?.header.kid,
         parsed?.payload ?? payloadOf(bytes),
       );
+      return undefined;
     }
+    const line = parsed;
+    if (signedBy instanceof Promise) {
+      return signedBy.then(
+        () => this.#apply(line),
+        (error) => this.#note(error, line.header.kid, line.payload),
+      );
+    }
+    this.#apply(line);
     return undefined;
   }
 

@@ -45,7 +45,8 @@ export function standingOf(
   relationshipId: string,
   moment: Moment,
 ): Standing | undefined {
-  const all = history.versions.get(relationshipId) ?? [];
+  const all = history.versions.get(relationshipId);
+  if (all === undefined) return undefined;
   const versions = all.at(-1)!.state.last_sequence <= moment.events
     ? all
     : all.filter((version) => version.state.last_sequence <= moment.events);
