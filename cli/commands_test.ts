@@ -143,6 +143,18 @@ const READING: readonly Case[] = [
     stderr: ['"flag":"--at"', '"code":"invalid_request"'],
   },
   {
+    name: "no sequence is before the first",
+    args: `${CHECK} --require role=deploy --as-of 0`,
+    code: 2,
+    stderr: ['"flag":"--as-of"', '"code":"invalid_request"'],
+  },
+  {
+    name: "a sequence beyond all integers is refused before anything is read",
+    args: "dump-state $D/nowhere --as-of 9007199254740993",
+    code: 2,
+    stderr: ['"flag":"--as-of"'],
+  },
+  {
     name: "a malformed max-age is refused with its flag",
     args: `${CHECK} --require role=deploy --max-age 5`,
     code: 2,
@@ -605,5 +617,31 @@ Deno.test("unknown events and unmatched revokes are judged as told", async () =>
       code: 2,
       stderr: ["at flag --unknown-events"],
     });
+  });
+});
+
+Deno.test("an issuer's DID has no port that its URLs don't show", async () => {
+  await withIssuer(async (workspace) => {
+    const hosts: readonly (readonly [string, string, string])[] = [
+      ["b.example:443", "did:web:b.example", "b.example"],
+      ["B.Example:8443", "did:web:b.example%3A8443", "b.example:8443"],
+      ["127.0.0.1:80", "did:web:127.0.0.1", "127.0.0.1"],
+      ["localhost:443", "did:web:localhost%3A443", "localhost:443"],
+    ];
+    for (const [host, issuer, folder] of hosts) {
+      const { code, stdout } = await workspace.sig([
+        ...["init", host, "--dir", `$D/${host}`, "--allow-insecure"],
+        ...["--format", "json"],
+      ]);
+      assertEquals(code, 0);
+      assertEquals(JSON.parse(stdout), {
+        issuer,
+        dir: `$D/${host}`,
+        kid: "orgsign-1",
+        key_file: `$D/keys/${folder}/orgsign-1.jwk`,
+      });
+      const file = workspace.path(`keys/${folder}/orgsign-1.jwk`);
+      assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+    }
   });
 });

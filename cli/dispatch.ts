@@ -112,7 +112,7 @@ function unknownCommand(name: string): SigError {
     name,
     ...aliases ?? [],
   ]);
-  const near = suggest(name, names);
+  const near = suggest(name, [...names, "--help", "--version", "--format"]);
   return usageError(`there is no command ${JSON.stringify(name)}`, {
     hint: near ? `Did you mean ${near}?` : "See: sig --help",
   });

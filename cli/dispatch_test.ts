@@ -77,6 +77,7 @@ Deno.test("whatever is not understood is refused with exit code 2", async (t) =>
     ["", "Usage: sig <command>"],
     ["verfy", "Did you mean verify?"],
     ["xyzzy", "See: sig --help"],
+    ["--hlep", "Did you mean --help?"],
     ["api", "there is no command"],
     ["verify", "<source> is missing"],
     ["verify a b", "one word too many"],
@@ -120,6 +121,32 @@ Deno.test("--format may stand before the command, and behind a mistake", async (
       const { code, stdout, stderr } = await workspace.sig(words);
       assertEquals([code, stdout], [2, ""]);
       assert(typeof JSON.parse(stderr).code === "string");
+    }
+  });
+});
+
+Deno.test("every result as JSON is one value, a completion script too", async () => {
+  await inWorkspace(async (workspace) => {
+    for (
+      const args of [
+        "completions bash",
+        "completions zsh",
+        "--help",
+        "--version",
+        "help verify",
+        "key generate",
+        "init acme.example --dir $D/acme",
+        "verify $D/acme",
+        "dump-state $D/acme",
+        "rotate-key --dir $D/acme --kid b",
+        "upsert --dir $D/acme --subject did:web:a.example --type other",
+      ]
+    ) {
+      const { code, stdout, stderr } = await workspace.sig(
+        [...args.split(" "), "--format", "json"],
+      );
+      assertEquals([code, stderr], [0, ""], args);
+      assertEquals(typeof JSON.parse(stdout), "object", args);
     }
   });
 });

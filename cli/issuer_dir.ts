@@ -62,6 +62,11 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
   const kid = call.text("kid");
   const file = call.text("key") ?? io.env("SIG_KEY_FILE");
   const seed = call.text("seed-hex");
+  if (seed !== undefined && call.text("key") !== undefined) {
+    throw usageError("--key and --seed-hex both name the key that signs", {
+      flag: "--seed-hex",
+    });
+  }
   const allowWarnings = call.on("allow-warnings");
   const open = (keys: Parameters<typeof openIssuer>[0]["keys"]) =>
     openIssuer({
@@ -79,14 +84,14 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
         "use the key store or --key",
     );
     const jwk = await seedToJwk(seed);
-    const named = kid ?? (await publishedKids(call, dir)).get(jwk.x);
+    const named = kid ?? await publishedKid(call, dir, jwk);
     return await open(await importSigningKey({ ...jwk, kid: named }));
   }
   if (file === undefined) return await open(fileKeys(call));
   return await open(
     await readSigningKey(call, file, {
       kid,
-      kidOf: async (x) => (await publishedKids(call, dir)).get(x),
+      kidOf: (jwk) => publishedKid(call, dir, jwk),
     }),
   );
 }
@@ -104,19 +109,24 @@ async function checkIssuer(call: Call, dir: string): Promise<void> {
   );
 }
 
-/** The kid by public key, for key files that don't name theirs. */
-async function publishedKids(
+/**
+ * The kid that a key is published under, which its file may not know; its own
+ * where there are several.
+ */
+async function publishedKid(
   call: Call,
   dir: string,
-): Promise<ReadonlyMap<unknown, string>> {
+  { kid, x }: OpenObject,
+): Promise<string | undefined> {
   const { jwks_uri } = await readMetadata(call, dir);
   const path = dir + decodeURIComponent(new URL(jwks_uri).pathname);
   const { keys } = await readDocument(call, path);
-  const kids = new Map<unknown, string>();
+  const kids: string[] = [];
   for (const key of Array.isArray(keys) ? keys : []) {
-    if (isObject(key) && typeof key.kid === "string") kids.set(key.x, key.kid);
+    if (!isObject(key) || typeof key.kid !== "string") continue;
+    if (key.x !== undefined && key.x === x) kids.push(key.kid);
   }
-  return kids;
+  return kids.find((each) => each === kid) ?? kids.at(-1);
 }
 
 async function readMetadata(call: Call, dir: string): Promise<SigMetadata> {

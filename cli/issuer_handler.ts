@@ -2,6 +2,7 @@
 
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
+import { STATUS_CODE } from "@std/http/status";
 import { parseByteRange } from "./byte_range.ts";
 import {
   FEED_TYPE,
@@ -65,7 +66,7 @@ export function createIssuerHandler(
 
 function preflight(): Response {
   return new Response(null, {
-    status: 204,
+    status: STATUS_CODE.NoContent,
     headers: {
       ...COMMON_HEADERS,
       allow: METHODS,
@@ -106,15 +107,19 @@ async function respond(
     etag: tag,
   });
   if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) {
-    return new Response(null, { status: 304, headers });
+    return new Response(null, { status: STATUS_CODE.NotModified, headers });
   }
   const body = chooseBody(request, size, tag);
-  if (body.status !== 200) {
-    const part = body.status === 416 ? "*" : `${body.from}-${body.to - 1}`;
+  if (body.status !== STATUS_CODE.OK) {
+    const part = body.status === STATUS_CODE.RangeNotSatisfiable
+      ? "*"
+      : `${body.from}-${body.to - 1}`;
     headers.set("content-range", `bytes ${part}/${size}`);
   }
   const { status, from, to } = body;
-  if (status === 416) return new Response(null, { status, headers });
+  if (status === STATUS_CODE.RangeNotSatisfiable) {
+    return new Response(null, { status, headers });
+  }
   headers.set("content-length", String(to - from));
   if (request.method === "HEAD") return new Response(null, { status, headers });
   await file.seek(from, Deno.SeekMode.Start);
@@ -123,7 +128,7 @@ async function respond(
 
 /** The whole, one range of it, or 416. */
 function chooseBody(request: Request, size: number, tag: string): Body {
-  const whole = { status: 200, from: 0, to: size };
+  const whole = { status: STATUS_CODE.OK, from: 0, to: size };
   const header = request.headers.get("range");
   const condition = request.headers.get("if-range");
   // Only the same bytes can be continued; a date is never the same.
@@ -131,8 +136,18 @@ function chooseBody(request: Request, size: number, tag: string): Body {
     (condition === null || condition === tag);
   const range = applies ? parseByteRange(header, size) : undefined;
   if (range === undefined) return whole;
-  if (range === "unsatisfiable") return { status: 416, from: 0, to: 0 };
-  return { status: 206, from: range.start, to: range.end };
+  if (range === "unsatisfiable") {
+    return {
+      status: STATUS_CODE.RangeNotSatisfiable,
+      from: 0,
+      to: 0,
+    };
+  }
+  return {
+    status: STATUS_CODE.PartialContent,
+    from: range.start,
+    to: range.end,
+  };
 }
 
 /**

@@ -36,8 +36,8 @@ export async function readJwk(io: Io, path: string): Promise<OpenObject> {
 export interface KeyFileOptions {
   /** It has this one, whatever its file says. */
   readonly kid?: string | undefined;
-  /** What is known of a public part whose file names no kid. */
-  readonly kidOf?: (x: unknown) => Promise<string | undefined>;
+  /** Else the one that is known for it; else its file's own. */
+  readonly kidOf?: (jwk: OpenObject) => Promise<unknown>;
 }
 
 /** The private key of a file. */
@@ -59,7 +59,7 @@ export async function readSigningKey(
         `chmod 600 ${shown}`,
     );
   }
-  const named = kid ?? jwk.kid ?? await kidOf?.(jwk.x);
+  const named = kid ?? await kidOf?.(jwk) ?? jwk.kid;
   return await importSigningKey(
     named === undefined ? jwk : { ...jwk, kid: named },
   );

@@ -1,42 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { inWorkspace, type Ran } from "./testdata/workspace.ts";
+import { command, sig } from "./testdata/process.ts";
+import { inWorkspace } from "./testdata/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
-
-interface ProcessOptions {
-  readonly cwd: string;
-  readonly permissions?: readonly string[];
-  readonly env?: { readonly [name: string]: string };
-  readonly entry?: string;
-}
-
-function command(
-  args: readonly string[],
-  { cwd, permissions = ["-A"], env = {}, entry = "main.ts" }: ProcessOptions,
-): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--quiet", "--no-prompt", ...permissions],
-      ...["--config", `${ROOT}deno.json`, `${ROOT}cli/${entry}`, ...args],
-    ],
-    cwd,
-    env: { SIG_KEYS_DIR: `${cwd}/keys`, ...env },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  });
-}
-
-async function sig(
-  args: readonly string[],
-  options: ProcessOptions,
-): Promise<Ran> {
-  const child = command(args, options).spawn();
-  await child.stdin.close();
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-}
 
 /** What INTERFACES §2 names, and nothing else. */
 const LEAST = [
@@ -113,7 +79,7 @@ Deno.test("an uncaught error ends with 2, never with Deno's own 1", async () => 
       const file = `${cwd}/throws${i}.ts`;
       await Deno.writeTextFile(
         file,
-        `${statement}\nconst { main } = await import(${main});\nawait main();\n`,
+        `const { main } = await import(${main});\n${statement}\nawait main();\n`,
       );
       const child = new Deno.Command(Deno.execPath(), {
         args: [

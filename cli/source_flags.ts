@@ -48,10 +48,16 @@ export function timeQuestion(call: Call): {
     throw notATime("--at", "an RFC 3339 UTC timestamp");
   }
   if (
-    asOf !== undefined && !/^\d+$/.test(asOf) &&
+    asOf !== undefined && !isSequence(asOf) &&
     parseTimestamp(asOf) === undefined
   ) throw notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp");
   return { at, asOf };
+}
+
+/** Digits only are a sequence (PROTOCOL §5), from 1 to 2^53-1. */
+function isSequence(text: string): boolean {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value);
 }
 
 function notATime(flag: string, what: string): SigError {

@@ -1,18 +1,15 @@
 /** SHA-256 of a feed while it streams by. @module */
 
 import { encodeHex } from "@std/encoding/hex";
+import { loadBuiltin } from "./node_builtins.ts";
 
 interface NodeHash {
   update(bytes: Uint8Array): unknown;
   digest(encoding: "hex"): string;
 }
 
-interface NodeGlobal {
-  readonly process?: {
-    readonly getBuiltinModule?: (
-      name: string,
-    ) => { createHash?: (name: string) => NodeHash } | undefined;
-  };
+interface NodeCrypto {
+  readonly createHash?: (name: string) => NodeHash;
 }
 
 /**
@@ -53,6 +50,6 @@ export class FeedDigest {
 }
 
 function createNodeHash(): NodeHash | undefined {
-  const { process } = globalThis as NodeGlobal;
-  return process?.getBuiltinModule?.("node:crypto")?.createHash?.("sha256");
+  const crypto = loadBuiltin("node:crypto") as NodeCrypto | undefined;
+  return crypto?.createHash?.("sha256");
 }

@@ -1,5 +1,6 @@
 /** The bytes of a feed with the issuer they belong to, not verified yet. @module */
 
+import type { Warning } from "@sig/core";
 import type { FetchPolicy } from "./fetch_options.ts";
 import {
   type LoadedIssuer,
@@ -16,6 +17,8 @@ export interface FetchedFeed {
   readonly issuer: LoadedIssuer;
   /** The feed's bytes, to be given to `verifyFeed`. */
   readonly document: OpenedDocument;
+  /** What was odd so far, about the documents and how the feed is served. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -45,6 +48,6 @@ export async function fetchFeed(
   const allowPrivate = options.allowPrivate ?? false;
   const parsed = parseSource(source, { allowPrivate });
   const issuer = await loadIssuer(openSource(parsed, options), options);
-  const { document } = await issuer.openFeed();
-  return { issuer, document };
+  const { document, warnings } = await issuer.openFeed();
+  return { issuer, document, warnings: [...issuer.warnings, ...warnings] };
 }

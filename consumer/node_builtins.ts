@@ -18,20 +18,26 @@ export interface NodeBuiltins {
 }
 
 /**
- * Node's modules in Deno and Node, undefined in browsers. By a call instead of
- * an import: browsers can bundle this package, and a program that fetches
+ * A built-in module in Deno and Node, undefined in browsers. By a call instead
+ * of an import: browsers can bundle this package, and a program that fetches
  * nothing does not pay for loading them.
  */
-export function loadNodeBuiltins(): NodeBuiltins | undefined {
+export function loadBuiltin(name: `node:${string}`): unknown {
   const { process } = globalThis as {
-    process?: { getBuiltinModule?: (name: string) => unknown };
+    readonly process?: {
+      readonly getBuiltinModule?: (name: string) => unknown;
+    };
   };
-  const load = (name: string) => process?.getBuiltinModule?.(name);
-  if (load("node:http") === undefined) return undefined;
+  return process?.getBuiltinModule?.(name);
+}
+
+/** The modules of {@linkcode NodeBuiltins}; undefined in browsers. */
+export function loadNodeBuiltins(): NodeBuiltins | undefined {
+  if (loadBuiltin("node:http") === undefined) return undefined;
   return {
-    dns: load("node:dns"),
-    http: load("node:http"),
-    net: load("node:net"),
-    tls: load("node:tls"),
+    dns: loadBuiltin("node:dns"),
+    http: loadBuiltin("node:http"),
+    net: loadBuiltin("node:net"),
+    tls: loadBuiltin("node:tls"),
   } as NodeBuiltins;
 }

@@ -304,7 +304,7 @@ class Verification {
     const fault = located(error, {
       line: this.#line,
       sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
-      ...(kid === undefined ? {} : { kid: kid.slice(0, 256) }),
+      ...(kid === undefined ? {} : { kid }),
     });
     if (this.#options.maxFaults === undefined) throw fault;
     this.#faults.push(fault);

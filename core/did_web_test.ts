@@ -4,7 +4,6 @@ import {
   didWebOf,
   parseDidWeb,
   parseIssuerDid,
-  quote,
   wellKnownUrls,
 } from "./did_web.ts";
 import { isSigError } from "./error.ts";
@@ -220,17 +219,6 @@ Deno.test("any text is either taken apart faithfully or refused", () => {
   );
 });
 
-Deno.test("quoted input has no control or direction characters, and is short", () => {
-  assertEquals(quote('a"b\n\u001b\u009b'), '"a\\"b\\n\\u001b\\u009b"');
-  assertEquals(
-    quote("\u202eab\u2066\u200b\ufeff\u2028\u061c"),
-    '"\\u202eab\\u2066\\u200b\\ufeff\\u2028\\u061c"',
-  );
-  assertEquals(quote("\ud800"), '"\\ud800"');
-  assertEquals(quote("é😀"), '"é😀"');
-  assertEquals(quote("x".repeat(81)), `"${"x".repeat(80)}…"`);
-});
-
 Deno.test("the edges of lengths and ports", () => {
   const host = (length: number) =>
     `${"a.".repeat(120)}${"b".repeat(length - 240)}`;
@@ -248,5 +236,4 @@ Deno.test("the edges of lengths and ports", () => {
   for (const [did, accepted] of table) {
     assertEquals(documentUrl(did) !== null, accepted, did);
   }
-  assertEquals(quote("x".repeat(80)), `"${"x".repeat(80)}"`);
 });

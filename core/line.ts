@@ -1,12 +1,12 @@
 /** A line of the feed: envelope and protected header (PROTOCOL §2). @module */
 
 import { decodeBase64UrlInto } from "./base64url.ts";
-import { quote } from "./did_web.ts";
 import { type ErrorContext, SigError } from "./error.ts";
 import type { ErrorCode } from "./error_codes.ts";
 import { isIdentifier, isObject } from "./fields.ts";
 import { JsonError, parseJson } from "./json.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { quote } from "./quote.ts";
 import {
   EVENT_TYP,
   type EventHeader,

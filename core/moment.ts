@@ -1,8 +1,8 @@
 /** `at` and `as_of`: which time a question is about (PROTOCOL §5). @module */
 
 import { SigError } from "./error.ts";
-import { quote } from "./did_web.ts";
 import { isSequence } from "./event.ts";
+import { quote } from "./quote.ts";
 import type { FeedState } from "./replay.ts";
 import type { Moment } from "./standing.ts";
 import { type Instant, instantOf, parseTimestamp } from "./timestamp.ts";

@@ -1,6 +1,5 @@
 /** An event out of its payload's bytes (PROTOCOL §2, §3). @module */
 
-import { quote } from "./did_web.ts";
 import { type Issue, SigError } from "./error.ts";
 import {
   findEventIssues,
@@ -10,6 +9,7 @@ import {
 import { isObject } from "./fields.ts";
 import { JsonError, type ParsedJson, parseJsonWithSpelling } from "./json.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
+import { quote } from "./quote.ts";
 import type { SigEvent, UnknownEvent } from "./types.ts";
 import { issuesError } from "./validator.ts";
 

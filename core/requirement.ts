@@ -1,8 +1,8 @@
 /** What a question requires of a relationship (PROTOCOL §5). @module */
 
-import { quote } from "./did_web.ts";
 import { SigError } from "./error.ts";
 import { isObject } from "./fields.ts";
+import { quote } from "./quote.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "./types.ts";
 
 /** A kind of requirement. */

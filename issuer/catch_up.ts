@@ -7,7 +7,7 @@
 
 import { isSigError, SigError } from "@sig/core";
 import type { FeedIndex, FeedMark } from "./feed_index.ts";
-import { concat, type FeedLine, isSame, readLines } from "./feed_lines.ts";
+import { type FeedLine, isSame, readLines } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type LineRules, verifyLine } from "./verify_line.ts";
@@ -85,7 +85,9 @@ export async function catchUp(
     } catch (error) {
       if (
         !isSigError(error) || !line.bytes.includes(NUL) ||
-        (found === undefined && await isFollowed(line, feed, rules))
+        // The index may be behind what was acknowledged: what a good line
+        // follows is damage, not the unfinished write of a power cut.
+        await isFollowed(line, feed, rules)
       ) throw unusable(error);
       await cutOff(line.offset, feed, options);
       break;
@@ -134,10 +136,12 @@ async function fits(
 ): Promise<boolean> {
   if (mark.issuer !== issuer || mark.identity !== feed.identity) return false;
   if (mark.sequence === 0) return mark.bytes === 0;
-  const expected = concat([mark.last_line, LF]);
-  const offset = mark.bytes - expected.length;
+  const { length } = mark.last_line;
+  const offset = mark.bytes - length - 1;
   if (offset < 0 || mark.bytes > feed.size) return false;
-  return isSame(await feed.read(offset, expected.length), expected);
+  const found = await feed.read(offset, length + 1);
+  return found[length] === LF[0] &&
+    isSame(found.subarray(0, length), mark.last_line);
 }
 
 /** Someone may have fetched a whole event already, so it is kept. */

@@ -18,8 +18,10 @@ export interface Entry {
   readonly size: number;
   /** Permission bits, such as 0o600; null where there are none. */
   readonly mode: number | null;
-  /** Which thing on the disk it is. */
+  /** Which thing on its file system it is. */
   readonly identity: string;
+  /** Which file system that is. */
+  readonly device: number;
 }
 
 /** An error of the file system; the system's own text is not repeated. */
@@ -94,6 +96,7 @@ function toEntry(info: Deno.FileInfo): Entry {
     size: info.size,
     mode: info.mode === null ? null : info.mode & 0o777,
     identity: String(info.ino),
+    device: info.dev,
   };
 }
 
@@ -204,6 +207,8 @@ export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
 export class DiskFile {
   readonly #path: string;
   readonly #file: Deno.FsFile;
+  /** What was open when it was first looked at. */
+  #first: Entry | undefined;
 
   constructor(path: string, file: Deno.FsFile) {
     this.#path = path;
@@ -213,10 +218,23 @@ export class DiskFile {
   /** What is open: it may no longer be what the path names. */
   look(): Entry {
     try {
-      return toEntry(this.#file.statSync());
+      const entry = toEntry(this.#file.statSync());
+      this.#first ??= entry;
+      return entry;
     } catch (error) {
       throw diskError("store_unavailable", "look at", this.#path, error);
     }
+  }
+
+  /**
+   * Whether this is what a path names, and could be opened as it was. Cheap: the
+   * open file is looked at only once, since it can't become another one.
+   */
+  isWhat(path: string, entry: Entry | undefined): boolean {
+    if (entry === undefined || path !== this.#path) return false;
+    const own = this.#first ?? this.look();
+    return entry.identity === own.identity && entry.device === own.device &&
+      entry.mode === own.mode;
   }
 
   /** Takes the advisory lock of this open file, if nobody has it. */
@@ -225,6 +243,16 @@ export class DiskFile {
       return this.#file.tryLockSync(true);
     } catch (error) {
       throw diskError("write_failed", "lock", this.#path, error);
+    }
+  }
+
+  /** Gives up the lock; false when only closing would. */
+  unlock(): boolean {
+    try {
+      this.#file.unlockSync();
+      return true;
+    } catch {
+      return false;
     }
   }
 

@@ -19,6 +19,8 @@ export interface FeedFileContext {
   readonly refuseIfUnclean: () => void;
   /** Notes a failure that could not be undone. */
   readonly markUnclean: () => void;
+  /** Takes the file back: gives up its lock, and may leave it open. */
+  readonly release: (file: DiskFile) => void;
 }
 
 /** A feed that was looked at and then opened. */
@@ -63,6 +65,8 @@ class FeedFile implements OpenFeed {
   readonly #file: DiskFile;
   readonly #context: FeedFileContext;
   #size: number;
+  /** False from the first step that changes the file to the last. */
+  #sound = true;
   #closed = false;
 
   constructor({ file, place }: PlainFile, context: FeedFileContext) {
@@ -84,6 +88,7 @@ class FeedFile implements OpenFeed {
 
   async append(bytes: Uint8Array): Promise<void> {
     const before = this.#size;
+    this.#sound = false;
     try {
       this.#write(bytes);
       this.#step("written");
@@ -93,11 +98,13 @@ class FeedFile implements OpenFeed {
       throw refused(error);
     }
     this.#size = before + bytes.length;
+    this.#sound = true;
     this.#step("synced");
     await Promise.resolve();
   }
 
   async cutTail(offset: number, at: Date): Promise<string> {
+    this.#sound = false;
     const name = this.#keepAside(
       this.#file.read(offset, this.#size - offset),
       at,
@@ -106,13 +113,16 @@ class FeedFile implements OpenFeed {
     this.#file.truncate(offset);
     this.#size = offset;
     this.#file.syncData();
+    this.#sound = true;
     return await Promise.resolve(name);
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#file.close();
+    // After a failure whoever comes next opens the file anew.
+    if (this.#sound) this.#context.release(this.#file);
+    else this.#file.close();
   }
 
   /** The system may take less than it was given. */

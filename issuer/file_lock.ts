@@ -8,16 +8,20 @@ const MAX_PAUSE_MS = 10;
 
 /**
  * Waits for an exclusive lock on the file of that name and returns it open;
- * closing it gives up the lock, and so does the end of the process. The file is
- * opened afresh each time, so that the lock also excludes within one process.
+ * closing it gives up the lock, and so does the end of the process.
  *
+ * @param kept the file as it was opened for an earlier lock, and is used by
+ * nobody else: a lock excludes only who has opened the file on their own. It is
+ * closed when it does not serve.
  * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
  */
 export async function acquireLock(
   path: string,
   timeoutMs: number,
+  kept?: DiskFile,
 ): Promise<DiskFile> {
-  const first = tryOnce(path);
+  const again = kept && tryToLock(kept, path);
+  const first = again ?? tryOnce(path);
   if (first !== undefined) return first;
   return await poll(() => tryOnce(path), timeoutMs);
 }
@@ -37,10 +41,14 @@ export async function lockFile(
 
 function tryOnce(path: string): DiskFile | undefined {
   const file = openFile(path, { write: true, create: true, mode: 0o600 });
+  return tryToLock(file, path);
+}
+
+function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   let held = false;
   try {
     // A lock file that was deleted meanwhile excludes nobody any more.
-    held = file.tryLock() && look(path)?.identity === file.look().identity;
+    held = file.tryLock() && file.isWhat(path, look(path));
   } finally {
     if (!held) file.close();
   }

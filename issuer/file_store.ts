@@ -23,8 +23,14 @@ import {
   openFeedFile,
   type PlainFile,
 } from "./feed_file.ts";
-import type { ExclusiveOptions, FeedStore, FeedWriter } from "./feed_store.ts";
+import type {
+  ExclusiveOptions,
+  FeedStore,
+  FeedWriter,
+  OpenFeed,
+} from "./feed_store.ts";
 import { acquireLock } from "./file_lock.ts";
+import { KeptFile } from "./kept_file.ts";
 import { missingFeed } from "./memory_store.ts";
 import { type ClosableIndex, createSqliteIndex } from "./sqlite_index.ts";
 
@@ -46,6 +52,7 @@ const PRIVATE_FOLDER = ".sig";
  * `flock` on `.sig/lock` and on the feed itself. Symbolic links at or above a
  * published file are refused (`invalid_metadata`); `dir` itself may be one.
  * File operations block the thread, for as long as the disk needs to flush.
+ * Lock, feed and index stay open until the store is closed.
  *
  * @example
  * ```ts
@@ -77,6 +84,8 @@ class FileStore implements FeedStore {
   readonly #faults: FaultHooks;
   #root: string | undefined;
   #index: ClosableIndex | undefined;
+  readonly #keptLock = new KeptFile();
+  readonly #keptFeed = new KeptFile();
   #closed = false;
   /** Set when a failed write could not be undone. */
   #unclean = false;
@@ -111,18 +120,25 @@ class FileStore implements FeedStore {
       entry = look(folder);
     }
     requireFolder(folder, entry);
-    const lock = await acquireLock(`${folder}/lock`, options.timeoutMs);
-    const open: { close(): void }[] = [lock];
+    const lock = await acquireLock(
+      `${folder}/lock`,
+      options.timeoutMs,
+      this.#keptLock.take(),
+    );
+    const feeds: OpenFeed[] = [];
     try {
       this.#step("locked");
-      return await work(this.#writer(folder, options.timeoutMs, open));
+      return await work(this.#writer(folder, options.timeoutMs, feeds));
     } finally {
-      for (const file of open.reverse()) file.close();
+      for (const feed of feeds) feed.close();
+      this.#keptLock.keep(lock);
     }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#keptFeed.close();
+    this.#keptLock.close();
     await Promise.resolve(this.#index?.close());
     this.#index = undefined;
   }
@@ -130,7 +146,7 @@ class FileStore implements FeedStore {
   #writer(
     folder: string,
     timeoutMs: number,
-    open: { close(): void }[],
+    feeds: OpenFeed[],
   ): FeedWriter {
     this.#index ??= createSqliteIndex(`${folder}/index.db`);
     const context: FeedFileContext = {
@@ -139,6 +155,7 @@ class FileStore implements FeedStore {
       faults: this.#faults,
       refuseIfUnclean: () => this.#refuseIfUnclean(),
       markUnclean: () => this.#unclean = true,
+      release: (file) => this.#keptFeed.keep(file),
     };
     const durable = (path: string): DurableOptions => ({
       onStep: (step) => this.#step(`${step} ${path}`),
@@ -159,7 +176,7 @@ class FileStore implements FeedStore {
       },
       openFeed: async (path) => {
         const feed = await openFeedFile(this.#openPlain(path), context);
-        open.push(feed);
+        feeds.push(feed);
         return feed;
       },
     };
@@ -172,8 +189,12 @@ class FileStore implements FeedStore {
     if (entry === undefined) throw missingFeed(path);
     requirePlainFile(place, entry.kind);
     requireInside(place);
+    const { identity } = entry;
+    const kept = this.#keptFeed.take();
+    if (kept?.isWhat(place, entry)) return { place, file: kept, identity };
+    kept?.close();
     const file = openFile(place, { read: true, append: true });
-    return { place, file, identity: entry.identity };
+    return { place, file, identity };
   }
 
   /** Where a published path is on the disk. */

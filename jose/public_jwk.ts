@@ -1,8 +1,7 @@
 /** A key as it is published. @module */
 
 import type { Jwk } from "@sig/core";
-import { isKid, member } from "./json_object.ts";
-import { invalidKey, readPublicKey } from "./public_key.ts";
+import { readKid, readPublicKey } from "./public_key.ts";
 
 /**
  * The public part of a key as it stands in a key set (PROTOCOL §1): `kty`,
@@ -23,10 +22,7 @@ import { invalidKey, readPublicKey } from "./public_key.ts";
  */
 export function toPublicJwk(jwk: Jwk): Jwk {
   const { x } = readPublicKey(jwk);
-  const kid = member({ ...jwk }, "kid");
-  if (kid !== undefined && !isKid(kid)) {
-    throw invalidKey("kid must be 1 to 256 characters without control ones");
-  }
+  const kid = readKid(jwk);
   return {
     kty: "OKP",
     crv: "Ed25519",

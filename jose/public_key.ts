@@ -54,6 +54,17 @@ export function readPublicKey(jwk: unknown): PublicKey {
   return { x: x as string, bytes };
 }
 
+/**
+ * The `kid` of a key; undefined when it has none.
+ *
+ * @throws {SigError} `invalid_key`.
+ */
+export function readKid(jwk: unknown): string | undefined {
+  const kid = isObject(jwk) ? member(jwk, "kid") : undefined;
+  if (kid === undefined || isKid(kid)) return kid;
+  throw invalidKey("kid must be 1 to 256 characters without control ones");
+}
+
 /** Why 32 bytes are no key to verify with; undefined when they are one. */
 export function findPublicKeyFault(bytes: Uint8Array): string | undefined {
   const fault = findPointFault(bytes);

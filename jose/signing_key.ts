@@ -1,7 +1,6 @@
 /** A private key that signs and shows nothing of itself. @module */
 
 import { isObject, type Jwk, type OpenObject } from "@sig/core";
-import { isKid, member } from "./json_object.ts";
 import { calculateKid } from "./kid.ts";
 import {
   loadNodeCrypto,
@@ -9,7 +8,7 @@ import {
   type NodeKey,
 } from "./platform_crypto.ts";
 import { toPublicJwk } from "./public_jwk.ts";
-import { decode32, invalidKey, readPublicKey } from "./public_key.ts";
+import { decode32, invalidKey, readKid, readPublicKey } from "./public_key.ts";
 import { importVerificationKey } from "./verification_key.ts";
 
 /**
@@ -61,10 +60,7 @@ const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   if (!isObject(jwk)) throw invalidKey("it must be a JWK object");
   readPublicKey(jwk);
-  const kid = member(jwk, "kid");
-  if (kid !== undefined && !isKid(kid)) {
-    throw invalidKey("kid must be 1 to 256 characters without control ones");
-  }
+  const kid = readKid(jwk);
   requireSigningUse(jwk, kid);
   const seed = decode32(jwk, "d");
   const bare: Jwk = { kty: "OKP", crv: "Ed25519", x: jwk.x as string };

@@ -5,7 +5,12 @@ import { BackendChoice, type VerificationBackend } from "./backend.ts";
 import { isStrictSignature } from "./ed25519_bytes.ts";
 import { isKid, member } from "./json_object.ts";
 import type { NodeCrypto, NodeKey } from "./platform_crypto.ts";
-import { invalidKey, type PublicKey, readPublicKey } from "./public_key.ts";
+import {
+  invalidKey,
+  type PublicKey,
+  readKid,
+  readPublicKey,
+} from "./public_key.ts";
 
 /** An Ed25519 public key that signatures can be verified with. */
 export interface VerificationKey {
@@ -77,8 +82,8 @@ export async function importKey(
   jwk: unknown,
   choice: BackendChoice,
 ): Promise<VerificationKey> {
-  const kid = isObject(jwk) ? member(jwk, "kid") : undefined;
   if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
+    const kid = member(jwk, "kid");
     throw new SigError(
       "private_key_in_jwks",
       "Cannot use key: it has a private member d (expected a public key)",
@@ -86,9 +91,7 @@ export async function importKey(
     );
   }
   const publicKey = readPublicKey(jwk);
-  if (kid !== undefined && !isKid(kid)) {
-    throw invalidKey("kid must be 1 to 256 characters without control ones");
-  }
+  const kid = readKid(jwk);
   const node = choice.node;
   const imported = node === undefined
     ? { web: await importWeb(publicKey, kid) }

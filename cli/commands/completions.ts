@@ -1,4 +1,5 @@
 import type { Command } from "../command.ts";
+import { writeJson } from "../output.ts";
 
 /** `sig completions` */
 export const completions: Command = {
@@ -18,7 +19,10 @@ export const completions: Command = {
     // Late: the table holds this command too.
     const { COMMANDS } = await import("../commands.ts");
     const { completionScript } = await import("../completion_script.ts");
-    call.io.stdout(completionScript(call.positionals[0]!, COMMANDS));
+    const shell = call.positionals[0]!;
+    const script = completionScript(shell, COMMANDS);
+    if (call.format === "json") writeJson(call.io, { shell, script });
+    else call.io.stdout(script);
     return 0;
   },
 };

@@ -1,4 +1,4 @@
-import { parseIssuerDid } from "@sig/core";
+import { didWebOf, parseIssuerDid } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import type { Call, Command } from "../command.ts";
 import { keyStoreDir } from "../key_store_dir.ts";
@@ -56,7 +56,8 @@ export const init: Command = {
         ...(kid === undefined ? {} : { kid }),
       });
       const { origin } = parseIssuerDid(did, { allowPrivate });
-      const keyFile = file ?? `${keyStoreDir(io)}/${domain}/${made.kid}.jwk`;
+      const { host } = new URL(origin);
+      const keyFile = file ?? `${keyStoreDir(io)}/${host}/${made.kid}.jwk`;
       if (call.format === "json") {
         writeJson(io, { issuer: did, dir, kid: made.kid, key_file: keyFile });
       } else {
@@ -79,7 +80,7 @@ async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
   const { readSigningKey } = await import("../private_key.ts");
   return await readSigningKey(call, file, {
     kid: call.text("kid"),
-    kidOf: () => Promise.resolve("orgsign-1"),
+    kidOf: ({ kid }) => Promise.resolve(kid ?? "orgsign-1"),
   });
 }
 
@@ -90,5 +91,8 @@ function toDid(domain: string, allowPrivate: boolean): string {
     );
   }
   const did = `did:web:${domain.replace(":", "%3A")}`;
-  return parseIssuerDid(did, { allowPrivate }).did;
+  const { origin } = parseIssuerDid(did, { allowPrivate });
+  // Without the scheme's own port, which no URL shows: whoever asks by URL would
+  // take another issuer to speak there.
+  return didWebOf(new URL(origin));
 }

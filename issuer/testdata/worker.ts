@@ -45,7 +45,8 @@ const keys = createFileKeyStore(task.keysDir);
 const store = createFileStore(task.dir, { faults });
 const { lockTimeoutMs = 30_000 } = task;
 const now = () => new Date("2026-03-01T09:00:00Z");
-const open = () => openIssuer({ store, keys, now, faults, lockTimeoutMs });
+const open = (from = store) =>
+  openIssuer({ store: from, keys, now, faults, lockTimeoutMs });
 const count = task.count ?? 1;
 
 try {
@@ -70,9 +71,12 @@ try {
       break;
     }
     case "exhaust": {
-      const issuer = await open();
-      await issuer.append(draft(1));
+      const first = await open();
+      await first.append(draft(1));
       say(`${task.name}-1 1`);
+      await first.close();
+      // A store of its own, which has neither lock nor feed open yet.
+      const issuer = await open(createFileStore(task.dir, { faults }));
       const files: Deno.FsFile[] = [];
       try {
         for (;;) files.push(Deno.openSync(`${task.dir}/.well-known/sig.json`));

@@ -1,0 +1,216 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createIssuerHandler } from "./issuer_handler.ts";
+import { inWorkspace, type Ran, type Workspace } from "./testdata/workspace.ts";
+
+type Handler = (request: Request) => Promise<Response> | Response;
+
+interface Served {
+  readonly workspace: Workspace;
+  readonly host: string;
+  readonly url: string;
+  /** Answers in the place of the issuer's own server. */
+  answer(handler: Handler): void;
+  sig(...words: string[]): Promise<Ran>;
+}
+
+/** An issuer of one employee, on a real server of this machine. */
+async function served(work: (served: Served) => Promise<void>): Promise<void> {
+  await inWorkspace(async (workspace) => {
+    let handler: Handler = createIssuerHandler(workspace.path("acme"));
+    await using server = Deno.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      onListen() {},
+    }, (request) => handler(request));
+    const host = `127.0.0.1:${server.addr.port}`;
+    for (
+      const words of [
+        ["init", host, "--dir", "$D/acme", "--allow-insecure"],
+        [
+          ...["upsert", "--dir", "$D/acme", "--subject"],
+          ...["did:web:alice.example", "--type", "employee"],
+          ...["--role", "deploy", "--relationship-id", "r1"],
+        ],
+      ]
+    ) assertEquals((await workspace.sig(words)).code, 0);
+    await work({
+      workspace,
+      host,
+      url: `http://${host}/.well-known/sig.json`,
+      answer: (other) => void (handler = other),
+      sig: (...words) => workspace.sig([...words, "--allow-insecure"]),
+    });
+  });
+}
+
+const CHECK = ["--subject", "did:web:alice.example", "--require"];
+
+Deno.test("verify, dump-state, check and log read an issuer over HTTP", async () => {
+  await served(async ({ host, sig, url }) => {
+    const did = `did:web:${host.replace(":", "%3A")}`;
+    for (const source of [host, did, url]) {
+      const verified = await sig("verify", source);
+      assertEquals(verified, {
+        code: 0,
+        stdout: `valid: 1 event of ${did}, last sequence 1 (https)\n`,
+        stderr: "",
+      });
+      const dump = await sig("dump-state", source);
+      assertEquals([dump.code, dump.stderr], [0, ""]);
+      assertEquals(Object.keys(JSON.parse(dump.stdout).by_relationship_id), [
+        "r1",
+      ]);
+      const log = await sig("log", source, "--format", "json");
+      assertEquals([log.code, log.stderr], [0, ""]);
+      assertEquals(JSON.parse(log.stdout).relationship_id, "r1");
+    }
+    const allow = await sig("check", "--sig", host, ...CHECK, "role=deploy");
+    assertEquals(allow.code, 0);
+    const answer = JSON.parse(allow.stdout);
+    assertEquals([answer.source, answer.continuity], ["https", "unpinned"]);
+    const deny = await sig("check", "--sig", host, ...CHECK, "role=admin");
+    assertEquals([deny.code, deny.stderr], [1, ""]);
+  });
+});
+
+Deno.test("without --allow-insecure no private server is asked", async () => {
+  await served(async ({ answer, host, url, workspace }) => {
+    let asked = 0;
+    answer(() => {
+      asked++;
+      return new Response();
+    });
+    for (
+      const [source, code] of [[host, "address_not_allowed"], [
+        url,
+        "insecure_url",
+      ]]
+    ) {
+      const { code: exit, stderr } = await workspace.sig(["verify", source!]);
+      assertEquals(exit, 2);
+      assertStringIncludes(stderr, `error: ${code}: `);
+    }
+    assertEquals(asked, 0);
+  });
+});
+
+Deno.test("what was fetched and is faulty is a no of verify, and no answer of the others", async () => {
+  await served(async ({ answer, host, sig, workspace }) => {
+    const real = createIssuerHandler(workspace.path("acme"));
+    answer(async (request) => {
+      const response = await real(request);
+      if (!request.url.endsWith(".jsonl")) return response;
+      const text = await response.text();
+      return new Response(text.slice(0, -1), { headers: response.headers });
+    });
+    const verified = await sig("verify", host);
+    assertEquals([verified.code, verified.stderr], [1, ""]);
+    assertStringIncludes(verified.stdout, "invalid: incomplete_line at line 1");
+    for (
+      const words of [
+        ["dump-state", host],
+        ["log", host, "--format", "json"],
+        ["check", "--sig", host, ...CHECK, "role=admin"],
+      ]
+    ) {
+      const { code, stdout, stderr } = await sig(...words);
+      assertEquals([code, stdout], [2, ""]);
+      assertEquals(JSON.parse(stderr).code, "incomplete_line");
+      assertEquals(JSON.parse(stderr).line, 1);
+    }
+  });
+});
+
+Deno.test("another issuer at the origin is a no, before its feed is asked for", async () => {
+  await served(async ({ answer, host, sig, workspace }) => {
+    const file = workspace.path("acme/.well-known/sig.json");
+    const metadata = JSON.parse(await Deno.readTextFile(file));
+    const paths: string[] = [];
+    answer((request) => {
+      paths.push(new URL(request.url).pathname);
+      return Response.json({ ...metadata, issuer: "did:web:acme.example" });
+    });
+    const { code, stdout } = await sig("verify", host);
+    assertEquals(code, 1);
+    assertStringIncludes(stdout, "invalid: issuer_mismatch");
+    assertEquals(paths, ["/.well-known/sig.json"]);
+  });
+});
+
+Deno.test("what can't be had is no answer: exit code 2 with its reason", async (t) => {
+  const answers: readonly (readonly [string, Handler])[] = [
+    ["fetch_status", () => new Response(null, { status: 404 })],
+    ["fetch_status", () => new Response(null, { status: 500 })],
+    ["fetch_redirected", () => Response.redirect("https://acme.example/", 302)],
+    [
+      "fetch_media_type",
+      () => new Response("<p>", { headers: { "content-type": "text/html" } }),
+    ],
+    ["document_too_large", () => new Response("x".repeat(17 * 1024))],
+  ];
+  await served(async ({ answer, host, sig }) => {
+    for (const [reason, handler] of answers) {
+      await t.step(reason, async () => {
+        answer(handler);
+        const verified = await sig("verify", host);
+        assertEquals([verified.code, verified.stdout], [2, ""]);
+        assertStringIncludes(verified.stderr, `error: ${reason}: `);
+        const check = ["check", "--sig", host, ...CHECK, "role=admin"];
+        const { code, stdout, stderr } = await sig(...check);
+        assertEquals([code, stdout], [2, ""]);
+        assertEquals(JSON.parse(stderr).code, reason);
+      });
+    }
+  });
+});
+
+Deno.test("a host that nobody serves is no answer", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const host = `127.0.0.1:${listener.addr.port}`;
+  listener.close();
+  await inWorkspace(async (workspace) => {
+    const { code, stdout, stderr } = await workspace.sig(
+      ["check", "--sig", host, ...CHECK, "role=x", "--allow-insecure"],
+    );
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(JSON.parse(stderr).code, "fetch_failed");
+  });
+});
+
+Deno.test("a missing DID document is a warning to people, and in the report", async () => {
+  await served(async ({ host, sig, workspace }) => {
+    await Deno.remove(workspace.path("acme/.well-known/did.json"));
+    const text = await sig("verify", host);
+    assertEquals(text.code, 0);
+    assertStringIncludes(text.stderr, "warning: did_document_missing: ");
+    const json = await sig("verify", host, "--format", "json");
+    assertEquals([json.code, json.stderr], [0, ""]);
+    const [warning] = JSON.parse(json.stdout).warnings;
+    assertEquals(warning.code, "did_document_missing");
+  });
+});
+
+Deno.test("readers of a feed that grows see whole events only", async () => {
+  await served(async ({ host, sig, workspace }) => {
+    const append = [
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:b.example"],
+      ...["--type", "other"],
+    ];
+    let writing = true;
+    const writer = (async () => {
+      for (let i = 0; i < 10; i++) await workspace.sig(append);
+      writing = false;
+    })();
+    let seen = 0;
+    while (writing) {
+      const { code, stdout } = await sig("verify", host, "--format", "json");
+      assertEquals(code, 0, stdout);
+      const { verified_events } = JSON.parse(stdout);
+      assert(verified_events >= seen);
+      seen = verified_events;
+    }
+    await writer;
+    const { stdout } = await sig("verify", host);
+    assertStringIncludes(stdout, "valid: 11 events");
+  });
+});

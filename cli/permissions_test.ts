@@ -1,0 +1,71 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { createIssuerHandler } from "./issuer_handler.ts";
+import { sig } from "./testdata/process.ts";
+import { inWorkspace } from "./testdata/workspace.ts";
+
+const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
+const WRITING = ["--allow-read", "--allow-write", ENV];
+
+/** The table of the README: what each command needs, in the order of a story. */
+const LEAST: readonly (readonly [string, readonly string[]])[] = [
+  ["--version", []],
+  ["--help", []],
+  ["completions bash", []],
+  ["key generate", []],
+  ["key generate --out k.jwk", ["--allow-write"]],
+  ["key did k.jwk", ["--allow-read"]],
+  ["key public k.jwk", ["--allow-read"]],
+  ["init $H --dir acme --allow-insecure", WRITING],
+  ["upsert --dir acme --subject did:web:a.example --type other", WRITING],
+  ["rotate-key --dir acme --kid orgsign-2", WRITING],
+  ["verify ./acme", ["--allow-read"]],
+  ["dump-state ./acme", ["--allow-read"]],
+  ["log ./acme", ["--allow-read"]],
+  [
+    "check --sig ./acme --subject did:web:a.example --require relationship=other",
+    ["--allow-read"],
+  ],
+  ["attest --challenge c.json --key k.jwk", ["--allow-read"]],
+  ["verify $H --allow-insecure", ["--allow-net"]],
+];
+
+Deno.test("each command does its work with the permissions that the README names", async (t) => {
+  await inWorkspace(async ({ dir: cwd }) => {
+    const challenge = {
+      challenge_id: "c1",
+      audience: "https://shop.example",
+      nonce: "n1",
+      scopes: [],
+      subject: null,
+      issued_at: "2026-01-01T00:00:00Z",
+      expires_at: "9999-12-31T00:00:00Z",
+    };
+    await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
+    await using server = Deno.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      onListen() {},
+    }, createIssuerHandler(`${cwd}/acme`));
+    const host = `127.0.0.1:${server.addr.port}`;
+    for (const [words, permissions] of LEAST) {
+      await t.step(`${words} ${permissions.join(" ")}`, async () => {
+        const args = words.replace("$H", host).split(" ");
+        const { code, stderr } = await sig(args, { cwd, permissions });
+        assertEquals([code, stderr], [0, ""]);
+      });
+    }
+  });
+});
+
+Deno.test("an unreadable environment is no empty one for keys", async () => {
+  await inWorkspace(async ({ dir: cwd }) => {
+    const permissions = ["--allow-read", "--allow-write"];
+    const { code, stderr } = await sig(["init", "a.example"], {
+      cwd,
+      permissions,
+    });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "Set SIG_KEYS_DIR");
+    assertEquals([...Deno.readDirSync(cwd)], []);
+  });
+});

@@ -1,0 +1,78 @@
+import { assert, assertEquals } from "@std/assert";
+import { isCi } from "../core/testdata/vectors.ts";
+import { denoArgs, sig } from "./testdata/process.ts";
+import { inWorkspace } from "./testdata/workspace.ts";
+
+const FULL = "/dev/full";
+const hasFull = await Deno.stat(FULL).then(() => true, () => false);
+
+/** More output than a pipe holds, from one long upsert. */
+async function withIssuer(work: (cwd: string) => Promise<void>): Promise<void> {
+  await inWorkspace(async (workspace) => {
+    const { dir: cwd } = workspace;
+    await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
+    const reason = "x".repeat(2_000);
+    for (let i = 0; i < 60; i++) {
+      const { code } = await workspace.sig([
+        ...["upsert", "--dir", "$D/acme", "--type", "other"],
+        ...["--subject", "did:web:a.example", "--reason", reason],
+      ]);
+      assertEquals(code, 0);
+    }
+    await work(cwd);
+  });
+}
+
+/** Runs a line of a shell in which `sig …` is this command line. */
+async function shell(line: string, cwd: string): Promise<string> {
+  const words = denoArgs([], { cwd }).map((word) => `'${word}'`).join(" ");
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `sig() { '${Deno.execPath()}' ${words} "$@"; }; ${line}`],
+    cwd,
+    env: { SIG_KEYS_DIR: `${cwd}/keys` },
+    stderr: "null",
+  }).output();
+  return new TextDecoder().decode(stdout);
+}
+
+Deno.test("a reader that stops early is no error", async () => {
+  await withIssuer(async (cwd) => {
+    const line = "{ sig log ./acme --format json 2>err; echo $? >code; }";
+    assertEquals(await shell(`${line} | head -c 1`, cwd), "{");
+    assertEquals(await Deno.readTextFile(`${cwd}/code`), "0\n");
+    assertEquals(await Deno.readTextFile(`${cwd}/err`), "");
+  });
+});
+
+Deno.test("a result of many pages arrives whole", async () => {
+  await withIssuer(async (cwd) => {
+    const { code, stdout } = await sig(["log", "./acme", "--format", "json"], {
+      cwd,
+    });
+    assertEquals(code, 0);
+    const events = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assertEquals(events.length, 60);
+    assert(stdout.length > 128 * 1024);
+  });
+});
+
+Deno.test({
+  name: "output that can't be written ends with 2, never as a yes or a no",
+  ignore: !isCi && !hasFull,
+  fn: () =>
+    inWorkspace(async (workspace) => {
+      const { dir: cwd } = workspace;
+      await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
+      const check =
+        "sig check --sig ./acme --subject did:web:a.example --require role=x";
+      for (
+        const line of [
+          `sig verify ./acme >${FULL}`,
+          `sig verify ./acme >${FULL} 2>${FULL}`,
+          `${check} >${FULL}`,
+          `sig verify ./nowhere 2>${FULL}`,
+          `sig 2>${FULL}`,
+        ]
+      ) assertEquals(await shell(`${line}; echo $?`, cwd), "2\n", line);
+    }),
+});

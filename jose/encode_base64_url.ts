@@ -1,0 +1,15 @@
+/** base64url, by the platform where it can. @module */
+
+import { encodeBase64Url as encodeInScript } from "@std/encoding/base64url";
+
+/** As much of newer platforms as is used here; older ones don't have it. */
+interface NativeEncoder {
+  toBase64?(options: { alphabet: "base64url"; omitPadding: true }): string;
+}
+
+const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
+
+/** The canonical spelling, without padding: several times as fast in C++. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return (bytes as NativeEncoder).toBase64?.(OPTIONS) ?? encodeInScript(bytes);
+}
