@@ -138,7 +138,7 @@ async function createPrivateFile(path: string, text: string): Promise<void> {
 
 async function serve(
   { hostname, port }: { readonly hostname: string; readonly port: number },
-  handler: (request: Request) => Promise<Response>,
+  respond: (request: Request) => Promise<Response>,
 ): Promise<RunningServer> {
   try {
     const server = Deno.serve({
@@ -147,7 +147,7 @@ async function serve(
       onListen() {},
       // Nothing about the inside leaves the process.
       onError: () => new Response(null, { status: 500 }),
-    }, handler);
+    }, respond);
     const at = server.addr;
     const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
     return {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerHandler } from "./issuer_handler.ts";
+import { createIssuerSite } from "./issuer_site.ts";
 import { inWorkspace, type Ran, type Workspace } from "./testdata/workspace.ts";
 
 type Handler = (request: Request) => Promise<Response> | Response;
@@ -16,7 +16,7 @@ interface Served {
 /** An issuer of one employee, on a real server of this machine. */
 async function served(work: (served: Served) => Promise<void>): Promise<void> {
   await inWorkspace(async (workspace) => {
-    let handler: Handler = createIssuerHandler(workspace.path("acme"));
+    let handler: Handler = createIssuerSite(workspace.path("acme"));
     await using server = Deno.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -96,7 +96,7 @@ Deno.test("without --allow-insecure no private server is asked", async () => {
 
 Deno.test("what was fetched and is faulty is a no of verify, and no answer of the others", async () => {
   await served(async ({ answer, host, sig, workspace }) => {
-    const real = createIssuerHandler(workspace.path("acme"));
+    const real = createIssuerSite(workspace.path("acme"));
     answer(async (request) => {
       const response = await real(request);
       if (!request.url.endsWith(".jsonl")) return response;

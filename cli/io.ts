@@ -36,7 +36,7 @@ export interface Io {
   /** Serves requests; rejects with `invalid_request` if it can't listen. */
   serve(
     address: { readonly hostname: string; readonly port: number },
-    handler: (request: Request) => Promise<Response>,
+    respond: (request: Request) => Promise<Response>,
   ): Promise<RunningServer>;
   /** Permission bits of a file such as 0o600, null where there are none. */
   fileMode(path: string): Promise<number | null>;

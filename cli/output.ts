@@ -1,25 +1,17 @@
 /** Words for people and values for programs. @module */
 
-import { isSigError, SigError, toProblem, type Warning } from "@sig/core";
+import {
+  escapeInvisible as safe,
+  isSigError,
+  SigError,
+  toProblem,
+  type Warning,
+} from "@sig/core";
 import type { Call, Format } from "./command.ts";
 import type { Io } from "./io.ts";
 import { nextStep } from "./next_step.ts";
 
-/** Control characters, and marks that reorder or hide text. */
-const INVISIBLE =
-  // deno-lint-ignore no-control-regex -- control characters are the point
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-/**
- * Text from a feed or a user, safe for a terminal: control characters and
- * invisible direction marks are shown, not obeyed (SECURITY, S7).
- */
-export function safe(text: string): string {
-  return text.replace(
-    INVISIBLE,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
+export { safe };
 
 /** JSON text that means the same and is safe for a terminal. */
 export function safeJson(json: string): string {

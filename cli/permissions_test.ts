@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerHandler } from "./issuer_handler.ts";
+import { createIssuerSite } from "./issuer_site.ts";
 import { sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
@@ -45,7 +45,7 @@ Deno.test("each command does its work with the permissions that the README names
       hostname: "127.0.0.1",
       port: 0,
       onListen() {},
-    }, createIssuerHandler(`${cwd}/acme`));
+    }, createIssuerSite(`${cwd}/acme`));
     const host = `127.0.0.1:${server.addr.port}`;
     for (const [words, permissions] of LEAST) {
       await t.step(`${words} ${permissions.join(" ")}`, async () => {

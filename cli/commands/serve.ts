@@ -36,8 +36,8 @@ export const serve: Command = {
     const dir = call.positionals[0]!;
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
     await checkPublishable(call, dir);
-    const { createIssuerHandler } = await import("../issuer_handler.ts");
-    const server = await io.serve(address, createIssuerHandler(dir));
+    const { createIssuerSite } = await import("../issuer_site.ts");
+    const server = await io.serve(address, createIssuerSite(dir));
     // Before anyone can know that it runs, and stop it.
     const stop = io.stopRequested();
     if (call.format === "json") {

@@ -26,7 +26,7 @@ const COMMON_HEADERS = {
   "cache-control": "no-cache, no-transform",
 } as const;
 
-/** What a handler keeps open and must give back. */
+/** What a response keeps open and must give back. */
 interface Body {
   readonly status: number;
   readonly from: number;
@@ -34,11 +34,11 @@ interface Body {
 }
 
 /**
- * Makes the handler of an issuer's directory: GET and HEAD of its documents,
+ * Makes what answers requests for an issuer's directory: GET and HEAD of its documents,
  * with entity tags, conditional and range requests (RFC 9110 §13, §14), for
  * every origin. A feed ends at its last LF, so that no reader sees half a line.
  */
-export function createIssuerHandler(
+export function createIssuerSite(
   dir: string,
 ): (request: Request) => Promise<Response> {
   return async (request) => {

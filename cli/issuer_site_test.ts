@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { createIssuerHandler } from "./issuer_handler.ts";
+import { createIssuerSite } from "./issuer_site.ts";
 import { withIssuer, type Workspace } from "./testdata/workspace.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
@@ -13,7 +13,7 @@ interface Served {
 
 async function serving(work: (served: Served) => Promise<void>): Promise<void> {
   await withIssuer(async (workspace) => {
-    const handler = createIssuerHandler(workspace.path("acme"));
+    const handler = createIssuerSite(workspace.path("acme"));
     await work({
       workspace,
       feed: await Deno.readTextFile(workspace.path(`acme${FEED}`)),
