@@ -1,6 +1,6 @@
 /** The application: from a request to a response. @module */
 
-import { SPEC_VERSION } from "@sig/core";
+import { createHealth } from "@sig/api/http";
 import { Hono } from "hono";
 import { VERSION } from "./version.ts";
 
@@ -31,16 +31,12 @@ export interface AppOptions {
  * ```
  */
 export function createApp(options: AppOptions = {}): App {
-  const now = options.now ?? (() => new Date());
-  const started = now().getTime();
+  const health = createHealth({
+    service: "sig-web",
+    version: VERSION,
+    now: options.now ?? (() => new Date()),
+  });
   const app = new Hono();
-  app.get("/healthz", (context) =>
-    context.json({
-      status: "ok",
-      service: "sig-web",
-      version: VERSION,
-      spec_version: SPEC_VERSION,
-      uptime_seconds: Math.floor((now().getTime() - started) / 1000),
-    }));
+  app.get("/healthz", (context) => context.json(health()));
   return { fetch: async (request) => await app.fetch(request) };
 }
