@@ -168,7 +168,7 @@ interface Loaded {
  * which would double the cost of an append; after a crash so many lines are
  * verified again.
  */
-const MAX_PENDING = 64;
+const MAX_PENDING = 256;
 
 /** Attempts with an index that was reset, the last one in memory. */
 const MAX_ATTEMPTS = 4;
