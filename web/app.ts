@@ -6,8 +6,8 @@ import { VERSION } from "./version.ts";
 
 /** Answers requests; runs on any server that speaks `Request` and `Response`. */
 export interface App {
-  /** Answers one request. */
-  fetch(request: Request): Promise<Response>;
+  /** Answers one request; `info` is what the server tells of the connection. */
+  fetch(request: Request, info?: unknown): Promise<Response>;
 }
 
 /** Options of {@linkcode createApp}. */
