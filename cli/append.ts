@@ -8,7 +8,8 @@ import {
   SigError,
 } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
-import type { Call, FlagSpec } from "./command.ts";
+import type { FlagSpec } from "@sig/api/flags";
+import type { Call } from "./command.ts";
 import { safe, writeJson } from "./output.ts";
 
 /** Flags of every append. */

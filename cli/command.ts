@@ -1,28 +1,13 @@
 /** What a command is: help, completions and parsing come from this. @module */
 
+import type { FlagSpec, GivenFlags } from "@sig/api/flags";
 import type { Io } from "./io.ts";
-
-/** A flag of a command. */
-export interface FlagSpec {
-  /** Without the dashes. */
-  readonly name: string;
-  /** Shown for its value; a flag without it is a switch. */
-  readonly value?: string;
-  /** What it does, one line. */
-  readonly help: string;
-  /** May be given more than once. */
-  readonly repeat?: true;
-  /** The command does nothing without it. */
-  readonly required?: true;
-  /** The only values. */
-  readonly choices?: readonly string[];
-}
 
 /** How a command writes where `--format` is not given. */
 export type Format = "text" | "json";
 
 /** A command line that was understood. */
-export interface Call {
+export interface Call extends GivenFlags {
   /** The name it was called by: the command's, or an alias. */
   readonly name: string;
   /** Words that are no flags. */
@@ -31,12 +16,6 @@ export interface Call {
   readonly format: Format;
   /** The outside. */
   readonly io: Io;
-  /** A flag's value, undefined when not given. */
-  text(flag: string): string | undefined;
-  /** A repeatable flag's values. */
-  texts(flag: string): readonly string[];
-  /** Whether a switch is given. */
-  on(flag: string): boolean;
 }
 
 /** A command. */

@@ -1,5 +1,6 @@
 /** From the first word to its command. @module */
 
+import { suggest, usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION } from "@sig/core";
 import { askedFormat } from "./asked_format.ts";
 import type { Command, Format } from "./command.ts";
@@ -7,8 +8,7 @@ import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 import { reportError, writeJson } from "./output.ts";
-import { flagsOf, parseCommandLine, usageError } from "./parse_command_line.ts";
-import { suggest } from "./suggest.ts";
+import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit code of an interrupted command. */

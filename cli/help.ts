@@ -1,6 +1,7 @@
 /** Help, from the same table that parses. @module */
 
-import type { Command, FlagSpec } from "./command.ts";
+import { flagTable, wordTable } from "@sig/api/flags";
+import type { Command } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** The list of commands. */
@@ -11,7 +12,7 @@ export function overallHelp(commands: readonly Command[]): string {
 Usage: sig <command> [flags]
 
 Commands:
-${table(rows)}
+${wordTable(rows)}
 
   sig <command> --help    flags and examples of a command
   sig --version           version
@@ -40,7 +41,7 @@ export function commandHelp(command: Command, name: string): string {
   const about = command.description ? `\n${command.description}\n` : "";
   const described = positionals.length > 0
     ? `\nWords:\n${
-      table(positionals.map((each) => [each.name, each.help] as const))
+      wordTable(positionals.map((each) => [each.name, each.help] as const))
     }\n`
     : "";
   return `sig ${name}: ${command.summary}
@@ -48,25 +49,9 @@ ${about}
 Usage: ${usage}
 ${aliases}${described}
 Flags:
-${table(flagsOf(command, name).map(flagRow))}
+${flagTable(flagsOf(command, name))}
 
 Examples:
 ${command.examples.map((line) => `  ${line}`).join("\n")}
 `;
-}
-
-function flagRow(flag: FlagSpec): readonly [string, string] {
-  const value = flag.value === undefined ? "" : ` ${flag.value}`;
-  const notes = [
-    ...(flag.required ? ["required"] : []),
-    ...(flag.repeat ? ["repeatable"] : []),
-  ];
-  const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
-  return [`--${flag.name}${value}`, flag.help + note];
-}
-
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)
-    .join("\n");
 }

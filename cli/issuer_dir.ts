@@ -20,7 +20,7 @@ import { importSigningKey } from "@sig/jose";
 import type { Call } from "./command.ts";
 import { keyStoreDir } from "./key_store_dir.ts";
 import { warn } from "./output.ts";
-import { usageError } from "./parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 import { readSigningKey, seedToJwk } from "./private_key.ts";
 
 const MAX_DOCUMENT_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 /** Where private keys lie (INTERFACES §2). @module */
 
 import type { Io } from "./io.ts";
-import { usageError } from "./parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 
 /** `SIG_KEYS_DIR`, else a folder of the user's data directory. */
 export function keyStoreDir(io: Io): string {

@@ -11,7 +11,7 @@ import { importSigningKey, type SigningKey } from "@sig/jose";
 import type { Call } from "./command.ts";
 import type { Io } from "./io.ts";
 import { warn } from "./output.ts";
-import { usageError } from "./parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 
 const MAX_KEY_BYTES = 16 * 1024;
 

@@ -2,8 +2,9 @@
 
 import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
 import { isSigError, parseTimestamp, SigError } from "@sig/core";
-import type { Call, FlagSpec } from "./command.ts";
-import { usageError } from "./parse_command_line.ts";
+import type { FlagSpec } from "@sig/api/flags";
+import type { Call } from "./command.ts";
+import { usageError } from "@sig/api/flags";
 
 /** What a source may be, for help. */
 export const SOURCE_HELP =

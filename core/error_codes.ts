@@ -78,6 +78,7 @@ export type ErrorCode =
   | "attestation_time_invalid"
   | "unauthorized"
   | "host_not_allowed"
+  | "origin_not_allowed"
   | "not_found"
   | "challenge_not_found"
   | "source_not_found"
@@ -183,6 +184,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = Object
     attestation_time_invalid: info("refused", 403),
     unauthorized: info("refused", 401),
     host_not_allowed: info("refused", 421),
+    origin_not_allowed: info("refused", 403),
     not_found: info("not_found", 404),
     challenge_not_found: info("not_found", 404),
     source_not_found: info("not_found", 404),

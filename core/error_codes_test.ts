@@ -38,6 +38,8 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
   ],
   ["refused", 401, "unauthorized"],
   ["refused", 421, "host_not_allowed"],
+  // Not in the contract's list: a page of another site asks (SECURITY W9).
+  ["refused", 403, "origin_not_allowed"],
   [
     "not_found",
     404,

@@ -11,8 +11,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
   issuer: ["core", "jose", "jsr:@std/ulid"],
   consumer: ["core", "jose", "jsr:@std/encoding"],
-  cli: ["core", "jose", "issuer", "consumer", "jsr:@std/cli", "jsr:@std/http"],
-  api: ["core", "jose", "consumer", "npm:hono", "jsr:@std/http"],
+  cli: [
+    ...["core", "jose", "issuer", "consumer", "api", "web"],
+    "jsr:@std/http",
+  ],
+  api: [
+    ...["core", "jose", "consumer"],
+    ...["npm:hono", "jsr:@std/cli", "jsr:@std/http"],
+  ],
   web: ["core", "jose", "consumer", "api", "npm:hono", "jsr:@std/http"],
 };
 

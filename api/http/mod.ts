@@ -1,6 +1,44 @@
 /**
- * What every HTTP server of SIG needs. So far the health check.
+ * What both HTTP servers of SIG stand on: who is let in, within which limits,
+ * how errors are told, and one log entry a request.
+ *
+ * @example A service of one route
+ * ```ts
+ * import { createService } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const app = createService("sig-web", [{
+ *   method: "POST",
+ *   path: "/echo",
+ *   handle: async (exchange) => exchange.json(await exchange.readJson(1024)),
+ * }], { hosts: ["localhost"] });
+ * const response = await app.fetch(
+ *   new Request("http://rebound.example/echo", { method: "POST" }),
+ * );
+ * assertEquals(response.status, 421);
+ * ```
  *
  * @module
  */
+export type { App } from "./app.ts";
+export {
+  Exchange,
+  type ExchangeContext,
+  type ReplyOptions,
+} from "./exchange.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
+export { LOOPBACK_HOSTS } from "./host_list.ts";
+export { createLogWriter, type LogWriter } from "./log_writer.ts";
+export type { RateLimit } from "./rate_limiter.ts";
+export {
+  formatLogEntry,
+  type LogFormat,
+  type RequestLogEntry,
+} from "./request_log.ts";
+export {
+  createService,
+  DEFAULT_MAX_CONCURRENT,
+  type Handle,
+  type Route,
+  type ServiceOptions,
+} from "./service.ts";

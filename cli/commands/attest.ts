@@ -39,7 +39,7 @@ export const attest: Command = {
   async run(call) {
     const { io } = call;
     const file = call.text("key") ?? io.env("SIG_KEY_FILE");
-    const { usageError } = await import("../parse_command_line.ts");
+    const { usageError } = await import("@sig/api/flags");
     if (file === undefined) {
       throw usageError("--key is required", { flag: "--key" });
     }

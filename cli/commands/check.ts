@@ -1,6 +1,6 @@
 import type { CheckAnswer, Explanation, Reason } from "@sig/core";
 import type { Call, Command } from "../command.ts";
-import { parseDuration } from "../duration.ts";
+import { parseDuration } from "@sig/api/flags";
 import { colour, safe, writeJson, writeWarnings } from "../output.ts";
 import {
   POLICY_FLAGS,

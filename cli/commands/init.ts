@@ -3,7 +3,7 @@ import type { SigningKey } from "@sig/jose";
 import type { Call, Command } from "../command.ts";
 import { keyStoreDir } from "../key_store_dir.ts";
 import { safe, writeJson } from "../output.ts";
-import { usageError } from "../parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 
 /** `sig init` */
 export const init: Command = {

@@ -1,7 +1,7 @@
 import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
 import type { Command } from "../command.ts";
 import { safeJson, writeJson } from "../output.ts";
-import { usageError } from "../parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 
 /** `sig key` */
 export const key: Command = {

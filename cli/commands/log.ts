@@ -7,7 +7,7 @@ import {
 import type { VerifiedEvent } from "@sig/consumer";
 import type { Command } from "../command.ts";
 import { safe, writeWarnings } from "../output.ts";
-import { usageError } from "../parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../source_flags.ts";
 
 /** `sig log` */

@@ -1,6 +1,6 @@
 import { isSigError } from "@sig/core";
 import type { Call, Command } from "../command.ts";
-import { parseAddress } from "../address.ts";
+import { parseAddress } from "@sig/api/flags";
 import { safe, warn, writeJson } from "../output.ts";
 
 /** Milliseconds that requests in flight get when it is stopped. */

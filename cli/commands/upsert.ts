@@ -7,7 +7,7 @@ import {
   PEER_FLAGS,
 } from "../append.ts";
 import type { Call, Command } from "../command.ts";
-import { usageError } from "../parse_command_line.ts";
+import { usageError } from "@sig/api/flags";
 
 /** `sig upsert` */
 export const upsert: Command = {

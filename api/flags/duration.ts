@@ -1,6 +1,6 @@
 /** Durations on the command line: `<n>` with `ms`, `s`, `m`, `h` or `d`. @module */
 
-import { usageError } from "./parse_command_line.ts";
+import { usageError } from "./usage_error.ts";
 
 const MILLISECONDS: { readonly [unit: string]: number } = {
   ms: 1,

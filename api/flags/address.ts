@@ -1,6 +1,6 @@
 /** Where to listen: `host:port`, `[ipv6]:port`. @module */
 
-import { usageError } from "./parse_command_line.ts";
+import { usageError } from "./usage_error.ts";
 
 /** A parsed `--addr`. */
 export interface Address {
@@ -13,7 +13,11 @@ export interface Address {
 const ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([a-z0-9.-]+)):(0|[1-9]\d{0,4})$/;
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
-/** Reads an address strictly: a mistake must not open it to the world. */
+/**
+ * Reads an address strictly: a mistake must not open it to the world.
+ *
+ * @throws {SigError} `invalid_request` with `context.flag` `--addr`.
+ */
 export function parseAddress(text: string): Address {
   const [, ipv6, name, digits] = ADDRESS.exec(text) ?? [];
   const port = Number(digits);
@@ -36,4 +40,23 @@ function isIpv6(text: string): boolean {
 function isName(name: string | undefined): boolean {
   return name !== undefined && name.split(".").every((l) => LABEL.test(l)) &&
     URL.parse(`http://${name}`)?.hostname === name;
+}
+
+/**
+ * Whether only this machine can reach a server that listens there. A name other
+ * than `localhost` may resolve to anything.
+ *
+ * @example
+ * ```ts
+ * import { isLoopback } from "@sig/api/flags";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isLoopback("127.0.0.2") && isLoopback("::1"));
+ * assert(!isLoopback("0.0.0.0"));
+ * ```
+ */
+export function isLoopback(hostname: string): boolean {
+  if (hostname === "localhost") return true;
+  if (/^127(?:\.\d{1,3}){3}$/.test(hostname)) return true;
+  return URL.parse(`http://[${hostname}]`)?.hostname === "[::1]";
 }

@@ -1,0 +1,21 @@
+/**
+ * The words of a command line, read strictly: what the three programs of SIG
+ * have in common.
+ *
+ * @example
+ * ```ts
+ * import { parseAddress } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseAddress("[::1]:8787"), { hostname: "::1", port: 8787 });
+ * ```
+ *
+ * @module
+ */
+export { type Address, isLoopback, parseAddress } from "./address.ts";
+export { parseDuration } from "./duration.ts";
+export { flagTable, wordTable } from "./flag_table.ts";
+export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
+export { suggest } from "./suggest.ts";
+export { usageError } from "./usage_error.ts";

@@ -1,0 +1,11 @@
+/** The error of a command line that can't be meant. @module */
+
+import { SigError } from "@sig/core";
+
+/** `invalid_request` with the flag that it is about and what to do next. */
+export function usageError(
+  why: string,
+  context: { readonly flag?: string; readonly hint?: string } = {},
+): SigError {
+  return new SigError("invalid_request", `Cannot run: ${why}`, { context });
+}

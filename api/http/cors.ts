@@ -1,0 +1,68 @@
+/** Pages of other origins, where the operator allows them. @module */
+
+import { quote, SigError } from "@sig/core";
+
+type Header = readonly [string, string];
+
+/** The headers of cross-origin requests (WHATWG Fetch, CORS protocol). */
+export interface Cors {
+  /** What every response to this request says. */
+  headersFor(request: Request): readonly Header[];
+  /** Whether a browser asks if it may ask. */
+  isPreflight(request: Request): boolean;
+  /** What the answer to that says in addition. */
+  readonly preflightHeaders: readonly Header[];
+}
+
+const NONE: readonly Header[] = [];
+const VARY: Header = ["vary", "origin"];
+
+/**
+ * Makes the CORS headers for exactly these origins; none: no header at all, and
+ * browsers keep other origins' pages out. Never `*`, never with credentials.
+ *
+ * @throws {SigError} `invalid_request` for what is no origin.
+ */
+export function createCors(origins: readonly string[]): Cors {
+  for (const origin of origins) checkOrigin(origin);
+  const headers = new Map<string, readonly Header[]>(
+    origins.map((origin) => [origin, [
+      VARY,
+      ["access-control-allow-origin", origin],
+      ["access-control-expose-headers", "x-request-id, retry-after"],
+    ]]),
+  );
+  return {
+    headersFor(request) {
+      if (headers.size === 0) return NONE;
+      const origin = request.headers.get("origin");
+      return (origin === null ? undefined : headers.get(origin)) ?? [VARY];
+    },
+    isPreflight({ method, headers: given }) {
+      return method === "OPTIONS" && headers.has(given.get("origin") ?? "") &&
+        given.has("access-control-request-method");
+    },
+    preflightHeaders: [
+      ["access-control-allow-methods", "GET, POST"],
+      [
+        "access-control-allow-headers",
+        "content-type, authorization, x-request-id",
+      ],
+      ["access-control-max-age", "600"],
+    ],
+  };
+}
+
+function checkOrigin(origin: string): void {
+  if (URL.parse(origin)?.origin === origin && origin !== "null") return;
+  throw new SigError(
+    "invalid_request",
+    `Cannot allow origin ${quote(origin)}: it must be an origin`,
+    {
+      context: {
+        flag: "--cors-origin",
+        hint: "For example: https://app.acme.example, with no path behind it.",
+      },
+    },
+  );
+}

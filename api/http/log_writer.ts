@@ -1,0 +1,57 @@
+/** Writing log lines without making requests wait. @module */
+
+/** Characters that may wait; beyond, lines are dropped and counted. */
+const MAX_WAITING = 1024 * 1024;
+
+/** Writes lines behind the requests that they are about. */
+export interface LogWriter {
+  /** Takes a line, which ends in LF. */
+  write(line: string): void;
+  /** Resolves when everything taken so far is written. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Makes a writer that collects lines while a write is under way: under load one
+ * write takes many lines. A reader that is too slow loses lines, and is told
+ * how many.
+ *
+ * @param write Writes a text to its end.
+ */
+export function createLogWriter(
+  write: (text: string) => Promise<void>,
+): LogWriter {
+  let waiting = "";
+  let dropped = 0;
+  let writing: Promise<void> | undefined;
+
+  const drain = async () => {
+    // The requests of this turn of the event loop share one write.
+    await Promise.resolve();
+    while (waiting !== "") {
+      const text = waiting;
+      waiting = "";
+      // Whoever read this has gone: the service goes on.
+      await write(text).catch(() => {});
+    }
+    writing = undefined;
+  };
+
+  return {
+    write(line) {
+      if (waiting.length + line.length > MAX_WAITING) {
+        dropped++;
+        return;
+      }
+      if (dropped > 0) {
+        waiting += `{"level":"error","dropped_lines":${dropped}}\n`;
+        dropped = 0;
+      }
+      waiting += line;
+      writing ??= drain();
+    },
+    async flush() {
+      await writing;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** One line a request, for people or programs (SECURITY O1). @module */
+
+import { escapeInvisible } from "@sig/core";
+
+/** What is told of a request: no body, no query, no token, no subject. */
+export interface RequestLogEntry {
+  /** When it came: RFC 3339 UTC. */
+  readonly time: string;
+  /** `error` only for what was not meant to happen. */
+  readonly level: "info" | "error";
+  /** Which server. */
+  readonly service: string;
+  /** The request's name, as in the response. */
+  readonly request_id: string;
+  /** Its method. */
+  readonly method: string;
+  /** Its path, without the query; at most 200 characters. */
+  readonly path: string;
+  /** The response's status. */
+  readonly status: number;
+  /** Milliseconds until the response was made. */
+  readonly duration_ms: number;
+  /** The client's address, where it is known. */
+  readonly client?: string;
+  /** The problem's code. */
+  readonly code?: string;
+  /** What was thrown, with its stack; for `internal` only. */
+  readonly error?: string;
+}
+
+/** How a log is written. */
+export type LogFormat = "json" | "text";
+
+/**
+ * An entry as one line. Whatever a client sent, it stays one line and can't
+ * speak to a terminal.
+ *
+ * @example
+ * ```ts
+ * import { formatLogEntry } from "./request_log.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const line = formatLogEntry({
+ *   time: "2026-01-01T00:00:00.000Z",
+ *   level: "info",
+ *   service: "sig-api",
+ *   request_id: "r1",
+ *   method: "GET",
+ *   path: "/\u001b[2J",
+ *   status: 404,
+ *   duration_ms: 1,
+ *   code: "not_found",
+ * }, "text");
+ * assertEquals(
+ *   line,
+ *   "2026-01-01T00:00:00.000Z GET /\\u001b[2J 404 not_found 1ms r1\n",
+ * );
+ * ```
+ */
+export function formatLogEntry(
+  entry: RequestLogEntry,
+  format: LogFormat,
+): string {
+  if (format === "json") return `${escapeInvisible(JSON.stringify(entry))}\n`;
+  const { time, method, path, status, code, duration_ms, request_id, error } =
+    entry;
+  const words = [time, method, path, status, code, `${duration_ms}ms`];
+  const line = [...words, request_id, error].filter((word) =>
+    word !== undefined
+  );
+  return `${escapeInvisible(line.join(" "))}\n`;
+}

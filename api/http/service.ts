@@ -1,0 +1,319 @@
+/** What stands between the network and the routes (SECURITY §5). @module */
+
+import { SigError } from "@sig/core";
+import { Hono } from "hono";
+import type { App } from "./app.ts";
+import { createClientAddress } from "./client_address.ts";
+import { createCors } from "./cors.ts";
+import { Exchange } from "./exchange.ts";
+import { createHostList } from "./host_list.ts";
+import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
+import { requestIdOf } from "./request_id.ts";
+import type { RequestLogEntry } from "./request_log.ts";
+import { createSecretMatcher } from "./secret_matcher.ts";
+
+/** One method of one path. */
+export interface Route {
+  /** `GET` answers `HEAD` too. */
+  readonly method: "GET" | "POST";
+  /** The path, with `:name` for what {@linkcode Handle} gets as `params`. */
+  readonly path: string;
+  /** Answers without a token. */
+  readonly open?: true;
+  /** Answers however busy the service is; for health checks. */
+  readonly always?: true;
+  /** Makes the response. */
+  readonly handle: Handle;
+}
+
+/** Makes the response to a request; what it throws becomes a problem. */
+export type Handle = (
+  exchange: Exchange,
+  params: { readonly [name: string]: string },
+) => Response | Promise<Response>;
+
+/** Options of {@linkcode createService}, and of both servers. */
+export interface ServiceOptions {
+  /** The clock; `() => new Date()` unless told. */
+  readonly now?: (() => Date) | undefined;
+  /** The only names in `Host` that are answered; every one unless told. */
+  readonly hosts?: readonly string[] | undefined;
+  /** The bearer token that requests must carry; none unless told. */
+  readonly token?: string | undefined;
+  /** Origins whose pages may ask (CORS); none unless told. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** How often one client may ask; off unless told. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Networks whose `X-Forwarded-For` is believed; none unless told. */
+  readonly trustProxy?: readonly string[] | undefined;
+  /** Requests answered at a time; 512 unless told. */
+  readonly maxConcurrent?: number | undefined;
+  /** Bytes of bodies held at a time; 256 MiB unless told. */
+  readonly maxHeldBytes?: number | undefined;
+  /** Milliseconds until a body must be there; 10,000 unless told. */
+  readonly bodyTimeoutMs?: number | undefined;
+  /** Told of every request when its response is made; must not throw. */
+  readonly log?: ((entry: RequestLogEntry) => void) | undefined;
+}
+
+/** Answered at a time unless told. */
+export const DEFAULT_MAX_CONCURRENT = 512;
+const DEFAULT_MAX_HELD_BYTES = 256 * 1024 * 1024;
+const DEFAULT_BODY_TIMEOUT_MS = 10_000;
+
+/** How often the same refusal is worth repeating the question. */
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Makes a service of routes: request ids, the Host list, the token, limits,
+ * CORS, problems for whatever is refused or thrown, and one log entry a
+ * request.
+ *
+ * @example
+ * ```ts
+ * import { createService } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const app = createService("sig-api", [{
+ *   method: "GET",
+ *   path: "/hello/:name",
+ *   handle: (exchange, { name }) => exchange.json({ hello: name }),
+ * }]);
+ * const found = await app.fetch(new Request("http://127.0.0.1/hello/alice"));
+ * assertEquals(await found.json(), { hello: "alice" });
+ * const lost = await app.fetch(new Request("http://127.0.0.1/nowhere"));
+ * assertEquals((await lost.json()).code, "not_found");
+ * ```
+ *
+ * @throws {SigError} `invalid_request` for a host, origin or proxy that is none.
+ * @throws {RangeError} for a rate limit that is none.
+ */
+export function createService(
+  service: "sig-api" | "sig-web",
+  routes: readonly Route[],
+  options: ServiceOptions = {},
+): App {
+  const now = options.now ?? (() => new Date());
+  const gate = createGate(options);
+  const cors = createCors(options.corsOrigins ?? []);
+  const clientOf = createClientAddress(options.trustProxy);
+  const limit = options.rateLimit && createRateLimiter(options.rateLimit);
+  const maxHeldBytes = options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES;
+  const maxConcurrent = options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT;
+  const bodyTimeoutMs = options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS;
+  let heldBytes = 0;
+  let inProgress = 0;
+
+  const answer: Answer = async (route, { exchange, client }, params) => {
+    const { request } = exchange;
+    gate.checkSite(request);
+    if (route.always) return await route.handle(exchange, params);
+    // An address that isn't known can't be told from others.
+    limit?.(client() ?? "", now().getTime());
+    if (!route.open) gate.checkToken(request.headers);
+    if (inProgress >= maxConcurrent) throw overloaded("requests");
+    inProgress++;
+    try {
+      return await route.handle(exchange, params);
+    } finally {
+      inProgress--;
+    }
+  };
+  const router = createRouter(routes, answer);
+
+  return {
+    async fetch(request, info) {
+      const came = now();
+      let ownBytes = 0;
+      const exchange = new Exchange(request, {
+        requestId: requestIdOf(request.headers),
+        headers: cors.headersFor(request),
+        bodyTimeoutMs,
+        reserve(bytes) {
+          if (heldBytes + bytes > maxHeldBytes) throw overloaded("bytes");
+          heldBytes += bytes;
+          ownBytes += bytes;
+        },
+      });
+      const client = () => clientOf(request.headers, info);
+      let response: Response;
+      try {
+        gate.checkHost(request);
+        response = cors.isPreflight(request)
+          ? exchange.reply(null, {
+            status: 204,
+            type: "text/plain",
+            headers: cors.preflightHeaders,
+          })
+          : await router.fetch(request, { exchange, client });
+      } catch (error) {
+        response = exchange.refuse(error);
+      } finally {
+        heldBytes -= ownBytes;
+      }
+      options.log?.(
+        entryOf(service, exchange, response.status, came, now(), client()),
+      );
+      return response;
+    },
+  };
+}
+
+interface Bindings {
+  readonly exchange: Exchange;
+  readonly client: () => string | undefined;
+}
+
+type Answer = (
+  route: Route,
+  bindings: Bindings,
+  params: { readonly [name: string]: string },
+) => Promise<Response>;
+
+/** What finds a request's route; every error is answered by the exchange. */
+function createRouter(routes: readonly Route[], answer: Answer) {
+  const router = new Hono<{ Bindings: Bindings }>();
+  const allowed = new Map<string, string[]>();
+  for (const route of routes) {
+    const methods = allowed.get(route.path) ?? [];
+    allowed.set(route.path, methods);
+    methods.push(...(route.method === "GET" ? ["GET", "HEAD"] : ["POST"]));
+    router.on(route.method, route.path, async ({ env, req }) => {
+      try {
+        return await answer(route, env, req.param());
+      } catch (error) {
+        // Here, since a thrown non-error would escape the router's handler.
+        return env.exchange.refuse(error);
+      }
+    });
+  }
+  for (const [path, methods] of allowed) {
+    const allow = methods.join(", ");
+    router.all(path, ({ env }) =>
+      env.exchange.refuse(
+        new SigError(
+          "method_not_allowed",
+          `Cannot answer: the method must be ${
+            allow.replace(/, (?=\w+$)/, " or ")
+          }`,
+          { context: { allow } },
+        ),
+      ));
+  }
+  router.notFound(({ env }) =>
+    env.exchange.refuse(
+      new SigError("not_found", "Cannot answer: there is nothing at this path"),
+    )
+  );
+  return router;
+}
+
+/** Who is let in. */
+interface Gate {
+  checkHost(request: Request): void;
+  checkSite(request: Request): void;
+  checkToken(headers: Headers): void;
+}
+
+function createGate(options: ServiceOptions): Gate {
+  const isKnownHost = options.hosts && createHostList(options.hosts);
+  const origins = new Set(options.corsOrigins);
+  const { token } = options;
+  const isToken = token === undefined ? undefined : createSecretMatcher(token);
+  return {
+    checkHost(request) {
+      if (isKnownHost === undefined) return;
+      // Both: an absolute target in the request line replaces the header.
+      const header = request.headers.get("host");
+      const target = new URL(request.url).host;
+      if (isKnownHost(target) && (header === null || isKnownHost(header))) {
+        return;
+      }
+      throw new SigError(
+        "host_not_allowed",
+        "Cannot answer: this server is not known by that name",
+        {
+          context: {
+            hint: "The operator adds a name with --host, for a proxy's sake.",
+          },
+        },
+      );
+    },
+    checkSite(request) {
+      if (request.method === "GET" || request.method === "HEAD") return;
+      if (request.headers.get("sec-fetch-site") !== "cross-site") return;
+      const origin = request.headers.get("origin");
+      if (origin !== null && origins.has(origin)) return;
+      throw new SigError(
+        "origin_not_allowed",
+        "Cannot answer: a page of another site asks",
+        {
+          context: { hint: "The operator allows a site with --cors-origin." },
+        },
+      );
+    },
+    checkToken(headers) {
+      if (isToken === undefined) return;
+      const [, given] = /^Bearer +([^ ]+) *$/i.exec(
+        headers.get("authorization") ?? "",
+      ) ?? [];
+      if (given !== undefined && isToken(given)) return;
+      throw new SigError(
+        "unauthorized",
+        "Cannot answer: a bearer token is needed",
+        {
+          context: { hint: "Send the header authorization: Bearer <token>." },
+        },
+      );
+    },
+  };
+}
+
+function overloaded(what: "requests" | "bytes"): SigError {
+  return new SigError(
+    "overloaded",
+    what === "requests"
+      ? "Cannot answer: too many requests are being answered"
+      : "Cannot answer: too many large requests are being answered",
+    {
+      context: {
+        retry_after_seconds: RETRY_AFTER_SECONDS,
+        hint: "Ask again in a moment.",
+      },
+    },
+  );
+}
+
+/** Characters of a path that a log line holds. */
+const MAX_LOGGED_PATH = 200;
+
+function entryOf(
+  service: string,
+  { request, requestId, problem, thrown }: Exchange,
+  status: number,
+  came: Date,
+  done: Date,
+  client: string | undefined,
+): RequestLogEntry {
+  const { pathname } = new URL(request.url);
+  return {
+    time: came.toISOString(),
+    level: problem?.code === "internal" ? "error" : "info",
+    service,
+    request_id: requestId,
+    method: request.method,
+    path: pathname.slice(0, MAX_LOGGED_PATH),
+    status,
+    duration_ms: Math.max(0, done.getTime() - came.getTime()),
+    ...(client === undefined ? {} : { client }),
+    ...(problem === undefined ? {} : { code: problem.code }),
+    ...(problem?.code === "internal" ? { error: describe(thrown) } : {}),
+  };
+}
+
+/** For the operator's log only; a stack begins with name and message. */
+function describe(thrown: unknown): string {
+  return thrown instanceof Error
+    ? thrown.stack ?? `${thrown.name}: ${thrown.message}`
+    : typeof thrown;
+}
