@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. @module */
 
 import type { Command } from "./command.ts";
+import { api } from "./commands/api.ts";
 import { attest } from "./commands/attest.ts";
 import { check } from "./commands/check.ts";
 import { completions } from "./commands/completions.ts";
@@ -13,6 +14,7 @@ import { rotateKey } from "./commands/rotate_key.ts";
 import { serve } from "./commands/serve.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
+import { web } from "./commands/web.ts";
 
 /** The table that parsing, help and completions come from. */
 export const COMMANDS: readonly Command[] = [
@@ -27,5 +29,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   key,
   attest,
+  api,
+  web,
   completions,
 ];

@@ -1,7 +1,7 @@
 /** The outside as Deno gives it. @module */
 
 import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
-import type { Io, RunningServer } from "./io.ts";
+import type { Io } from "./io.ts";
 
 /** Makes the real {@linkcode Io} of a process. */
 export function createDenoIo(): Io {
@@ -22,7 +22,8 @@ export function createDenoIo(): Io {
         return false;
       }
     },
-    serve,
+    serve: async (address, respond) =>
+      (await import("@sig/api/http")).listen(address, respond),
     fileMode,
     interrupted: () => signalled(["SIGINT"]),
     stopRequested: () =>
@@ -134,47 +135,6 @@ async function createPrivateFile(path: string, text: string): Promise<void> {
       { cause },
     );
   }
-}
-
-async function serve(
-  { hostname, port }: { readonly hostname: string; readonly port: number },
-  respond: (request: Request) => Promise<Response>,
-): Promise<RunningServer> {
-  try {
-    const server = Deno.serve({
-      hostname,
-      port,
-      onListen() {},
-      // Nothing about the inside leaves the process.
-      onError: () => new Response(null, { status: 500 }),
-    }, respond);
-    const at = server.addr;
-    const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
-    return {
-      url: `http://${host}:${at.port}`,
-      finished: server.finished,
-      shutdown: (graceMs) => shutdown(server, graceMs),
-    };
-  } catch (cause) {
-    throw await ioError(
-      "invalid_request",
-      `Cannot listen on ${hostname}:${port}: it is in use or not allowed`,
-      { context: { flag: "--addr" }, cause },
-    );
-  }
-}
-
-/** A reader that takes nothing would keep its request in flight for ever. */
-async function shutdown(
-  server: Deno.HttpServer,
-  graceMs: number,
-): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, graceMs);
-  });
-  await Promise.race([server.shutdown(), grace]);
-  clearTimeout(timer);
 }
 
 async function fileMode(path: string): Promise<number | null> {

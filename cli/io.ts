@@ -1,14 +1,8 @@
 /** All that the command line touches of the outside. @module */
 
-/** A running server. */
-export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-  /** Resolves when it has stopped. */
-  readonly finished: Promise<void>;
-  /** Lets requests in flight finish, for so long at most, then stops. */
-  shutdown(graceMs: number): Promise<void>;
-}
+import type { Respond, RunningServer } from "@sig/api/http";
+
+export type { RunningServer };
 
 /**
  * The outside, as one object: commands are tested as data, with what they were
@@ -36,7 +30,7 @@ export interface Io {
   /** Serves requests; rejects with `invalid_request` if it can't listen. */
   serve(
     address: { readonly hostname: string; readonly port: number },
-    respond: (request: Request) => Promise<Response>,
+    respond: Respond,
   ): Promise<RunningServer>;
   /** Permission bits of a file such as 0o600, null where there are none. */
   fileMode(path: string): Promise<number | null>;

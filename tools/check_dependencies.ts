@@ -19,7 +19,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     ...["core", "jose", "consumer"],
     ...["npm:hono", "jsr:@std/cli", "jsr:@std/http"],
   ],
-  web: ["core", "jose", "consumer", "api", "npm:hono", "jsr:@std/http"],
+  web: [
+    ...["core", "jose", "issuer", "consumer", "api"],
+    ...["npm:redis", "jsr:@std/encoding", "jsr:@std/http"],
+  ],
 };
 
 const ROOT = new URL("..", import.meta.url);

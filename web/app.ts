@@ -1,42 +1,146 @@
-/** The application: from a request to a response. @module */
+/** The login as an application (INTERFACES §4, PROTOCOL §7). @module */
 
-import { createHealth } from "@sig/api/http";
-import { Hono } from "hono";
+import {
+  type App,
+  createHealth,
+  createService,
+  type Route,
+  type ServiceOptions,
+} from "@sig/api/http";
+import type { FetchPolicy } from "@sig/consumer";
+import type { DemoIssuer } from "./demo/demo_issuer.ts";
+import { createDemoRoutes } from "./demo/demo_routes.ts";
+import { createFetchDocument } from "./fetch_document.ts";
+import {
+  createChallenge,
+  DEFAULT_TTL_SECONDS,
+} from "./login/create_challenge.ts";
+import { createSubjectResolver } from "./login/resolve_subject.ts";
+import { createSubjectKeys } from "./login/subject_keys.ts";
+import { verifyLogin } from "./login/verify_login.ts";
+import { createLoginGate } from "./login_gate.ts";
+import { createPageRoutes } from "./page_routes.ts";
+import type { ChallengeStore } from "./stores/challenge_store.ts";
+import { createMemoryStore } from "./stores/memory_store.ts";
 import { VERSION } from "./version.ts";
 
-/** Answers requests; runs on any server that speaks `Request` and `Response`. */
-export interface App {
-  /** Answers one request; `info` is what the server tells of the connection. */
-  fetch(request: Request, info?: unknown): Promise<Response>;
+/** Options of {@linkcode createApp}. */
+export interface AppOptions extends ServiceOptions, FetchPolicy {
+  /**
+   * The origins or DIDs that it speaks for; the first one is the default. They
+   * are never taken from a request.
+   */
+  readonly audiences: readonly string[];
+  /** Issuers that the page can show. */
+  readonly issuers?: readonly string[] | undefined;
+  /** What a login needs of a relationship with the one issuer: `key=value`. */
+  readonly require?: readonly string[] | undefined;
+  /** How old the issuer's state may be, in milliseconds; 0 unless told. */
+  readonly maxAgeMs?: number | undefined;
+  /** Keeps the challenges; in memory unless told. Whoever gives it closes it. */
+  readonly store?: ChallengeStore | undefined;
+  /** Seconds that a challenge lives, 30 to 900; 300 unless told. */
+  readonly ttlSeconds?: number | undefined;
+  /** An issuer to play with, for a server that only this machine can reach. */
+  readonly demo?: DemoIssuer | undefined;
 }
 
-/** Options of {@linkcode createApp}. */
-export interface AppOptions {
-  /** The clock; `() => new Date()` unless told. */
-  readonly now?: () => Date;
-}
+/** Bytes of a request's body (PROTOCOL §8). */
+const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Makes the application.
+ * Makes the application: the two endpoints of the login, the page, and what the
+ * page reads.
  *
- * @example
+ * @example A challenge
  * ```ts
  * import { createApp } from "@sig/web";
  * import { assertEquals } from "@std/assert";
  *
- * const response = await createApp().fetch(
- *   new Request("http://127.0.0.1/healthz"),
+ * const app = createApp({ audiences: ["https://shop.example"] });
+ * const response = await app.fetch(
+ *   new Request("https://shop.example/v1/auth/challenge/create", {
+ *     method: "POST",
+ *     headers: { "content-type": "application/json" },
+ *     body: JSON.stringify({ scopes: ["profile"] }),
+ *   }),
  * );
- * assertEquals((await response.json()).status, "ok");
+ * const challenge = await response.json();
+ * assertEquals(challenge.audience, "https://shop.example");
  * ```
+ *
+ * @throws {SigError} `invalid_request`, `invalid_requirement`,
+ * `invalid_identifier` and the like for options that can't be meant.
+ * @throws {RangeError} for numbers out of range, and without an audience.
  */
-export function createApp(options: AppOptions = {}): App {
-  const health = createHealth({
+export function createApp(options: AppOptions): App {
+  const now = options.now ?? (() => new Date());
+  const store = options.store ?? createMemoryStore();
+  const gate = createLoginGate({ ...options, now });
+  const allowPrivate = options.allowPrivate ?? false;
+  const ttlSeconds = options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
+  if (options.audiences.length === 0) {
+    throw new RangeError("Cannot log anyone in: audiences must not be empty");
+  }
+  const challenges = {
+    store,
+    audiences: options.audiences,
+    require: gate.require,
+    defaultTtlSeconds: ttlSeconds,
+    allowPrivate,
+    now,
+  };
+  const logins = {
+    store,
+    now,
+    resolveKey: createSubjectKeys({
+      resolveSubjectKey: createSubjectResolver({
+        fetchDocument: createFetchDocument(options),
+        allowPrivate,
+      }),
+    }),
+    ...(gate.checkRelationship === undefined
+      ? {}
+      : { checkRelationship: gate.checkRelationship }),
+  };
+  const health = createHealth({ service: "sig-web", version: VERSION, now });
+  const config = {
     service: "sig-web",
     version: VERSION,
-    now: options.now ?? (() => new Date()),
-  });
-  const app = new Hono();
-  app.get("/healthz", (context) => context.json(health()));
-  return { fetch: async (request) => await app.fetch(request) };
+    audiences: options.audiences,
+    ttl_seconds: ttlSeconds,
+    require: gate.require,
+    issuer: gate.issuer,
+    demo: options.demo !== undefined,
+  };
+  const routes: Route[] = [
+    {
+      method: "GET",
+      path: "/healthz",
+      always: true,
+      handle: (exchange) => exchange.json(health()),
+    },
+    {
+      method: "POST",
+      path: "/v1/auth/challenge/create",
+      handle: async (exchange) =>
+        exchange.json(
+          await createChallenge(
+            await exchange.readJson(MAX_BODY_BYTES),
+            challenges,
+          ),
+        ),
+    },
+    {
+      method: "POST",
+      path: "/v1/auth/attestation/verify",
+      handle: async (exchange) =>
+        exchange.json(
+          await verifyLogin(await exchange.readJson(MAX_BODY_BYTES), logins),
+        ),
+    },
+    ...createPageRoutes(config, gate.issuers, now),
+    ...(options.demo === undefined ? [] : createDemoRoutes(options.demo)),
+  ];
+  return createService("sig-web", routes, options);
 }

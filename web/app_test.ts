@@ -3,7 +3,10 @@ import { createApp } from "./app.ts";
 
 Deno.test("the health check names service, version and uptime", async () => {
   let ms = 0;
-  const app = createApp({ now: () => new Date(ms) });
+  const app = createApp({
+    audiences: ["http://127.0.0.1"],
+    now: () => new Date(ms),
+  });
   ms = 2_500;
   const response = await app.fetch(new Request("http://127.0.0.1/healthz"));
   assertEquals(response.status, 200);

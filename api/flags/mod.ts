@@ -17,5 +17,11 @@ export { parseDuration } from "./duration.ts";
 export { flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
+export {
+  LOOPBACK_HOSTS,
+  readServerFlags,
+  SERVER_FLAGS,
+  type ServerSettings,
+} from "./server_flags.ts";
 export { suggest } from "./suggest.ts";
 export { usageError } from "./usage_error.ts";

@@ -70,7 +70,6 @@ export class Exchange {
       ["content-type", type],
       ["x-request-id", this.requestId],
       ["x-content-type-options", "nosniff"],
-      ["referrer-policy", "no-referrer"],
     ];
     for (const [name, value] of this.#context.headers) all.push([name, value]);
     let isCacheable = false;

@@ -4,13 +4,6 @@ import { quote, SigError } from "@sig/core";
 
 const NAME = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/;
 
-/** The names that a server on this machine is called by. */
-export const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
-  "localhost",
-  "127.0.0.1",
-  "[::1]",
-]);
-
 /**
  * Makes the test whether a `Host` is on the list. A page of the web can point a
  * name of its own at 127.0.0.1; its browser then still sends that name. An
@@ -32,10 +25,15 @@ export function createHostList(
   hosts: readonly string[],
 ): (host: string) => boolean {
   const known = new Set(hosts.map(readEntry));
+  // Nearly every request names the same host as the one before.
+  let lastKnown: string | undefined;
   return (host) => {
+    if (host === lastKnown) return true;
     const [, name, port] = NAME.exec(host.toLowerCase()) ?? [];
     if (name === undefined) return false;
-    return known.has(name) || known.has(`${name}:${port ?? "80"}`);
+    const isKnown = known.has(name) || known.has(`${name}:${port ?? "80"}`);
+    if (isKnown) lastKnown = host;
+    return isKnown;
   };
 }
 

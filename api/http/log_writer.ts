@@ -27,7 +27,7 @@ export function createLogWriter(
 
   const drain = async () => {
     // The requests of this turn of the event loop share one write.
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 0));
     while (waiting !== "") {
       const text = waiting;
       waiting = "";

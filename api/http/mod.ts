@@ -27,7 +27,9 @@ export {
   type ReplyOptions,
 } from "./exchange.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
-export { LOOPBACK_HOSTS } from "./host_list.ts";
+export { createServerIo } from "./deno_server_io.ts";
+export { listen } from "./listen.ts";
+export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
 export type { RateLimit } from "./rate_limiter.ts";
 export {
@@ -35,6 +37,13 @@ export {
   type LogFormat,
   type RequestLogEntry,
 } from "./request_log.ts";
+export {
+  runServer,
+  type ServerProgram,
+  serveUntilStopped,
+  type Startup,
+} from "./run_server.ts";
+export type { Respond, RunningServer, ServerIo } from "./server_io.ts";
 export {
   createService,
   DEFAULT_MAX_CONCURRENT,

@@ -11,6 +11,7 @@ import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { RequestLogEntry } from "./request_log.ts";
 import { createSecretMatcher } from "./secret_matcher.ts";
+import { splitUrl } from "./split_url.ts";
 
 /** One method of one path. */
 export interface Route {
@@ -225,10 +226,8 @@ function createGate(options: ServiceOptions): Gate {
       if (isKnownHost === undefined) return;
       // Both: an absolute target in the request line replaces the header.
       const header = request.headers.get("host");
-      const target = new URL(request.url).host;
-      if (isKnownHost(target) && (header === null || isKnownHost(header))) {
-        return;
-      }
+      const { host } = splitUrl(request.url);
+      if (isKnownHost(host) && (header === null || isKnownHost(header))) return;
       throw new SigError(
         "host_not_allowed",
         "Cannot answer: this server is not known by that name",
@@ -295,14 +294,13 @@ function entryOf(
   done: Date,
   client: string | undefined,
 ): RequestLogEntry {
-  const { pathname } = new URL(request.url);
   return {
     time: came.toISOString(),
     level: problem?.code === "internal" ? "error" : "info",
     service,
     request_id: requestId,
     method: request.method,
-    path: pathname.slice(0, MAX_LOGGED_PATH),
+    path: splitUrl(request.url).path.slice(0, MAX_LOGGED_PATH),
     status,
     duration_ms: Math.max(0, done.getTime() - came.getTime()),
     ...(client === undefined ? {} : { client }),

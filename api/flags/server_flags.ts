@@ -1,0 +1,132 @@
+/** The flags that both servers have (INTERFACES §3, §4). @module */
+
+import { type Address, isLoopback, parseAddress } from "./address.ts";
+import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+import { usageError } from "./usage_error.ts";
+
+/** Flags of every server, in the order of its help. */
+export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze([
+  {
+    name: "public",
+    help: "answer everyone, where --addr is not this machine alone",
+  },
+  {
+    name: "host",
+    value: "NAME",
+    help: "a further name that this server is called by",
+    repeat: true,
+  },
+  {
+    name: "rate-limit",
+    value: "N/s",
+    help: "requests that one address may send in a second; off unless told",
+  },
+  {
+    name: "trust-proxy",
+    value: "NETWORK",
+    help: "believe X-Forwarded-For of proxies there, such as 10.0.0.0/8",
+    repeat: true,
+  },
+  {
+    name: "max-concurrent",
+    value: "N",
+    help: "requests answered at a time; 512 unless told",
+  },
+  {
+    name: "log",
+    value: "json|text|off",
+    help: "one line a request, to standard error; json unless told",
+    choices: ["json", "text", "off"],
+  },
+  {
+    name: "allow-insecure",
+    help: "let issuers be http: and private addresses; for tests",
+  },
+]);
+
+/** What {@linkcode readServerFlags} makes of them. */
+export interface ServerSettings {
+  /** Where to listen. */
+  readonly address: Address;
+  /** Whether only this machine can reach it. */
+  readonly isLocal: boolean;
+  /** The Host list; undefined: every name. */
+  readonly hosts: readonly string[] | undefined;
+  /** As given. */
+  readonly rateLimit: { readonly perSecond: number } | undefined;
+  /** As given. */
+  readonly trustProxy: readonly string[];
+  /** As given. */
+  readonly maxConcurrent: number | undefined;
+  /** As given; `json` unless told. */
+  readonly log: "json" | "text" | "off";
+  /** As given. */
+  readonly allowInsecure: boolean;
+}
+
+/**
+ * Reads the common flags.
+ *
+ * @param defaultAddress Where to listen unless told.
+ * @throws {SigError} `invalid_request` with `context.flag`.
+ */
+export function readServerFlags(
+  flags: GivenFlags,
+  defaultAddress: string,
+): ServerSettings {
+  const address = parseAddress(flags.text("addr") ?? defaultAddress);
+  const isLocal = isLoopback(address.hostname);
+  const allowInsecure = flags.on("allow-insecure");
+  if (allowInsecure && !isLocal) {
+    throw usageError(
+      "--allow-insecure is for servers that only this machine can reach",
+      { flag: "--allow-insecure", hint: "Use --addr 127.0.0.1:PORT." },
+    );
+  }
+  const named = flags.texts("host");
+  return {
+    address,
+    isLocal,
+    hosts: isLocal
+      ? [...LOOPBACK_HOSTS, hostOf(address), ...named]
+      : named.length > 0
+      ? named
+      : undefined,
+    rateLimit: parseRate(flags.text("rate-limit")),
+    trustProxy: flags.texts("trust-proxy"),
+    maxConcurrent: parseCount("--max-concurrent", flags.text("max-concurrent")),
+    log: (flags.text("log") ?? "json") as ServerSettings["log"],
+    allowInsecure,
+  };
+}
+
+/** The names that a server on this machine is called by. */
+export const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
+  "localhost",
+  "127.0.0.1",
+  "[::1]",
+]);
+
+function hostOf({ hostname }: Address): string {
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
+function parseRate(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const perSecond = Number(/^(\d{1,6})\/s$/.exec(text)?.[1]);
+  if (perSecond >= 1) return { perSecond };
+  throw usageError("--rate-limit must be a number of requests a second", {
+    flag: "--rate-limit",
+    hint: "For example: 20/s.",
+  });
+}
+
+function parseCount(
+  flag: string,
+  text: string | undefined,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count >= 1) return count;
+  throw usageError(`${flag} must be a number from 1 to 999999`, { flag });
+}

@@ -1,0 +1,63 @@
+/** The outside of a server as Deno gives it. @module */
+
+import { quote, SigError } from "@sig/core";
+import { listen } from "./listen.ts";
+import type { ServerIo } from "./server_io.ts";
+
+/** Makes the real {@linkcode ServerIo} of a process. */
+export function createServerIo(): ServerIo {
+  return {
+    stdout: (text) => writeAll(Deno.stdout, text),
+    stderr: (text) => writeAll(Deno.stderr, text),
+    now: () => new Date(),
+    readFile,
+    serve: (address, respond) =>
+      Promise.resolve().then(() => listen(address, respond)),
+    stopRequested,
+  };
+}
+
+function writeAll(
+  writer: { writeSync(bytes: Uint8Array): number },
+  text: string,
+) {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) {
+      at += writer.writeSync(bytes.subarray(at));
+    }
+  } catch (error) {
+    // Whoever read this has gone; the service goes on.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
+  const shown = quote(path);
+  try {
+    const info = await Deno.stat(path);
+    // A FIFO or device would block, or never end.
+    if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
+  } catch (cause) {
+    throw new SigError(
+      "source_not_found",
+      `Cannot read ${shown}: it is missing or may not be read`,
+      { cause },
+    );
+  }
+  throw new SigError(
+    "document_too_large",
+    `Cannot read ${shown}: it must be a file of at most ${maxBytes} bytes`,
+  );
+}
+
+function stopRequested(): Promise<void> {
+  const signals: Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGINT", "SIGTERM"];
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      Deno.addSignalListener(signal, () => resolve());
+    }
+  });
+}

@@ -1,0 +1,20 @@
+/** The environment of a deployment, one variable at a time. @module */
+
+/**
+ * A variable, undefined when it is unset, empty or may not be read: a server
+ * that is given no permissions runs on its defaults.
+ */
+export function readVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
+/** A variable that holds a list, separated by commas. */
+export function readList(name: string): readonly string[] {
+  return (readVariable(name) ?? "").split(",").map((each) => each.trim())
+    .filter((each) => each !== "");
+}

@@ -1,0 +1,173 @@
+/** A server's process, from its words to its exit code. @module */
+
+import {
+  type Address,
+  type FlagSpec,
+  flagTable,
+  type GivenFlags,
+  parseFlags,
+  usageError,
+} from "@sig/api/flags";
+import { escapeInvisible, isSigError, toProblem } from "@sig/core";
+import type { App } from "./app.ts";
+import { createLogWriter } from "./log_writer.ts";
+import {
+  formatLogEntry,
+  type LogFormat,
+  type RequestLogEntry,
+} from "./request_log.ts";
+import type { ServerIo } from "./server_io.ts";
+
+/** What a server is started with. */
+export interface Startup {
+  /** Where to listen. */
+  readonly address: Address;
+  /** How requests are logged. */
+  readonly log: LogFormat | "off";
+  /** Makes the application, which tells of each request. */
+  createApp(
+    url: string,
+    log: ((entry: RequestLogEntry) => void) | undefined,
+  ): App | Promise<App>;
+  /** Lines for people, when it listens. */
+  readonly notes?: (url: string) => readonly string[];
+  /** Called when it has stopped. */
+  readonly close?: () => Promise<void>;
+}
+
+/** A server as a program. */
+export interface ServerProgram {
+  /** Its name. */
+  readonly name: string;
+  /** Its version. */
+  readonly version: string;
+  /** One line. */
+  readonly summary: string;
+  /** Its flags; `--help` and `--version` are added. */
+  readonly flags: readonly FlagSpec[];
+  /** Lines to copy. */
+  readonly examples: readonly string[];
+  /** Understands the flags. */
+  start(flags: GivenFlags, io: ServerIo): Promise<Startup>;
+}
+
+/** Milliseconds that requests in flight get when it is stopped. */
+const GRACE_MS = 10_000;
+
+/**
+ * Runs a server until it is asked to stop; then requests in flight are
+ * answered.
+ *
+ * @returns 0: it was stopped; 2: it could not start.
+ */
+export async function runServer(
+  program: ServerProgram,
+  args: readonly string[],
+  io: ServerIo,
+): Promise<number> {
+  try {
+    const flags = parseFlags(
+      args.map((arg) => arg === "-V" ? "--version" : arg),
+      {
+        flags: [...program.flags, ...OWN_FLAGS],
+        seeHelp: `See: ${program.name} --help`,
+      },
+    );
+    if (flags.on("help")) return say(io, helpOf(program));
+    if (flags.on("version")) {
+      return say(io, `${program.name} ${program.version}\n`);
+    }
+    const [extra] = flags.positionals;
+    if (extra !== undefined) {
+      throw usageError(`${JSON.stringify(extra)} is one word too many`, {
+        hint: `See: ${program.name} --help`,
+      });
+    }
+    return await serveUntilStopped(await program.start(flags, io), io, say);
+  } catch (error) {
+    return report(program.name, error, io);
+  }
+}
+
+/** Serves; `announce` is told the address when it listens. */
+export async function serveUntilStopped(
+  startup: Startup,
+  io: ServerIo,
+  announce: (io: ServerIo, line: string) => void,
+): Promise<number> {
+  const writer = createLogWriter((text) => {
+    io.stderr(text);
+    return Promise.resolve();
+  });
+  const format = startup.log;
+  const log = format === "off"
+    ? undefined
+    : (entry: RequestLogEntry) => writer.write(formatLogEntry(entry, format));
+  // The application is made when its address is known: port 0 is any port.
+  let app: App | undefined;
+  const ready = Promise.withResolvers<void>();
+  const server = await io.serve(startup.address, async (request, info) => {
+    await ready.promise;
+    return await app!.fetch(request, info);
+  });
+  // Before anyone can know that it runs, and stop it.
+  const stop = io.stopRequested();
+  try {
+    app = await startup.createApp(server.url, log);
+    ready.resolve();
+    announce(io, `${server.url}\n`);
+    for (const note of startup.notes?.(server.url) ?? []) {
+      io.stderr(`${note}\n`);
+    }
+    await Promise.race([stop, server.finished]);
+  } finally {
+    ready.resolve();
+    await server.shutdown(GRACE_MS);
+    await writer.flush();
+    await startup.close?.();
+  }
+  return 0;
+}
+
+const OWN_FLAGS: readonly FlagSpec[] = [
+  { name: "help", help: "show this help" },
+  { name: "version", help: "show the version" },
+];
+
+function say(io: ServerIo, text: string): number {
+  io.stdout(text);
+  return 0;
+}
+
+function helpOf(program: ServerProgram): string {
+  const { name, summary, flags, examples } = program;
+  return `${name}: ${summary}
+
+Usage: ${name} [flags]
+
+Flags:
+${flagTable([...flags, ...OWN_FLAGS])}
+
+Examples:
+${examples.map((line) => `  ${line}`).join("\n")}
+`;
+}
+
+function report(name: string, error: unknown, io: ServerIo): number {
+  const problem = toProblem(error);
+  const hint = isSigError(error) ? error.context.hint : undefined;
+  const lines = [
+    `${name}: ${problem.code}: ${problem.detail}`,
+    ...(typeof hint === "string" ? [`  hint: ${hint}`] : []),
+    ...(problem.code === "internal" ? [describe(error)] : []),
+  ];
+  io.stderr(`${lines.map(escapeInvisible).join("\n")}\n`);
+  return 2;
+}
+
+/** To whoever started the process: a missing permission, most often. */
+function describe(error: unknown): string {
+  return error instanceof Error
+    ? `  ${error.name}: ${error.message}`
+    : "  an error without a name";
+}

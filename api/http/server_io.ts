@@ -1,0 +1,32 @@
+/** All that a server's process touches of the outside. @module */
+
+import type { Address } from "@sig/api/flags";
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Where, such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** Resolves when it has stopped. */
+  readonly finished: Promise<void>;
+  /** Lets requests in flight finish, for so long at most, then stops. */
+  shutdown(graceMs: number): Promise<void>;
+}
+
+/** Answers one request; `info` is what is known of the connection. */
+export type Respond = (request: Request, info: unknown) => Promise<Response>;
+
+/** The outside, as one object: servers are started in tests with another. */
+export interface ServerIo {
+  /** Writes a result. */
+  stdout(text: string): void;
+  /** Writes everything that is no result. */
+  stderr(text: string): void;
+  /** The clock. */
+  now(): Date;
+  /** A whole file; rejects with `source_not_found`, `document_too_large`. */
+  readFile(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Serves requests; rejects with `invalid_request` if it can't listen. */
+  serve(address: Address, respond: Respond): Promise<RunningServer>;
+  /** Resolves when the user or the system asks to stop. */
+  stopRequested(): Promise<void>;
+}

@@ -1,0 +1,120 @@
+/** The server as a program: its flags, and what they mean (INTERFACES §3). @module */
+
+import {
+  type FlagSpec,
+  type GivenFlags,
+  parseDuration,
+  readServerFlags,
+  SERVER_FLAGS,
+  usageError,
+} from "./flags/mod.ts";
+import type { ServerIo, ServerProgram, Startup } from "./http/mod.ts";
+import { VERSION } from "./version.ts";
+
+const FLAGS: readonly FlagSpec[] = [
+  {
+    name: "addr",
+    value: "HOST:PORT",
+    help: "where to listen; 127.0.0.1:8787 unless told, port 0 takes any",
+  },
+  {
+    name: "issuer",
+    value: "DID|HOST",
+    help: "an issuer that may be asked about",
+    repeat: true,
+  },
+  {
+    name: "any-issuer",
+    help: "any issuer of the public internet may be asked about",
+  },
+  {
+    name: "token-file",
+    value: "FILE",
+    help: "holds the bearer token that requests must carry",
+  },
+  {
+    name: "max-age",
+    value: "DURATION",
+    help:
+      "how old an issuer's state may be; 60s unless told, 0s asks each time",
+  },
+  {
+    name: "cors-origin",
+    value: "ORIGIN",
+    help: "an origin whose pages may ask",
+    repeat: true,
+  },
+  ...SERVER_FLAGS,
+];
+
+/** `sig-api`, and `sig api`. */
+export const apiProgram: ServerProgram = {
+  name: "sig-api",
+  version: VERSION,
+  summary: "answers whether a feed is valid, and what a subject may do",
+  flags: FLAGS,
+  examples: [
+    "sig-api --issuer acme.example",
+    "sig-api --addr 0.0.0.0:8787 --issuer acme.example --token-file token.txt",
+  ],
+  start,
+};
+
+async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
+  const settings = readServerFlags(flags, "127.0.0.1:8787");
+  const tokenFile = flags.text("token-file");
+  if (!settings.isLocal && tokenFile === undefined && !flags.on("public")) {
+    throw usageError(
+      "a server that others can reach needs --token-file, or --public",
+      {
+        flag: "--token-file",
+        hint: "Put a long random text into a file, and name it here.",
+      },
+    );
+  }
+  const token = tokenFile === undefined
+    ? undefined
+    : readToken(await io.readFile(tokenFile, 4096));
+  const issuers = flags.texts("issuer");
+  const anyIssuer = flags.on("any-issuer");
+  const options = {
+    issuers,
+    anyIssuer,
+    maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
+    allowPrivate: settings.allowInsecure,
+    token,
+    corsOrigins: flags.texts("cors-origin"),
+    hosts: settings.hosts,
+    rateLimit: settings.rateLimit,
+    trustProxy: settings.trustProxy,
+    maxConcurrent: settings.maxConcurrent,
+    now: io.now,
+  };
+  return {
+    address: settings.address,
+    log: settings.log,
+    async createApp(_url, log) {
+      const { createApp } = await import("./app.ts");
+      return createApp({ ...options, log });
+    },
+    notes: (url) => [
+      `Answers about ${
+        anyIssuer
+          ? "any issuer"
+          : issuers.length > 0
+          ? issuers.join(", ")
+          : "feeds that come with the request only; name issuers with --issuer"
+      }. How to ask: ${url}/docs. Stop it with Ctrl-C.`,
+    ],
+  };
+}
+
+/** RFC 6750: printable, without white space; a newline at the end is usual. */
+function readToken(bytes: Uint8Array): string {
+  const token = new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError("the token must be one line of printable ASCII", {
+    flag: "--token-file",
+    hint: "For example: openssl rand -hex 32 > token.txt",
+  });
+}

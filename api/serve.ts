@@ -1,0 +1,29 @@
+/**
+ * The API for `deno serve` and Deno Deploy. It is set up by variables:
+ * `SIG_ISSUERS` and `SIG_MAX_AGE` mean the flags `--issuer` and `--max-age`
+ * (lists are separated by commas), `SIG_TOKEN` is the bearer token; without it
+ * everyone is answered. Nothing is read from or written to a disk.
+ *
+ * ```sh
+ * SIG_ISSUERS=acme.example deno serve --allow-net --allow-env=SIG_ISSUERS,SIG_TOKEN,SIG_MAX_AGE jsr:@sig/api/serve
+ * ```
+ *
+ * @module
+ */
+
+import { type App, createApp } from "./app.ts";
+import { parseDuration } from "./flags/mod.ts";
+import { formatLogEntry, readList, readVariable } from "./http/mod.ts";
+
+const app: App = createApp({
+  issuers: readList("SIG_ISSUERS"),
+  maxAgeMs: parseDuration("SIG_MAX_AGE", readVariable("SIG_MAX_AGE")),
+  token: readVariable("SIG_TOKEN"),
+  log: (entry) => console.log(formatLogEntry(entry, "json").trimEnd()),
+});
+
+/** What `deno serve` calls. */
+const server: Deno.ServeDefaultExport = {
+  fetch: (request, info) => app.fetch(request, info),
+};
+export default server;

@@ -1,0 +1,26 @@
+/** A server as a command: `sig api`, `sig web`. @module */
+
+import type { ServerProgram } from "@sig/api/http";
+import type { Command } from "./command.ts";
+import { writeJson } from "./output.ts";
+
+/** The command that starts a server until it is stopped. */
+export function serverCommand(name: string, program: ServerProgram): Command {
+  return {
+    name,
+    summary: `start the server ${program.name}: it ${program.summary}`,
+    flags: program.flags,
+    examples: program.examples.map((line) =>
+      line.replace(program.name, `sig ${name}`)
+    ),
+    endless: true,
+    async run(call) {
+      const { serveUntilStopped } = await import("@sig/api/http");
+      const startup = await program.start(call, call.io);
+      return await serveUntilStopped(startup, call.io, (io, url) => {
+        if (call.format === "json") writeJson(call.io, { url: url.trim() });
+        else io.stdout(url);
+      });
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/** An issuer in memory, for trying out the whole story (INTERFACES §4). @module */
+
+import { parseIssuerDid, SigError } from "@sig/core";
+import {
+  createMemoryKeyStore,
+  createMemoryStore,
+  type EventDraft,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
+
+/** What was appended to the demo's feed. */
+export interface DemoEvent {
+  /** Its relationship. */
+  readonly relationship_id: string;
+  /** Its sequence. */
+  readonly sequence: number;
+}
+
+/** An issuer that lives as long as the process. */
+export interface DemoIssuer {
+  /** Its DID: the server's own address. */
+  readonly did: string;
+  /** Makes a subject an employee who may deploy. */
+  enrol(subject: string, name?: string): Promise<DemoEvent>;
+  /** Revokes a relationship. */
+  revoke(relationshipId: string): Promise<DemoEvent>;
+  /** One of its documents by its path under the origin. */
+  document(path: string): Uint8Array | undefined;
+}
+
+/** Options of {@linkcode createDemoIssuer}. */
+export interface DemoIssuerOptions {
+  /** `http://host:port`, where the server listens. */
+  readonly origin: string;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** A demo whose feed grows for ever would end with the machine's memory. */
+const MAX_DEMO_EVENTS = 1_000;
+
+/**
+ * Makes an issuer with a fresh key. It signs real events; nothing of it is
+ * written to a disk.
+ *
+ * @example
+ * ```ts
+ * import { createDemoIssuer } from "./demo_issuer.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const demo = await createDemoIssuer({
+ *   origin: "http://127.0.0.1:8788",
+ *   now: () => new Date(),
+ * });
+ * assertEquals(demo.did, "did:web:127.0.0.1%3A8788");
+ * const { sequence } = await demo.enrol("did:web:alice.example", "Alice");
+ * assertEquals(sequence, 1);
+ * ```
+ *
+ * @throws {SigError} from its methods as `Issuer.append`; `too_many_events`
+ * beyond 1,000.
+ */
+export async function createDemoIssuer(
+  { origin, now }: DemoIssuerOptions,
+): Promise<DemoIssuer> {
+  const { host } = new URL(origin);
+  const did = `did:web:${host.replace(":", "%3A")}`;
+  parseIssuerDid(did, { allowPrivate: true });
+  const store = createMemoryStore();
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did, allowPrivate: true });
+  const issuer = await openIssuer({ store, keys, now });
+  let events = 0;
+  const append = async (draft: EventDraft): Promise<DemoEvent> => {
+    if (events >= MAX_DEMO_EVENTS) throw full();
+    const { relationship_id, sequence } = await issuer.append(draft);
+    events = sequence;
+    return { relationship_id, sequence };
+  };
+  return {
+    did,
+    enrol: (subject, name) =>
+      append({
+        event_type: "relationship.upsert",
+        subject,
+        relationship_type: "employee",
+        roles: ["deploy"],
+        ...(name === undefined ? {} : { display: { title: name } }),
+      }),
+    revoke: (relationshipId) =>
+      append({
+        event_type: "relationship.revoke",
+        relationship_id: relationshipId,
+        reason_code: "employment_ended",
+      }),
+    document: (path) => store.files.get(path),
+  };
+}
+
+function full(): SigError {
+  return new SigError(
+    "too_many_events",
+    `Cannot append to the demo: it has ${MAX_DEMO_EVENTS} events`,
+    { context: { hint: "Start the server again: the demo forgets all." } },
+  );
+}

@@ -1,0 +1,108 @@
+/** An issuer's published documents, passed on to the page. @module */
+
+import {
+  type DocumentName,
+  type DocumentReader,
+  type IssuerLocation,
+  loadIssuer,
+} from "@sig/consumer";
+import { DEFAULT_LIMITS } from "@sig/core";
+
+/** An issuer's documents as they are published, by the page's names. */
+export type IssuerDocuments = ReadonlyMap<string, string>;
+
+/** The page's names of the documents. */
+export const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
+  metadata: "sig.json",
+  jwks: "jwks.json",
+  did_document: "did.json",
+  feed: "events.jsonl",
+};
+
+/** Bytes of a feed that a page is given; beyond, a person reads no timeline. */
+const MAX_FEED_BYTES = 16 * 1024 * 1024;
+const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
+/** Visitors of a page must not be able to make many requests to an issuer. */
+const KEPT_MS = 5_000;
+
+/**
+ * Makes what gets an issuer's documents, at most once in five seconds. They are
+ * passed on as they are: the page verifies them itself.
+ *
+ * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
+ * 16 MiB.
+ */
+export function createIssuerDocuments(
+  location: IssuerLocation,
+  now: () => Date,
+): () => Promise<IssuerDocuments> {
+  let kept: { documents: IssuerDocuments; atMs: number } | undefined;
+  let pending: Promise<IssuerDocuments> | undefined;
+  const get = async () => {
+    try {
+      const documents = await readDocuments(location);
+      kept = { documents, atMs: now().getTime() };
+      return documents;
+    } finally {
+      pending = undefined;
+    }
+  };
+  return () => {
+    const age = kept === undefined ? NaN : now().getTime() - kept.atMs;
+    if (kept !== undefined && age >= 0 && age < KEPT_MS) {
+      return Promise.resolve(kept.documents);
+    }
+    return pending ??= get();
+  };
+}
+
+async function readDocuments(
+  location: IssuerLocation,
+): Promise<IssuerDocuments> {
+  const documents = new Map<string, string>();
+  const loaded = await loadIssuer(
+    { ...location, reader: recording(location.reader, documents) },
+    { limits: LIMITS },
+  );
+  const { document } = await loaded.openFeed();
+  try {
+    for await (const _chunk of document.bytes);
+  } finally {
+    await document.cancel();
+  }
+  return documents;
+}
+
+/** A reader that keeps the text of what is read through it. */
+function recording(
+  reader: DocumentReader,
+  documents: Map<string, string>,
+): DocumentReader {
+  return {
+    kind: reader.kind,
+    async open(ref, options) {
+      const document = await reader.open(ref, options);
+      return {
+        ...document,
+        bytes: keep(document.bytes, (text) => {
+          documents.set(DOCUMENT_FILES[options.name], text);
+        }),
+        cancel: () => document.cancel(),
+      };
+    },
+  };
+}
+
+async function* keep(
+  bytes: AsyncIterable<Uint8Array>,
+  done: (text: string) => void,
+): AsyncGenerator<Uint8Array> {
+  // Faulty bytes stay visible as U+FFFD, and fail the page's verification.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for await (const chunk of bytes) {
+    text += decoder.decode(chunk, { stream: true });
+    yield chunk;
+  }
+  done(text + decoder.decode());
+}

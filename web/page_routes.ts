@@ -1,0 +1,107 @@
+/** The embedded page and what it reads (INTERFACES §4). @module */
+
+import type { Exchange, Route } from "@sig/api/http";
+import { type IssuerLocation } from "@sig/consumer";
+import { SigError } from "@sig/core";
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import { createIssuerDocuments, DOCUMENT_FILES } from "./issuer_documents.ts";
+import { type Asset, ASSETS, PAGE_CSP } from "./ui/assets.ts";
+
+/** What the page is told of its server. */
+export interface PageConfig {
+  /** Always `sig-web`. */
+  readonly service: string;
+  /** The server's version. */
+  readonly version: string;
+  /** Whom it speaks for; the first one is the default. */
+  readonly audiences: readonly string[];
+  /** Seconds that a challenge lives. */
+  readonly ttl_seconds: number;
+  /** Issuers to explore, and where their documents are passed on. */
+  readonly issuers: readonly { readonly did: string; readonly base: string }[];
+  /** What a login needs of a relationship, or null. */
+  readonly require: readonly string[] | null;
+  /** The issuer of that relationship, or null. */
+  readonly issuer: string | null;
+  /** Whether people may enrol and revoke themselves. */
+  readonly demo: boolean;
+}
+
+/** An issuer that the page can show. */
+export interface ShownIssuer {
+  /** Its DID. */
+  readonly did: string;
+  /** Where its documents are. */
+  readonly location: IssuerLocation;
+}
+
+/**
+ * The page at `/`, its files under `/ui/`, `/ui/config.json`, and the issuers'
+ * documents under `/ui/issuers/<n>/`.
+ */
+export function createPageRoutes(
+  config: Omit<PageConfig, "issuers">,
+  issuers: readonly ShownIssuer[],
+  now: () => Date,
+): readonly Route[] {
+  const told: PageConfig = {
+    ...config,
+    issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
+  };
+  const readers = issuers.map(({ location }) =>
+    createIssuerDocuments(location, now)
+  );
+  return [
+    ...Array.from(ASSETS, ([path, asset]) => assetRoute(path, asset)),
+    {
+      method: "GET",
+      path: "/ui/config.json",
+      handle: (exchange) => exchange.json(told),
+    },
+    {
+      method: "GET",
+      path: "/ui/issuers/:n/:file",
+      async handle(exchange, { n = "", file = "" }) {
+        const known = Object.values(DOCUMENT_FILES).includes(file);
+        const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
+        if (!known || read === undefined) throw notFound();
+        const text = (await read()).get(file);
+        if (text === undefined) throw notFound();
+        return exchange.reply(text, {
+          type: file.endsWith(".jsonl")
+            ? "application/x-ndjson"
+            : "application/json",
+        });
+      },
+    },
+  ];
+}
+
+function notFound(): SigError {
+  return new SigError("not_found", "Cannot answer: there is no such document");
+}
+
+function assetRoute(path: string, { type, text }: Asset): Route {
+  let tag: Promise<string | undefined> | undefined;
+  return {
+    method: "GET",
+    path,
+    async handle(exchange: Exchange) {
+      const etag = await (tag ??= eTag(text)) ?? "";
+      const headers: [string, string][] = [
+        ["etag", etag],
+        // Asked again each time, and answered with 304.
+        ["cache-control", "no-cache"],
+        ["content-security-policy", PAGE_CSP],
+        ["referrer-policy", "no-referrer"],
+        ["cross-origin-opener-policy", "same-origin"],
+        ["cross-origin-resource-policy", "same-origin"],
+        ["x-frame-options", "DENY"],
+      ];
+      const given = exchange.request.headers.get("if-none-match");
+      return ifNoneMatch(given, etag)
+        ? exchange.reply(text, { type, headers })
+        : exchange.reply(null, { status: 304, type, headers });
+    },
+  };
+}

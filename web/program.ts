@@ -1,0 +1,173 @@
+/** The server as a program: its flags, and what they mean (INTERFACES §4). @module */
+
+import {
+  type FlagSpec,
+  type GivenFlags,
+  parseDuration,
+  readServerFlags,
+  SERVER_FLAGS,
+  usageError,
+} from "@sig/api/flags";
+import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
+import { VERSION } from "./version.ts";
+
+const FLAGS: readonly FlagSpec[] = [
+  {
+    name: "addr",
+    value: "HOST:PORT",
+    help: "where to listen; 127.0.0.1:8788 unless told, port 0 takes any",
+  },
+  {
+    name: "audience",
+    value: "ORIGIN|DID",
+    help: "whom logins are for; the address unless told, needed for others",
+    repeat: true,
+  },
+  {
+    name: "issuer",
+    value: "DID|HOST",
+    help: "an issuer that the page shows; with --require the one that is asked",
+    repeat: true,
+  },
+  {
+    name: "require",
+    value: "KEY=VALUE",
+    help: "log in only with this relationship, such as relationship=employee",
+    repeat: true,
+  },
+  {
+    name: "store",
+    value: "memory|kv:PATH|redis://…",
+    help: "where challenges are kept; memory unless told",
+  },
+  {
+    name: "ttl",
+    value: "DURATION",
+    help: "how long a challenge lives, 30s to 15m; 5m unless told",
+  },
+  {
+    name: "max-age",
+    value: "DURATION",
+    help: "how old an issuer's state may be; 0s unless told: asks each time",
+  },
+  {
+    name: "demo",
+    help: "an issuer in memory to play with, on this machine only",
+  },
+  ...SERVER_FLAGS,
+];
+
+/** `sig-web`, and `sig web`. */
+export const webProgram: ServerProgram = {
+  name: "sig-web",
+  version: VERSION,
+  summary: "logs people in by their keys, with a page to try it",
+  flags: FLAGS,
+  examples: [
+    "sig-web --demo",
+    "sig-web --issuer acme.example --require relationship=employee",
+    "sig-web --addr 0.0.0.0:8788 --public --audience https://login.acme.example",
+  ],
+  start,
+};
+
+async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
+  const settings = readServerFlags(flags, "127.0.0.1:8788");
+  const audiences = flags.texts("audience").map(checkAudience);
+  const isDemo = flags.on("demo");
+  if (!settings.isLocal) checkPublic(flags, audiences, isDemo);
+  const store = await openNamedStore(flags.text("store") ?? "memory");
+  const named = audiences.flatMap(hostOf);
+  const options = {
+    issuers: flags.texts("issuer"),
+    require: flags.texts("require").length > 0
+      ? flags.texts("require")
+      : undefined,
+    store,
+    ttlSeconds: readTtl(flags.text("ttl")),
+    maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
+    allowPrivate: settings.allowInsecure,
+    hosts: settings.hosts && [...settings.hosts, ...named],
+    rateLimit: settings.rateLimit,
+    trustProxy: settings.trustProxy,
+    maxConcurrent: settings.maxConcurrent,
+    now: io.now,
+  };
+  return {
+    address: settings.address,
+    log: settings.log,
+    async createApp(url, log) {
+      const { createApp } = await import("./app.ts");
+      const { createDemoIssuer } = isDemo
+        ? await import("./demo/demo_issuer.ts")
+        : {};
+      return createApp({
+        ...options,
+        audiences: audiences.length > 0 ? audiences : [url],
+        demo: await createDemoIssuer?.({ origin: url, now: io.now }),
+        log,
+      });
+    },
+    notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
+    close: () => store.close(),
+  };
+}
+
+async function openNamedStore(text: string) {
+  const { openStore } = await import("./stores/open_store.ts");
+  return await openStore(text);
+}
+
+function checkPublic(
+  flags: GivenFlags,
+  audiences: readonly string[],
+  isDemo: boolean,
+): void {
+  if (isDemo) {
+    throw usageError("--demo is for servers that only this machine can reach", {
+      flag: "--demo",
+      hint: "Use --addr 127.0.0.1:PORT.",
+    });
+  }
+  if (audiences.length === 0) {
+    throw usageError("--audience is required where others can reach --addr", {
+      flag: "--audience",
+      hint: "Name the origin that people see: https://login.acme.example.",
+    });
+  }
+  if (!flags.on("public")) {
+    throw usageError("a server that others can reach needs --public", {
+      flag: "--public",
+    });
+  }
+}
+
+/** An origin, spelled as browsers do, or a DID. */
+function checkAudience(text: string): string {
+  const isOrigin = /^https?:/.test(text) && URL.parse(text)?.origin === text;
+  if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
+  throw usageError(
+    `--audience ${JSON.stringify(text)} must be an origin or a DID`,
+    {
+      flag: "--audience",
+      hint: "For example: https://login.acme.example, with no path behind it.",
+    },
+  );
+}
+
+function hostOf(audience: string): readonly string[] {
+  const host = URL.parse(audience)?.host;
+  return host === undefined || host === "" ? [] : [host];
+}
+
+function readTtl(text: string | undefined): number | undefined {
+  const ms = parseDuration("--ttl", text);
+  if (ms === undefined) return undefined;
+  const seconds = ms / 1000;
+  if (Number.isInteger(seconds) && seconds >= 30 && seconds <= 900) {
+    return seconds;
+  }
+  throw usageError("--ttl must be whole seconds from 30s to 15m", {
+    flag: "--ttl",
+  });
+}

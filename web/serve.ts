@@ -1,0 +1,40 @@
+/**
+ * The login for `deno serve` and Deno Deploy. It is set up by variables, which
+ * mean the flags of the same name (lists are separated by commas):
+ * `SIG_AUDIENCES` (required), `SIG_ISSUERS`, `SIG_REQUIRE`, `SIG_MAX_AGE`.
+ * Challenges are kept in the platform's Deno KV where there is one
+ * (`--unstable-kv`), else in memory, which is right for one process only.
+ * Nothing is read from or written to a disk.
+ *
+ * ```sh
+ * SIG_AUDIENCES=https://login.acme.example deno serve --unstable-kv --allow-net --allow-env jsr:@sig/web/serve
+ * ```
+ *
+ * @module
+ */
+
+import { parseDuration } from "@sig/api/flags";
+import {
+  type App,
+  formatLogEntry,
+  readList,
+  readVariable,
+} from "@sig/api/http";
+import { createApp } from "./app.ts";
+import { openStore } from "./stores/open_store.ts";
+
+const require = readList("SIG_REQUIRE");
+const app: App = createApp({
+  audiences: readList("SIG_AUDIENCES"),
+  issuers: readList("SIG_ISSUERS"),
+  require: require.length > 0 ? require : undefined,
+  maxAgeMs: parseDuration("SIG_MAX_AGE", readVariable("SIG_MAX_AGE")),
+  store: await openStore("openKv" in Deno ? "kv:" : "memory"),
+  log: (entry) => console.log(formatLogEntry(entry, "json").trimEnd()),
+});
+
+/** What `deno serve` calls. */
+const server: Deno.ServeDefaultExport = {
+  fetch: (request, info) => app.fetch(request, info),
+};
+export default server;
