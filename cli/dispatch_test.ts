@@ -9,7 +9,7 @@ import { VERSION } from "./version.ts";
 const NAMES = [
   ...["init", "upsert", "append-upsert", "revoke", "append-revoke"],
   ...["rotate-key", "verify", "dump-state", "check", "allow", "log", "serve"],
-  ...["key", "attest", "completions"],
+  ...["key", "attest", "api", "web", "completions"],
 ];
 
 Deno.test("the commands are those of the interface", () => {
@@ -78,7 +78,7 @@ Deno.test("whatever is not understood is refused with exit code 2", async (t) =>
     ["verfy", "Did you mean verify?"],
     ["xyzzy", "See: sig --help"],
     ["--hlep", "Did you mean --help?"],
-    ["api", "there is no command"],
+    ["watch", "there is no command"],
     ["verify", "<source> is missing"],
     ["verify a b", "one word too many"],
     ["verify a --format yaml", "--format must be one of text, json"],

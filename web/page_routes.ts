@@ -1,7 +1,7 @@
 /** The embedded page and what it reads (INTERFACES §4). @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { type IssuerLocation } from "@sig/consumer";
+import type { IssuerLocation } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { createIssuerDocuments, DOCUMENT_FILES } from "./issuer_documents.ts";

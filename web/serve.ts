@@ -20,12 +20,21 @@ import {
   readList,
   readVariable,
 } from "@sig/api/http";
+import { SigError } from "@sig/core";
 import { createApp } from "./app.ts";
 import { openStore } from "./stores/open_store.ts";
 
+const audiences = readList("SIG_AUDIENCES");
+if (audiences.length === 0) {
+  throw new SigError(
+    "invalid_request",
+    "Cannot start: SIG_AUDIENCES must name the origin that people see",
+    { context: { hint: "For example: https://login.acme.example." } },
+  );
+}
 const require = readList("SIG_REQUIRE");
 const app: App = createApp({
-  audiences: readList("SIG_AUDIENCES"),
+  audiences,
   issuers: readList("SIG_ISSUERS"),
   require: require.length > 0 ? require : undefined,
   maxAgeMs: parseDuration("SIG_MAX_AGE", readVariable("SIG_MAX_AGE")),

@@ -1,0 +1,139 @@
+/**
+ * A client that costs less than the server it measures: prepared bytes over
+ * kept connections, one request on each at a time.
+ *
+ * @module
+ */
+
+/** One request as bytes. */
+export function postBytes(url: URL, body: string): Uint8Array {
+  const bytes = new TextEncoder().encode(body);
+  const head = `POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;
+  return new Uint8Array([...new TextEncoder().encode(head), ...bytes]);
+}
+
+const decoder = new TextDecoder("latin1");
+
+/** A kept connection. */
+export class Connection {
+  readonly #socket: Deno.TcpConn;
+  readonly #buffer = new Uint8Array(1024 * 1024);
+
+  private constructor(socket: Deno.TcpConn) {
+    this.#socket = socket;
+  }
+
+  /** Connects to a server. */
+  static async open(url: URL): Promise<Connection> {
+    const socket = await Deno.connect({
+      hostname: url.hostname,
+      port: Number(url.port),
+    });
+    socket.setNoDelay(true);
+    return new Connection(socket);
+  }
+
+  /** Sends prepared bytes and waits for the whole answer. */
+  async ask(request: Uint8Array): Promise<{ status: number; body: string }> {
+    for (let at = 0; at < request.length;) {
+      at += await this.#socket.write(request.subarray(at));
+    }
+    let length = 0;
+    for (;;) {
+      const count = await this.#socket.read(this.#buffer.subarray(length));
+      if (count === null) throw new Error("the server closed the connection");
+      length += count;
+      const text = decoder.decode(this.#buffer.subarray(0, length));
+      const end = text.indexOf("\r\n\r\n");
+      if (end < 0) continue;
+      const told = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end));
+      const size = Number(told?.[1] ?? 0);
+      if (length < end + 4 + size) continue;
+      return {
+        status: Number(text.slice(9, 12)),
+        body: text.slice(end + 4, end + 4 + size),
+      };
+    }
+  }
+
+  /** Closes it. */
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+/** Answers a second, as many as the server gives over these connections. */
+export async function measureRate(
+  connections: readonly Connection[],
+  request: Uint8Array,
+  durationMs: number,
+): Promise<number> {
+  const start = performance.now();
+  let answers = 0;
+  await Promise.all(connections.map(async (connection) => {
+    while (performance.now() - start < durationMs) {
+      const { status } = await connection.ask(request);
+      if (status !== 200) throw new Error(`the server answered ${status}`);
+      answers++;
+    }
+  }));
+  return answers / (performance.now() - start) * 1000;
+}
+
+/**
+ * Waiting times in milliseconds at a steady rate, sorted. Each counts from the
+ * moment when its request was due, so that a server that stops is not spared
+ * the requests that would have come meanwhile.
+ */
+export async function measureLatency(
+  connections: readonly Connection[],
+  request: Uint8Array,
+  rate: number,
+  durationMs: number,
+): Promise<readonly number[]> {
+  const start = performance.now();
+  const idle = [...connections];
+  const times: number[] = [];
+  const pending = new Set<Promise<void>>();
+  const due: number[] = [];
+  const total = Math.floor(rate * durationMs / 1000);
+  let sent = 0;
+  const dispatch = () => {
+    while (due.length > 0 && idle.length > 0) {
+      const dueAt = due.shift()!;
+      const connection = idle.pop()!;
+      const work = connection.ask(request).then(() => {
+        times.push(performance.now() - dueAt);
+        idle.push(connection);
+        pending.delete(work);
+        dispatch();
+      });
+      pending.add(work);
+    }
+  };
+  while (sent < total) {
+    const now = performance.now();
+    while (sent < total && start + sent * 1000 / rate <= now) {
+      due.push(start + sent * 1000 / rate);
+      sent++;
+    }
+    dispatch();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  while (pending.size > 0 || due.length > 0) {
+    await Promise.race(pending);
+    dispatch();
+  }
+  return times.sort((a, b) => a - b);
+}
+
+/** The value below which so many of a hundred lie. */
+export function percentile(sorted: readonly number[], of100: number): number {
+  return sorted[
+    Math.min(
+      sorted.length - 1,
+      Math.floor(sorted.length * of100 / 100),
+    )
+  ] ?? NaN;
+}

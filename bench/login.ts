@@ -1,0 +1,167 @@
+/**
+ * Logins: a challenge created and its answer verified, against the bare
+ * signature. Goal: at least 35 % of the bare rate. Beside it: keys that were
+ * never seen, the shared stores, and memory after 50,000 challenges expired.
+ * Run: `deno run -A --unstable-kv --v8-flags=--expose-gc bench/login.ts`
+ *
+ * @module
+ */
+import { createPublicKey, verify } from "node:crypto";
+import {
+  generateSigningKey,
+  importSigningKey,
+  parseAttestation,
+  signAttestation,
+  type SigningKey,
+} from "@sig/jose";
+import type { ChallengeStore } from "../web/stores/challenge_store.ts";
+import type { Challenge } from "../web/login/challenge.ts";
+import { createChallenge } from "../web/login/create_challenge.ts";
+import { createSubjectKeys } from "../web/login/subject_keys.ts";
+import { verifyLogin } from "../web/login/verify_login.ts";
+import { openStore } from "../web/stores/open_store.ts";
+import { HAS_REDIS, startRedis } from "../web/stores/testdata/redis_server.ts";
+import { comparePairs } from "./pairs.ts";
+
+const LOGINS = 300;
+const PAIRS = 15;
+const PARALLEL = 32;
+const now = () => new Date();
+const audiences = ["https://shop.example"];
+const input = { scopes: ["email", "profile"] };
+
+const key = await importSigningKey(await generateSigningKey());
+const strangers: SigningKey[] = [];
+for (let i = 0; i < 500; i++) {
+  strangers.push(await importSigningKey(await generateSigningKey()));
+}
+
+/** Challenges and their answers, made before the clock runs. */
+async function prepare(
+  store: ChallengeStore,
+  count: number,
+  keys: readonly SigningKey[],
+): Promise<string[]> {
+  const attestations: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const challenge = await createChallenge(input, { store, audiences, now });
+    const key = keys[i % keys.length]!;
+    attestations.push(await signAttestation({ challenge, key, now }));
+  }
+  return attestations;
+}
+
+/** Creates as many challenges as it verifies attestations made before. */
+async function logIn(
+  store: ChallengeStore,
+  attestations: readonly string[],
+  resolveKey: ReturnType<typeof createSubjectKeys>,
+): Promise<void> {
+  for (const attestation of attestations) {
+    await createChallenge(input, { store, audiences, now });
+    await verifyLogin({ attestation }, { store, resolveKey, now });
+  }
+}
+
+const sample = await signAttestation({
+  challenge: await createChallenge(input, {
+    store: await openStore("memory"),
+    audiences,
+    now,
+  }) satisfies Challenge,
+  key,
+  now,
+});
+const { signature, signingInput } = parseAttestation(sample);
+const publicKey = createPublicKey({
+  key: { ...key.publicJwk },
+  format: "jwk",
+});
+function bare(): void {
+  for (let i = 0; i < LOGINS; i++) {
+    if (!verify(null, signingInput, publicKey, signature)) throw new Error();
+  }
+}
+
+const us = (ms: number, count: number) =>
+  `${(ms * 1000 / count).toFixed(1)} µs`.padStart(10);
+const percent = (ratio: number) => `${(100 / ratio).toFixed(0)} %`;
+
+for (
+  const [name, keys] of [["known key", [key]], ["new keys", strangers]] as const
+) {
+  const store = await openStore("memory");
+  const batches: string[][] = [];
+  for (let i = 0; i <= PAIRS; i++) {
+    batches.push(await prepare(store, LOGINS, keys));
+  }
+  // For the others, each batch meets keys that nobody remembers.
+  const known = createSubjectKeys();
+  const resolver = () =>
+    name === "known key" ? known : createSubjectKeys({ maxKeys: 1 });
+  const { a, b, ratio } = await comparePairs(
+    () => logIn(store, batches.pop() ?? [], resolver()),
+    bare,
+    PAIRS,
+  );
+  console.log(
+    `${name.padEnd(10)} login ${us(a, LOGINS)}   bare verify ${
+      us(b, LOGINS)
+    }   ${percent(ratio)} of the bare rate (goal: at least 35 %)`,
+  );
+  await store.close();
+}
+
+/** Logins a second, many at once, as a server has them. */
+async function rate(storeText: string, count: number): Promise<void> {
+  const store = await openStore(storeText);
+  const attestations = await prepare(store, count, [key]);
+  const resolveKey = createSubjectKeys();
+  const start = performance.now();
+  await Promise.all(
+    Array.from({ length: PARALLEL }, (_, from) =>
+      logIn(
+        store,
+        attestations.filter((_, i) => i % PARALLEL === from),
+        resolveKey,
+      )),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  const name = storeText.split(":")[0]!.padEnd(10);
+  console.log(`${name} ${(count / seconds).toFixed(0)} logins/s`);
+  await store.close();
+}
+
+await rate("memory", 5_000);
+if ("openKv" in Deno) {
+  const folder = await Deno.makeTempDir();
+  await rate(`kv:${folder}/challenges.db`, 500);
+  await Deno.remove(folder, { recursive: true });
+} else console.log("kv         not measured: needs --unstable-kv");
+if (HAS_REDIS) {
+  const redis = await startRedis();
+  await rate(redis.url, 3_000);
+  await redis.stop();
+} else console.log("redis      not measured: no redis-server");
+
+const collect = (globalThis as { gc?: () => void }).gc;
+const megabytes = () => {
+  collect?.();
+  return (Deno.memoryUsage().heapUsed / 1024 ** 2).toFixed(1);
+};
+const store = await openStore("memory");
+let ms = Date.parse("2026-01-31T09:00:00Z");
+const clock = () => new Date(ms);
+console.log(`memory     ${megabytes()} MiB before`);
+for (let round = 0; round < 3; round++) {
+  for (let i = 0; i < 50_000; i++) {
+    await createChallenge(input, { store, audiences, now: clock });
+  }
+  const full = megabytes();
+  ms += 360_000;
+  await store.read("A".repeat(32), clock());
+  console.log(
+    `memory     ${full} MiB with 50,000 challenges, ${megabytes()} MiB after they expired`,
+  );
+}
+if (collect === undefined) console.log("(without --expose-gc: of no meaning)");

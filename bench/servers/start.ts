@@ -1,0 +1,52 @@
+/** Starting a server of its own process for a bench. @module */
+
+/** A running server. */
+export interface Started {
+  /** What it printed first. */
+  readonly url: URL;
+  /** Stops it. */
+  stop(): Promise<void>;
+}
+
+/** Runs a script that prints its URL first, on the first core where possible. */
+export async function startServer(
+  script: string,
+  args: readonly string[] = [],
+): Promise<Started> {
+  const root = new URL("../..", import.meta.url);
+  const words = [
+    ...[Deno.execPath(), "run", "-A", "--config"],
+    ...[new URL("deno.json", root).pathname, new URL(script, root).pathname],
+    ...args,
+  ];
+  const pinned = await hasTaskset() ? ["taskset", "-c", "0", ...words] : words;
+  const child = new Deno.Command(pinned[0]!, {
+    args: pinned.slice(1),
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
+  return {
+    url: new URL(value.trim()),
+    async stop() {
+      child.kill("SIGTERM");
+      await reader.cancel();
+      await child.status;
+    },
+  };
+}
+
+async function hasTaskset(): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command("taskset", {
+      args: ["-c", "0", "true"],
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    return success;
+  } catch {
+    return false;
+  }
+}
