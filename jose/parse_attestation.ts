@@ -133,6 +133,16 @@ function readHeader(
   if (!isIdentifier(kid) || subject === undefined) {
     throw fault("invalid_header", "kid must be a DID with a fragment");
   }
+  if (
+    subject.startsWith("did:key:") &&
+    kid !== `${subject}#${subject.slice("did:key:".length)}`
+  ) {
+    // The DID is the key: another fragment would name a key that isn't there.
+    throw fault(
+      "invalid_header",
+      "kid is a did:key, so its fragment must repeat the key",
+    );
+  }
   if (Object.keys(header).length > 3) {
     throw fault(
       "invalid_header",

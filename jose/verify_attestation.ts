@@ -30,6 +30,11 @@ export interface VerifyAttestationOptions {
    * then answers for its own `kid` and no other.
    */
   readonly key?: VerificationKey | AttestationKeyResolver;
+  /**
+   * What must have been granted, whatever was asked for; judged directly after
+   * the challenge's own scopes.
+   */
+  readonly requiredScopes?: readonly string[];
   /** Seconds by which clocks may differ, 60 unless told. */
   readonly clockSkewSeconds?: number;
 }
@@ -39,6 +44,9 @@ export interface VerifyAttestationOptions {
  * show, in the order of PROTOCOL §7, so audience, nonce, subject, scopes, times
  * and signature. It keeps no state: that a challenge is used **only once**, and
  * burned after failures, is left to whoever keeps the challenges.
+ *
+ * An attestation that was parsed before, to find its challenge, is not parsed
+ * again.
  *
  * @example A token for another site is refused
  * ```ts
@@ -77,14 +85,16 @@ export interface VerifyAttestationOptions {
  * challenge.
  */
 export async function verifyAttestation(
-  jwt: string,
+  attestation: string | ParsedAttestation,
   options: VerifyAttestationOptions,
 ): Promise<ParsedAttestation> {
   const challenge = checkChallenge(options.challenge);
-  const parsed = parseAttestation(jwt);
+  const parsed = typeof attestation === "object"
+    ? attestation
+    : parseAttestation(attestation);
   requireChallenge(parsed, challenge);
   requireSubject(parsed, challenge);
-  requireScopes(parsed, challenge);
+  requireScopes(parsed, challenge, options);
   requireTimes(parsed, challenge, options);
   const key = await findKey(parsed.header.kid, options.key ?? resolveDidKey);
   await verifyAttestationSignature(parsed, key);
@@ -162,12 +172,20 @@ function requireSubject(
 function requireScopes(
   { scopes }: ParsedAttestation,
   challenge: CheckedChallenge,
+  { requiredScopes = [] }: VerifyAttestationOptions,
 ): void {
   const extra = scopes.find((scope) => !challenge.scopes.includes(scope));
-  if (extra === undefined) return;
+  if (extra !== undefined) {
+    throw refuse(
+      "scope_not_granted",
+      `scope ${quote(extra)} is not among the challenge's`,
+    );
+  }
+  const missing = requiredScopes.find((scope) => !scopes.includes(scope));
+  if (missing === undefined) return;
   throw refuse(
     "scope_not_granted",
-    `scope ${quote(extra)} is not among the challenge's`,
+    `scope ${quote(missing)} was expected, and is not granted`,
   );
 }
 

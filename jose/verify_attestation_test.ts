@@ -147,6 +147,35 @@ offline("the first failure wins, in the order of the protocol", async () => {
   }
 });
 
+offline("what must have been granted is judged after the scopes", async () => {
+  const requiredScopes = ["profile"];
+  const says = 'scope "profile" was expected, and is not granted';
+  await refuses({ exp: 1 }, "scope_not_granted", says, { requiredScopes });
+  await refuses({ scope: "x" }, "scope_not_granted", "not among", {
+    requiredScopes,
+  });
+  const claims = { ...claimsOf(key), scope: "email profile" };
+  const jwt = await tokenOf(key, headerOf(key), claims);
+  await verify(jwt, { requiredScopes });
+});
+
+offline(
+  "an attestation that was parsed before is judged the same",
+  async () => {
+    const parsed = parseAttestation(
+      await tokenOf(key, headerOf(key), claimsOf(key)),
+    );
+    const options = { challenge: CHALLENGE, now: () => NOW };
+    assertEquals(await verifyAttestation(parsed, options) === parsed, true);
+    const late = { ...options, now: () => new Date("2026-01-31T09:05:00Z") };
+    await expectSigError(
+      () => verifyAttestation(parsed, late),
+      "attestation_time_invalid",
+      "it has expired",
+    );
+  },
+);
+
 offline(
   "a signature by another key, cut, empty or flipped does not count",
   async () => {

@@ -21,7 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:redis", "jsr:@std/encoding", "jsr:@std/http"],
+    ...["npm:@redis", "jsr:@std/encoding", "jsr:@std/http"],
   ],
 };
 

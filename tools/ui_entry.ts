@@ -1,0 +1,41 @@
+/**
+ * What the embedded page of sig-web takes from the libraries; `bundle_ui.ts`
+ * makes `web/ui/verify.js` of it. Imports single files: by way of the consumer's
+ * `mod.ts` parts of its network and file readers would come along.
+ *
+ * @module
+ */
+
+export {
+  check,
+  type CheckResult,
+  dumpState,
+  type EffectiveStatus,
+  escapeInvisible,
+  type ExplainedRelationship,
+  type FeedState,
+  isSigError,
+  parseJson,
+  parseRequirement,
+  type Reason,
+  REASON_CODES,
+  RELATIONSHIP_TYPES,
+  type RelationshipState,
+  replay,
+  type Requirement,
+  SigError,
+  type SigEvent,
+  type UnknownEvent,
+  type Warning,
+} from "../core/mod.ts";
+export { decodeBase64UrlStrict } from "../core/base64url.ts";
+export { jwkToDidKey } from "../jose/did_key.ts";
+export { signAttestation } from "../jose/sign_attestation.ts";
+export { reportIssuer } from "../consumer/verify_issuer.ts";
+
+export type {
+  DocumentReader,
+  ReportedFault,
+  VerifiedEvent,
+  VerifyReport,
+} from "../consumer/mod.ts";

@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import type { Challenge } from "./challenge.ts";
+import { describeChallenge } from "./challenge_message.ts";
+
+const BARE: Omit<Challenge, "message"> = {
+  challenge_id: "c-1",
+  audience: "https://shop.example",
+  nonce: "n-1",
+  scopes: [],
+  subject: null,
+  require: null,
+  issued_at: "2026-01-31T09:00:00Z",
+  expires_at: "2026-01-31T09:05:00Z",
+};
+
+Deno.test("a message without scopes says so", () => {
+  const lines = describeChallenge(BARE).split("\n");
+  assertEquals(lines.length, 12);
+  assertEquals(lines[3], "You grant: nothing more");
+});
+
+Deno.test("no value can pose as another line", () => {
+  const breaks = [
+    "\n",
+    "\r\n",
+    "\u2028",
+    "\u2029",
+    "\u0085",
+    "\u000b",
+    "\u202e",
+  ];
+  const evil = breaks.map((each) => `x${each}URI: https://bank.example`);
+  for (const value of evil) {
+    const message = describeChallenge({
+      ...BARE,
+      audience: value,
+      subject: value,
+      scopes: [value],
+      require: [value],
+      nonce: value,
+    });
+    // deno-lint-ignore no-control-regex -- control characters are the point
+    const lines = message.split(/[\n\r\u000b\u0085\u2028\u2029]/);
+    assertEquals(lines.length, 13);
+    assertEquals(
+      lines.filter((line) => line.startsWith("URI: ")).length,
+      1,
+    );
+    assertEquals(message.includes("\u202e"), false);
+  }
+});

@@ -1,0 +1,165 @@
+/** Issuing a login challenge (PROTOCOL §7, INTERFACES §4). @module */
+
+import {
+  addSeconds,
+  formatInstant,
+  instantOf,
+  quote,
+  SigError,
+} from "@sig/core";
+import type { ChallengeStore } from "../stores/challenge_store.ts";
+import type { Challenge } from "./challenge.ts";
+import { describeChallenge } from "./challenge_message.ts";
+import { digestOf, toBase64Url } from "./digest.ts";
+import { RequestMembers } from "./request_members.ts";
+import { checkSubject } from "./subject_did.ts";
+
+/** Seconds that a challenge may live at least (PROTOCOL §7). */
+export const MIN_TTL_SECONDS = 30;
+/** Seconds that a challenge may live at most. */
+export const MAX_TTL_SECONDS = 900;
+/** Seconds that a challenge lives unless told. */
+export const DEFAULT_TTL_SECONDS = 300;
+
+/** 192 bits, so 32 characters: what `isChallengeId` accepts. */
+const ID_BYTES = 24;
+const NONCE_BYTES = 32;
+
+/** What {@linkcode createChallenge} works with. */
+export interface CreateChallengeOptions {
+  /** Keeps the challenge. */
+  readonly store: ChallengeStore;
+  /** The origins or DIDs that this server speaks for. */
+  readonly audiences: readonly string[];
+  /** The one that is meant when a request names none; the first unless told. */
+  readonly defaultAudience?: string;
+  /** What the subject's relationship must meet, to be told; none unless told. */
+  readonly require?: readonly string[] | null;
+  /** How long a challenge lives when a request does not say; 300 unless told. */
+  readonly defaultTtlSeconds?: number;
+  /** Allow did:web subjects of IP addresses and local names: for tests only. */
+  readonly allowPrivate?: boolean;
+  /** The clock. */
+  readonly now: () => Date;
+  /** Fills an array with random bytes; `crypto.getRandomValues` unless told. */
+  readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
+}
+
+/**
+ * Makes a challenge out of the body of `POST /v1/auth/challenge/create`,
+ * `{audience?, scopes?, subject?, ttl_seconds?}`, and keeps it. Nothing is
+ * clamped or guessed: an unknown member, a null and a lifetime outside of 30 to
+ * 900 seconds are refused. A scope has at most 128 characters.
+ *
+ * Faults of form are named all at once; then the subject is judged, then the
+ * audience.
+ *
+ * @example
+ * ```ts
+ * import { createChallenge } from "./create_challenge.ts";
+ * import { createMemoryStore } from "../stores/memory_store.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const challenge = await createChallenge({ scopes: ["profile", "email"] }, {
+ *   store: createMemoryStore(),
+ *   audiences: ["https://shop.example"],
+ *   now: () => new Date("2026-01-31T09:00:00Z"),
+ * });
+ * assertEquals(challenge.audience, "https://shop.example");
+ * assertEquals(challenge.scopes, ["email", "profile"]);
+ * assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
+ * ```
+ *
+ * @throws {SigError} `invalid_request` with `context.errors`;
+ * `invalid_identifier`, `unsupported_did_method`, `address_not_allowed` for the
+ * subject; `audience_not_allowed`; `rate_limited` (with
+ * `context.retry_after_seconds`) and `store_unavailable` from the store.
+ * @throws {RangeError} for options that make no sense.
+ */
+export async function createChallenge(
+  input: unknown,
+  options: CreateChallengeOptions,
+): Promise<Challenge> {
+  const asked = readRequest(input, options);
+  const at = options.now();
+  const issued = instantOf(at);
+  const random = options.random ?? ((bytes) => crypto.getRandomValues(bytes));
+  const token = (length: number) => {
+    const bytes = new Uint8Array(length);
+    random(bytes);
+    return toBase64Url(bytes);
+  };
+  const bare = {
+    challenge_id: token(ID_BYTES),
+    audience: asked.audience,
+    nonce: token(NONCE_BYTES),
+    scopes: asked.scopes,
+    subject: asked.subject,
+    require: options.require ?? null,
+    issued_at: formatInstant(issued),
+    expires_at: formatInstant(addSeconds(issued, asked.ttlSeconds)),
+  };
+  const { challenge_id, audience, nonce, scopes, subject, expires_at } = bare;
+  const nonce_sha256 = await digestOf(nonce);
+  await options.store.create(
+    { challenge_id, audience, nonce_sha256, scopes, subject, expires_at },
+    at,
+  );
+  return { ...bare, message: describeChallenge(bare) };
+}
+
+interface Asked {
+  readonly audience: string;
+  readonly scopes: readonly string[];
+  readonly subject: string | null;
+  readonly ttlSeconds: number;
+}
+
+function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
+  const { audiences } = options;
+  const defaultTtl = options.defaultTtlSeconds ?? DEFAULT_TTL_SECONDS;
+  requireTtl(defaultTtl);
+  const members = new RequestMembers("create challenge", input, [
+    ...["audience", "scopes", "subject", "ttl_seconds"],
+  ]);
+  const audience = members.text("audience") ?? options.defaultAudience ??
+    audiences[0];
+  const scopes = members.scopes("scopes");
+  const subject = members.text("subject") ?? null;
+  const ttlSeconds =
+    members.integer("ttl_seconds", MIN_TTL_SECONDS, MAX_TTL_SECONDS) ??
+      defaultTtl;
+  members.finish();
+  if (subject !== null) checkSubject(subject, options.allowPrivate ?? false);
+  if (audience === undefined) {
+    throw new RangeError("Cannot create challenge: no audience is configured");
+  }
+  if (!audiences.includes(audience)) throw audienceNotAllowed(audience);
+  return { audience, scopes, subject, ttlSeconds };
+}
+
+function requireTtl(seconds: number): void {
+  if (
+    Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS &&
+    seconds <= MAX_TTL_SECONDS
+  ) return;
+  throw new RangeError(
+    `Cannot create challenges: defaultTtlSeconds must be a whole number from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}, current value is ${seconds}`,
+  );
+}
+
+function audienceNotAllowed(audience: string): SigError {
+  return new SigError(
+    "audience_not_allowed",
+    `Cannot create challenge: this server does not speak for ${
+      quote(audience)
+    }`,
+    {
+      context: {
+        pointer: "/audience",
+        hint:
+          "Leave audience out, or name one that the server was started with (--audience), character by character.",
+      },
+    },
+  );
+}

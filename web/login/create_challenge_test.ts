@@ -1,0 +1,284 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { ErrorCode } from "@sig/core";
+import { createMemoryStore } from "../stores/memory_store.ts";
+import {
+  createChallenge,
+  type CreateChallengeOptions,
+} from "./create_challenge.ts";
+import { expectSigError } from "./testdata/expect.ts";
+import { AUDIENCE, LoginFixture, START_MS } from "./testdata/login_fixture.ts";
+
+const DID_KEY = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+
+function create(
+  input: unknown,
+  more: Partial<CreateChallengeOptions> = {},
+) {
+  return createChallenge(input, {
+    store: createMemoryStore(),
+    audiences: [AUDIENCE, "did:web:shop.example"],
+    now: () => new Date(START_MS),
+    ...more,
+  });
+}
+
+Deno.test("a challenge has exactly the members of the protocol", async () => {
+  let filled = 0;
+  const challenge = await create({
+    audience: "did:web:shop.example",
+    scopes: ["profile", "email"],
+    subject: DID_KEY,
+    ttl_seconds: 30,
+  }, {
+    require: ["relationship=employee"],
+    random: (bytes) => bytes.fill(++filled),
+  });
+  assertEquals(Object.entries(challenge), [
+    ["challenge_id", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB"],
+    ["audience", "did:web:shop.example"],
+    ["nonce", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"],
+    ["scopes", ["email", "profile"]],
+    ["subject", DID_KEY],
+    ["require", ["relationship=employee"]],
+    ["issued_at", "2026-01-31T09:00:00Z"],
+    ["expires_at", "2026-01-31T09:00:30Z"],
+    [
+      "message",
+      [
+        "did:web:shop.example wants you to sign in with your key:",
+        DID_KEY,
+        "",
+        "You grant: email profile",
+        "You must have: relationship=employee",
+        "Agree only if you are on this site and started this yourself.",
+        "",
+        "URI: did:web:shop.example",
+        "Version: 1",
+        "Nonce: AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI",
+        "Issued At: 2026-01-31T09:00:00Z",
+        "Expiration Time: 2026-01-31T09:00:30Z",
+        "Request ID: AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB",
+      ].join("\n"),
+    ],
+  ]);
+});
+
+Deno.test("an empty request is the first audience, for anyone, for 300 s", async () => {
+  const challenge = await create({});
+  assertEquals(challenge.audience, AUDIENCE);
+  assertEquals(challenge.scopes, []);
+  assertEquals(challenge.subject, null);
+  assertEquals(challenge.require, null);
+  assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
+});
+
+Deno.test("defaults are the server's to choose, within the range", async () => {
+  const { audience, expires_at } = await create({}, {
+    defaultAudience: "did:web:shop.example",
+    defaultTtlSeconds: 900,
+  });
+  assertEquals(audience, "did:web:shop.example");
+  assertEquals(expires_at, "2026-01-31T09:15:00Z");
+  for (const defaultTtlSeconds of [29, 901, 30.5, NaN]) {
+    await assertRejects(
+      () => create({}, { defaultTtlSeconds }),
+      RangeError,
+      "defaultTtlSeconds must be a whole number from 30 to 900",
+    );
+  }
+  await assertRejects(
+    () => create({}, { audiences: [] }),
+    RangeError,
+    "no audience is configured",
+  );
+});
+
+Deno.test("the store holds a digest, never the nonce", async () => {
+  const login = await LoginFixture.make();
+  const { nonce, challenge_id } = await login.create();
+  const reading = await login.store.read(challenge_id, login.now());
+  assert(reading.state === "issued");
+  assertEquals(JSON.stringify(reading).includes(nonce), false);
+  const digest = await crypto.subtle.digest(
+    "SHA-256",
+    new TextEncoder().encode(nonce),
+  );
+  assertEquals(
+    reading.record.nonce_sha256,
+    new Uint8Array(digest).toBase64({
+      alphabet: "base64url",
+      omitPadding: true,
+    }),
+  );
+});
+
+Deno.test("what is asked is taken as it stands or refused", async () => {
+  const range = "/ttl_seconds must be a whole number from 30 to 900";
+  const token = "must be a scope token: printable ASCII";
+  const many = Array.from({ length: 33 }, (_, i) => `s${i}`);
+  const cases: readonly (readonly [unknown, ErrorCode, string])[] = [
+    [null, "invalid_request", "the request must be one JSON object"],
+    [[], "invalid_request", "the request must be one JSON object"],
+    ["{}", "invalid_request", "the request must be one JSON object"],
+    [
+      { scope: [] },
+      "invalid_request",
+      "/scope is unknown; did you mean scopes?",
+    ],
+    [
+      { ttl: 60 },
+      "invalid_request",
+      "Cannot create challenge: /ttl is unknown",
+    ],
+    [
+      { "x\n\u001b[2J": 1 },
+      "invalid_request",
+      "/x\\u000a\\u001b[2J is unknown",
+    ],
+    [JSON.parse('{"__proto__":1}'), "invalid_request", "/__proto__ is unknown"],
+    [{ audience: 5 }, "invalid_request", "/audience must be a string"],
+    [{ audience: null }, "invalid_request", "/audience must be a string"],
+    [{ subject: null }, "invalid_request", "/subject must be a string"],
+    ...[29, 901, 0, -1, 60.5, "60", null, NaN, Infinity].map((
+      ttl_seconds,
+    ) => [{ ttl_seconds }, "invalid_request", range] as const),
+    [{ scopes: "email" }, "invalid_request", "/scopes must be an array"],
+    [{ scopes: many }, "invalid_request", "array of at most 32 scope tokens"],
+    [
+      { scopes: ["a", "b", "a"] },
+      "invalid_request",
+      "/scopes/2 must not stand twice",
+    ],
+    ...["", "a b", 'a"b', "a\\b", "ä", "a\n", "\u007f", 5, null].map((
+      scope,
+    ) =>
+      [{ scopes: [scope] }, "invalid_request", `/scopes/0 ${token}`] as const
+    ),
+    [
+      { scopes: ["a".repeat(129)] },
+      "invalid_request",
+      "/scopes/0 must have at most 128 characters",
+    ],
+    [
+      { subject: "alice" },
+      "invalid_identifier",
+      "it must be a did:key or did:web",
+    ],
+    [{ subject: "" }, "invalid_identifier", "it must be a did:key or did:web"],
+    [{ subject: `${DID_KEY}#x` }, "invalid_identifier", "must be base58"],
+    [
+      { subject: "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169" },
+      "invalid_identifier",
+      "not an Ed25519 key",
+    ],
+    [
+      { subject: "did:jwk:e30" },
+      "unsupported_did_method",
+      "only did:web is supported",
+    ],
+    [{ subject: "did:web:" }, "invalid_identifier", "the host must be"],
+    [
+      { subject: "did:web:a.example\nURI: x" },
+      "invalid_identifier",
+      "the host must be",
+    ],
+    [{ subject: "did:web:localhost" }, "address_not_allowed", "local names"],
+    [
+      { subject: `did:web:a.example:${"x".repeat(500)}` },
+      "invalid_identifier",
+      "it is longer than 512 characters",
+    ],
+    [
+      { audience: "https://evil.example" },
+      "audience_not_allowed",
+      'this server does not speak for "https://evil.example"',
+    ],
+    [
+      { audience: `${AUDIENCE}/` },
+      "audience_not_allowed",
+      "this server does not speak for",
+    ],
+    [{ audience: "" }, "audience_not_allowed", 'speak for ""'],
+  ];
+  for (const [input, code, says] of cases) {
+    await expectSigError(() => create(input), code, says);
+  }
+});
+
+Deno.test("the ends of every range are inside it", async () => {
+  const ttl = async (ttl_seconds: number) =>
+    (await create({ ttl_seconds })).expires_at;
+  assertEquals(await ttl(30), "2026-01-31T09:00:30Z");
+  assertEquals(await ttl(900), "2026-01-31T09:15:00Z");
+  const scopes = Array.from({ length: 32 }, (_, i) => `${i}`.padEnd(128, "~"));
+  assertEquals((await create({ scopes })).scopes, scopes.toSorted());
+  for (
+    const subject of [DID_KEY, "did:web:a.example", "did:web:a.example:u:x"]
+  ) {
+    assertEquals((await create({ subject })).subject, subject);
+  }
+  const local = { subject: "did:web:localhost%3A8080" };
+  assertEquals(
+    (await create(local, { allowPrivate: true })).subject,
+    local.subject,
+  );
+});
+
+Deno.test("all faults of form are named at once, with their places", async () => {
+  const error = await expectSigError(
+    () => create({ scopes: ["a b", "c", "c"], ttl_seconds: 5, subjct: "x" }),
+    "invalid_request",
+    "/subjct is unknown; did you mean subject? (and 3 more)",
+  );
+  assertEquals(
+    error.context.errors?.map(({ pointer, code }) => [pointer, code]),
+    [
+      ["/subjct", "invalid_field"],
+      ["/scopes/0", "invalid_field"],
+      ["/scopes/2", "invalid_field"],
+      ["/ttl_seconds", "invalid_field"],
+    ],
+  );
+  assertEquals(error.context.hint, "Did you mean subject?");
+});
+
+Deno.test("a thousand unknown members make a small error", async () => {
+  const input = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, i) => [`${i}`.padEnd(900, "~/"), 1]),
+  );
+  const error = await expectSigError(
+    () => create(input),
+    "invalid_request",
+    "is unknown",
+  );
+  assert(JSON.stringify(error.context).length < 10_000);
+});
+
+Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", async () => {
+  const seen = new Set<string>();
+  const counts = new Map<string, number>();
+  const store = createMemoryStore();
+  for (let i = 0; i < 100_000; i++) {
+    const { challenge_id, nonce } = await create({}, { store });
+    if (!/^[A-Za-z0-9_-]{32}$/.test(challenge_id)) {
+      throw new Error(challenge_id);
+    }
+    if (!/^[A-Za-z0-9_-]{43}$/.test(nonce)) throw new Error(nonce);
+    seen.add(challenge_id).add(nonce);
+    // One character of each, from a place that moves.
+    for (const char of [challenge_id[i % 32]!, nonce[i % 42]!]) {
+      counts.set(char, (counts.get(char) ?? 0) + 1);
+    }
+  }
+  assertEquals(seen.size, 200_000);
+  assertEquals(counts.size, 64);
+  // 3,125 expected, with a deviation of 55: 8 of them never happen by chance.
+  for (const [char, count] of counts) {
+    assert(Math.abs(count - 3_125) < 450, `${char}: ${count}`);
+  }
+  await expectSigError(
+    () => create({}, { store }),
+    "rate_limited",
+    "too many are outstanding",
+  );
+});

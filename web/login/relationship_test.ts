@@ -1,0 +1,204 @@
+import { assertEquals } from "@std/assert";
+import { type CheckAnswer, type ErrorCode, SigError } from "@sig/core";
+import { checkIssuer, openSource, parseSource } from "@sig/consumer";
+import {
+  createFileStore,
+  createMemoryKeyStore,
+  initIssuer,
+  type Issuer,
+  openIssuer,
+} from "@sig/issuer";
+import type { CheckRelationship } from "./relationship.ts";
+import { expectSigError } from "./testdata/expect.ts";
+import { LoginFixture } from "./testdata/login_fixture.ts";
+
+const ISSUER = "did:web:acme.example";
+
+/** A real issuer's directory, asked anew for each login. */
+async function withIssuer(
+  test: (login: LoginFixture, issuer: Issuer) => Promise<void>,
+): Promise<void> {
+  const dir = await Deno.makeTempDir();
+  const checkRelationship: CheckRelationship = (subject, now) =>
+    checkIssuer(
+      openSource(parseSource(`${dir}/`)),
+      { subject, require: ["relationship=employee", "role=deploy"] },
+      { now },
+    );
+  const login = await LoginFixture.make({ checkRelationship });
+  const store = createFileStore(dir);
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did: ISSUER });
+  const issuer = await openIssuer({ store, keys, now: login.now });
+  try {
+    await test(login, issuer);
+  } finally {
+    await issuer.close();
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+function employ(login: LoginFixture, issuer: Issuer, more: object = {}) {
+  return issuer.append({
+    event_type: "relationship.upsert",
+    relationship_id: "alice-1",
+    subject: login.did,
+    relationship_type: "employee",
+    roles: ["deploy"],
+    ...more,
+  });
+}
+
+Deno.test("W7: who has the relationship logs in, and is told which", () =>
+  withIssuer(async (login, issuer) => {
+    await employ(login, issuer, { valid_until: "2026-01-31T10:00:00Z" });
+    const attestation = await login.attest(await login.create());
+    const { relationship } = await login.verify(attestation);
+    assertEquals(relationship, {
+      issuer: ISSUER,
+      relationship_id: "alice-1",
+      requirements: [
+        { key: "relationship", value: "employee" },
+        { key: "role", value: "deploy" },
+      ],
+      last_sequence: 1,
+      evaluated_at: "2026-01-31T09:00:00Z",
+      not_after: "2026-01-31T10:00:00Z",
+      freshness: null,
+      continuity: "unpinned",
+    });
+  }));
+
+Deno.test("W7: who has none, the wrong one, or one that is over is denied, and counted", async () => {
+  const cases: readonly (readonly [object | undefined, string, string])[] = [
+    [undefined, "no_relationship", "no_relationship"],
+    [{ roles: [] }, "role_missing", "role_missing"],
+    [
+      {
+        valid_until: "2026-01-31T09:00:00Z",
+        valid_from: "2026-01-01T00:00:00Z",
+      },
+      "expired",
+      "expired",
+    ],
+  ];
+  for (const [more, reason, says] of cases) {
+    await withIssuer(async (login, issuer) => {
+      if (more !== undefined) await employ(login, issuer, more);
+      const challenge = await login.create();
+      const attestation = await login.attest(challenge);
+      const error = await expectSigError(
+        () => login.verify(attestation),
+        "relationship_denied",
+        `"${ISSUER}" does not vouch for "${login.did}" (${says})`,
+      );
+      const reasons = error.context.reasons as readonly { code: string }[];
+      assertEquals(reasons.map(({ code }) => code), [reason]);
+      assertEquals(login.failures, 1);
+      assertEquals(await login.isOpen(challenge), true);
+    });
+  }
+});
+
+Deno.test("W7: who is revoked between the challenge and its answer is denied", () =>
+  withIssuer(async (login, issuer) => {
+    await employ(login, issuer);
+    const attestation = await login.attest(await login.create());
+    await issuer.append({
+      event_type: "relationship.revoke",
+      relationship_id: "alice-1",
+      reason_code: "employment_ended",
+    });
+    await expectSigError(
+      () => login.verify(attestation),
+      "relationship_denied",
+      "(revoked)",
+    );
+    // Put right in time, the same attestation is good.
+    await employ(login, issuer);
+    const { relationship } = await login.verify(attestation);
+    assertEquals(relationship?.last_sequence, 3);
+  }));
+
+Deno.test("W7: an issuer that can't be asked is neither allow nor deny, and never counted", async () => {
+  const codes: readonly ErrorCode[] = [
+    "fetch_timeout",
+    "feed_stale",
+    "feed_rolled_back",
+    "sequence_gap",
+    "issuer_not_allowed",
+    "signature_invalid",
+  ];
+  for (const code of codes) {
+    const thrown = new SigError(code, "Cannot answer: for this test");
+    const login = await LoginFixture.make({
+      checkRelationship: () => Promise.reject(thrown),
+    });
+    const challenge = await login.create();
+    const attestation = await login.attest(challenge);
+    for (let i = 0; i < 6; i++) {
+      const error = await expectSigError(
+        () => login.verify(attestation),
+        code,
+        "Cannot answer: for this test",
+      );
+      assertEquals(error === thrown, true);
+    }
+    assertEquals(login.failures, 0);
+    assertEquals(await login.isOpen(challenge), true);
+  }
+});
+
+Deno.test("the issuer is not asked about whom has not signed", async () => {
+  const asked: string[] = [];
+  const login = await LoginFixture.make({
+    checkRelationship: (subject) => {
+      asked.push(subject);
+      return Promise.reject(new SigError("fetch_failed", "Cannot fetch"));
+    },
+  });
+  const challenge = await login.create();
+  const [head, body] = (await login.attest(challenge)).split(".");
+  await expectSigError(
+    () => login.verify(`${head}.${body}.${"A".repeat(86)}`),
+    "attestation_signature_invalid",
+    "the signature is not one of key",
+  );
+  assertEquals(asked, []);
+});
+
+Deno.test("an answer about somebody else, or half of an allow, lets nobody in", async () => {
+  const answer = {
+    decision: "allow",
+    subject: "did:web:alice.example",
+    matched_relationship_id: "alice-1",
+    issuer: ISSUER,
+    reasons: [],
+  } as unknown as CheckAnswer;
+  const login = await LoginFixture.make({
+    checkRelationship: () => Promise.resolve(answer),
+  });
+  const challenge = await login.create();
+  const attestation = await login.attest(challenge);
+  const error = await login.verify(attestation).catch((error) => error);
+  assertEquals(error instanceof TypeError, true);
+  assertEquals(
+    error.message,
+    "Cannot use answer: it is about another subject",
+  );
+  const own = { ...answer, subject: login.did };
+  const halves: readonly CheckAnswer[] = [
+    { ...own, matched_relationship_id: null },
+    { ...own, decision: "deny" },
+  ];
+  for (const half of halves) {
+    await expectSigError(
+      () =>
+        login.verify(attestation, {}, {
+          checkRelationship: () => Promise.resolve(half),
+        }),
+      "relationship_denied",
+      "does not vouch for",
+    );
+  }
+});

@@ -1,0 +1,135 @@
+/** The key of a did:web subject, from its DID document (PROTOCOL §7). @module */
+
+import {
+  DEFAULT_LIMITS,
+  type DidWeb,
+  isSigError,
+  JsonError,
+  parseDidWeb,
+  parseJson,
+  quote,
+  SigError,
+} from "@sig/core";
+import {
+  importVerificationKey,
+  readDidDocument,
+  type VerificationKey,
+} from "@sig/jose";
+import type { ResolveSubjectKey } from "./subject_keys.ts";
+
+/**
+ * Gets one document over https, with every guard that fetching at a stranger's
+ * word needs (SECURITY §3): public addresses only, no redirects, limits on
+ * bytes and time. What keeps it from that is a `SigError`.
+ */
+export type FetchDocument = (
+  url: string,
+  options: { readonly maxBytes: number },
+) => Promise<Uint8Array>;
+
+/** What {@linkcode createSubjectResolver} needs. */
+export interface SubjectResolverOptions {
+  /** Gets the DID document; who may be asked is for it to say. */
+  readonly fetchDocument: FetchDocument;
+  /** Read IP addresses and `localhost` as `http://`: for tests only. */
+  readonly allowPrivate?: boolean;
+}
+
+/**
+ * Makes the way to the keys of did:web subjects. The document is fetched for
+ * each attestation, so a key that was taken out of it counts no more.
+ *
+ * What can't be got or read is `key_unresolvable`: nothing is known against the
+ * subject, and trying again may help. A document that was read and does not
+ * list the key under `authentication` is an answer: the signature is not the
+ * subject's, `attestation_signature_invalid`. So it counts as a failure, and
+ * nobody can make a server fetch documents without end for one challenge.
+ *
+ * @example
+ * ```ts
+ * import { createSubjectResolver } from "./resolve_subject.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const did = "did:web:alice.example";
+ * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+ * const document = {
+ *   id: did,
+ *   authentication: [{
+ *     id: `${did}#key-1`,
+ *     type: "JsonWebKey2020",
+ *     controller: did,
+ *     publicKeyJwk: { kty: "OKP", crv: "Ed25519", x },
+ *   }],
+ * };
+ * const resolve = createSubjectResolver({
+ *   fetchDocument: () =>
+ *     Promise.resolve(new TextEncoder().encode(JSON.stringify(document))),
+ * });
+ * assertEquals((await resolve(did, `${did}#key-1`)).jwk.x, x);
+ * ```
+ *
+ * @throws {SigError} from what it returns: `key_unresolvable` (with
+ * `context.reason`), `attestation_signature_invalid`, `invalid_header` for a
+ * malformed did:web, `address_not_allowed`, `invalid_key`.
+ */
+export function createSubjectResolver(
+  options: SubjectResolverOptions,
+): ResolveSubjectKey {
+  return async (did, kid): Promise<VerificationKey> => {
+    const { didDocumentUrl } = parseSubject(did, options);
+    const authentication = await readKeys(did, didDocumentUrl, options);
+    const x = authentication.get(kid.slice(did.length + 1));
+    if (x === undefined) {
+      throw new SigError(
+        "attestation_signature_invalid",
+        `Cannot accept attestation: the DID document of ${
+          quote(did)
+        } does not list its kid under authentication`,
+        {
+          context: {
+            kid,
+            hint: "Sign with a key that did.json lists under authentication.",
+          },
+        },
+      );
+    }
+    return await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid });
+  };
+}
+
+/** A kid is a signed header's, not a caller's mistake. */
+function parseSubject(did: string, options: SubjectResolverOptions): DidWeb {
+  try {
+    return parseDidWeb(did, { allowPrivate: options.allowPrivate ?? false });
+  } catch (error) {
+    if (!isSigError(error, "invalid_identifier")) throw error;
+    throw new SigError("invalid_header", error.message, { cause: error });
+  }
+}
+
+async function readKeys(
+  did: string,
+  url: string,
+  { fetchDocument }: SubjectResolverOptions,
+): Promise<ReadonlyMap<string, string>> {
+  try {
+    const maxBytes = DEFAULT_LIMITS.maxDidDocumentBytes;
+    const document = parseJson(await fetchDocument(url, { maxBytes }));
+    return readDidDocument(document, did, { relationship: "authentication" });
+  } catch (error) {
+    if (isSigError(error, "address_not_allowed")) throw error;
+    if (!isSigError(error) && !(error instanceof JsonError)) throw error;
+    const reason = isSigError(error) ? error.code : "invalid_did_document";
+    throw new SigError(
+      "key_unresolvable",
+      `Cannot get the keys of ${quote(did)}: its DID document can't be used`,
+      {
+        context: {
+          reason,
+          hint: `Check that ${url} can be fetched, or try again later.`,
+        },
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,274 @@
+import { assertEquals } from "@std/assert";
+import { type ErrorCode, SigError } from "@sig/core";
+import { jwkToDidKey, signAttestation, type SigningKey } from "@sig/jose";
+import {
+  createSubjectResolver,
+  type FetchDocument,
+} from "./resolve_subject.ts";
+import { createSubjectKeys } from "./subject_keys.ts";
+import { expectSigError } from "./testdata/expect.ts";
+import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
+
+const KEY = await newKey();
+
+/** A document that lists one key under what it is given. */
+function documentOf(did: string, key: SigningKey, lists: readonly string[]) {
+  const method = {
+    id: `${did}#key-1`,
+    type: "JsonWebKey2020",
+    controller: did,
+    publicKeyJwk: key.publicJwk,
+  };
+  return {
+    id: did,
+    verificationMethod: [method],
+    ...Object.fromEntries(lists.map((list) => [list, [method.id]])),
+  };
+}
+
+/** A subject's site on loopback: one answer, which a test may change. */
+interface Site {
+  readonly did: string;
+  answer: () => Response;
+  readonly requests: string[];
+}
+
+async function withSite(test: (site: Site) => Promise<void>): Promise<void> {
+  const requests: string[] = [];
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen() {},
+  }, (request) => {
+    requests.push(new URL(request.url).pathname);
+    return site.answer();
+  });
+  const did = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const site: Site = {
+    did,
+    requests,
+    answer: () => Response.json(documentOf(did, KEY, ["authentication"])),
+  };
+  try {
+    await test(site);
+  } finally {
+    await server.shutdown();
+  }
+}
+
+/** Only for these tests: without the guards of the real one. */
+const fetchDocument: FetchDocument = async (url) => {
+  const response = await fetch(url, { redirect: "manual" });
+  if (response.status === 200) return await response.bytes();
+  await response.body?.cancel();
+  throw new SigError("fetch_status", "Cannot fetch: for this test");
+};
+
+const resolveKey = createSubjectKeys({
+  resolveSubjectKey: createSubjectResolver({
+    fetchDocument,
+    allowPrivate: true,
+  }),
+});
+
+async function attempt(login: LoginFixture, did: string, key = KEY) {
+  const challenge = await login.create();
+  const { now } = login;
+  const jwt = await signAttestation({ challenge, key, subject: did, now });
+  return await login.verify(jwt);
+}
+
+Deno.test("a did:web subject logs in with a key of its authentication", () =>
+  withSite(async (site) => {
+    const login = await LoginFixture.make({ resolveKey });
+    const { subject, kid } = await attempt(login, site.did);
+    assertEquals([subject, kid], [site.did, `${site.did}#key-1`]);
+    // Each login asks again: a key may have been taken out meanwhile.
+    await attempt(login, site.did);
+    assertEquals(site.requests, Array(2).fill("/.well-known/did.json"));
+  }));
+
+Deno.test("a key that the document does not list for logging in is refused, and counted", () =>
+  withSite(async (site) => {
+    const documents = [
+      documentOf(site.did, KEY, ["assertionMethod"]),
+      documentOf(site.did, KEY, []),
+      { id: site.did },
+      { ...documentOf(site.did, KEY, []), authentication: ["#key-2"] },
+      {
+        ...documentOf(site.did, KEY, []),
+        authentication: ["did:web:other.example#key-1"],
+      },
+    ];
+    for (const document of documents) {
+      site.answer = () => Response.json(document);
+      const login = await LoginFixture.make({ resolveKey });
+      await expectSigError(
+        () => attempt(login, site.did),
+        "attestation_signature_invalid",
+        "does not list its kid under authentication",
+      );
+      assertEquals(login.failures, 1);
+    }
+  }));
+
+Deno.test("another key under the same kid is a wrong signature", () =>
+  withSite(async (site) => {
+    const login = await LoginFixture.make({ resolveKey });
+    const other = await newKey();
+    await expectSigError(
+      () => attempt(login, site.did, other),
+      "attestation_signature_invalid",
+      "the signature is not one of key",
+    );
+    assertEquals(login.failures, 1);
+  }));
+
+Deno.test("a document that can't be got or read leaves the key unresolvable, uncounted", () =>
+  withSite(async (site) => {
+    const good = JSON.stringify(documentOf(site.did, KEY, ["authentication"]));
+    const invalid = "invalid_did_document";
+    const answers: readonly (readonly [() => Response, ErrorCode])[] = [
+      [() => new Response("none", { status: 404 }), "fetch_status"],
+      [() => new Response("oops", { status: 500 }), "fetch_status"],
+      [() => Response.redirect("http://127.0.0.1:1/", 302), "fetch_status"],
+      [() => new Response("{"), invalid],
+      [() => new Response("[]"), invalid],
+      [() => new Response(good.replace("{", '{"id":"x",')), invalid],
+      [() => Response.json({ id: "did:web:other.example" }), invalid],
+      [
+        () => Response.json({ id: site.did, authentication: "#key-1" }),
+        invalid,
+      ],
+    ];
+    for (const [answer, reason] of answers) {
+      site.answer = answer;
+      const login = await LoginFixture.make({ resolveKey });
+      const error = await expectSigError(
+        () => attempt(login, site.did),
+        "key_unresolvable",
+        `Cannot get the keys of "${site.did}": its DID document can't be used`,
+      );
+      assertEquals(error.context.reason, reason);
+      assertEquals(login.failures, 0);
+    }
+  }));
+
+Deno.test("what the fetch says is told as the reason, an address it refuses as it is", async () => {
+  const cases: readonly (readonly [ErrorCode, ErrorCode, string])[] = [
+    ["fetch_timeout", "key_unresolvable", "Cannot get the keys of"],
+    ["fetch_redirected", "key_unresolvable", "Cannot get the keys of"],
+    ["document_too_large", "key_unresolvable", "Cannot get the keys of"],
+    ["address_not_allowed", "address_not_allowed", "Cannot fetch"],
+  ];
+  for (const [thrown, code, says] of cases) {
+    const login = await LoginFixture.make({
+      resolveKey: createSubjectKeys({
+        resolveSubjectKey: createSubjectResolver({
+          fetchDocument: () => {
+            throw new SigError(thrown, "Cannot fetch");
+          },
+        }),
+      }),
+    });
+    const error = await expectSigError(
+      () => attempt(login, "did:web:alice.example"),
+      code,
+      says,
+    );
+    const unresolvable = code === "key_unresolvable";
+    assertEquals(error.context.reason, unresolvable ? thrown : undefined);
+    assertEquals(login.failures, unresolvable ? 0 : 1);
+  }
+});
+
+Deno.test("F1: nothing is fetched for a did:web of this machine, or none at all", async () => {
+  const asked: string[] = [];
+  const login = await LoginFixture.make({
+    resolveKey: createSubjectKeys({
+      resolveSubjectKey: createSubjectResolver({
+        fetchDocument: (url) => {
+          asked.push(url);
+          return Promise.reject(new Error("asked"));
+        },
+      }),
+    }),
+  });
+  const cases: readonly (readonly [string, ErrorCode])[] = [
+    ["did:web:127.0.0.1", "address_not_allowed"],
+    ["did:web:localhost%3A8080", "address_not_allowed"],
+    ["did:web:169.254.169.254", "address_not_allowed"],
+    ["did:web:router.local", "address_not_allowed"],
+    ["did:web:A.example", "invalid_header"],
+    ["did:web:a.example%2Fx", "invalid_header"],
+    ["did:web:a.example:..:x", "invalid_header"],
+  ];
+  for (const [did, code] of cases) {
+    const challenge = await login.create();
+    const jwt = await login.forge(challenge, { iss: did, sub: did }, {
+      kid: `${did}#key-1`,
+    });
+    await expectSigError(() => login.verify(jwt), code, "Cannot use ");
+  }
+  assertEquals(asked, []);
+});
+
+Deno.test("F1: a fetch comes last, after all that costs nothing", async () => {
+  const asked: string[] = [];
+  const login = await LoginFixture.make({
+    resolveKey: createSubjectKeys({
+      resolveSubjectKey: (did) => {
+        asked.push(did);
+        return Promise.reject(new Error("asked"));
+      },
+    }),
+  });
+  const did = "did:web:alice.example";
+  const honest = { iss: did, sub: did };
+  const spoilt = [
+    { jti: "A".repeat(32) },
+    { aud: "x" },
+    { nonce: "x" },
+    { iss: "x" },
+    { scope: "x" },
+    { exp: 1 },
+  ];
+  for (const claims of spoilt) {
+    const jwt = await login.forge(
+      await login.create(),
+      { ...honest, ...claims },
+      { kid: `${did}#key-1` },
+    );
+    await login.verify(jwt).then(() => {
+      throw new Error("verified");
+    }, () => {});
+  }
+  assertEquals(asked, []);
+});
+
+Deno.test("without a way to did:web keys, did:web can't log in", async () => {
+  const login = await LoginFixture.make();
+  await expectSigError(
+    () => attempt(login, "did:web:alice.example"),
+    "unsupported_did_method",
+    "only did:key is supported here",
+  );
+  assertEquals(login.failures, 0);
+});
+
+Deno.test("remembered did:key keys are bounded, and each is its own", async () => {
+  const keys = createSubjectKeys({ maxKeys: 2 });
+  const kids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const did = jwkToDidKey((await newKey()).publicJwk);
+    kids.push(`${did}#${did.slice(8)}`);
+  }
+  const [a, b, c] = kids as [string, string, string];
+  const firstA = await keys(a);
+  const firstB = await keys(b);
+  assertEquals(await keys(a) === firstA, true);
+  await keys(c); // b was used longest ago
+  assertEquals(await keys(a) === firstA, true);
+  assertEquals(await keys(b) === firstB, false);
+  assertEquals((await keys(b)).jwk, firstB.jwk);
+});

@@ -1,0 +1,161 @@
+/** A login that works, to be spoilt one thing at a time. */
+
+import {
+  generateSigningKey,
+  importSigningKey,
+  jwkToDidKey,
+  signAttestation,
+  type SigningKey,
+} from "@sig/jose";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import type { ChallengeStore } from "../../stores/challenge_store.ts";
+import { createMemoryStore } from "../../stores/memory_store.ts";
+import type { Challenge } from "../challenge.ts";
+import { createChallenge } from "../create_challenge.ts";
+import { createSubjectKeys } from "../subject_keys.ts";
+import {
+  type VerifiedLogin,
+  verifyLogin,
+  type VerifyLoginOptions,
+} from "../verify_login.ts";
+
+/** Whom the tests log in to. */
+export const AUDIENCE = "https://shop.example";
+/** When the tests take place, in milliseconds. */
+export const START_MS = Date.parse("2026-01-31T09:00:00Z");
+
+/** Header or claims that a test wants to be different; undefined removes. */
+export type Changes = Readonly<Record<string, unknown>>;
+
+/** One server, one subject, and a clock that the test sets. */
+export class LoginFixture {
+  /** The clock. */
+  nowMs = START_MS;
+  /** Where challenges are kept. */
+  readonly store: ChallengeStore;
+  /** How many failures were counted. */
+  failures = 0;
+  /** The subject's key. */
+  readonly key: SigningKey;
+  /** The subject. */
+  readonly did: string;
+  readonly #more: Partial<VerifyLoginOptions>;
+
+  private constructor(
+    store: ChallengeStore,
+    key: SigningKey,
+    more: Partial<VerifyLoginOptions>,
+  ) {
+    this.store = {
+      ...store,
+      countFailure: (id, at) => {
+        this.failures++;
+        return store.countFailure(id, at);
+      },
+    };
+    this.key = key;
+    this.did = jwkToDidKey(key.publicJwk);
+    this.#more = more;
+  }
+
+  /** Makes one; options given here replace the usual ones. */
+  static async make(
+    more: Partial<VerifyLoginOptions> = {},
+  ): Promise<LoginFixture> {
+    const store = more.store ?? createMemoryStore();
+    return new LoginFixture(store, await newKey(), more);
+  }
+
+  /** The clock as libraries take it. */
+  readonly now = (): Date => new Date(this.nowMs);
+
+  /** The kid of the subject's key. */
+  get kid(): string {
+    return `${this.did}#${this.did.slice("did:key:".length)}`;
+  }
+
+  /** A fresh challenge, with two scopes unless told. */
+  create(input: object = { scopes: ["email", "profile"] }): Promise<Challenge> {
+    return createChallenge(input, {
+      store: this.store,
+      audiences: [AUDIENCE],
+      now: this.now,
+    });
+  }
+
+  /** An honest attestation. */
+  attest(challenge: Challenge): Promise<string> {
+    return signAttestation({ challenge, key: this.key, now: this.now });
+  }
+
+  /** An attestation with other header members or claims, signed by the key. */
+  async forge(
+    challenge: Challenge,
+    claims: Changes = {},
+    header: Changes = {},
+    signer: SigningKey = this.key,
+  ): Promise<string> {
+    return await signTexts(
+      JSON.stringify({ ...this.headerOf(), ...header }),
+      JSON.stringify({ ...this.claimsOf(challenge), ...claims }),
+      signer,
+    );
+  }
+
+  /** The header of an honest attestation. */
+  headerOf(): Record<string, unknown> {
+    return { alg: "EdDSA", typ: "sig-attestation+jwt", kid: this.kid };
+  }
+
+  /** The claims of an honest attestation. */
+  claimsOf(challenge: Challenge): Record<string, unknown> {
+    return {
+      iss: this.did,
+      sub: this.did,
+      aud: challenge.audience,
+      nonce: challenge.nonce,
+      jti: challenge.challenge_id,
+      iat: START_MS / 1000,
+      exp: Date.parse(challenge.expires_at) / 1000,
+      scope: "email",
+    };
+  }
+
+  /** Verifies. */
+  verify(
+    attestation: unknown,
+    expected: object = {},
+    more: Partial<VerifyLoginOptions> = {},
+  ): Promise<VerifiedLogin> {
+    return verifyLogin({ attestation, ...expected }, {
+      resolveKey: createSubjectKeys(),
+      now: this.now,
+      ...this.#more,
+      ...more,
+      store: this.store,
+    });
+  }
+
+  /** Whether the challenge can still be answered. */
+  async isOpen(challenge: Challenge): Promise<boolean> {
+    const { challenge_id } = challenge;
+    const { state } = await this.store.read(challenge_id, this.now());
+    return state === "issued";
+  }
+}
+
+/** A fresh key. */
+export async function newKey(): Promise<SigningKey> {
+  return await importSigningKey(await generateSigningKey({ kid: "key-1" }));
+}
+
+/** Signs two texts, JSON or not, as a compact JWS. */
+export async function signTexts(
+  header: string,
+  claims: string,
+  signer: SigningKey,
+): Promise<string> {
+  const input = `${encodeBase64Url(header)}.${encodeBase64Url(claims)}`;
+  const signature = await signer.sign(new TextEncoder().encode(input));
+  return `${input}.${encodeBase64Url(signature)}`;
+}

@@ -1,0 +1,44 @@
+/**
+ * Verifies many attestations at once, as one of several processes. Arguments:
+ * the store; a file with the attestations as a JSON array; `answer`, or `die`
+ * to be killed between using a challenge and saying so. Says `ready`, waits for
+ * a byte on standard input, prints the outcomes as a JSON array.
+ */
+
+import { isSigError } from "@sig/core";
+import { openStore } from "../../stores/open_store.ts";
+import { createSubjectKeys } from "../subject_keys.ts";
+import { verifyLogin } from "../verify_login.ts";
+
+const [storeText = "", file = "", mode] = Deno.args;
+const attestations: readonly string[] = JSON.parse(
+  await Deno.readTextFile(file),
+);
+const opened = await openStore(storeText);
+const store = mode !== "die" ? opened : {
+  ...opened,
+  async consume(id: string, at: Date) {
+    const answer = await opened.consume(id, at);
+    Deno.kill(Deno.pid, "SIGKILL");
+    return answer;
+  },
+};
+const options = {
+  store,
+  resolveKey: createSubjectKeys(),
+  now: () => new Date(),
+};
+
+console.log("ready");
+await Deno.stdin.read(new Uint8Array(1));
+const outcomes = await Promise.all(attestations.map(async (attestation) => {
+  try {
+    return `verified ${
+      (await verifyLogin({ attestation }, options)).challenge_id
+    }`;
+  } catch (error) {
+    return isSigError(error) ? error.code : String(error);
+  }
+}));
+console.log(JSON.stringify(outcomes));
+await opened.close();

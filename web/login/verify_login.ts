@@ -1,0 +1,276 @@
+/** Judging the answer to a login challenge (PROTOCOL §7). @module */
+
+import {
+  type ErrorCode,
+  formatInstant,
+  instantOf,
+  isSigError,
+  quote,
+  SigError,
+} from "@sig/core";
+import {
+  type AttestationKeyResolver,
+  parseAttestation,
+  type ParsedAttestation,
+  verifyAttestation,
+} from "@sig/jose";
+import {
+  type ChallengeRecord,
+  type ChallengeState,
+  type ChallengeStore,
+  isChallengeId,
+} from "../stores/challenge_store.ts";
+import { digestOf, equalDigests } from "./digest.ts";
+import {
+  type CheckRelationship,
+  type LoginRelationship,
+  requireRelationship,
+} from "./relationship.ts";
+import { RequestMembers } from "./request_members.ts";
+
+/** What {@linkcode verifyLogin} works with. */
+export interface VerifyLoginOptions {
+  /** Where the challenge was kept. */
+  readonly store: ChallengeStore;
+  /** Finds the subject's key: one `createSubjectKeys` for all logins. */
+  readonly resolveKey: AttestationKeyResolver;
+  /** The relationship that is required; without it everybody may log in. */
+  readonly checkRelationship?: CheckRelationship;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** A login that was verified. */
+export interface VerifiedLogin {
+  /** Always true; what is not verified is an error. */
+  readonly verified: true;
+  /** Who logged in. */
+  readonly subject: string;
+  /** Where. */
+  readonly audience: string;
+  /** What was granted, sorted. */
+  readonly scopes: readonly string[];
+  /** The challenge, which is used now. */
+  readonly challenge_id: string;
+  /** The key that signed. */
+  readonly kid: string;
+  /** RFC 3339 UTC; when the challenge was used. */
+  readonly verified_at: string;
+  /** What it was allowed by, or null where nothing is required. */
+  readonly relationship: LoginRelationship | null;
+}
+
+/** What the caller sends and expects. */
+interface LoginRequest {
+  readonly attestation: string;
+  readonly challengeId: string | undefined;
+  readonly audience: string | undefined;
+  readonly nonce: string | undefined;
+  readonly scopes: readonly string[];
+}
+
+/**
+ * Judges the body of `POST /v1/auth/attestation/verify`, `{attestation,
+ * challenge_id?, audience?, nonce?, scopes?}`. The first failure wins, in the
+ * order of PROTOCOL §7; what the caller expects is judged directly after our
+ * own check of the same thing:
+ *
+ * 1. the request; size, syntax, header, claims of the attestation
+ * 2. `challenge_id` as expected; known, not used, not burned, not expired
+ * 3. audience, then as expected; nonce, then as expected
+ * 4. subject; scopes, then each expected one granted; times; key, signature
+ * 5. relationship
+ * 6. the challenge is used, atomically, if it is still open
+ *
+ * Failures of 4 and a deny in 5 count against the challenge, but none of the
+ * categories `usage`, `unavailable` and `internal`, and none of the errors that
+ * keep the issuer from being asked. Nothing else counts: whoever does not know
+ * the nonce can't spoil a login. When counting fails, that is the error: else
+ * attempts would be free while the store is away.
+ *
+ * @example
+ * ```ts
+ * import { createChallenge } from "./create_challenge.ts";
+ * import { createSubjectKeys } from "./subject_keys.ts";
+ * import { verifyLogin } from "./verify_login.ts";
+ * import { createMemoryStore } from "../stores/memory_store.ts";
+ * import {
+ *   generateSigningKey,
+ *   importSigningKey,
+ *   jwkToDidKey,
+ *   signAttestation,
+ * } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = createMemoryStore();
+ * const now = () => new Date("2026-01-31T09:00:00Z");
+ * const audiences = ["https://shop.example"];
+ * const challenge = await createChallenge({}, { store, audiences, now });
+ *
+ * const key = await importSigningKey(await generateSigningKey());
+ * const attestation = await signAttestation({ challenge, key, now });
+ *
+ * const resolveKey = createSubjectKeys();
+ * const login = await verifyLogin({ attestation }, { store, resolveKey, now });
+ * assertEquals(login.subject, jwkToDidKey(key.publicJwk));
+ * ```
+ *
+ * @throws {SigError} `invalid_request`; whatever `parseAttestation` throws;
+ * `invalid_attestation` (another challenge than expected);
+ * `challenge_not_found`, `challenge_used`, `challenge_burned`,
+ * `challenge_expired`; `audience_mismatch`, `nonce_mismatch`,
+ * `subject_mismatch`, `scope_not_granted`, `attestation_time_invalid`; whatever
+ * `resolveKey` throws; `attestation_signature_invalid`; whatever
+ * `checkRelationship` throws, `relationship_denied`; `store_unavailable`.
+ */
+export async function verifyLogin(
+  input: unknown,
+  options: VerifyLoginOptions,
+): Promise<VerifiedLogin> {
+  const { store, now } = options;
+  const request = readRequest(input);
+  const parsed = parseAttestation(request.attestation);
+  const at = now();
+  const record = await findChallenge(parsed, request, store, at);
+  requireAudience(parsed, request, record);
+  await requireNonce(parsed, request, record);
+
+  // From here on whoever asks knows the nonce.
+  const id = record.challenge_id;
+  await counted(store, id, now, () =>
+    verifyAttestation(parsed, {
+      // The nonce was compared by its digest: the store knows no other.
+      challenge: { ...record, nonce: parsed.claims.nonce },
+      requiredScopes: request.scopes,
+      key: options.resolveKey,
+      now: () => at,
+    }));
+  const { subject, scopes, header } = parsed;
+  const answer = await options.checkRelationship?.(subject, now());
+  const relationship = answer === undefined
+    ? null
+    : await counted(store, id, now, () => requireRelationship(answer, subject));
+
+  // What came before may have taken long: the clock is asked again.
+  const usedAt = now();
+  const consumption = await store.consume(id, usedAt);
+  if (consumption !== "consumed") throw closed(consumption);
+  return {
+    verified: true,
+    subject,
+    audience: record.audience,
+    scopes,
+    challenge_id: id,
+    kid: header.kid,
+    verified_at: formatInstant(instantOf(usedAt)),
+    relationship,
+  };
+}
+
+function readRequest(input: unknown): LoginRequest {
+  const members = new RequestMembers("verify attestation", input, [
+    ...["attestation", "challenge_id", "audience", "nonce", "scopes"],
+  ]);
+  const attestation = members.requiredText("attestation") ?? "";
+  const challengeId = members.text("challenge_id");
+  const audience = members.text("audience");
+  const nonce = members.text("nonce");
+  const scopes = members.scopes("scopes");
+  members.finish();
+  return { attestation, challengeId, audience, nonce, scopes };
+}
+
+/** Known, not used, not burned, not expired: the store judges in this order. */
+async function findChallenge(
+  { claims }: ParsedAttestation,
+  { challengeId }: LoginRequest,
+  store: ChallengeStore,
+  at: Date,
+): Promise<ChallengeRecord> {
+  const id = claims.jti;
+  if (challengeId !== undefined && challengeId !== id) {
+    throw refuse(
+      "invalid_attestation",
+      "it answers another challenge than the one expected",
+    );
+  }
+  // What can't be an id is not carried to a store, whatever its length.
+  if (!isChallengeId(id)) throw closed("not_found");
+  const reading = await store.read(id, at);
+  if (reading.state !== "issued") throw closed(reading.state);
+  return reading.record;
+}
+
+/** An attestation that was given to another site must not log in here. */
+function requireAudience(
+  { claims }: ParsedAttestation,
+  { audience }: LoginRequest,
+  record: ChallengeRecord,
+): void {
+  if (claims.aud !== record.audience) {
+    throw refuse("audience_mismatch", "it is for another audience");
+  }
+  if (audience !== undefined && audience !== claims.aud) {
+    throw refuse(
+      "audience_mismatch",
+      `it is for ${quote(claims.aud)}, not for the audience expected`,
+    );
+  }
+}
+
+async function requireNonce(
+  { claims }: ParsedAttestation,
+  { nonce }: LoginRequest,
+  record: ChallengeRecord,
+): Promise<void> {
+  const digest = await digestOf(claims.nonce);
+  if (!equalDigests(digest, record.nonce_sha256)) {
+    throw refuse("nonce_mismatch", "it has another nonce");
+  }
+  if (nonce !== undefined && !equalDigests(await digestOf(nonce), digest)) {
+    throw refuse(
+      "nonce_mismatch",
+      "it has another nonce than the one expected",
+    );
+  }
+}
+
+/** Does the work; counts its failure when that says something of the attempt. */
+async function counted<T>(
+  store: ChallengeStore,
+  id: string,
+  now: () => Date,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isCounted(error)) await store.countFailure(id, now());
+    throw error;
+  }
+}
+
+function isCounted(error: unknown): boolean {
+  return isSigError(error) && error.category !== "usage" &&
+    error.category !== "unavailable" && error.category !== "internal";
+}
+
+const CLOSED: Readonly<
+  Record<Exclude<ChallengeState, "issued">, readonly [ErrorCode, string]>
+> = {
+  not_found: ["challenge_not_found", "its challenge is not known (any more)"],
+  used: ["challenge_used", "its challenge has been used"],
+  burned: ["challenge_burned", "its challenge failed too often"],
+  expired: ["challenge_expired", "its challenge has expired"],
+};
+
+function closed(state: Exclude<ChallengeState, "issued">): SigError {
+  const [code, why] = CLOSED[state];
+  return refuse(code, why, "Create a new challenge and sign that.");
+}
+
+function refuse(code: ErrorCode, why: string, hint?: string): SigError {
+  return new SigError(code, `Cannot accept attestation: ${why}`, {
+    ...(hint === undefined ? {} : { context: { hint } }),
+  });
+}

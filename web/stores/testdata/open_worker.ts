@@ -1,0 +1,13 @@
+/** Opens and closes the store that its argument names; tells how that went. */
+
+import { isSigError } from "@sig/core";
+import { openStore } from "../open_store.ts";
+
+try {
+  const store = await openStore(Deno.args[0] ?? "");
+  await store.close();
+  console.log("opened");
+} catch (error) {
+  if (!isSigError(error)) throw error;
+  console.log(`${error.code}: ${error.message} ${error.context.hint}`);
+}

@@ -1,0 +1,78 @@
+/** A real Redis on loopback, for tests. */
+
+const PROGRAM = "redis-server";
+
+/** A running server. */
+export interface TestRedis {
+  /** `redis://127.0.0.1:<port>`. */
+  readonly url: string;
+  /** Its port. */
+  readonly port: number;
+  /** Its process. */
+  readonly pid: number;
+  /** Stops it and waits for its end. */
+  stop(): Promise<void>;
+}
+
+/** Whether the program is there; with `SIG_CI=1` it has to be. */
+export const HAS_REDIS: boolean = Deno.env.get("SIG_CI") === "1" ||
+  (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
+    try {
+      return Deno.statSync(`${folder}/${PROGRAM}`).isFile;
+    } catch {
+      return false;
+    }
+  });
+
+/** A port of loopback that nobody uses now. */
+export function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  try {
+    return listener.addr.port;
+  } finally {
+    listener.close();
+  }
+}
+
+/** Starts a server that keeps nothing on disk and waits until it answers. */
+export async function startRedis(
+  args: readonly string[] = [],
+  port: number = freePort(),
+): Promise<TestRedis> {
+  const child = new Deno.Command(PROGRAM, {
+    args: [
+      ...["--bind", "127.0.0.1", "--port", `${port}`],
+      ...["--save", "", "--appendonly", "no", ...args],
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  let ended = false;
+  const end = child.status.then(() => {
+    ended = true;
+  });
+  for (let tries = 0; !await answers(port); tries++) {
+    if (ended || tries === 200) throw new Error("redis-server did not start");
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pid: child.pid,
+    async stop() {
+      if (!ended) child.kill("SIGKILL");
+      await end;
+    },
+  };
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+    connection.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
