@@ -2,7 +2,7 @@
 
 import type { Respond, RunningServer } from "@sig/api/http";
 
-export type { RunningServer };
+export type { Respond, RunningServer };
 
 /**
  * The outside, as one object: commands are tested as data, with what they were

@@ -19,7 +19,7 @@
  * @module
  */
 export { createDenoIo } from "./deno_io.ts";
-export type { Io, RunningServer } from "./io.ts";
+export type { Io, Respond, RunningServer } from "./io.ts";
 export { run } from "./run.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

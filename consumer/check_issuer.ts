@@ -3,6 +3,7 @@
 import {
   check,
   type CheckAnswer,
+  type Continuity,
   formatInstant,
   type Freshness,
   instantOf,
@@ -96,13 +97,14 @@ export function answerFrom(
   question: IssuerQuestion,
   now: Date,
   freshness: Freshness,
+  continuity: Continuity = "unpinned",
 ): CheckAnswer {
   const { explain, ...result } = check(verified.state, { ...question, now });
   return {
     ...result,
     source: verified.source,
     freshness: verified.source === "https" ? freshness : null,
-    continuity: "unpinned",
+    continuity,
     warnings: verified.warnings,
     ...(explain ? { explain } : {}),
   };

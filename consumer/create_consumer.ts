@@ -1,15 +1,6 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
-import {
-  type CheckAnswer,
-  type FeedState,
-  formatInstant,
-  type Freshness,
-  instantOf,
-  isSigError,
-  quote,
-  SigError,
-} from "@sig/core";
+import type { CheckAnswer, FeedState } from "@sig/core";
 import {
   answerFrom,
   checkQuestion,
@@ -17,48 +8,83 @@ import {
   type IssuerQuestion,
 } from "./check_issuer.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
-import type { IssuerLocation, LoadIssuerOptions } from "./load_issuer.ts";
-import { openSource } from "./open_source.ts";
-import { parseSource } from "./source.ts";
+import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
+import type { LoadIssuerOptions } from "./load_issuer.ts";
+import {
+  type Bounds,
+  freshnessOf,
+  knownWithin,
+  type ObservedIssuer,
+  observeIssuer,
+  type ObserveOptions,
+  readBounds,
+} from "./observe_issuer.ts";
+import { refreshIssuer } from "./refresh_issuer.ts";
+import { RefreshQueue } from "./refresh_queue.ts";
 import type { FeedPolicy } from "./verify_feed.ts";
-import { type VerifiedIssuer, verifyIssuer } from "./verify_issuer.ts";
+import type { VerifiedIssuer } from "./verify_issuer.ts";
+import { validReport, type VerifyReport } from "./verify_report.ts";
 
 /** Options of {@linkcode createConsumer}. */
 export interface ConsumerOptions
   extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
   /** The issuers that may be asked: did:web, host or https URL of `sig.json`. */
   readonly issuers: readonly string[];
+  /**
+   * Ask issuers outside of the list too. Their states are kept for the 256 (and
+   * for 256 MiB of feeds) that were asked last, and memories for 10,000 more;
+   * those of the list are always kept.
+   */
+  readonly anyIssuer?: boolean | undefined;
   /** How old a state may be, in milliseconds; 60,000 unless told. */
   readonly maxAge?: number | undefined;
   /** The clock; `() => new Date()` unless told. */
   readonly now?: (() => Date) | undefined;
+  /** Awaited now and then while a feed is verified; see `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
 }
 
-/** A consumer of a fixed list of issuers. */
+/** A question to a consumer. */
+export interface ConsumerQuestion extends IssuerQuestion {
+  /** As {@linkcode ObserveOptions.maxAgeMs}, in seconds. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** As {@linkcode ObserveOptions.minSequence}. */
+  readonly minSequence?: number | undefined;
+}
+
+/** A consumer of issuers, for a process that stays. */
 export interface Consumer {
-  /** Fetches the issuer now, whatever the age of what is known. */
+  /** Asks the issuer now, whatever the age of what is known. */
   verify(issuer: string): Promise<VerifiedIssuer>;
-  /** The issuer's state, at most `maxAge` old. */
-  state(issuer: string): Promise<FeedState>;
-  /** Answers a question from a state that is at most `maxAge` old. */
-  check(issuer: string, question: IssuerQuestion): Promise<CheckAnswer>;
-}
-
-/** An issuer as it was at one time. */
-interface Observation {
-  readonly verified: VerifiedIssuer;
-  readonly observedAt: Date;
-}
-
-/** What is known of one issuer. */
-interface Known {
-  latest?: Observation;
-  refresh?: Promise<Observation> | undefined;
+  /**
+   * Asks the issuer now and reports (the body of `/v1/verify`). Faults of what
+   * it publishes, and contradictions to what is remembered, are `valid: false`;
+   * what could not be read is thrown.
+   */
+  report(issuer: string): Promise<VerifyReport>;
+  /** The issuer, no older than asked for. */
+  observe(issuer: string, options?: ObserveOptions): Promise<ObservedIssuer>;
+  /** The issuer's state, no older than asked for. */
+  state(issuer: string, options?: ObserveOptions): Promise<FeedState>;
+  /** Answers a question from a state that is no older than asked for. */
+  check(issuer: string, question: ConsumerQuestion): Promise<CheckAnswer>;
 }
 
 /**
- * Makes a consumer for a running process. Concurrent questions share one fetch;
- * failures are not remembered: the next question tries again.
+ * Makes a consumer for a running process. It fetches and verifies only what is
+ * new, and remembers what it verified: an issuer that takes back, rewrites or
+ * re-signs its history is told of (`feed_rolled_back`, `key_replaced`,
+ * `key_withdrawn`, `feed_rewritten`), and not answered from, until it serves
+ * the remembered history again. (PROTOCOL §6)
+ *
+ * - Who asks while a refresh is under way shares it, unless it began longer ago
+ *   than the state may be old. Who must have an answer of now (`verify`,
+ *   `report`, max age 0, `minSequence`) shares the next one.
+ * - The age counts when the question is asked: a slow fetch is no reason to
+ *   fetch again.
+ * - A failure is not remembered: the next question tries again. While an issuer
+ *   can't be reached, a state that is young enough still answers. After a fault
+ *   or a contradiction nothing does until a refresh was in order.
  *
  * @example Only the issuers of the list are ever asked
  * ```ts
@@ -76,125 +102,87 @@ interface Known {
  *
  * @throws {SigError} `invalid_identifier`, `address_not_allowed` and the like
  * for an issuer that can't be one; from the methods also `issuer_not_allowed`,
- * `feed_stale` when what is known is too old and can't be refreshed, and as
+ * `feed_stale` when what is known is too old and can't be refreshed,
+ * `consistency_unavailable` for a `minSequence` that the feed has not reached,
+ * `invalid_request` for numbers that are none, the four codes above, and as
  * `checkIssuer`.
+ * @throws {RangeError} for a `maxAge` that is not 0 or more.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const maxAgeMs = options.maxAge ?? DEFAULT_MAX_AGE_SECONDS * 1000;
-  const now = options.now ?? (() => new Date());
-  const locate = (issuer: string) => locateIssuer(issuer, options);
-  const known = new Map<string, Known>(
-    options.issuers.map((issuer) => [locate(issuer).metadataRef, {}]),
-  );
-
-  const find = (issuer: string) => {
-    const location = locate(issuer);
-    const entry = known.get(location.metadataRef);
-    if (entry !== undefined) return { location, entry };
-    throw new SigError(
-      "issuer_not_allowed",
-      `Cannot ask issuer ${quote(issuer)}: it is not on the list`,
-      { context: { issuer: issuer.slice(0, 200) } },
+  const ownMaxAgeMs = options.maxAge ?? DEFAULT_MAX_AGE_SECONDS * 1000;
+  if (!(ownMaxAgeMs >= 0)) {
+    throw new RangeError(
+      `Cannot create consumer: maxAge must be 0 or more, current value is ${ownMaxAgeMs}`,
     );
-  };
+  }
+  const now = options.now ?? (() => new Date());
+  const issuers = new KnownIssuers({
+    issuers: options.issuers,
+    anyIssuer: options.anyIssuer ?? false,
+    kept: DEFAULT_KEPT_ISSUERS,
+    policy: options,
+    ask: (location, record) =>
+      new RefreshQueue(
+        (startedAt, report) =>
+          refreshIssuer(location, record, {
+            ...options,
+            now: startedAt,
+            report,
+          }),
+        now,
+      ),
+  });
 
-  /** One fetch for all who ask while it runs. */
-  const refresh = (issuer: string): Promise<Observation> => {
-    const { location, entry } = find(issuer);
-    entry.refresh ??= (async () => {
-      const observedAt = now();
-      try {
-        const verified = await verifyIssuer(location, {
-          ...options,
-          now: observedAt,
-        });
-        entry.latest = { verified, observedAt };
-        return entry.latest;
-      } finally {
-        entry.refresh = undefined;
-      }
-    })();
-    return entry.refresh;
-  };
-
-  const current = async (issuer: string) => {
-    const { entry } = find(issuer);
-    const { latest } = entry;
-    const at = now();
-    if (latest && maxAgeMs > 0 && isFresh(latest.observedAt, at, maxAgeMs)) {
-      return { ...latest, now: at };
-    }
-    try {
-      return { ...await refresh(issuer), now: now() };
-    } catch (error) {
-      const stale = latest !== undefined && maxAgeMs > 0 &&
-        isSigError(error) && error.category === "unavailable";
-      throw stale ? feedStale(latest.observedAt, maxAgeMs, error) : error;
-    }
-  };
+  const observe = (issuer: string, bounds: Bounds) =>
+    observeIssuer(issuers.find(issuer), bounds, now());
 
   return {
     async verify(issuer) {
-      return (await refresh(issuer)).verified;
+      const outcome = await issuers.find(issuer).refreshes.next();
+      if (outcome.observation === undefined) throw outcome.error;
+      return outcome.observation.verified;
     },
-    async state(issuer) {
-      return (await current(issuer)).verified.state;
+    async report(issuer) {
+      const { refreshes } = issuers.find(issuer);
+      const outcome = await refreshes.next({ report: true });
+      if (outcome.observation) return validReport(outcome.observation.verified);
+      if (outcome.report === undefined) throw outcome.error;
+      return outcome.report;
     },
-    async check(issuer, question) {
-      checkQuestion(question);
-      const { verified, observedAt, now } = await current(issuer);
-      const freshness: Freshness = {
-        observed_at: formatInstant(instantOf(observedAt)),
-        age_seconds: Math.floor(ageMs(observedAt, now) / 1000),
-        max_age_seconds: maxAgeMs / 1000,
-        status: "fresh",
+    async observe(issuer, asked = {}) {
+      const bounds = readBounds(asked, ownMaxAgeMs);
+      const observation = await observe(issuer, bounds);
+      const { verified, observedAt, continuity } = observation;
+      return {
+        verified,
+        observedAt,
+        freshness: freshnessOf(observation, now(), bounds.maxAgeMs),
+        continuity,
+        warnings: verified.warnings,
       };
-      return answerFrom(verified, question, now, freshness);
+    },
+    async state(issuer, asked = {}) {
+      const bounds = readBounds(asked, ownMaxAgeMs);
+      return (await observe(issuer, bounds)).verified.state;
+    },
+    async check(text, { maxAgeSeconds, minSequence, ...question }) {
+      const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
+      const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
+      const issuer = issuers.find(text);
+      let at = now();
+      let observation = knownWithin(issuer, bounds, at);
+      if (observation === undefined) {
+        checkQuestion(question);
+        observation = await observeIssuer(issuer, bounds, at);
+        at = now();
+      }
+      return answerFrom(
+        observation.verified,
+        question,
+        at,
+        freshnessOf(observation, at, bounds.maxAgeMs),
+        observation.continuity,
+      );
     },
   };
-}
-
-/**
- * Files are refused: they prove no origin, so every one of them could be asked
- * in the place of any other.
- */
-function locateIssuer(issuer: string, options: FetchPolicy): IssuerLocation {
-  const allowPrivate = options.allowPrivate ?? false;
-  const source = parseSource(issuer, { allowPrivate });
-  if (source.kind === "did" || source.kind === "url") {
-    return openSource(source, options);
-  }
-  throw new SigError(
-    "invalid_identifier",
-    `Cannot ask issuer ${
-      quote(issuer)
-    }: it must be a did:web, a host name or an https URL`,
-    { context: { identifier: issuer.slice(0, 200) } },
-  );
-}
-
-/** A clock that was set back must not keep an old state fresh for ever. */
-function isFresh(observedAt: Date, now: Date, maxAgeMs: number): boolean {
-  const age = now.getTime() - observedAt.getTime();
-  return age >= 0 && age <= maxAgeMs;
-}
-
-function ageMs(from: Date, to: Date): number {
-  return Math.max(0, to.getTime() - from.getTime());
-}
-
-function feedStale(observedAt: Date, maxAgeMs: number, cause: SigError) {
-  return new SigError(
-    "feed_stale",
-    `Cannot answer: what is known is older than ${
-      maxAgeMs / 1000
-    } s, and refreshing it failed (${cause.code})`,
-    {
-      context: {
-        observed_at: formatInstant(instantOf(observedAt)),
-        reason: cause.code,
-      },
-      cause,
-    },
-  );
 }

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { type Consumer, createConsumer } from "./create_consumer.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
 import {
@@ -298,4 +303,291 @@ Deno.test("a private host on the list is refused unless allowed", async () => {
     "address_not_allowed",
     "Cannot use",
   );
+});
+
+Deno.test("100 questions at once share one fetch, whatever they demand", async () => {
+  await using setup = await setUp();
+  const { consumer, server } = setup;
+  const hundred = <T>(ask: () => Promise<T>) =>
+    Promise.all(Array.from({ length: 100 }, ask));
+  await hundred(() => consumer.check(server.did, QUESTION));
+  assertEquals(setup.fetches(), 1);
+  await hundred(() =>
+    consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 0 })
+  );
+  assertEquals(setup.fetches(), 2);
+  await Promise.all([
+    hundred(() => consumer.verify(server.did)),
+    hundred(() => consumer.report(server.did)),
+  ]);
+  assertEquals(setup.fetches(), 3);
+});
+
+Deno.test("who demands an answer of now does not get one that began before", async () => {
+  await using setup = await setUp();
+  const { consumer, server } = setup;
+  const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  server.documents.set(PATHS.feed, async () => {
+    asked.resolve();
+    await go.promise;
+    return new Response(feed);
+  });
+  const early = consumer.check(server.did, QUESTION);
+  await asked.promise;
+  const shared = consumer.check(server.did, QUESTION);
+  const demanding = [
+    consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 0 }),
+    consumer.check(server.did, { ...QUESTION, minSequence: 1 }),
+    consumer.verify(server.did),
+    consumer.report(server.did),
+  ];
+  go.resolve();
+  await Promise.all([early, shared]);
+  assertEquals(setup.fetches(), 1);
+  await Promise.all(demanding);
+  assertEquals(setup.fetches(), 2);
+});
+
+Deno.test("a refresh that began before an event is not shared by who asks about it", async () => {
+  await using setup = await setUp();
+  const { consumer, server, lines } = setup;
+  const third = await lineOf(upsert(3, { issuer: server.did }), key1);
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  server.documents.set(PATHS.feed, async () => {
+    asked.resolve();
+    await go.promise;
+    return new Response(feedOf(lines));
+  });
+  const early = consumer.check(server.did, QUESTION);
+  await asked.promise;
+  const late = consumer.check(server.did, { ...QUESTION, minSequence: 3 });
+  server.documents.set(PATHS.feed, feedOf([...lines, third]));
+  go.resolve();
+  assertEquals((await early).last_sequence, 2);
+  assertEquals((await late).last_sequence, 3);
+});
+
+Deno.test("a refresh that began too long ago is not shared", async () => {
+  await using setup = await setUp(60_000);
+  const { consumer, server } = setup;
+  const feed = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  server.documents.set(PATHS.feed, async () => {
+    asked.resolve();
+    await go.promise;
+    return new Response(feed);
+  });
+  const slow = consumer.check(server.did, QUESTION);
+  await asked.promise;
+  setup.wait(10_000);
+  const shared = consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 10 });
+  const strict = consumer.check(server.did, { ...QUESTION, maxAgeSeconds: 9 });
+  go.resolve();
+  assertEquals((await slow).freshness?.age_seconds, 10);
+  assertEquals((await shared).freshness?.age_seconds, 10);
+  assertEquals((await strict).freshness?.age_seconds, 0);
+  assertEquals(setup.fetches(), 2);
+});
+
+Deno.test("a question may tighten max age, not loosen it", async () => {
+  await using setup = await setUp(60_000);
+  const { consumer, server } = setup;
+  const ask = async (maxAgeSeconds: number) =>
+    (await consumer.check(server.did, { ...QUESTION, maxAgeSeconds }))
+      .freshness?.max_age_seconds;
+  assertEquals(await ask(10), 10);
+  setup.wait(10_001);
+  assertEquals(await ask(3600), 60);
+  assertEquals(setup.fetches(), 1);
+  assertEquals(await ask(10), 10);
+  assertEquals(setup.fetches(), 2);
+  setup.wait(60_001);
+  assertEquals(await ask(3600), 60);
+  assertEquals(setup.fetches(), 3);
+});
+
+Deno.test("a question about an event that is not known yet refreshes once", async () => {
+  await using setup = await setUp();
+  const { consumer, server, lines } = setup;
+  const ask = (minSequence: number) =>
+    consumer.check(server.did, { ...QUESTION, minSequence });
+  await ask(2);
+  assertEquals(setup.fetches(), 1);
+  const error = await expectSigError(
+    () => ask(3),
+    "consistency_unavailable",
+    "Cannot answer: the feed ends at sequence 2, before 3",
+  );
+  assertEquals(error.context.sequence, 3);
+  assertEquals(error.context.last_sequence, 2);
+  assertEquals(setup.fetches(), 2);
+  const third = await lineOf(upsert(3, { issuer: server.did }), key1);
+  server.documents.set(PATHS.feed, feedOf([...lines, third]));
+  assertEquals((await ask(3)).last_sequence, 3);
+  assertEquals(setup.fetches(), 3);
+  await ask(3);
+  assertEquals(setup.fetches(), 3);
+  const state = await consumer.state(server.did, { minSequence: 3 });
+  assertEquals(state.last_sequence, 3);
+  // That it can't be refreshed does not make the state too old.
+  server.documents.set(PATHS.metadata, status(503));
+  await expectSigError(() => ask(4), "fetch_status", "with status 503");
+});
+
+Deno.test("bounds that are none are refused before anything is asked", async () => {
+  await using setup = await setUp();
+  const { consumer, server } = setup;
+  const wrong = [
+    [{ maxAgeSeconds: -1 }, "/max_age_seconds"],
+    [{ maxAgeSeconds: NaN }, "/max_age_seconds"],
+    [{ minSequence: -1 }, "/min_sequence"],
+    [{ minSequence: 1.5 }, "/min_sequence"],
+    [{ minSequence: 2 ** 53 }, "/min_sequence"],
+  ] as const;
+  for (const [bounds, pointer] of wrong) {
+    const error = await expectSigError(
+      () => consumer.check(server.did, { ...QUESTION, ...bounds }),
+      "invalid_request",
+      "Cannot answer: m",
+    );
+    assertEquals(error.context.pointer, pointer);
+  }
+  assertEquals(server.requests, []);
+  for (const maxAge of [-1, NaN]) {
+    assertThrows(
+      () => createConsumer({ issuers: [], maxAge }),
+      RangeError,
+      "Cannot create consumer: maxAge must be 0 or more",
+    );
+  }
+});
+
+Deno.test("a report on a feed in order is the body of /v1/verify", async () => {
+  await using setup = await setUp();
+  const { consumer, server, lines } = setup;
+  const hash = await crypto.subtle.digest("SHA-256", feedOf(lines));
+  for (const _ of [1, 2]) {
+    assertEquals(await consumer.report(server.did), {
+      valid: true,
+      issuer: server.did,
+      source: "https",
+      verified_events: 2,
+      last_sequence: 2,
+      feed_sha256: new Uint8Array(hash).toHex(),
+      keys: [{
+        kid: key1.publicJwk.kid!,
+        events: 2,
+        first_sequence: 1,
+        last_sequence: 2,
+      }],
+      warnings: [],
+    });
+  }
+});
+
+Deno.test("a report lists the faults; what can't be read is thrown", async () => {
+  await using setup = await setUp();
+  const { consumer, server, lines } = setup;
+  const forged = await lineOf(upsert(2, { issuer: server.did }), stranger);
+  server.documents.set(PATHS.feed, feedOf([lines[0]!, forged, "{}"]));
+  const report = await consumer.report(server.did);
+  assert(!report.valid);
+  assertEquals(
+    report.errors.map(({ code, line }) => [code, line]),
+    [["signature_invalid", 2], ["invalid_envelope", 3]],
+  );
+  assertEquals(report.issuer, server.did);
+  assertEquals(report.verified_events, 1);
+  server.documents.set(PATHS.metadata, "{}");
+  const early = await consumer.report(server.did);
+  assert(!early.valid);
+  assertEquals([early.issuer, early.errors[0]?.code], [
+    null,
+    "invalid_metadata",
+  ]);
+  server.documents.set(PATHS.metadata, status(500));
+  await expectSigError(
+    () => consumer.report(server.did),
+    "fetch_status",
+    "the server answered with status 500",
+  );
+});
+
+Deno.test("any issuer is asked when that is allowed", async () => {
+  await using setup = await setUp();
+  const { server } = setup;
+  const consumer = createConsumer({
+    issuers: [],
+    anyIssuer: true,
+    allowPrivate: true,
+    now: () => new Date(START),
+  });
+  const answer = await consumer.check(server.did, QUESTION);
+  assertEquals(answer.decision, "allow");
+  assertEquals(answer.continuity, "first_seen");
+  await consumer.check(server.origin.replace("http://", ""), QUESTION);
+  assertEquals(setup.fetches(), 1);
+  assertEquals(
+    (await consumer.observe(server.did, { maxAgeMs: 0 })).continuity,
+    "consistent",
+  );
+});
+
+Deno.test("a breath is taken while a long feed is verified", async () => {
+  await using setup = await setUp();
+  const { server } = setup;
+  const lines = await makeLines(300, key1, { issuer: server.did });
+  server.documents.set(PATHS.feed, feedOf(lines));
+  let breaths = 0;
+  const consumer = createConsumer({
+    issuers: [server.did],
+    allowPrivate: true,
+    breathe: () => {
+      breaths++;
+      return Promise.resolve();
+    },
+  });
+  await consumer.verify(server.did);
+  assertEquals(breaths, 2);
+});
+
+Deno.test("where there is no node:crypto, whole feeds are digested instead", async () => {
+  const { process } = globalThis as unknown as {
+    process: { getBuiltinModule: (name: string) => unknown };
+  };
+  const original = process.getBuiltinModule;
+  process.getBuiltinModule = (name) =>
+    name === "node:crypto" ? undefined : original.call(process, name);
+  try {
+    await using setup = await setUp();
+    const { consumer, server, lines } = setup;
+    const ranges: (string | null)[] = [];
+    const serve = (bytes: Uint8Array<ArrayBuffer>) =>
+      server.documents.set(PATHS.feed, (request) => {
+        ranges.push(request.headers.get("range"));
+        return new Response(bytes);
+      });
+    serve(feedOf(lines));
+    await consumer.verify(server.did);
+    const third = await lineOf(upsert(3, { issuer: server.did }), key1);
+    const grown = feedOf([...lines, third]);
+    serve(grown);
+    const { feed } = await consumer.verify(server.did);
+    const hash = await crypto.subtle.digest("SHA-256", grown);
+    assertEquals(feed.sha256, new Uint8Array(hash).toHex());
+    assertEquals(feed.verifiedEvents, 3);
+    assertEquals(ranges, [null, null]);
+    serve(feedOf(lines));
+    await expectSigError(
+      () => consumer.verify(server.did),
+      "feed_rolled_back",
+      "Cannot trust feed",
+    );
+  } finally {
+    process.getBuiltinModule = original;
+  }
 });

@@ -1,7 +1,7 @@
 /** A feed that came in a request or a variable (INTERFACES §3). @module */
 
 import { SigError } from "@sig/core";
-import type { DocumentName, DocumentReader } from "./reader.ts";
+import { type DocumentName, type DocumentReader, oneChunk } from "./reader.ts";
 
 /** An issuer's four documents as values. They prove no origin. */
 export interface InlineFeed {
@@ -37,10 +37,6 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
       });
     },
   };
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
 }
 
 function missing(name: DocumentName): SigError {

@@ -16,6 +16,7 @@ import {
   type KeyResolver,
   readDidDocument,
 } from "@sig/jose";
+import type { FetchConditions } from "./fetch_options.ts";
 import { checkMediaType } from "./media_type.ts";
 import {
   type DocumentName,
@@ -54,7 +55,7 @@ export interface LoadedIssuer {
   /** What was odd. */
   readonly warnings: readonly Warning[];
   /** Opens the feed; `warnings` are about how it is served. */
-  openFeed(): Promise<{
+  openFeed(conditions?: FetchConditions): Promise<{
     readonly document: OpenedDocument;
     readonly warnings: readonly Warning[];
   }>;
@@ -99,12 +100,13 @@ export async function loadIssuer(
     metadata,
     keys: await createKeyResolver(jwks, { authorized, limits }),
     warnings: load.warnings,
-    async openFeed() {
+    async openFeed(conditions) {
       const feed = new Loading(location.reader);
       const document = await feed.open(
         "feed",
         metadata.events_uri,
         limits.maxFeedBytes,
+        conditions,
       );
       return { document, warnings: feed.warnings };
     },
@@ -167,8 +169,13 @@ class Loading {
     name: DocumentName,
     ref: string,
     maxBytes: number,
+    conditions?: FetchConditions,
   ): Promise<OpenedDocument> {
-    const document = await this.#reader.open(ref, { name, maxBytes });
+    const document = await this.#reader.open(ref, {
+      name,
+      maxBytes,
+      conditions,
+    });
     const warning = checkMediaType(name, document.mediaType);
     if (warning) this.warnings.push(warning);
     return document;

@@ -25,9 +25,11 @@ export {
 export {
   type Consumer,
   type ConsumerOptions,
+  type ConsumerQuestion,
   createConsumer,
 } from "./create_consumer.ts";
-export type { FetchPolicy } from "./fetch_options.ts";
+export { isFault } from "./fault.ts";
+export type { FetchConditions, FetchPolicy } from "./fetch_options.ts";
 export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
 export type { InlineFeed } from "./inline_reader.ts";
 export {
@@ -36,6 +38,7 @@ export {
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
+export type { ObservedIssuer, ObserveOptions } from "./observe_issuer.ts";
 export { openInlineFeed, openSource } from "./open_source.ts";
 export {
   type DocumentName,
@@ -43,10 +46,10 @@ export {
   type OpenedDocument,
   type OpenOptions,
 } from "./reader.ts";
+export type { ContentRange } from "./response_rules.ts";
 export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
 export {
   type FeedPolicy,
-  isFault,
   type KeyUse,
   type VerifiedEvent,
   type VerifiedFeed,
@@ -54,12 +57,14 @@ export {
   type VerifyFeedOptions,
 } from "./verify_feed.ts";
 export {
-  type InvalidReport,
-  type ReportedFault,
   reportIssuer,
-  type ValidReport,
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
-  type VerifyReport,
 } from "./verify_issuer.ts";
+export type {
+  InvalidReport,
+  ReportedFault,
+  ValidReport,
+  VerifyReport,
+} from "./verify_report.ts";

@@ -1,6 +1,8 @@
 /** What judging needs of getting: the contract of the readers. @module */
 
 import { isSigError, SigError } from "@sig/core";
+import type { FetchConditions } from "./fetch_options.ts";
+import type { ContentRange } from "./response_rules.ts";
 
 /** The four documents of an issuer. */
 export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
@@ -16,6 +18,10 @@ export interface OpenedDocument {
   readonly mediaType: string | null;
   /** The entity tag that the server told, or null. */
   readonly etag: string | null;
+  /** The document is the one that `ifNoneMatch` names; no bytes follow. */
+  readonly unchanged?: boolean;
+  /** Which bytes these are, when they are not all. */
+  readonly range?: ContentRange;
   /** Closes the file or connection; may be called at any time and twice. */
   cancel(): void | Promise<void>;
 }
@@ -26,6 +32,8 @@ export interface OpenOptions {
   readonly name: DocumentName;
   /** More bytes than these are an error. */
   readonly maxBytes: number;
+  /** What to ask beyond the plain document; a reader may ignore it. */
+  readonly conditions?: FetchConditions | undefined;
 }
 
 /** Gets bytes; judges nothing about their meaning. */
@@ -39,6 +47,11 @@ export interface DocumentReader {
    * and what getting it can run into; {@linkcode isMissing} tells the absence.
    */
   open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
+}
+
+/** Bytes that are at hand, as a document's. */
+export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
 }
 
 /** The code of a document over its limit. */

@@ -31,17 +31,22 @@ import { type DocumentReader, tooLargeCode } from "./reader.ts";
 export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
   return {
     kind: "https",
-    async open(ref, { name, maxBytes }) {
+    async open(ref, { name, maxBytes, conditions }) {
       const fetched = await guardedFetch(ref, {
         ...policy,
         maxBytes,
         tooLargeCode: tooLargeCode(name),
         accept: ACCEPT[name],
+        ...(conditions === undefined ? {} : { headers: conditions }),
       });
       return {
         bytes: fetched.body,
         mediaType: fetched.mediaType,
         etag: fetched.etag,
+        unchanged: fetched.status === 304,
+        ...(fetched.contentRange === undefined
+          ? {}
+          : { range: fetched.contentRange }),
         cancel: fetched.cancel,
       };
     },

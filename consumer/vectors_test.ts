@@ -16,11 +16,8 @@ import {
   readFeedVectors,
   toInlineFeed,
 } from "./testdata/feed_vectors.ts";
-import {
-  type ReportedFault,
-  reportIssuer,
-  verifyIssuer,
-} from "./verify_issuer.ts";
+import { reportIssuer, verifyIssuer } from "./verify_issuer.ts";
+import type { ReportedFault } from "./verify_report.ts";
 
 const vectors = readFeedVectors();
 

@@ -1,28 +1,16 @@
 /** A feed's bytes, verified and replayed while they stream (PROTOCOL §2–§4). @module */
 
-import {
-  claimedSequence,
-  createFeedLineParser,
-  decodeBase64UrlStrict,
-  DEFAULT_LIMITS,
-  type ErrorContext,
-  type FeedLineParser,
-  type FeedState,
-  instantOf,
-  isObject,
-  isSigError,
-  type Limits,
-  type ParsedEnvelope,
-  parseEventPayload,
-  Replay,
+import type {
+  FeedState,
+  Limits,
   SigError,
-  type SigEvent,
-  type UnknownEvent,
-  type Warning,
+  SigEvent,
+  UnknownEvent,
+  Warning,
 } from "@sig/core";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import type { KeyResolver } from "@sig/jose";
 import { FeedDigest } from "./feed_digest.ts";
-import { LineSplitter } from "./line_splitter.ts";
+import { FeedVerification } from "./feed_verification.ts";
 
 /** What a reader decides about feeds that others wrote. */
 export interface FeedPolicy {
@@ -58,6 +46,12 @@ export interface VerifyFeedOptions extends FeedPolicy {
   readonly digest?: boolean | undefined;
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /**
+   * Awaited after every 128 lines, so that a process that serves others stays
+   * responsive: `() => new Promise((resolve) => setTimeout(resolve))`.
+   * Signatures are verified synchronously where the platform can do so.
+   */
+  readonly breathe?: (() => Promise<void>) | undefined;
 }
 
 /** An event whose signature and rules were verified. */
@@ -127,253 +121,12 @@ export async function verifyFeed(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: VerifyFeedOptions,
 ): Promise<VerifiedFeed> {
-  const run = new Verification(options);
-  const limits = options.limits ?? DEFAULT_LIMITS;
-  const splitter = new LineSplitter(limits.maxLineBytes);
-  const digest = options.digest ? new FeedDigest() : undefined;
-  let length = 0;
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > limits.maxFeedBytes) throw feedTooLarge(limits.maxFeedBytes);
-    digest?.update(chunk);
-    for (const line of splitter.push(chunk)) {
-      // Only a promise is awaited: with a synchronous verifier a feed costs
-      // no turn of the event loop per line.
-      const pending = run.take(line.bytes, line.tooLong);
-      if (pending !== undefined) await pending;
-    }
-    if (run.full) break;
+  const verification = new FeedVerification(options);
+  if (!options.digest) {
+    await verification.read(bytes, options);
+    return verification.result();
   }
-  if (splitter.hasRest && !run.full) run.noteIncompleteLine();
-  return {
-    ...run.result(),
-    bytes: length,
-    ...(digest ? { sha256: await digest.hex() } : {}),
-  };
-}
-
-function feedTooLarge(limit: number): SigError {
-  return new SigError(
-    "feed_too_large",
-    `Cannot read feed: it is larger than ${limit} bytes`,
-    { context: { limit } },
-  );
-}
-
-/** A verification in progress, line by line. */
-class Verification {
-  readonly #options: VerifyFeedOptions;
-  readonly #limits: Limits;
-  readonly #parse: FeedLineParser;
-  readonly #replay: Replay;
-  readonly #keyUse = new Map<
-    string,
-    { -readonly [K in keyof KeyUse]: KeyUse[K] }
-  >();
-  readonly #faults: SigError[] = [];
-  #keys: KeyResolver;
-  #refreshed = false;
-  #line = 0;
-  #verified = 0;
-  /** Faulty lines since the last good one, each of which may be an event. */
-  #unread = 0;
-
-  constructor(options: VerifyFeedOptions) {
-    const limits = options.limits ?? DEFAULT_LIMITS;
-    this.#options = options;
-    this.#limits = limits;
-    this.#keys = options.keys;
-    this.#parse = createFeedLineParser({ limits });
-    this.#replay = new Replay({
-      issuer: options.issuer,
-      now: instantOf(options.now),
-      limits,
-      unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
-    });
-  }
-
-  /** Whether as many faults are found as were asked for. */
-  get full(): boolean {
-    return this.#faults.length > 0 &&
-      this.#faults.length >= (this.#options.maxFaults ?? 1);
-  }
-
-  /** Takes the next line; a promise only where the verifier gives one. */
-  take(bytes: Uint8Array, tooLong: boolean): Promise<void> | undefined {
-    if (this.full) return undefined;
-    this.#line++;
-    let parsed: ParsedEnvelope | undefined;
-    let signedBy: ReturnType<typeof verifyEnvelope>;
-    try {
-      if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
-      parsed = this.#parse(bytes);
-      signedBy = verifyEnvelope(parsed, this.#keys);
-    } catch (error) {
-      if (parsed !== undefined && this.#mayRefresh(error)) {
-        return this.#retry(parsed);
-      }
-      this.#note(
-        error,
-        parsed?.header.kid,
-        parsed?.payload ?? payloadOf(bytes),
-      );
-      return undefined;
-    }
-    const line = parsed;
-    if (signedBy instanceof Promise) {
-      return signedBy.then(
-        () => this.#apply(line),
-        (error) => this.#note(error, line.header.kid, line.payload),
-      );
-    }
-    this.#apply(line);
-    return undefined;
-  }
-
-  #mayRefresh(error: unknown): boolean {
-    return !this.#refreshed && this.#options.refreshKeys !== undefined &&
-      (isSigError(error, "key_not_found") ||
-        isSigError(error, "key_not_authorized"));
-  }
-
-  async #retry(parsed: ParsedEnvelope): Promise<void> {
-    this.#refreshed = true;
-    this.#keys = await this.#options.refreshKeys!();
-    try {
-      await verifyEnvelope(parsed, this.#keys);
-    } catch (error) {
-      return this.#note(error, parsed.header.kid, parsed.payload);
-    }
-    this.#apply(parsed);
-  }
-
-  /** After the signature: payload, fields, issuer, sequence, event_id. */
-  #apply({ header, payload }: ParsedEnvelope): void {
-    let event: SigEvent | UnknownEvent;
-    try {
-      event = parseEventPayload(payload, {
-        publicOnly: this.#options.publicOnly,
-        unknownEvents: this.#options.unknownEvents ?? "reject",
-      });
-      this.#resync(event.sequence);
-      this.#replay.apply(event, this.#line);
-    } catch (error) {
-      return this.#note(error, header.kid, payload);
-    }
-    this.#unread = 0;
-    this.#verified++;
-    this.#count(header.kid, event.sequence);
-    // Outside of the try: what it throws is no fault of the feed.
-    this.#options.onEvent?.({ event, kid: header.kid, line: this.#line });
-  }
-
-  #count(kid: string, sequence: number): void {
-    const use = this.#keyUse.get(kid);
-    if (use === undefined) {
-      this.#keyUse.set(kid, {
-        kid,
-        events: 1,
-        first_sequence: sequence,
-        last_sequence: sequence,
-      });
-    } else {
-      use.events++;
-      use.last_sequence = sequence;
-    }
-  }
-
-  noteIncompleteLine(): void {
-    this.#line++;
-    this.#note(
-      new SigError(
-        "incomplete_line",
-        "Cannot read feed line: the last line must end in LF",
-        {
-          context: {
-            hint: "The feed was cut off, or its issuer is writing: try again.",
-          },
-        },
-      ),
-    );
-  }
-
-  /** Throws the fault with its place, or keeps it and goes on. */
-  #note(error: unknown, kid?: string, payload?: Uint8Array): void {
-    if (!isFault(error)) throw error;
-    const claimed = payload && claimedSequence(payload);
-    const fault = located(error, {
-      line: this.#line,
-      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
-      ...(kid === undefined ? {} : { kid }),
-    });
-    if (this.#options.maxFaults === undefined) throw fault;
-    this.#faults.push(fault);
-    if (error.code === "sequence_gap" && claimed !== undefined) {
-      // The claim is signed: the events between are missing, once.
-      this.#replay.resume(claimed);
-      this.#unread = 0;
-    } else {
-      this.#unread++;
-    }
-  }
-
-  /**
-   * Goes on behind faulty lines, so that each is reported once: nobody knows
-   * which of them took a sequence (a blank line does not, a forged event does),
-   * so the next good event may have any of those.
-   */
-  #resync(sequence: number): void {
-    const ahead = sequence - (this.#replay.lastSequence + 1);
-    if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
-  }
-
-  result(): Omit<VerifiedFeed, "bytes" | "sha256"> {
-    return {
-      state: this.#replay.state(),
-      verifiedEvents: this.#verified,
-      keys: [...this.#keyUse.values()],
-      warnings: this.#replay.warnings,
-      faults: this.#faults,
-    };
-  }
-}
-
-/** The payload of a line that was refused, for naming its place only. */
-function payloadOf(line: Uint8Array): Uint8Array | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(line));
-    const payload = isObject(value) ? value.payload : undefined;
-    return typeof payload === "string"
-      ? decodeBase64UrlStrict(payload)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function lineTooLong(limit: number): SigError {
-  return new SigError(
-    "line_too_long",
-    `Cannot read feed line: it is longer than ${limit} bytes`,
-    { context: { limit } },
-  );
-}
-
-/**
- * Whether an error says that what was published is wrong, and not that it could
- * not be read (INTERFACES §2, exit codes).
- */
-export function isFault(error: unknown): error is SigError {
-  return isSigError(error) &&
-    (error.category === "invalid" || error.category === "conflict" ||
-      error.code === "line_too_long");
-}
-
-/** The error with its place in the feed, and one beginning for all messages. */
-function located(error: SigError, place: ErrorContext): SigError {
-  const why = error.message.slice(error.message.indexOf(": ") + 2);
-  return new SigError(error.code, `Cannot verify feed: ${why}`, {
-    context: { ...error.context, ...place },
-    cause: error,
-  });
+  const digest = new FeedDigest();
+  await verification.read(digest.follow(bytes), options);
+  return { ...verification.result(), sha256: await digest.hex() };
 }

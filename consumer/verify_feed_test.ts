@@ -17,11 +17,11 @@ import {
   upsert,
 } from "./testdata/test_issuer.ts";
 import {
-  isFault,
   type VerifiedFeed,
   verifyFeed,
   type VerifyFeedOptions,
 } from "./verify_feed.ts";
+import { isFault } from "./fault.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 assert(key1 && key2 && stranger);

@@ -24,7 +24,10 @@ export interface ReplayOptions {
   readonly issuer?: string;
   /** A revoke without an earlier upsert; `ignore` unless told. */
   readonly unmatchedRevoke?: "ignore" | "reject";
-  /** The reader's clock, for the warning `issued_at_future`. */
+  /**
+   * The reader's clock, for the warning `issued_at_future`. Read anew for each
+   * event: a getter keeps it right in a replay that goes on later.
+   */
   readonly now?: Instant;
   /** Size limits; {@linkcode DEFAULT_LIMITS} unless told. */
   readonly limits?: Limits;

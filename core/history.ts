@@ -38,23 +38,27 @@ export interface FeedHistory {
 
 /** Collects a {@linkcode FeedHistory}. */
 export class HistoryBuilder implements FeedHistory {
-  readonly #versions: Map<string, RelationshipVersion[]>;
+  readonly #versions = new Map<string, RelationshipVersion[]>();
   /** With repetitions, where a subject went and came back. */
-  readonly #bySubject: Map<string, string[]>;
+  readonly #bySubject = new Map<string, string[]>();
   // Two number arrays instead of an object an event.
-  readonly #seconds: number[];
-  readonly #nanoseconds: number[];
+  readonly #seconds: number[] = [];
+  readonly #nanoseconds: number[] = [];
 
-  constructor(from?: HistoryBuilder) {
-    this.#versions = new Map(
-      from && Array.from(from.#versions, ([id, list]) => [id, [...list]]),
-    );
-    this.#bySubject = new Map(
-      from &&
-        Array.from(from.#bySubject, ([name, ids]) => [name, [...ids]]),
-    );
-    this.#seconds = from ? [...from.#seconds] : [];
-    this.#nanoseconds = from ? [...from.#nanoseconds] : [];
+  /** Starts empty, or as a copy of the first `events` events of another. */
+  constructor(start?: { from: HistoryBuilder; events: number }) {
+    if (start === undefined) return;
+    const { from, events } = start;
+    for (const [id, all] of from.#versions) {
+      const versions = all.filter(({ state }) => state.last_sequence <= events);
+      if (versions.length > 0) this.#versions.set(id, versions);
+    }
+    // May name relationships of later events too: they have no version here.
+    for (const [name, ids] of from.#bySubject) {
+      this.#bySubject.set(name, [...ids]);
+    }
+    this.#seconds = from.#seconds.slice(0, events);
+    this.#nanoseconds = from.#nanoseconds.slice(0, events);
   }
 
   get versions(): ReadonlyMap<string, readonly RelationshipVersion[]> {

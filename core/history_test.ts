@@ -65,11 +65,22 @@ Deno.test("a revoke ends what was before from the earlier of its two instants", 
 Deno.test("a copy does not see what the other one adds", () => {
   const history = new HistoryBuilder();
   history.add(upsert(1), true);
-  const copy = new HistoryBuilder(history);
+  const copy = new HistoryBuilder({ from: history, events: 1 });
   copy.add(revoke(2), true);
   history.add(upsert(2, { relationship_id: "r2" }), true);
   assertEquals(history.versions.get("r1")?.length, 1);
   assertEquals([...copy.relationshipsOf(ALICE)], ["r1"]);
+});
+
+Deno.test("a copy may end earlier than its original", () => {
+  const history = new HistoryBuilder();
+  history.add(upsert(1), true);
+  history.add(revoke(2), true);
+  history.add(upsert(3, { relationship_id: "r2" }), true);
+  const copy = new HistoryBuilder({ from: history, events: 1 });
+  assertEquals([...copy.versions.keys()], ["r1"]);
+  assertEquals(copy.versions.get("r1")?.length, 1);
+  assertThrows(() => copy.issuedAt(2), RangeError, "it is not replayed");
 });
 
 Deno.test("misuse is told", () => {

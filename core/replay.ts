@@ -78,21 +78,38 @@ export class Replay {
     this.#rules.resume(lastSequence);
   }
 
-  /** The state now. Don't apply further events while using it. */
+  /**
+   * The state now. It stays as it is when further events are applied: its
+   * history is shared and grows, but every question to a state looks only as
+   * far as its `last_sequence`. The map is made when it is first read, so that
+   * a state after a few more events costs no copy of all relationships.
+   */
   state(): FeedState {
+    const history = this.#history;
+    const last = this.#rules.lastSequence;
+    let map: ReadonlyMap<string, RelationshipState> | undefined;
     return {
       issuer: this.#rules.issuer ?? "",
-      last_sequence: this.#rules.lastSequence,
-      by_relationship_id: latest(this.#history),
-      history: this.#history,
+      last_sequence: last,
+      get by_relationship_id() {
+        return map ??= latest(history, last);
+      },
+      history,
     };
   }
 }
 
-function latest(history: FeedHistory): Map<string, RelationshipState> {
+/** Each relationship as the events up to `last` left it. */
+function latest(
+  history: FeedHistory,
+  last: number,
+): Map<string, RelationshipState> {
   const map = new Map<string, RelationshipState>();
   for (const [id, versions] of history.versions) {
-    map.set(id, versions.at(-1)!.state);
+    const version = versions.findLast(({ state }) =>
+      state.last_sequence <= last
+    );
+    if (version !== undefined) map.set(id, version.state);
   }
   return map;
 }
@@ -181,12 +198,15 @@ export function applyEvent(state: FeedState, event: SigEvent): FeedState {
   });
   rules.resume(state.last_sequence);
   rules.accept(event);
-  const history = new HistoryBuilder(state.history);
+  const history = new HistoryBuilder({
+    from: state.history,
+    events: state.last_sequence,
+  });
   history.add(event, true);
   return {
     issuer: event.issuer,
     last_sequence: event.sequence,
-    by_relationship_id: latest(history),
+    by_relationship_id: latest(history, event.sequence),
     history,
   };
 }

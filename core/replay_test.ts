@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { check } from "./check.ts";
+import { dumpState } from "./dump_state.ts";
 import { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
 import type { RelationshipState, SigEvent } from "./types.ts";
 import { assertSigError, catchSigError } from "./testdata/assert_sig_error.ts";
@@ -265,4 +267,45 @@ Deno.test("a running replay goes on after an event that it refused", () => {
   catchSigError(() => run.apply(upsert(5)));
   run.apply(revoke(2));
   assertEquals(r1(run.state())?.status, "revoked");
+});
+
+Deno.test("a state stays as it is while its replay goes on", () => {
+  const run = new Replay({ issuer: ISSUER });
+  run.apply(upsert(1));
+  const early = run.state();
+  const read = run.state();
+  assertEquals(r1(read)?.status, "active");
+  run.apply(revoke(2));
+  run.apply(upsert(3, { relationship_id: "r2" }));
+  for (const state of [early, read]) {
+    assertEquals([...state.by_relationship_id], [["r1", ACTIVE]]);
+    assertEquals(state.last_sequence, 1);
+    const question = { subject: ALICE, require: ["role=deploy"] };
+    const now = new Date("2026-06-01T00:00:00Z");
+    const answer = check(state, { ...question, now });
+    assertEquals(answer.matched_relationship_id, "r1");
+    assertEquals(answer.last_sequence, 1);
+    const dump = dumpState(state, { now });
+    assertEquals([...dump.by_relationship_id], [["r1", ACTIVE]]);
+    const next = applyEvent(state, upsert(2, { relationship_id: "r3" }));
+    assertEquals([...next.by_relationship_id.keys()], ["r1", "r3"]);
+    assertEquals(r1(next), ACTIVE);
+  }
+  assertEquals(r1(run.state())?.status, "revoked");
+});
+
+Deno.test("the clock of a running replay may move", () => {
+  let seconds = 0;
+  const run = new Replay({
+    get now() {
+      return { seconds, nanoseconds: 0 };
+    },
+  });
+  run.apply(upsert(1, { issued_at: "1970-01-01T01:00:00Z" }));
+  seconds = 3600;
+  run.apply(upsert(2, { issued_at: "1970-01-01T01:00:00Z" }));
+  assertEquals(
+    run.warnings.map(({ code, sequence }) => [code, sequence]),
+    [["issued_at_future", 1]],
+  );
 });

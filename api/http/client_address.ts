@@ -22,15 +22,31 @@ export type ClientAddress = (
 ) => string | undefined;
 
 /** The address of the socket. */
-export function socketAddress(info: unknown): string | undefined {
+function socketAddress(info: unknown): string | undefined {
   const hostname = (info as ConnectionInfo | undefined)?.remoteAddr?.hostname;
-  return typeof hostname === "string" ? hostname : undefined;
+  return typeof hostname === "string" ? plain(hostname) : undefined;
+}
+
+/** A socket for both kinds of address writes IPv4 as `::ffff:192.0.2.1`. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 /**
  * Makes what finds the client's address. `X-Forwarded-For` is believed only of
  * proxies in one of the networks, and read from its end: what stands before the
  * last address that no trusted proxy wrote, a client may have made up.
+ *
+ * @example
+ * ```ts
+ * import { createClientAddress } from "./client_address.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const clientOf = createClientAddress(["10.0.0.0/8"]);
+ * const info = { remoteAddr: { hostname: "10.0.0.7" } };
+ * const headers = new Headers({ "x-forwarded-for": "made-up, 192.0.2.1" });
+ * assertEquals(clientOf(headers, info), "192.0.2.1");
+ * ```
  *
  * @param trustProxy Networks such as `10.0.0.0/8`; none: the socket's address.
  * @throws {SigError} `invalid_request` for what is no network.
@@ -52,7 +68,7 @@ export function createClientAddress(
     if (address === undefined || !isTrusted(address)) return address;
     const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
     for (const hop of hops.reverse()) {
-      const before = hop.trim();
+      const before = plain(hop.trim());
       if (net.isIP(before) === 0) return address;
       address = before;
       if (!isTrusted(before)) return before;
@@ -77,7 +93,8 @@ function addNetwork(
   trusted: InstanceType<NodeNet["BlockList"]>,
   network: string,
 ): void {
-  const [, address = "", digits] = /^([^/]+)\/(\d{1,3})$/.exec(network) ?? [];
+  const [, address = "", digits] =
+    /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(network) ?? [];
   const version = net.isIP(address);
   const prefix = Number(digits);
   if (version === 0 || prefix > (version === 4 ? 32 : 128)) {

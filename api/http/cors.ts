@@ -21,6 +21,17 @@ const VARY: Header = ["vary", "origin"];
  * Makes the CORS headers for exactly these origins; none: no header at all, and
  * browsers keep other origins' pages out. Never `*`, never with credentials.
  *
+ * @example
+ * ```ts
+ * import { createCors } from "./cors.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cors = createCors(["https://app.acme.example"]);
+ * const headers = { origin: "https://evil.example" };
+ * const request = new Request("http://127.0.0.1/", { headers });
+ * assertEquals(cors.headersFor(request), [["vary", "origin"]]);
+ * ```
+ *
  * @throws {SigError} `invalid_request` for what is no origin.
  */
 export function createCors(origins: readonly string[]): Cors {

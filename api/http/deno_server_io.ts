@@ -4,11 +4,24 @@ import { quote, SigError } from "@sig/core";
 import { listen } from "./listen.ts";
 import type { ServerIo } from "./server_io.ts";
 
-/** Makes the real {@linkcode ServerIo} of a process. */
+/**
+ * Makes the real {@linkcode ServerIo} of a process. A second signal changes
+ * nothing: Ctrl-C reaches a process more than once where a package runner passes
+ * it on, and requests in flight have bounded time as it is.
+ *
+ * @example
+ * ```ts
+ * import { createServerIo } from "@sig/api/http";
+ * import { assert } from "@std/assert";
+ *
+ * assert(createServerIo().now().getTime() > 0);
+ * ```
+ */
 export function createServerIo(): ServerIo {
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
+    log: writeLog,
     now: () => new Date(),
     readFile,
     serve: (address, respond) =>
@@ -29,6 +42,14 @@ function writeAll(
   } catch (error) {
     // Whoever read this has gone; the service goes on.
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** Beside the process: a reader that is slow or stopped holds up nobody. */
+async function writeLog(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    at += await Deno.stderr.write(bytes.subarray(at));
   }
 }
 

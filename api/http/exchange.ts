@@ -4,12 +4,14 @@ import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
 import { readJsonBody } from "./read_json_body.ts";
 
+const encoder = new TextEncoder();
+
 /** What a response is, beside its body. */
 export interface ReplyOptions {
   /** 200 unless told. */
   readonly status?: number;
-  /** The media type. */
-  readonly type: string;
+  /** The media type; none for a response without content. */
+  readonly type?: string;
   /** Further headers. */
   readonly headers?: readonly (readonly [string, string])[];
 }
@@ -67,10 +69,10 @@ export class Exchange {
   reply(body: string | null, options: ReplyOptions): Response {
     const { status = 200, type, headers = [] } = options;
     const all: [string, string][] = [
-      ["content-type", type],
       ["x-request-id", this.requestId],
       ["x-content-type-options", "nosniff"],
     ];
+    if (type !== undefined) all.push(["content-type", type]);
     for (const [name, value] of this.#context.headers) all.push([name, value]);
     let isCacheable = false;
     for (const [name, value] of headers) {
@@ -78,12 +80,25 @@ export class Exchange {
       all.push([name, value]);
     }
     if (!isCacheable) all.push(["cache-control", "no-store"]);
-    return new Response(body, { status, headers: all });
+    if (body === null || this.request.method !== "HEAD") {
+      return new Response(body, { status, headers: all });
+    }
+    // What the body's length would be, not 0 (RFC 9110 §8.6).
+    all.push(["content-length", String(encoder.encode(body).length)]);
+    return new Response(null, { status, headers: all });
   }
 
-  /** A JSON value. */
+  /**
+   * A JSON value.
+   *
+   * @throws {TypeError} for what is none, such as `undefined`.
+   */
   json(value: unknown): Response {
-    return this.reply(JSON.stringify(value), { type: "application/json" });
+    const text: string | undefined = JSON.stringify(value);
+    if (text === undefined) {
+      throw new TypeError("Cannot answer: the value must be JSON");
+    }
+    return this.reply(text, { type: "application/json" });
   }
 
   /**
@@ -91,18 +106,26 @@ export class Exchange {
    * `SigError` becomes `internal`, and nothing of it is told.
    */
   refuse(error: unknown): Response {
+    try {
+      return this.#tell(error);
+    } catch (fault) {
+      // Its context was no JSON, or could not stand in a header.
+      return this.#tell(fault);
+    }
+  }
+
+  #tell(error: unknown): Response {
     const problem = toProblem(error);
-    this.problem = problem;
-    if (problem.code === "internal") this.thrown = error;
     const { type, title, status, detail, ...rest } = problem;
-    const body = {
-      ...{ type, title, status, detail, instance: this.requestId },
-      ...rest,
-    };
-    return this.reply(JSON.stringify(body), {
+    const instance = this.requestId;
+    const body = { type, title, status, detail, ...rest, instance };
+    const response = this.reply(JSON.stringify(body), {
       status,
       type: "application/problem+json",
       headers: problemHeaders(problem),
     });
+    this.problem = problem;
+    if (problem.code === "internal") this.thrown = error;
+    return response;
   }
 }

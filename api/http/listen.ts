@@ -1,11 +1,25 @@
 /** Listening with Deno's own server. @module */
 
-import type { Address } from "@sig/api/flags";
+import type { Address } from "../flags/mod.ts";
 import { SigError } from "@sig/core";
 import type { Respond, RunningServer } from "./server_io.ts";
+import { settleWithin } from "./settle_within.ts";
 
 /**
- * Serves requests at an address.
+ * Serves requests at an address. Deno reads on what a client still sends of a
+ * body that nobody wants any more, and takes as many connections as the system
+ * allows: where strangers can reach it, a reverse proxy belongs in front.
+ *
+ * @example
+ * ```ts
+ * import { listen } from "./listen.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const respond = () => Promise.resolve(new Response("hello"));
+ * const server = listen({ hostname: "127.0.0.1", port: 0 }, respond);
+ * assertEquals(await (await fetch(server.url)).text(), "hello");
+ * await server.shutdown(1_000);
+ * ```
  *
  * @throws {SigError} `invalid_request` if it can't listen there.
  */
@@ -34,19 +48,7 @@ export function listen(
   return {
     url: `http://${host}:${at.port}`,
     finished: server.finished,
-    shutdown: (graceMs) => shutdown(server, graceMs),
+    // A client that takes nothing would keep its request in flight for ever.
+    shutdown: (graceMs) => settleWithin(server.shutdown(), graceMs),
   };
-}
-
-/** A reader that takes nothing would keep its request in flight for ever. */
-async function shutdown(
-  server: Deno.HttpServer,
-  graceMs: number,
-): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, graceMs);
-  });
-  await Promise.race([server.shutdown(), grace]);
-  clearTimeout(timer);
 }

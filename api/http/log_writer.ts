@@ -14,7 +14,20 @@ export interface LogWriter {
 /**
  * Makes a writer that collects lines while a write is under way: under load one
  * write takes many lines. A reader that is too slow loses lines, and is told
- * how many.
+ * how many, in their place.
+ *
+ * @example
+ * ```ts
+ * import { createLogWriter } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const written: string[] = [];
+ * const log = createLogWriter((text) => Promise.resolve(void written.push(text)));
+ * log.write("one\n");
+ * log.write("two\n");
+ * await log.flush();
+ * assertEquals(written, ["one\ntwo\n"]);
+ * ```
  *
  * @param write Writes a text to its end.
  */
@@ -25,6 +38,12 @@ export function createLogWriter(
   let dropped = 0;
   let writing: Promise<void> | undefined;
 
+  const tellDropped = () => {
+    if (dropped === 0) return;
+    waiting += `{"level":"error","dropped_lines":${dropped}}\n`;
+    dropped = 0;
+  };
+
   const drain = async () => {
     // The requests of this turn of the event loop share one write.
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -33,6 +52,7 @@ export function createLogWriter(
       waiting = "";
       // Whoever read this has gone: the service goes on.
       await write(text).catch(() => {});
+      tellDropped();
     }
     writing = undefined;
   };
@@ -43,10 +63,7 @@ export function createLogWriter(
         dropped++;
         return;
       }
-      if (dropped > 0) {
-        waiting += `{"level":"error","dropped_lines":${dropped}}\n`;
-        dropped = 0;
-      }
+      tellDropped();
       waiting += line;
       writing ??= drain();
     },

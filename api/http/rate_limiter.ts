@@ -71,6 +71,8 @@ function networkOf(address: string): string {
   const [head = "", tail] = canonical.split("::");
   const groups = head === "" ? [] : head.split(":");
   const behind = tail ? tail.split(":").length : 0;
+  // An IPv4 client: all of them would share the /64.
+  if (canonical.startsWith("::ffff:") && behind === 3) return canonical;
   while (groups.length < 4 && groups.length + behind < 8) groups.push("0");
   return groups.length < 4 ? canonical : groups.slice(0, 4).join(":");
 }

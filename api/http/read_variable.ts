@@ -3,6 +3,14 @@
 /**
  * A variable, undefined when it is unset, empty or may not be read: a server
  * that is given no permissions runs on its defaults.
+ *
+ * @example
+ * ```ts
+ * import { readVariable } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readVariable("SIG_NO_SUCH_VARIABLE"), undefined);
+ * ```
  */
 export function readVariable(name: string): string | undefined {
   try {
@@ -13,7 +21,17 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** A variable that holds a list, separated by commas. */
+/**
+ * A variable that holds a list, separated by commas.
+ *
+ * @example
+ * ```ts
+ * import { readList } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readList("SIG_NO_SUCH_VARIABLE"), []);
+ * ```
+ */
 export function readList(name: string): readonly string[] {
   return (readVariable(name) ?? "").split(",").map((each) => each.trim())
     .filter((each) => each !== "");

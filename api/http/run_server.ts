@@ -7,8 +7,8 @@ import {
   type GivenFlags,
   parseFlags,
   usageError,
-} from "@sig/api/flags";
-import { escapeInvisible, isSigError, toProblem } from "@sig/core";
+} from "../flags/mod.ts";
+import { escapeInvisible, isSigError, quote, toProblem } from "@sig/core";
 import type { App } from "./app.ts";
 import { createLogWriter } from "./log_writer.ts";
 import {
@@ -16,7 +16,8 @@ import {
   type LogFormat,
   type RequestLogEntry,
 } from "./request_log.ts";
-import type { ServerIo } from "./server_io.ts";
+import type { RunningServer, ServerIo } from "./server_io.ts";
+import { settleWithin } from "./settle_within.ts";
 
 /** What a server is started with. */
 export interface Startup {
@@ -53,10 +54,37 @@ export interface ServerProgram {
 
 /** Milliseconds that requests in flight get when it is stopped. */
 const GRACE_MS = 10_000;
+/** Milliseconds that the reader of the log then gets for what is left. */
+const LOG_GRACE_MS = 1_000;
 
 /**
  * Runs a server until it is asked to stop; then requests in flight are
  * answered.
+ *
+ * @example
+ * ```ts
+ * import { runServer, type ServerProgram } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const program: ServerProgram = {
+ *   name: "sig-hello",
+ *   version: "0.1.0",
+ *   summary: "says hello",
+ *   flags: [],
+ *   examples: ["sig-hello"],
+ *   start: () => Promise.reject(new Error("not started for --version")),
+ * };
+ * let said = "";
+ * const code = await runServer(program, ["--version"], {
+ *   stdout: (text) => said += text,
+ *   stderr() {},
+ *   now: () => new Date(),
+ *   readFile: () => Promise.reject(new Error("no disk")),
+ *   serve: () => Promise.reject(new Error("no network")),
+ *   stopRequested: () => new Promise(() => {}),
+ * });
+ * assertEquals([code, said], [0, "sig-hello 0.1.0\n"]);
+ * ```
  *
  * @returns 0: it was stopped; 2: it could not start.
  */
@@ -79,7 +107,7 @@ export async function runServer(
     }
     const [extra] = flags.positionals;
     if (extra !== undefined) {
-      throw usageError(`${JSON.stringify(extra)} is one word too many`, {
+      throw usageError(`${quote(extra)} is one word too many`, {
         hint: `See: ${program.name} --help`,
       });
     }
@@ -89,15 +117,19 @@ export async function runServer(
   }
 }
 
-/** Serves; `announce` is told the address when it listens. */
+/**
+ * Serves until the process is asked to stop; `announce` is told the address when
+ * requests are answered. Rejects when it can't listen or has no application;
+ * what the startup holds is closed in any case.
+ */
 export async function serveUntilStopped(
   startup: Startup,
   io: ServerIo,
   announce: (io: ServerIo, line: string) => void,
 ): Promise<number> {
-  const writer = createLogWriter((text) => {
-    io.stderr(text);
-    return Promise.resolve();
+  const writer = createLogWriter(async (text) => {
+    if (io.log) await io.log(text);
+    else io.stderr(text);
   });
   const format = startup.log;
   const log = format === "off"
@@ -106,13 +138,14 @@ export async function serveUntilStopped(
   // The application is made when its address is known: port 0 is any port.
   let app: App | undefined;
   const ready = Promise.withResolvers<void>();
-  const server = await io.serve(startup.address, async (request, info) => {
-    await ready.promise;
-    return await app!.fetch(request, info);
-  });
-  // Before anyone can know that it runs, and stop it.
-  const stop = io.stopRequested();
+  let server: RunningServer | undefined;
   try {
+    server = await io.serve(startup.address, async (request, info) => {
+      await ready.promise;
+      return await app!.fetch(request, info);
+    });
+    // Before anyone can know that it runs, and stop it.
+    const stop = io.stopRequested();
     app = await startup.createApp(server.url, log);
     ready.resolve();
     announce(io, `${server.url}\n`);
@@ -121,9 +154,10 @@ export async function serveUntilStopped(
     }
     await Promise.race([stop, server.finished]);
   } finally {
+    // What waits for an application that can't be made fails, and is answered.
     ready.resolve();
-    await server.shutdown(GRACE_MS);
-    await writer.flush();
+    await server?.shutdown(GRACE_MS);
+    await settleWithin(writer.flush(), LOG_GRACE_MS);
     await startup.close?.();
   }
   return 0;

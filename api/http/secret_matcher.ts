@@ -2,7 +2,19 @@
 
 const encoder = new TextEncoder();
 
-/** Makes a comparison whose time depends on the candidate's length only. */
+/**
+ * Makes a comparison whose time depends on the candidate's length only: how
+ * much of a guess is right can't be measured.
+ *
+ * @example
+ * ```ts
+ * import { createSecretMatcher } from "./secret_matcher.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const isSecret = createSecretMatcher("s3cret");
+ * assert(isSecret("s3cret") && !isSecret("s3cre"));
+ * ```
+ */
 export function createSecretMatcher(
   secret: string,
 ): (candidate: string) => boolean {

@@ -1,6 +1,6 @@
 /** All that a server's process touches of the outside. @module */
 
-import type { Address } from "@sig/api/flags";
+import type { Address } from "../flags/mod.ts";
 
 /** A server that listens. */
 export interface RunningServer {
@@ -21,6 +21,11 @@ export interface ServerIo {
   stdout(text: string): void;
   /** Writes everything that is no result. */
   stderr(text: string): void;
+  /**
+   * Writes log lines; resolves when they are written, and must not hold up the
+   * process until then, since the reader may be slow. `stderr` unless told.
+   */
+  log?(text: string): Promise<void>;
   /** The clock. */
   now(): Date;
   /** A whole file; rejects with `source_not_found`, `document_too_large`. */

@@ -86,7 +86,8 @@ const RETRY_AFTER_SECONDS = 1;
  * assertEquals((await lost.json()).code, "not_found");
  * ```
  *
- * @throws {SigError} `invalid_request` for a host, origin or proxy that is none.
+ * @throws {SigError} `invalid_request` for a host, origin, proxy or token that
+ * is none.
  * @throws {RangeError} for a rate limit that is none.
  */
 export function createService(
@@ -143,7 +144,6 @@ export function createService(
         response = cors.isPreflight(request)
           ? exchange.reply(null, {
             status: 204,
-            type: "text/plain",
             headers: cors.preflightHeaders,
           })
           : await router.fetch(request, { exchange, client });
@@ -220,6 +220,7 @@ function createGate(options: ServiceOptions): Gate {
   const isKnownHost = options.hosts && createHostList(options.hosts);
   const origins = new Set(options.corsOrigins);
   const { token } = options;
+  if (token !== undefined) checkTokenText(token);
   const isToken = token === undefined ? undefined : createSecretMatcher(token);
   return {
     checkHost(request) {
@@ -266,6 +267,16 @@ function createGate(options: ServiceOptions): Gate {
       );
     },
   };
+}
+
+/** RFC 6750: another one could never be sent, or would be sent empty. */
+function checkTokenText(token: string): void {
+  if (/^[\x21-\x7e]+$/.test(token)) return;
+  throw new SigError(
+    "invalid_request",
+    "Cannot ask for a token: it must be printable ASCII without white space",
+    { context: { hint: "For example: openssl rand -hex 32." } },
+  );
 }
 
 function overloaded(what: "requests" | "bytes"): SigError {

@@ -6,7 +6,7 @@ import { PATHS } from "./test_issuer.ts";
 export type Answer =
   | string
   | Uint8Array<ArrayBuffer>
-  | (() => Response | Promise<Response>);
+  | ((request: Request) => Response | Promise<Response>);
 
 /** A running server. */
 export interface IssuerServer {
@@ -38,7 +38,7 @@ export function startIssuerServer(): IssuerServer {
       requests.push(pathname);
       const answer = documents.get(pathname);
       if (answer === undefined) return new Response(null, { status: 404 });
-      if (typeof answer === "function") return await answer();
+      if (typeof answer === "function") return await answer(request);
       return new Response(answer, {
         headers: { "content-type": mediaTypeOf(pathname) },
       });

@@ -1,0 +1,71 @@
+import { assertEquals } from "@std/assert";
+import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { createClientAddress } from "./client_address.ts";
+
+function clientOf(
+  trustProxy: readonly string[],
+  socket: string | undefined,
+  forwarded?: string,
+): string | undefined {
+  return createClientAddress(trustProxy)(
+    new Headers(
+      forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+    ),
+    socket === undefined ? undefined : { remoteAddr: { hostname: socket } },
+  );
+}
+
+const PROXIES = ["10.0.0.0/8", "fd00::/8"];
+
+Deno.test("X-Forwarded-For is believed of trusted proxies only, from its end", () => {
+  const rows: readonly (readonly [string, string, string])[] = [
+    ["10.0.0.1", "192.0.2.1", "192.0.2.1"],
+    ["10.0.0.1", "198.51.100.9, 192.0.2.1", "192.0.2.1"],
+    ["10.0.0.1", "198.51.100.9, 192.0.2.1, 10.1.2.3", "192.0.2.1"],
+    ["10.0.0.1", "192.0.2.1,10.1.2.3 ,  10.9.9.9", "192.0.2.1"],
+    ["10.0.0.1", "10.1.1.1, 10.2.2.2", "10.1.1.1"],
+    ["10.0.0.1", "2001:db8::1", "2001:db8::1"],
+    ["fd00::1", "192.0.2.1", "192.0.2.1"],
+    ["::ffff:10.0.0.1", "192.0.2.1", "192.0.2.1"],
+    ["10.0.0.1", "192.0.2.1, ::ffff:10.0.0.2", "192.0.2.1"],
+    // Nobody known wrote these: the last address that is known stands.
+    ["10.0.0.1", "192.0.2.1, nonsense", "10.0.0.1"],
+    ["10.0.0.1", "192.0.2.1:80", "10.0.0.1"],
+    ["10.0.0.1", "192.0.2.1, ", "10.0.0.1"],
+    ["10.0.0.1", "", "10.0.0.1"],
+    ["10.0.0.1", "a\u0085b", "10.0.0.1"],
+    // A client that asks directly can claim what it likes.
+    ["203.0.113.5", "192.0.2.1", "203.0.113.5"],
+    ["::ffff:203.0.113.5", "192.0.2.1", "203.0.113.5"],
+  ];
+  for (const [socket, forwarded, expected] of rows) {
+    assertEquals(
+      clientOf(PROXIES, socket, forwarded),
+      expected,
+      `${socket} <- ${forwarded}`,
+    );
+  }
+});
+
+Deno.test("without trusted proxies the socket's address counts alone", () => {
+  assertEquals(clientOf([], "203.0.113.5", "192.0.2.1"), "203.0.113.5");
+  assertEquals(clientOf([], undefined, "192.0.2.1"), undefined);
+  assertEquals(clientOf(PROXIES, undefined, "192.0.2.1"), undefined);
+  assertEquals(
+    createClientAddress()(new Headers(), { remoteAddr: {} }),
+    undefined,
+  );
+});
+
+Deno.test("what is no network is refused", () => {
+  const bad = ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08"];
+  const more = ["::/129", "proxy/8", "010.0.0.0/8", "10.0.0.0/8/8", "/8"];
+  for (const network of [...bad, ...more, "10.0.0.0/8\n", " 10.0.0.0/8"]) {
+    const { context } = assertSigError(
+      () => createClientAddress([network]),
+      "invalid_request",
+      `Cannot trust proxy ${JSON.stringify(network)}: it must be a network`,
+    );
+    assertEquals(context.flag, "--trust-proxy");
+  }
+});

@@ -1,0 +1,48 @@
+import { assert, assertEquals } from "@std/assert";
+import { isSigError } from "@sig/core";
+import { createServerIo } from "./deno_server_io.ts";
+
+async function refusal(path: string, maxBytes: number): Promise<string> {
+  const error = await createServerIo().readFile(path, maxBytes)
+    .then(() => undefined, (error) => error);
+  assert(isSigError(error), String(error));
+  return `${error.code}: ${error.message.replace(path, "FILE")}`;
+}
+
+Deno.test("a file is read up to a size, and nothing else is", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/token`;
+  await Deno.writeTextFile(file, "s3cret\n");
+  const bytes = await createServerIo().readFile(file, 7);
+  assertEquals(new TextDecoder().decode(bytes), "s3cret\n");
+  const notFile = (max: number) =>
+    `document_too_large: Cannot read "FILE": it must be a file of at most ${max} bytes`;
+  assertEquals(await refusal(file, 6), notFile(6));
+  assertEquals(await refusal(folder, 100), notFile(100));
+  assertEquals(await refusal("/dev/zero", 100), notFile(100));
+  assertEquals(
+    await refusal(`${folder}/other`, 100),
+    'source_not_found: Cannot read "FILE": it is missing or may not be read',
+  );
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test({
+  name: "a file that may not be read is not found",
+  permissions: { read: false },
+  async fn() {
+    assertEquals(
+      await refusal("/etc/hostname", 100),
+      'source_not_found: Cannot read "FILE": it is missing or may not be read',
+    );
+  },
+});
+
+Deno.test("an address that can't be had is a rejection", async () => {
+  const serving = createServerIo().serve(
+    { hostname: "192.0.2.1", port: 0 },
+    () => Promise.resolve(new Response()),
+  );
+  const error = await serving.then(() => undefined, (error) => error);
+  assert(isSigError(error, "invalid_request"), String(error));
+});

@@ -1,0 +1,95 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { createRateLimiter } from "./rate_limiter.ts";
+
+/** How many of so many requests are let through. */
+function passed(times: number, take: () => void): number {
+  let count = 0;
+  for (let i = 0; i < times; i++) {
+    try {
+      take();
+      count++;
+    } catch {
+      // Refused.
+    }
+  }
+  return count;
+}
+
+Deno.test("so many requests pass at once, and are given back evenly", () => {
+  const take = createRateLimiter({ perSecond: 10 });
+  assertEquals(passed(50, () => take("192.0.2.1", 0)), 10);
+  assertEquals(passed(50, () => take("192.0.2.1", 99)), 0);
+  assertEquals(passed(50, () => take("192.0.2.1", 100)), 1);
+  assertEquals(passed(50, () => take("192.0.2.1", 600)), 5);
+  assertEquals(passed(50, () => take("192.0.2.1", 999_999)), 10);
+});
+
+Deno.test("a refusal says when to ask again", () => {
+  const take = createRateLimiter({ perSecond: 2 });
+  take("192.0.2.1", 0);
+  take("192.0.2.1", 0);
+  const { context } = assertSigError(
+    () => take("192.0.2.1", 0),
+    "rate_limited",
+    "Cannot answer: more than 2 requests a second from this address",
+  );
+  assertEquals(context.retry_after_seconds, 1);
+  take("192.0.2.1", 1000);
+});
+
+Deno.test("clients don't use up each other's requests", () => {
+  const take = createRateLimiter({ perSecond: 1 });
+  const others = [
+    "192.0.2.1",
+    "192.0.2.2",
+    "2001:db8:0:1::1",
+    "2001:db8:0:2::1",
+  ];
+  const mapped = [
+    "::ffff:192.0.2.3",
+    "::ffff:192.0.2.4",
+    "::1",
+    "",
+    "odd%name",
+  ];
+  for (const client of [...others, ...mapped]) {
+    assertEquals(passed(3, () => take(client, 0)), 1, client);
+  }
+});
+
+Deno.test("an IPv6 client has one limit for its whole /64", () => {
+  const take = createRateLimiter({ perSecond: 1 });
+  take("2001:db8::1", 0);
+  for (
+    const client of ["2001:db8::2", "2001:db8:0:0:ffff::", "2001:DB8::1:2:3:4"]
+  ) {
+    assertEquals(passed(1, () => take(client, 0)), 0, client);
+  }
+});
+
+Deno.test("a clock that is set back locks nobody out and gives nothing away", () => {
+  const take = createRateLimiter({ perSecond: 1 });
+  take("192.0.2.1", 10_000);
+  assertEquals(passed(5, () => take("192.0.2.1", 0)), 0);
+  assertEquals(passed(5, () => take("192.0.2.1", 1000)), 1);
+});
+
+Deno.test("of 10,000 clients the one that asked longest ago is forgotten", () => {
+  const take = createRateLimiter({ perSecond: 1 });
+  for (let i = 0; i < 10_000; i++) take(`client ${i}`, 0);
+  assertEquals(passed(1, () => take("client 0", 0)), 0);
+  take("one more", 0);
+  assertEquals(passed(1, () => take("client 0", 0)), 0);
+  assertEquals(passed(1, () => take("client 1", 0)), 1);
+});
+
+Deno.test("a limit below one request a second is a mistake", () => {
+  for (const perSecond of [0, -1, NaN, 0.5]) {
+    assertThrows(
+      () => createRateLimiter({ perSecond }),
+      RangeError,
+      "Cannot limit: perSecond must be at least 1",
+    );
+  }
+});

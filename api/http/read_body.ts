@@ -1,0 +1,147 @@
+/** A request's body as bytes, within limits (SECURITY §5). @module */
+
+import { SigError } from "@sig/core";
+
+/** How much a body may take. */
+export interface BodyLimits {
+  /** Bytes at most. */
+  readonly maxBytes: number;
+  /** Milliseconds until the last byte must be there. */
+  readonly timeoutMs: number;
+  /** Told of bytes before they are held; may throw to refuse them. */
+  readonly reserve: (bytes: number) => void;
+}
+
+/** Announced lengths up to this one are believed; also the first buffer. */
+const SMALL_BYTES = 16 * 1024;
+
+/**
+ * Reads a body to its end. What was read is counted, not what was announced:
+ * an announcement costs a client nothing, and must not use up what the service
+ * may hold. When the time is over, nothing more is read.
+ *
+ * @example
+ * ```ts
+ * import { readBody } from "./read_body.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const request = new Request("http://127.0.0.1/", {
+ *   method: "POST",
+ *   body: "{}",
+ * });
+ * const limits = { maxBytes: 2, timeoutMs: 1_000, reserve() {} };
+ * assertEquals((await readBody(request, limits)).length, 2);
+ * ```
+ *
+ * @throws {SigError} `body_too_large`, `request_timeout`, `invalid_request`
+ * where the client went away, and what `reserve` throws.
+ */
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
+  const announced = request.headers.get("content-length") ?? "";
+  const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
+  if (length !== undefined && length > limits.maxBytes) {
+    throw tooLarge(limits.maxBytes);
+  }
+  return length !== undefined && length <= SMALL_BYTES
+    ? await readAtOnce(request, length, limits)
+    : await readCounted(request.body, limits);
+}
+
+/**
+ * Much faster than a stream, which is why `body` is not even looked at. It
+ * can't be broken off: when the time is over, up to `length` bytes are left to
+ * come, which is little.
+ */
+async function readAtOnce(
+  request: Request,
+  length: number,
+  { maxBytes, timeoutMs, reserve }: BodyLimits,
+): Promise<Uint8Array> {
+  reserve(length);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
+  });
+  const reading = interrupted(request.bytes());
+  // It may lose the race, and fail then.
+  reading.catch(() => {});
+  try {
+    const bytes = await Promise.race([reading, late]);
+    // No server that counts lets this happen.
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return bytes;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readCounted(
+  body: ReadableStream<Uint8Array> | null,
+  { maxBytes, timeoutMs, reserve }: BodyLimits,
+): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader();
+  let isLate = false;
+  const cancel = () => reader.cancel().catch(() => {});
+  const timer = setTimeout(() => {
+    isLate = true;
+    cancel();
+  }, timeoutMs);
+  // Chunks are copied: each holds on to a buffer of 64 KiB, however small it is.
+  let bytes = new Uint8Array();
+  let used = 0;
+  try {
+    for (;;) {
+      const { done, value } = await interrupted(reader.read());
+      if (isLate) throw timedOut(timeoutMs);
+      if (done) return bytes.subarray(0, used);
+      const needed = used + value.length;
+      if (needed > maxBytes) throw tooLarge(maxBytes);
+      if (needed > bytes.length) {
+        const roomy = Math.max(needed, 2 * bytes.length, SMALL_BYTES);
+        const capacity = Math.min(roomy, maxBytes);
+        reserve(capacity - bytes.length);
+        bytes = new Uint8Array(bytes.buffer.transfer(capacity));
+      }
+      bytes.set(value, used);
+      used = needed;
+    }
+  } catch (error) {
+    cancel();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A client that goes away is no failure of ours. */
+async function interrupted<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot read body: it broke off",
+      { cause },
+    );
+  }
+}
+
+function tooLarge(limit: number): SigError {
+  return new SigError(
+    "body_too_large",
+    `Cannot read body: it is larger than ${limit} bytes`,
+    { context: { limit } },
+  );
+}
+
+function timedOut(timeoutMs: number): SigError {
+  return new SigError(
+    "request_timeout",
+    `Cannot read body: it did not come within ${timeoutMs / 1000} s`,
+    { context: { limit: timeoutMs } },
+  );
+}

@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { readList, readVariable } from "./read_variable.ts";
+
+const NAME = "SIG_TEST_READ_VARIABLE";
+
+function given<T>(value: string, read: () => T): T {
+  Deno.env.set(NAME, value);
+  try {
+    return read();
+  } finally {
+    Deno.env.delete(NAME);
+  }
+}
+
+Deno.test("an empty variable counts as unset", () => {
+  assertEquals(readVariable(NAME), undefined);
+  assertEquals(given("", () => readVariable(NAME)), undefined);
+  assertEquals(given("a b", () => readVariable(NAME)), "a b");
+});
+
+Deno.test("a list is separated by commas, empty items left out", () => {
+  assertEquals(readList(NAME), []);
+  assertEquals(given(" a, b ,,c,", () => readList(NAME)), ["a", "b", "c"]);
+});
+
+Deno.test({
+  name: "a variable that may not be read counts as unset",
+  permissions: { env: false },
+  fn() {
+    assertEquals(readVariable(NAME), undefined);
+  },
+});

@@ -1,0 +1,46 @@
+import { assert, assertEquals } from "@std/assert";
+import { formatLogEntry, type RequestLogEntry } from "./request_log.ts";
+
+const ENTRY: RequestLogEntry = {
+  time: "2026-01-01T00:00:00.000Z",
+  level: "error",
+  service: "sig-api",
+  request_id: "r1",
+  method: "GET",
+  path: "/a",
+  status: 500,
+  duration_ms: 3,
+  client: "192.0.2.1",
+  code: "internal",
+  error: "Error: why\n  at place",
+};
+
+Deno.test("an entry is one JSON value, or words for people", () => {
+  assertEquals(JSON.parse(formatLogEntry(ENTRY, "json")), ENTRY);
+  assertEquals(
+    formatLogEntry(ENTRY, "text"),
+    "2026-01-01T00:00:00.000Z GET /a 500 internal 3ms r1 Error: why\\u000a  at place\n",
+  );
+});
+
+// SECURITY O1
+const HOSTILE = [
+  ...["/\n{}", "/\r\nx", "/\u001b[2J", "/\u0007", "/\u009b31m", "/\u202e"],
+  ...["/\u2028", '/","code":"x', "/\u0000", "/\u007f"],
+];
+
+Deno.test("whatever a client sent, an entry stays one harmless line", () => {
+  for (const path of HOSTILE) {
+    for (const format of ["json", "text"] as const) {
+      const entry = { ...ENTRY, path, request_id: path, error: path };
+      const line = formatLogEntry(entry, format);
+      assert(line.endsWith("\n"));
+      assert(
+        // deno-lint-ignore no-control-regex -- control characters are the point
+        !/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/.test(line.slice(0, -1)),
+        JSON.stringify(line),
+      );
+      if (format === "json") assertEquals(JSON.parse(line), entry);
+    }
+  }
+});

@@ -1,0 +1,242 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { SigError } from "@sig/core";
+import { runServer, type ServerProgram, type Startup } from "./run_server.ts";
+import type { Respond, ServerIo } from "./server_io.ts";
+import { createService } from "./service.ts";
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What happened, in order. */
+  readonly steps: readonly string[];
+}
+
+interface Setting {
+  /** Parts of the startup to replace. */
+  readonly startup?: Partial<Startup>;
+  readonly start?: () => Promise<Startup>;
+  /** Asks the server something while it runs. */
+  readonly during?: (respond: Respond) => Promise<void>;
+  readonly serve?: ServerIo["serve"];
+}
+
+/** Runs a server with nothing but an outside of the test's own. */
+async function run(
+  args: readonly string[],
+  setting: Setting = {},
+): Promise<Run> {
+  let stdout = "";
+  let stderr = "";
+  const steps: string[] = [];
+  const stop = Promise.withResolvers<void>();
+  let respond: Respond | undefined;
+  const startup: Startup = {
+    address: { hostname: "127.0.0.1", port: 0 },
+    log: "json",
+    createApp(url, log) {
+      steps.push(`createApp ${url}`);
+      return createService("sig-web", [{
+        method: "GET",
+        path: "/",
+        handle: (exchange) => exchange.json({}),
+      }], { log, now: () => new Date(0) });
+    },
+    notes: (url) => [`Open ${url}/.`],
+    close() {
+      steps.push("close");
+      return Promise.resolve();
+    },
+    ...setting.startup,
+  };
+  const program: ServerProgram = {
+    name: "sig-test",
+    version: "1.2.3",
+    summary: "is tested",
+    flags: [{ name: "addr", value: "HOST:PORT", help: "where" }],
+    examples: ["sig-test --addr [::1]:1"],
+    start: setting.start ?? (() => Promise.resolve(startup)),
+  };
+  const io: ServerIo = {
+    stdout(text) {
+      stdout += text;
+      // It runs, and everyone may know.
+      const during = setting.during?.(respond!) ?? Promise.resolve();
+      during.then(() => stop.resolve(), stop.reject);
+    },
+    stderr: (text) => void (stderr += text),
+    now: () => new Date(0),
+    readFile: () => Promise.reject(new Error("no disk")),
+    serve: setting.serve ?? ((_address, given) => {
+      steps.push("serve");
+      respond = given;
+      return Promise.resolve({
+        url: "http://127.0.0.1:1",
+        finished: new Promise(() => {}),
+        shutdown(graceMs) {
+          steps.push(`shutdown ${graceMs}`);
+          return Promise.resolve();
+        },
+      });
+    }),
+    stopRequested() {
+      steps.push("stopRequested");
+      return stop.promise;
+    },
+  };
+  const code = await runServer(program, args, io);
+  return { code, stdout, stderr, steps };
+}
+
+const INFO = { remoteAddr: { hostname: "192.0.2.1" } };
+
+Deno.test("the address is the first line, when requests are answered", async () => {
+  const { code, stdout, stderr, steps } = await run([], {
+    async during(respond) {
+      const request = new Request("http://127.0.0.1:1/");
+      assertEquals((await respond(request, INFO)).status, 200);
+    },
+  });
+  assertEquals([code, stdout], [0, "http://127.0.0.1:1\n"]);
+  const [note, entry, rest] = stderr.split("\n");
+  assertEquals([note, rest], ["Open http://127.0.0.1:1/.", ""]);
+  assertEquals(JSON.parse(entry!).client, "192.0.2.1");
+  assertEquals(steps, [
+    "serve",
+    // Before anyone can know that it runs.
+    "stopRequested",
+    "createApp http://127.0.0.1:1",
+    "shutdown 10000",
+    "close",
+  ]);
+});
+
+Deno.test("a request that comes before the application is there waits for it", async () => {
+  let early: Promise<Response> | undefined;
+  const made = Promise.withResolvers<void>();
+  const { code } = await run([], {
+    startup: {
+      log: "off",
+      async createApp() {
+        await made.promise;
+        return { fetch: () => Promise.resolve(new Response("made")) };
+      },
+    },
+    serve(_address, respond) {
+      early = respond(new Request("http://127.0.0.1:1/"), INFO);
+      made.resolve();
+      return Promise.resolve({
+        url: "http://127.0.0.1:1",
+        finished: new Promise(() => {}),
+        shutdown: () => Promise.resolve(),
+      });
+    },
+  });
+  assertEquals(code, 0);
+  assertEquals(await (await early!).text(), "made");
+});
+
+Deno.test("an application that can't be made ends the process, and closes all", async () => {
+  const { code, stdout, stderr, steps } = await run([], {
+    startup: {
+      createApp: () =>
+        Promise.reject(
+          new SigError(
+            "invalid_identifier",
+            'Cannot start: "\u001b[2J" is bad',
+            {
+              context: { hint: "Use a DID." },
+            },
+          ),
+        ),
+    },
+  });
+  assertEquals([code, stdout], [2, ""]);
+  assertEquals(
+    stderr,
+    'sig-test: invalid_identifier: Cannot start: "\\u001b[2J" is bad\n  hint: Use a DID.\n',
+  );
+  assertEquals(steps, ["serve", "stopRequested", "shutdown 10000", "close"]);
+});
+
+Deno.test("what was opened is closed when it can't listen", async () => {
+  const { code, stderr, steps } = await run([], {
+    serve: () =>
+      Promise.reject(new SigError("invalid_request", "Cannot listen on x: no")),
+  });
+  assertEquals(code, 2);
+  assertEquals(stderr, "sig-test: invalid_request: Cannot listen on x: no\n");
+  assertEquals(steps, ["close"]);
+});
+
+Deno.test("a server that stops by itself ends the process", async () => {
+  const { code } = await run([], {
+    during: () => new Promise(() => {}),
+    serve: () =>
+      Promise.resolve({
+        url: "http://127.0.0.1:1",
+        finished: Promise.resolve(),
+        shutdown: () => Promise.resolve(),
+      }),
+  });
+  assertEquals(code, 0);
+});
+
+Deno.test("an error that was not foreseen is told without a stack", async () => {
+  for (
+    const [thrown, words] of [
+      [
+        new TypeError("not a\u0007 function"),
+        "TypeError: not a\\u0007 function",
+      ],
+      [undefined, "an error without a name"],
+    ]
+  ) {
+    const { code, stderr } = await run([], {
+      start: () => Promise.reject(thrown),
+    });
+    assertEquals(code, 2);
+    assertEquals(
+      stderr,
+      `sig-test: internal: Cannot go on: an internal error occurred\n  ${words}\n`,
+    );
+  }
+});
+
+Deno.test("help and version are told without starting anything", async () => {
+  const start = () => Promise.reject(new Error("started"));
+  const help = await run(["--help"], { start });
+  assertEquals([help.code, help.stderr], [0, ""]);
+  assertMatch(
+    help.stdout,
+    /^sig-test: is tested\n\nUsage: sig-test \[flags\]\n/,
+  );
+  for (const word of ["--addr HOST:PORT", "--help", "--version", "[::1]:1"]) {
+    assertStringIncludes(help.stdout, word);
+  }
+  assertEquals((await run(["-h"], { start })).stdout, help.stdout);
+  for (const word of ["--version", "-V"]) {
+    const version = await run([word], { start });
+    assertEquals([version.code, version.stdout], [0, "sig-test 1.2.3\n"]);
+  }
+});
+
+Deno.test("words that can't be meant end the process with what was meant", async () => {
+  for (
+    const [word, stderr] of [
+      ["--adr", 'there is no flag "--adr"\n  hint: Did you mean --addr?'],
+      ["--xyzzy", 'there is no flag "--xyzzy"\n  hint: See: sig-test --help'],
+      [
+        "127.0.0.1:1",
+        '"127.0.0.1:1" is one word too many\n  hint: See: sig-test --help',
+      ],
+    ] as const
+  ) {
+    const { code, ...said } = await run([word]);
+    assertEquals([code, said.stdout], [2, ""]);
+    assertEquals(
+      said.stderr,
+      `sig-test: invalid_request: Cannot run: ${stderr}\n`,
+    );
+  }
+});

@@ -1,0 +1,414 @@
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { SigError } from "@sig/core";
+import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import type { RequestLogEntry } from "./request_log.ts";
+import { createService, type Route, type ServiceOptions } from "./service.ts";
+import { type Answer, ask, post } from "./testdata/ask.ts";
+
+const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/healthz",
+    always: true,
+    handle: (exchange) => exchange.json({ status: "ok" }),
+  },
+  {
+    method: "GET",
+    path: "/open",
+    open: true,
+    handle: (exchange) => exchange.json({}),
+  },
+  {
+    method: "GET",
+    path: "/names/:name",
+    handle: (exchange, { name }) => exchange.json({ name }),
+  },
+  {
+    method: "POST",
+    path: "/echo",
+    handle: async (exchange) => exchange.json(await exchange.readJson(100_000)),
+  },
+  { method: "GET", path: "/both", handle: (exchange) => exchange.json(1) },
+  { method: "POST", path: "/both", handle: (exchange) => exchange.json(2) },
+];
+
+function serviceOf(options: ServiceOptions = {}, more: readonly Route[] = []) {
+  return createService("sig-api", [...ROUTES, ...more], options);
+}
+
+/** Status and code, or status and body. */
+function outcome({ status, code, body }: Answer): readonly unknown[] {
+  return [status, code ?? body];
+}
+
+Deno.test("a path has exactly one spelling that is served", async () => {
+  const app = serviceOf();
+  assertEquals(outcome(await ask(app, "/names/a?q=1#f")), [
+    200,
+    '{"name":"a"}',
+  ]);
+  // A parameter is text: it never becomes a path.
+  assertEquals(
+    outcome(await ask(app, "/names/%2e%2e%2fetc")),
+    [200, '{"name":"../etc"}'],
+  );
+  const unknown = ["/", "/nowhere", "/open/", "//open", "/OPEN", "/names/a/b"];
+  for (
+    const path of [...unknown, "/names/", "/open;x", "/open%2f", "/healthz/"]
+  ) {
+    const answer = await ask(app, path);
+    assertEquals(outcome(answer), [404, "not_found"], path);
+    assertEquals(answer.detail, "Cannot answer: there is nothing at this path");
+  }
+});
+
+Deno.test("a method that a path has not is refused, with those it has", async () => {
+  const app = serviceOf();
+  for (
+    const [path, method, allow, words] of [
+      ["/open", "POST", "GET, HEAD", "GET or HEAD"],
+      ["/open", "OPTIONS", "GET, HEAD", "GET or HEAD"],
+      ["/open", "PROPFIND", "GET, HEAD", "GET or HEAD"],
+      ["/echo", "GET", "POST", "POST"],
+      ["/echo", "HEAD", "POST", "POST"],
+      ["/both", "DELETE", "GET, HEAD, POST", "GET, HEAD or POST"],
+    ]
+  ) {
+    const answer = await ask(app, path!, { method: method! });
+    assertEquals(answer.status, 405);
+    assertEquals(answer.headers.get("allow"), allow);
+    if (method === "HEAD") continue;
+    assertEquals(answer.code, "method_not_allowed");
+    assertEquals(answer.detail, `Cannot answer: the method must be ${words}`);
+  }
+});
+
+Deno.test("HEAD is answered as GET, without the body", async () => {
+  const app = serviceOf();
+  const get = await ask(app, "/names/é");
+  const head = await ask(app, "/names/é", { method: "HEAD" });
+  assertEquals([head.status, head.body], [200, ""]);
+  assertEquals(
+    head.headers.get("content-length"),
+    String(new TextEncoder().encode(get.body).length),
+  );
+  assertEquals((await ask(app, "/x", { method: "HEAD" })).status, 404);
+});
+
+Deno.test("on a Host list both the Host and the URL must be known", async () => {
+  const app = serviceOf({ hosts: ["localhost", "127.0.0.1"] });
+  const refused = [421, "host_not_allowed"];
+  const host = (name: string) => ({ headers: { host: name } });
+  assertEquals((await ask(app, "/open")).status, 200);
+  assertEquals((await ask(app, "/open", host("LOCALHOST:80"))).status, 200);
+  assertEquals(outcome(await ask(app, "/open", host("evil.example"))), refused);
+  assertEquals(outcome(await ask(app, "/open", host(""))), refused);
+  // An absolute target goes before Host (RFC 9112 §3.2.2).
+  const url = "http://evil.example/open";
+  assertEquals(outcome(await ask(app, url, host("localhost"))), refused);
+  assertEquals(outcome(await ask(app, "http://evil.example/healthz")), refused);
+  assertEquals(outcome(await ask(app, "http://evil.example/nowhere")), refused);
+  // Without a list every name is answered.
+  assertEquals((await ask(serviceOf(), url)).status, 200);
+});
+
+Deno.test("a page of another site can't post, unless its origin is allowed", async () => {
+  const app = serviceOf({ corsOrigins: ["https://app.example"] });
+  const send = async (headers: HeadersInit) =>
+    outcome(await ask(app, "/echo", post("{}", headers)));
+  const site = { "sec-fetch-site": "cross-site" };
+  const refused = [403, "origin_not_allowed"];
+  assertEquals(await send(site), refused);
+  assertEquals(
+    await send({ ...site, origin: "https://evil.example" }),
+    refused,
+  );
+  assertEquals(await send({ ...site, origin: "null" }), refused);
+  assertEquals(
+    (await send({ ...site, origin: "https://app.example" }))[0],
+    200,
+  );
+  assertEquals((await send({ "sec-fetch-site": "same-origin" }))[0], 200);
+  assertEquals((await send({}))[0], 200);
+  // Following a link is no attack.
+  assertEquals((await ask(app, "/open", { headers: site })).status, 200);
+});
+
+Deno.test("a preflight is answered for allowed origins only", async () => {
+  const preflight = (origin: string) => ({
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST" },
+  });
+  const app = serviceOf({ corsOrigins: ["https://app.example"], token: "t" });
+  const yes = await ask(app, "/echo", preflight("https://app.example"));
+  assertEquals([yes.status, yes.body], [204, ""]);
+  assertEquals(
+    yes.headers.get("access-control-allow-origin"),
+    "https://app.example",
+  );
+  assertEquals(yes.headers.get("access-control-allow-methods"), "GET, POST");
+  assertEquals(yes.headers.get("access-control-allow-credentials"), null);
+  assertEquals(yes.headers.get("content-type"), null);
+  for (const each of [app, serviceOf()]) {
+    const no = await ask(each, "/echo", preflight("https://evil.example"));
+    assertEquals(outcome(no), [405, "method_not_allowed"]);
+    assertEquals(no.headers.get("access-control-allow-origin"), null);
+  }
+  // Errors can be read by the page too.
+  const lost = await ask(app, "/nowhere", {
+    headers: { origin: "https://app.example" },
+  });
+  assertEquals(
+    lost.headers.get("access-control-allow-origin"),
+    "https://app.example",
+  );
+});
+
+Deno.test("a token is asked for wherever a route is not open", async () => {
+  const app = serviceOf({ token: "s3cret" });
+  const send = (authorization: string) =>
+    ask(app, "/names/a", { headers: { authorization } });
+  for (
+    const good of [
+      "Bearer s3cret",
+      "bearer s3cret",
+      "BEARER  s3cret",
+      "Bearer s3cret ",
+    ]
+  ) assertEquals((await send(good)).status, 200, good);
+  for (
+    const bad of [
+      ...["", "s3cret", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3cretx"],
+      ...[
+        "Bearer s3cret, Bearer s3cret",
+        "Bearer Bearer s3cret",
+        "Basic s3cret",
+      ],
+      ...["Bearer\ts3cret", "Bearer s3cret x", "Bearers3cret", "Token s3cret"],
+    ]
+  ) {
+    const answer = await send(bad);
+    assertEquals(outcome(answer), [401, "unauthorized"], bad);
+    assertEquals(answer.headers.get("www-authenticate"), "Bearer");
+    assertEquals(answer.detail, "Cannot answer: a bearer token is needed");
+  }
+  assertEquals((await ask(app, "/names/a")).status, 401);
+  assertEquals((await ask(app, "/open")).status, 200);
+  assertEquals((await ask(app, "/healthz")).status, 200);
+});
+
+Deno.test("a token that can't be sent is refused from the start", () => {
+  for (const token of ["", " ", "a b", "a\n", "é", "a\u0000"]) {
+    assertSigError(
+      () => serviceOf({ token }),
+      "invalid_request",
+      "Cannot ask for a token: it must be printable ASCII without white space",
+    );
+  }
+});
+
+Deno.test("a client over its rate gets 429, others and health checks don't", async () => {
+  let ms = 0;
+  const app = serviceOf({
+    rateLimit: { perSecond: 2 },
+    now: () => new Date(ms),
+  });
+  const from = (hostname: string, path = "/open") =>
+    ask(app, path, {}, { remoteAddr: { hostname } });
+  assertEquals((await from("192.0.2.1")).status, 200);
+  assertEquals((await from("192.0.2.1")).status, 200);
+  const refused = await from("192.0.2.1");
+  assertEquals(outcome(refused), [429, "rate_limited"]);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertEquals((await from("192.0.2.2")).status, 200);
+  assertEquals((await from("192.0.2.1", "/healthz")).status, 200);
+  ms += 500;
+  assertEquals((await from("192.0.2.1")).status, 200);
+  assertEquals((await from("192.0.2.1")).status, 429);
+});
+
+Deno.test("clients whose address isn't known share one rate", async () => {
+  const app = serviceOf({
+    rateLimit: { perSecond: 1 },
+    now: () => new Date(0),
+  });
+  assertEquals((await ask(app, "/open")).status, 200);
+  assertEquals((await ask(app, "/open")).status, 429);
+});
+
+Deno.test("so many requests are answered at a time, more are sent away", async () => {
+  const gate = Promise.withResolvers<void>();
+  const app = serviceOf({ maxConcurrent: 2 }, [{
+    method: "GET",
+    path: "/slow",
+    async handle(exchange) {
+      await gate.promise;
+      return exchange.json({});
+    },
+  }]);
+  const slow = [ask(app, "/slow"), ask(app, "/slow")];
+  const refused = await ask(app, "/open");
+  assertEquals(outcome(refused), [503, "overloaded"]);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertEquals((await ask(app, "/healthz")).status, 200);
+  gate.resolve();
+  for (const answer of await Promise.all(slow)) {
+    assertEquals(answer.status, 200);
+  }
+  assertEquals((await ask(app, "/open")).status, 200);
+});
+
+Deno.test("places are given back when a route fails", async () => {
+  const app = serviceOf({ maxConcurrent: 1 }, [{
+    method: "GET",
+    path: "/broken",
+    handle() {
+      throw undefined;
+    },
+  }]);
+  for (let i = 0; i < 3; i++) {
+    assertEquals(outcome(await ask(app, "/broken")), [500, "internal"]);
+  }
+  assertEquals((await ask(app, "/open")).status, 200);
+});
+
+Deno.test("bodies share what may be held, and give it back", async () => {
+  const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 });
+  const body = JSON.stringify("x".repeat(30_000));
+  const held = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = held.writable.getWriter();
+  const first = ask(app, "/echo", post(held.readable));
+  await writer.write(new TextEncoder().encode(body));
+  const refused = await ask(app, "/echo", post(body));
+  assertEquals(outcome(refused), [503, "overloaded"]);
+  assertEquals(
+    refused.detail,
+    "Cannot answer: too many large requests are being answered",
+  );
+  await writer.close();
+  assertEquals((await first).status, 200);
+  for (let i = 0; i < 5; i++) {
+    assertEquals((await ask(app, "/echo", post(body))).status, 200);
+  }
+});
+
+Deno.test("a length that is no number doesn't switch the budget off", async () => {
+  const app = serviceOf({ maxHeldBytes: 20_000 });
+  const headers = { "content-length": "2, 2" };
+  assertEquals((await ask(app, "/echo", post("{}", headers))).status, 200);
+  const large = JSON.stringify("x".repeat(30_000));
+  assertEquals((await ask(app, "/echo", post(large))).status, 503);
+});
+
+Deno.test("a body that doesn't come in time is given up", async () => {
+  const app = serviceOf({ bodyTimeoutMs: 5 });
+  const never = new ReadableStream<Uint8Array>();
+  assertEquals(
+    outcome(await ask(app, "/echo", post(never))),
+    [408, "request_timeout"],
+  );
+});
+
+Deno.test("every answer names its request, and the log says the same", async () => {
+  const log: RequestLogEntry[] = [];
+  let ms = 1_000;
+  const app = serviceOf({
+    log: (entry) => log.push(entry),
+    now: () => new Date(ms),
+  }, [
+    {
+      method: "GET",
+      path: "/broken",
+      handle() {
+        ms += 7;
+        throw new TypeError("why");
+      },
+    },
+  ]);
+  const named = { headers: { "x-request-id": "r1" } };
+  const ok = await ask(app, "/open?token=secret", named, {
+    remoteAddr: { hostname: "192.0.2.1" },
+  });
+  assertEquals(ok.headers.get("x-request-id"), "r1");
+  assertEquals(log.pop(), {
+    time: "1970-01-01T00:00:01.000Z",
+    level: "info",
+    service: "sig-api",
+    request_id: "r1",
+    method: "GET",
+    path: "/open",
+    status: 200,
+    duration_ms: 0,
+    client: "192.0.2.1",
+  });
+  const broken = await ask(app, "/broken");
+  const { error, ...entry } = log.pop()!;
+  assertEquals(entry, {
+    time: "1970-01-01T00:00:01.000Z",
+    level: "error",
+    service: "sig-api",
+    request_id: broken.headers.get("x-request-id")!,
+    method: "GET",
+    path: "/broken",
+    status: 500,
+    duration_ms: 7,
+    code: "internal",
+  });
+  assertMatch(error!, /^TypeError: why\n/);
+  assert(!broken.body.includes("why"));
+  await ask(app, `/${"x".repeat(1000)}`);
+  assertEquals(log.pop()!.path.length, 200);
+  assertEquals(log.length, 0);
+});
+
+Deno.test("a refusal is logged with its code and without an error", async () => {
+  const log: RequestLogEntry[] = [];
+  const app = serviceOf({
+    hosts: ["localhost"],
+    log: (entry) => log.push(entry),
+  });
+  await ask(app, "http://evil.example/open");
+  assertEquals(log.map(({ level, code, error }) => [level, code, error]), [
+    ["info", "host_not_allowed", undefined],
+  ]);
+});
+
+Deno.test("whatever a route throws is answered as a problem", async () => {
+  const thrown: readonly (readonly [unknown, number, string])[] = [
+    [new SigError("feed_stale", "Cannot answer: old"), 503, "feed_stale"],
+    [undefined, 500, "internal"],
+    [Object.freeze({ a: 1 }), 500, "internal"],
+    [
+      new SigError("not_found", "Cannot", { context: { n: 1n as never } }),
+      500,
+      "internal",
+    ],
+  ];
+  for (const [error, status, code] of thrown) {
+    for (
+      const fail of [() => Promise.reject(error), () => {
+        throw error;
+      }]
+    ) {
+      const app = serviceOf({}, [{
+        method: "GET",
+        path: "/fail",
+        handle: fail,
+      }]);
+      const answer = await ask(app, "/fail");
+      assertEquals(outcome(answer), [status, code]);
+      assertEquals(answer.headers.get("cache-control"), "no-store");
+    }
+  }
+});
+
+Deno.test("a service can't be made of options that can't be meant", () => {
+  assertThrows(() => serviceOf({ rateLimit: { perSecond: 0 } }), RangeError);
+  for (
+    const options of [
+      { hosts: ["a b"] },
+      { corsOrigins: ["*"] },
+      { trustProxy: ["all"] },
+    ]
+  ) assertThrows(() => serviceOf(options), SigError, "Cannot ");
+});

@@ -1,0 +1,37 @@
+/** Asking a service in memory, and what it answered. @module */
+
+import type { App } from "../app.ts";
+
+/** What of an answer tests look at. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The problem's code, undefined when it is none. */
+  readonly code: unknown;
+  /** The problem's detail. */
+  readonly detail: unknown;
+}
+
+/** Sends a request and reads the answer. */
+export async function ask(
+  app: App,
+  path: string,
+  init: RequestInit = {},
+  info?: unknown,
+): Promise<Answer> {
+  const url = path.startsWith("/") ? `http://127.0.0.1${path}` : path;
+  const response = await app.fetch(new Request(url, init), info);
+  const body = await response.text();
+  const { headers, status } = response;
+  const isProblem = headers.get("content-type") === "application/problem+json";
+  const problem = isProblem && body !== "" ? JSON.parse(body) : {};
+  return { status, headers, body, code: problem.code, detail: problem.detail };
+}
+
+/** A `POST` of JSON. */
+export function post(body: BodyInit, headers: HeadersInit = {}): RequestInit {
+  const all = new Headers({ "content-type": "application/json" });
+  new Headers(headers).forEach((value, name) => all.set(name, value));
+  return { method: "POST", headers: all, body };
+}

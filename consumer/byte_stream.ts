@@ -1,0 +1,87 @@
+/** Taking a stream of bytes apart. @module */
+
+/** A stream whose beginning is read apart from its rest. */
+export class ByteStream {
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  #left: Uint8Array | undefined;
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#iterator = bytes[Symbol.asyncIterator]();
+  }
+
+  /** The next chunk, of at most that many bytes; undefined at the end. */
+  async next(maxBytes = Infinity): Promise<Uint8Array | undefined> {
+    let chunk = this.#left;
+    this.#left = undefined;
+    while (chunk === undefined || chunk.length === 0) {
+      const { value, done } = await this.#iterator.next();
+      if (done) return undefined;
+      chunk = value;
+    }
+    if (chunk.length <= maxBytes) return chunk;
+    this.#left = chunk.subarray(maxBytes);
+    return chunk.subarray(0, maxBytes);
+  }
+
+  /** Up to that many bytes, copied into one array; fewer only at the end. */
+  async take(maxBytes: number): Promise<Uint8Array> {
+    const taken: Uint8Array[] = [];
+    let length = 0;
+    while (length < maxBytes) {
+      const chunk = await this.next(maxBytes - length);
+      if (chunk === undefined) break;
+      taken.push(chunk.slice());
+      length += chunk.length;
+    }
+    const all = new Uint8Array(length);
+    let at = 0;
+    for (const chunk of taken) {
+      all.set(chunk, at);
+      at += chunk.length;
+    }
+    return all;
+  }
+
+  /** What was not read yet. */
+  async *rest(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = await this.next();
+      if (chunk === undefined) return;
+      yield chunk;
+    }
+  }
+}
+
+/** The last bytes of a stream, as it passes. */
+export class LastBytes {
+  readonly #max: number;
+  #bytes: Uint8Array;
+
+  constructor(max: number, bytes: Uint8Array = new Uint8Array()) {
+    this.#max = max;
+    this.#bytes = bytes;
+  }
+
+  /** The last bytes so far; a later chunk makes a new array. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Takes the next chunk. */
+  update(chunk: Uint8Array): void {
+    if (chunk.length >= this.#max) {
+      this.#bytes = chunk.slice(chunk.length - this.#max);
+      return;
+    }
+    const kept = Math.min(this.#bytes.length, this.#max - chunk.length);
+    const bytes = new Uint8Array(kept + chunk.length);
+    bytes.set(this.#bytes.subarray(this.#bytes.length - kept));
+    bytes.set(chunk, kept);
+    this.#bytes = bytes;
+  }
+}
+
+/** Whether two arrays hold the same bytes. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import { ByteStream, LastBytes, sameBytes } from "./byte_stream.ts";
+
+async function* chunks(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let next = 0;
+  for (const size of sizes) {
+    yield Uint8Array.from({ length: size }, () => next++);
+  }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+Deno.test("a stream comes apart at any byte, whatever its chunks are", async () => {
+  for (const sizes of [[10], [3, 3, 4], [0, 5, 0, 5], Array(10).fill(1)]) {
+    for (let at = 0; at <= 10; at++) {
+      const stream = new ByteStream(chunks(sizes));
+      assertEquals([...await stream.take(at)], range(0, at));
+      const rest: number[] = [];
+      for await (const chunk of stream.rest()) rest.push(...chunk);
+      assertEquals(rest, range(at, 10), `${sizes} at ${at}`);
+    }
+  }
+});
+
+Deno.test("a stream that ends early gives what it has", async () => {
+  const stream = new ByteStream(chunks([3, 2]));
+  assertEquals([...await stream.take(9)], range(0, 5));
+  assertEquals(await stream.next(), undefined);
+  assertEquals((await stream.take(9)).length, 0);
+});
+
+Deno.test("the last bytes are those of all chunks together", async () => {
+  for (const sizes of [[10], [3, 3, 4], [9, 1], [1, 9], Array(10).fill(1)]) {
+    for (const max of [1, 3, 9, 10, 11]) {
+      const last = new LastBytes(max);
+      for await (const chunk of chunks(sizes)) {
+        last.update(chunk);
+        chunk.fill(255); // the memory is its owner's again
+      }
+      const expected = range(Math.max(0, 10 - max), 10);
+      assertEquals([...last.bytes], expected, `${sizes}, ${max}`);
+    }
+  }
+});
+
+Deno.test("bytes are the same when all of them are", () => {
+  const bytes = (...items: number[]) => Uint8Array.from(items);
+  assertEquals(sameBytes(bytes(), bytes()), true);
+  assertEquals(sameBytes(bytes(1, 2), bytes(1, 2)), true);
+  assertEquals(sameBytes(bytes(1, 2), bytes(1, 3)), false);
+  assertEquals(sameBytes(bytes(1, 2), bytes(1)), false);
+  assertEquals(sameBytes(bytes(1), bytes(1, 2)), false);
+});

@@ -1,0 +1,22 @@
+/** Which errors are about what was published (INTERFACES §2). @module */
+
+import { type ErrorContext, isSigError, SigError } from "@sig/core";
+
+/**
+ * Whether an error says that what was published is wrong, and not that it could
+ * not be read (INTERFACES §2, exit codes).
+ */
+export function isFault(error: unknown): error is SigError {
+  return isSigError(error) &&
+    (error.category === "invalid" || error.category === "conflict" ||
+      error.code === "line_too_long");
+}
+
+/** The error with its place in the feed, and one beginning for all messages. */
+export function located(error: SigError, place: ErrorContext): SigError {
+  const why = error.message.slice(error.message.indexOf(": ") + 2);
+  return new SigError(error.code, `Cannot verify feed: ${why}`, {
+    context: { ...error.context, ...place },
+    cause: error,
+  });
+}

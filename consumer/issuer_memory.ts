@@ -1,0 +1,69 @@
+/** What a consumer remembers of an issuer: a pin (PROTOCOL §6). @module */
+
+import { formatInstant, instantOf } from "@sig/core";
+import { calculateKid, type KeyResolver } from "@sig/jose";
+import type { FeedVerification } from "./feed_verification.ts";
+
+/**
+ * Enough to tell whether a feed that comes later goes on from the one that was
+ * verified. JSON-safe, since a pin may be kept in a file.
+ */
+export interface IssuerMemory {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the last event. */
+  readonly sequence: number;
+  /** Bytes of the feed. */
+  readonly bytes: number;
+  /** SHA-256 of these bytes, hexadecimal. */
+  readonly prefix_sha256: string;
+  /** The last event's `event_id`, null for an empty feed. */
+  readonly last_event_id: string | null;
+  /** RFC 7638 thumbprints of the keys that signed, by kid. */
+  readonly keys: { readonly [kid: string]: string };
+  /** The feed's entity tag, if it has one. */
+  readonly etag: string | null;
+  /** When the issuer was first verified. */
+  readonly first_seen: string;
+  /** When it was last verified. */
+  readonly last_seen: string;
+}
+
+/** What a verified feed adds to the memory. */
+export interface Seen {
+  /** The verified feed. */
+  readonly verification: FeedVerification;
+  /** The keys that it was verified with. */
+  readonly keys: KeyResolver;
+  /** SHA-256 of all its bytes. */
+  readonly sha256: string;
+  /** Its entity tag. */
+  readonly etag: string | null;
+  /** When. */
+  readonly at: Date;
+}
+
+/** The memory after a feed that was verified and contradicts nothing. */
+export async function remember(
+  { verification, keys, sha256, etag, at }: Seen,
+  before: IssuerMemory | undefined,
+): Promise<IssuerMemory> {
+  const { state, bytes } = verification.result();
+  const thumbprints: [string, string][] = [];
+  for (const kid of verification.kids) {
+    thumbprints.push([kid, await calculateKid(keys.resolve(kid).jwk)]);
+  }
+  const now = formatInstant(instantOf(at));
+  return {
+    issuer: state.issuer,
+    sequence: state.last_sequence,
+    bytes,
+    prefix_sha256: sha256,
+    last_event_id: verification.lastEventId,
+    // An own member even where the kid is "__proto__".
+    keys: Object.fromEntries(thumbprints),
+    etag,
+    first_seen: before?.first_seen ?? now,
+    last_seen: now,
+  };
+}

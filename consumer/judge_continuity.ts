@@ -1,0 +1,139 @@
+/** Whether what an issuer serves goes on from what it served (PROTOCOL §6). @module */
+
+import { type ErrorCode, type ErrorContext, quote, SigError } from "@sig/core";
+import type { IssuerMemory } from "./issuer_memory.ts";
+
+/** The keys of an issuer, as far as continuity is about them. */
+export interface FetchedKeys {
+  /** RFC 7638 thumbprints of its published keys, by kid. */
+  readonly published: ReadonlyMap<string, string>;
+  /** The kids that may sign: published, and authorised by the DID document. */
+  readonly authorized: ReadonlySet<string>;
+}
+
+/** What a fetch came to, as far as continuity is about it. */
+export interface FetchedHistory {
+  /** The keys. */
+  readonly keys: FetchedKeys;
+  /** Events of the feed. */
+  readonly events: number;
+  /**
+   * SHA-256 of the feed's first bytes, as many as are remembered; undefined
+   * when it has fewer.
+   */
+  readonly prefixSha256: string | undefined;
+  /** The first event that is not the remembered one, when that is known. */
+  readonly firstDifference?: number | undefined;
+}
+
+const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
+  "remembered history again, or this reader is told to forget it.";
+
+/**
+ * The contradiction between a memory and what was fetched, undefined when it is
+ * the same history with or without more events. Where several hold, the first
+ * of `feed_rolled_back`, `key_replaced`, `key_withdrawn`, `feed_rewritten`.
+ *
+ * Events are counted, not bytes: a feed that lost its last events and gained
+ * white space is still rolled back.
+ */
+export function judgeContinuity(
+  memory: IssuerMemory,
+  fetched: FetchedHistory,
+): SigError | undefined {
+  if (fetched.events < memory.sequence) return rolledBack(memory, fetched);
+  return judgeKeys(memory, fetched.keys) ?? judgePrefix(memory, fetched);
+}
+
+/** The part of {@linkcode judgeContinuity} that needs no feed. */
+export function judgeKeys(
+  memory: Pick<IssuerMemory, "keys" | "sequence">,
+  keys: FetchedKeys,
+): SigError | undefined {
+  const known = Object.entries(memory.keys);
+  const replaced = known.find(([kid, thumbprint]) =>
+    (keys.published.get(kid) ?? thumbprint) !== thumbprint
+  );
+  if (replaced) {
+    const [kid, thumbprint] = replaced;
+    return contradiction(
+      "key_replaced",
+      `another key is published as ${quote(kid)} than the one that signed ` +
+        "remembered events",
+      {
+        kid,
+        remembered_thumbprint: thumbprint,
+        published_thumbprint: keys.published.get(kid)!,
+        remembered_sequence: memory.sequence,
+      },
+    );
+  }
+  const withdrawn = known.find(([kid]) => !keys.authorized.has(kid));
+  if (withdrawn === undefined) return undefined;
+  const [kid] = withdrawn;
+  return contradiction(
+    "key_withdrawn",
+    `key ${quote(kid)}, which signed remembered events, ` +
+      (keys.published.has(kid)
+        ? "is no longer authorised by the DID document"
+        : "is no longer published"),
+    { kid, remembered_sequence: memory.sequence },
+  );
+}
+
+/** The kids about which {@linkcode judgeKeys} has something to say. */
+export function contradictedKids(
+  memory: IssuerMemory,
+  { published, authorized }: FetchedKeys,
+): ReadonlySet<string> {
+  const kids = Object.entries(memory.keys)
+    .filter(([kid, thumbprint]) =>
+      published.get(kid) !== thumbprint || !authorized.has(kid)
+    );
+  return new Set(kids.map(([kid]) => kid));
+}
+
+function rolledBack(
+  memory: IssuerMemory,
+  { events }: FetchedHistory,
+): SigError {
+  return contradiction(
+    "feed_rolled_back",
+    `the feed ends at sequence ${events}, but ${memory.sequence} events are ` +
+      "remembered",
+    {
+      sequence: events + 1,
+      remembered_sequence: memory.sequence,
+      fetched_sequence: events,
+    },
+  );
+}
+
+function judgePrefix(
+  memory: IssuerMemory,
+  { events, prefixSha256, firstDifference }: FetchedHistory,
+): SigError | undefined {
+  if (prefixSha256 === memory.prefix_sha256) return undefined;
+  const where = firstDifference === undefined
+    ? `one of the first ${memory.sequence} events`
+    : `event ${firstDifference}`;
+  return contradiction(
+    "feed_rewritten",
+    `${where} is not the one that is remembered`,
+    {
+      ...(firstDifference === undefined ? {} : { sequence: firstDifference }),
+      remembered_sequence: memory.sequence,
+      fetched_sequence: events,
+    },
+  );
+}
+
+function contradiction(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext,
+): SigError {
+  return new SigError(code, `Cannot trust feed: ${why}`, {
+    context: { ...context, hint: HINT },
+  });
+}

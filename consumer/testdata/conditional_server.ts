@@ -1,0 +1,114 @@
+/** An issuer's server as servers are: entity tags, ranges, and neither. @module */
+
+import { PATHS } from "./test_issuer.ts";
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly path: string;
+  readonly ifNoneMatch: string | null;
+  readonly range: string | null;
+  readonly status: number;
+  /** Bytes of the answer's body. */
+  readonly bytes: number;
+}
+
+/** What a document is, or what is answered in its place. */
+export type Served =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | ((request: Request) => Response | Promise<Response>);
+
+/** A running server. */
+export interface ConditionalServer extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  /** The did:web of that origin. */
+  readonly did: string;
+  /** By path; 404 for others. */
+  readonly documents: Map<string, Served>;
+  /** Every request so far. */
+  readonly exchanges: Exchange[];
+  /** Tells entity tags and honours `If-None-Match`. */
+  etags: boolean;
+  /** Honours `Range`. */
+  ranges: boolean;
+  /** The exchanges about one path. */
+  of(path: string): readonly Exchange[];
+}
+
+/** Starts a server without documents. */
+export function startConditionalServer(): ConditionalServer {
+  const exchanges: Exchange[] = [];
+  const http = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const { pathname: path } = new URL(request.url);
+      const response = await answer(request, server.documents.get(path));
+      exchanges.push({
+        path,
+        ifNoneMatch: request.headers.get("if-none-match"),
+        range: request.headers.get("range"),
+        status: response.status,
+        bytes: Number(response.headers.get("content-length") ?? "0"),
+      });
+      return response;
+    },
+  );
+  const answer = async (request: Request, served: Served | undefined) => {
+    if (served === undefined) return new Response(null, { status: 404 });
+    if (typeof served === "function") return await served(request);
+    const bytes = typeof served === "string"
+      ? new TextEncoder().encode(served)
+      : served;
+    return await respond(request, bytes, server);
+  };
+  const { port } = http.addr;
+  const server: ConditionalServer = {
+    origin: `http://127.0.0.1:${port}`,
+    did: `did:web:127.0.0.1%3A${port}`,
+    documents: new Map(),
+    exchanges,
+    etags: true,
+    ranges: true,
+    of: (path) => exchanges.filter((each) => each.path === path),
+    [Symbol.asyncDispose]: () => http.shutdown(),
+  };
+  return server;
+}
+
+async function respond(
+  request: Request,
+  bytes: Uint8Array<ArrayBuffer>,
+  { etags, ranges }: ConditionalServer,
+): Promise<Response> {
+  const isFeed = new URL(request.url).pathname === PATHS.feed;
+  const headers = new Headers({
+    "content-type": isFeed ? "application/x-ndjson" : "application/json",
+  });
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const etag = `"${hash.toHex().slice(0, 32)}"`;
+  if (etags) {
+    headers.set("etag", etag);
+    if (request.headers.get("if-none-match") === etag) {
+      return new Response(null, { status: 304, headers });
+    }
+  }
+  const [, from] = /^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "") ??
+    [];
+  if (!ranges || from === undefined) {
+    headers.set("content-length", String(bytes.length));
+    return new Response(bytes, { headers });
+  }
+  const first = Number(from);
+  if (first >= bytes.length) {
+    headers.set("content-range", `bytes */${bytes.length}`);
+    return new Response(null, { status: 416, headers });
+  }
+  const part = bytes.slice(first);
+  headers.set(
+    "content-range",
+    `bytes ${first}-${bytes.length - 1}/${bytes.length}`,
+  );
+  headers.set("content-length", String(part.length));
+  return new Response(part, { status: 206, headers });
+}

@@ -1,0 +1,80 @@
+/** An issuer on a server, a consumer of it, and a clock that stands still. @module */
+
+import type { SigningKey } from "@sig/jose";
+import {
+  type Consumer,
+  type ConsumerOptions,
+  createConsumer,
+} from "../create_consumer.ts";
+import {
+  type ConditionalServer,
+  startConditionalServer,
+} from "./conditional_server.ts";
+import {
+  feedOf,
+  lineOf,
+  makeDocuments,
+  makeLines,
+  PATHS,
+  upsert,
+} from "./test_issuer.ts";
+
+/** What a test of a running consumer needs. */
+export interface WatchedIssuer extends AsyncDisposable {
+  readonly server: ConditionalServer;
+  readonly consumer: Consumer;
+  /** Publishes these lines. */
+  publish(lines: readonly string[]): void;
+  /** Publishes these keys, in key set and DID document. */
+  publishKeys(keys: readonly SigningKey[]): void;
+  /** The upsert with that sequence, signed. */
+  line(
+    sequence: number,
+    key: SigningKey,
+    changes?: Record<string, unknown>,
+  ): Promise<string>;
+  /** Moves the clock. */
+  wait(ms: number): void;
+}
+
+/** When the clock starts. */
+export const START_MS = Date.parse("2026-06-01T00:00:00Z");
+
+/** Starts an issuer with upserts 1 to n, signed by one key. */
+export async function watchIssuer(
+  n: number,
+  key: SigningKey,
+  options: Partial<ConsumerOptions> = {},
+): Promise<WatchedIssuer & { readonly lines: readonly string[] }> {
+  const server = startConditionalServer();
+  const { did, origin, documents } = server;
+  const lines = await makeLines(n, key, { issuer: did });
+  const publish = (
+    keys: readonly SigningKey[],
+    lines: readonly string[],
+    paths: readonly string[],
+  ) => {
+    const all = makeDocuments({ did, origin, keys, lines });
+    for (const path of paths) documents.set(path, all.get(path)!);
+  };
+  publish([key], lines, Object.values(PATHS));
+  let ms = START_MS;
+  return {
+    server,
+    lines,
+    consumer: createConsumer({
+      issuers: [did],
+      allowPrivate: true,
+      now: () => new Date(ms),
+      ...options,
+    }),
+    publish: (lines) => documents.set(PATHS.feed, feedOf(lines)),
+    publishKeys: (keys) => publish(keys, [], [PATHS.jwks, PATHS.did]),
+    line: (sequence, key, changes) =>
+      lineOf(upsert(sequence, { issuer: did, ...changes }), key),
+    wait: (more) => {
+      ms += more;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}

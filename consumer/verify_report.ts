@@ -1,0 +1,117 @@
+/** What `sig verify` and `/v1/verify` tell (INTERFACES §3). @module */
+
+import type { SigError, SourceKind, Warning } from "@sig/core";
+import type { KeyUse } from "./verify_feed.ts";
+import type { VerifiedIssuer } from "./verify_issuer.ts";
+
+/** Faults in one report. */
+export const MAX_REPORTED_FAULTS = 100;
+
+/** One fault in a {@linkcode VerifyReport}. */
+export interface ReportedFault {
+  /** The stable code. */
+  readonly code: string;
+  /** In words. */
+  readonly detail: string;
+  /** The event, if it is about one. */
+  readonly sequence?: number;
+  /** The line of the feed, if it is about one. */
+  readonly line?: number;
+  /** The key, if it is about one. */
+  readonly kid?: string;
+  /** The field, if it is about one. */
+  readonly pointer?: string;
+}
+
+/** A report on a feed that is valid. */
+export interface ValidReport {
+  /** Every signature and rule holds. */
+  readonly valid: true;
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Where the bytes came from. */
+  readonly source: SourceKind;
+  /** How many events. */
+  readonly verified_events: number;
+  /** Sequence of the last event. */
+  readonly last_sequence: number;
+  /** SHA-256 of the feed's bytes, hexadecimal. */
+  readonly feed_sha256: string;
+  /** The keys that signed. */
+  readonly keys: readonly KeyUse[];
+  /** What was odd. */
+  readonly warnings: readonly Warning[];
+}
+
+/** A report on documents that were read and found faulty. */
+export interface InvalidReport {
+  /** Something that was published is wrong. */
+  readonly valid: false;
+  /** The faults, up to 100, in the order of the feed. */
+  readonly errors: readonly ReportedFault[];
+  /** The issuer's DID, null when one of its documents is at fault. */
+  readonly issuer: string | null;
+  /** Where the bytes came from. */
+  readonly source: SourceKind;
+  /** Events that did verify; none of them may be relied upon. */
+  readonly verified_events: number;
+  /** What was odd. */
+  readonly warnings: readonly Warning[];
+}
+
+/** The result of `sig verify` and `/v1/verify`. */
+export type VerifyReport = ValidReport | InvalidReport;
+
+/** The report on an issuer whose feed was verified and digested. */
+export function validReport(
+  { issuer, source, state, feed, warnings }: VerifiedIssuer,
+): ValidReport {
+  return {
+    valid: true,
+    issuer,
+    source,
+    verified_events: feed.verifiedEvents,
+    last_sequence: state.last_sequence,
+    feed_sha256: feed.sha256!,
+    keys: feed.keys,
+    warnings,
+  };
+}
+
+/** What an {@linkcode InvalidReport} is made of. */
+export interface InvalidReportParts {
+  /** In the order of the feed. */
+  readonly faults: readonly SigError[];
+  /** Undefined when one of the issuer's documents is at fault. */
+  readonly issuer: string | undefined;
+  /** Where the bytes came from. */
+  readonly source: SourceKind;
+  /** Events that did verify; 0 unless told. */
+  readonly verifiedEvents?: number | undefined;
+  /** What was odd. */
+  readonly warnings?: readonly Warning[] | undefined;
+}
+
+/** The report on documents that were read and found faulty. */
+export function invalidReport(parts: InvalidReportParts): InvalidReport {
+  return {
+    valid: false,
+    errors: parts.faults.map(reportedFault),
+    issuer: parts.issuer ?? null,
+    source: parts.source,
+    verified_events: parts.verifiedEvents ?? 0,
+    warnings: parts.warnings ?? [],
+  };
+}
+
+function reportedFault({ code, message, context }: SigError): ReportedFault {
+  const { sequence, line, kid, pointer } = context;
+  return {
+    code,
+    detail: message,
+    ...(sequence === undefined ? {} : { sequence }),
+    ...(line === undefined ? {} : { line }),
+    ...(kid === undefined ? {} : { kid }),
+    ...(pointer === undefined || pointer === "" ? {} : { pointer }),
+  };
+}
