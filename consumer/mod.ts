@@ -30,6 +30,7 @@ export {
 } from "./create_consumer.ts";
 export { isFault } from "./fault.ts";
 export type { FetchConditions, FetchPolicy } from "./fetch_options.ts";
+export { fetchDocument, type FetchDocumentOptions } from "./fetch_document.ts";
 export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
 export type { InlineFeed } from "./inline_reader.ts";
 export {

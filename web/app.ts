@@ -7,10 +7,9 @@ import {
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
-import type { FetchPolicy } from "@sig/consumer";
+import { fetchDocument, type FetchPolicy } from "@sig/consumer";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
-import { createFetchDocument } from "./fetch_document.ts";
 import {
   createChallenge,
   DEFAULT_TTL_SECONDS,
@@ -95,7 +94,8 @@ export function createApp(options: AppOptions): App {
     now,
     resolveKey: createSubjectKeys({
       resolveSubjectKey: createSubjectResolver({
-        fetchDocument: createFetchDocument(options),
+        fetchDocument: (url, { maxBytes }) =>
+          fetchDocument(url, { ...options, maxBytes }),
         allowPrivate,
       }),
     }),

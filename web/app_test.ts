@@ -392,3 +392,74 @@ Deno.test("a required relationship needs exactly one issuer", () => {
     assertStringIncludes(message, "exactly one issuer must be named");
   }
 });
+
+Deno.test("a did:web subject logs in with a key of its authentication, and no other", async () => {
+  const bob = new Person();
+  let listed = true;
+  const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      if (new URL(request.url).pathname !== "/.well-known/did.json") {
+        return new Response(null, { status: 404 });
+      }
+      const id = `${did}#login`;
+      const publicKeyJwk = { kty: "OKP", crv: "Ed25519", x: bob.x };
+      const method = { id, type: "JsonWebKey2020", controller: did };
+      return Response.json({
+        id: did,
+        verificationMethod: [{ ...method, publicKeyJwk }],
+        authentication: listed ? [id] : [],
+        assertionMethod: [id],
+      });
+    },
+  );
+  const did: string = `did:web:127.0.0.1%3A${server.addr.port}`;
+  const login = async (site: Site) => {
+    const challenge = await site.challenge();
+    const claims = { iss: did, sub: did };
+    const header = { kid: `${did}#login` };
+    return await site.verify(
+      bob.attest(challenge, site.nowMs, claims, header),
+    );
+  };
+  try {
+    const site = new Site({ allowPrivate: true });
+    const known = await login(site);
+    assertEquals([known.status, known.body.subject], [200, did]);
+    listed = false;
+    const unlisted = await login(site);
+    assertEquals(unlisted.body.code, "attestation_signature_invalid");
+    const guarded = await login(new Site());
+    assertEquals(guarded.body.code, "address_not_allowed");
+  } finally {
+    await server.shutdown();
+  }
+  const gone = await login(new Site({ allowPrivate: true }));
+  assertEquals([gone.status, gone.body.code], [502, "key_unresolvable"]);
+});
+
+Deno.test("a page of another site can't ask in a person's name", async () => {
+  const site = new Site();
+  for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+    const simple = await site.app.fetch(
+      new Request(`${ORIGIN}/v1/auth/challenge/create`, {
+        method: "POST",
+        headers: { "content-type": type },
+        body: "{}",
+      }),
+    );
+    assertEquals((await simple.json()).code, "unsupported_media_type");
+  }
+  const crossSite = await site.app.fetch(
+    new Request(`${ORIGIN}/v1/auth/challenge/create`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "sec-fetch-site": "cross-site",
+      },
+      body: "{}",
+    }),
+  );
+  assertEquals(crossSite.status, 403);
+  assertEquals((await crossSite.json()).code, "origin_not_allowed");
+});

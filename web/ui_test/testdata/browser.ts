@@ -1,0 +1,149 @@
+/// <reference lib="dom" />
+/**
+ * A real browser for the page's tests: found, not downloaded, and watched for
+ * everything that the page must never do. @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+/** What {@linkcode openPage} can be told of the person's device. */
+export type Device = NonNullable<Parameters<Browser["newContext"]>[0]>;
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+/** The browser that `SIG_BROWSER` names, or the first one on the PATH. */
+async function findBrowser(): Promise<string | undefined> {
+  const wanted = Deno.env.get("SIG_BROWSER");
+  const folders = (Deno.env.get("PATH") ?? "").split(":");
+  const candidates = wanted === undefined
+    ? folders.flatMap((dir) => NAMES.map((name) => `${dir}/${name}`))
+    : [wanted];
+  for (const path of candidates) {
+    if (await Deno.stat(path).then((it) => it.isFile, () => false)) return path;
+  }
+  return undefined;
+}
+
+const executablePath = await findBrowser();
+
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * A test that needs a browser: ignored by name where there is none, a failure
+ * there with `SIG_CI=1`.
+ */
+export function browserTest(
+  name: string,
+  fn: (browser: Browser) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    ignore: executablePath === undefined && Deno.env.get("SIG_CI") !== "1",
+    // The browser's pipes and timers outlive a test by some turns.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    fn: async () => {
+      if (executablePath === undefined) {
+        throw new Error("Cannot test the page: there is no Chromium here");
+      }
+      const browser = await chromium.launch({ executablePath, args: ARGS });
+      try {
+        await fn(browser);
+      } finally {
+        await browser.close();
+      }
+    },
+  });
+}
+
+/** A page that is watched. */
+export interface WatchedPage extends AsyncDisposable {
+  /** The page. */
+  readonly page: Page;
+  /** What it did that it must not do, so far. */
+  readonly misdeeds: readonly string[];
+}
+
+/**
+ * Opens a page of `origin`. When it is disposed of, it must have asked no other
+ * origin for anything, broken no content security policy, thrown nothing.
+ */
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  { hash = "", device = {}, prepare }: {
+    readonly hash?: string;
+    readonly device?: Device;
+    readonly prepare?: (page: Page) => Promise<void>;
+  } = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    permissions: ["clipboard-read", "clipboard-write"],
+    // Nothing to wait for; one test looks at the motion.
+    reducedMotion: "reduce",
+    ...device,
+  });
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const misdeeds: string[] = [];
+  context.on("request", (request) => {
+    const { origin: to, protocol } = new URL(request.url());
+    if (to !== origin && protocol !== "data:" && protocol !== "blob:") {
+      misdeeds.push(`asked ${request.url()}`);
+    }
+  });
+  page.on("pageerror", (error) => misdeeds.push(`threw ${error}`));
+  page.on("console", (message) => {
+    const text = message.text();
+    // Refusals are answers too; the browser calls them errors.
+    if (message.type() !== "error" || /^Failed to load resource/.test(text)) {
+      return;
+    }
+    misdeeds.push(`said ${text}`);
+  });
+  page.on("dialog", (dialog) => {
+    misdeeds.push(`opened a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      console.error(`broke ${event.violatedDirective}: ${event.blockedURI}`);
+    });
+  });
+  await prepare?.(page);
+  await page.goto(`${origin}/${hash}`);
+  await page.waitForSelector("html[data-ready]");
+  return {
+    page,
+    misdeeds,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      assertEquals(misdeeds, []);
+    },
+  };
+}
+
+/** Keeps a picture of the page, in the folder that `SIG_SCREENSHOTS` names. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = await screenshotFolder();
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+let folder: Promise<string> | undefined;
+
+function screenshotFolder(): Promise<string> {
+  const named = Deno.env.get("SIG_SCREENSHOTS");
+  folder ??= named === undefined
+    ? Deno.makeTempDir({ prefix: "sig-ui-" })
+    : Deno.mkdir(named, { recursive: true }).then(() => named);
+  return folder;
+}
