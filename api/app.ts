@@ -1,42 +1,174 @@
-/** The application: from a request to a response. @module */
+/** The verification API: from a request to a response (INTERFACES §3). @module */
 
-import { Hono } from "hono";
-import { createHealth } from "./http/mod.ts";
-import { VERSION } from "./version.ts";
+import {
+  createConsumer,
+  type FetchPolicy,
+  openSource,
+  parseSource,
+} from "@sig/consumer";
+import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
+import { createBreather } from "./breather.ts";
+import { type App, createService, type ServiceOptions } from "./http/mod.ts";
+import { createInlineFeeds } from "./inline_feeds.ts";
+import { createDocumentRoutes, createHealthRoute } from "./routes/about.ts";
+import { createAuthzenRoutes } from "./routes/authzen.ts";
+import { createCheckRoute } from "./routes/check.ts";
+import { createDumpStateRoute } from "./routes/dump_state.ts";
+import type { Operation } from "./routes/operation.ts";
+import { createVerifyRoute } from "./routes/verify.ts";
+import { createRequestSchemas } from "./schema/requests.ts";
+import { createSourceSchemas } from "./schema/source.ts";
 
-/** Answers requests; runs on any server that speaks `Request` and `Response`. */
-export interface App {
-  /** Answers one request; `info` is what the server tells of the connection. */
-  fetch(request: Request, info?: unknown): Promise<Response>;
-}
+export type { App } from "./http/mod.ts";
 
 /** Options of {@linkcode createApp}. */
-export interface AppOptions {
-  /** The clock; `() => new Date()` unless told. */
-  readonly now?: () => Date;
+export interface AppOptions extends ServiceOptions, FetchPolicy {
+  /** The issuers that may be asked: did:web or host; none unless told. */
+  readonly issuers?: readonly string[] | undefined;
+  /** Any issuer on the public internet may be asked; off unless told. */
+  readonly anyIssuer?: boolean | undefined;
+  /** How old an issuer's state may be, in milliseconds; 60,000 unless told. */
+  readonly maxAgeMs?: number | undefined;
+  /**
+   * Where clients reach the service, such as `https://sig.acme.example`; the
+   * origin that they ask unless told.
+   */
+  readonly publicUrl?: string | undefined;
+  /**
+   * Milliseconds that a large feed which comes in a request waits for its turn;
+   * 15,000 unless told.
+   */
+  readonly maxTurnWaitMs?: number | undefined;
 }
 
+/** How old a state may be unless told (PROTOCOL §6). */
+const DEFAULT_MAX_AGE_MS = 60_000;
+const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
 /**
- * Makes the application.
+ * Large feeds verified at a time. One would leave the processor idle only while
+ * a feed is being taken apart; two would hold two states and be no faster.
+ */
+const TURN_PLACES = 1;
+
+/** The limits of a service, whose memory others fill (PROTOCOL §8). */
+const API_LIMITS: Limits = Object.freeze({
+  ...DEFAULT_LIMITS,
+  maxFeedBytes: 64 * 1024 * 1024,
+  maxEvents: 250_000,
+});
+
+/**
+ * Makes the application. Nothing is fetched before it is asked for.
  *
  * @example
  * ```ts
  * import { createApp } from "@sig/api";
  * import { assertEquals } from "@std/assert";
  *
- * const response = await createApp().fetch(
- *   new Request("http://127.0.0.1/healthz"),
+ * const app = createApp({ issuers: ["acme.example"] });
+ * const response = await app.fetch(
+ *   new Request("http://127.0.0.1/v1/check", {
+ *     method: "POST",
+ *     headers: { "content-type": "application/json" },
+ *     body: JSON.stringify({
+ *       issuer: "other.example",
+ *       subject: "did:web:alice.example",
+ *       require: [{ role: "deploy" }],
+ *     }),
+ *   }),
  * );
- * assertEquals((await response.json()).status, "ok");
+ * assertEquals(response.status, 403);
+ * assertEquals((await response.json()).code, "issuer_not_allowed");
  * ```
+ *
+ * @throws {SigError} as `createConsumer` for an issuer that can't be one, and
+ * as `createService`; `invalid_request` for a `publicUrl` that is no origin.
  */
 export function createApp(options: AppOptions = {}): App {
-  const health = createHealth({
-    service: "sig-api",
-    version: VERSION,
-    now: options.now ?? (() => new Date()),
+  return createService("sig-api", createRoutes(options), options);
+}
+
+/** The routes, with what the OpenAPI document says of them. */
+export function createRoutes(options: AppOptions): readonly Operation[] {
+  const { issuers = [], anyIssuer = false, allowPrivate = false } = options;
+  const now = options.now ?? (() => new Date());
+  const publicUrl = readPublicUrl(options.publicUrl);
+  const breathe = createBreather();
+  const consumer = createConsumer({
+    ...fetchPolicyOf(options),
+    issuers,
+    anyIssuer,
+    maxAge: options.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+    limits: API_LIMITS,
+    now,
+    breathe,
   });
-  const app = new Hono();
-  app.get("/healthz", (context) => context.json(health()));
-  return { fetch: async (request) => await app.fetch(request) };
+  const inline = createInlineFeeds({
+    places: TURN_PLACES,
+    maxWaitMs: options.maxTurnWaitMs ?? DEFAULT_MAX_TURN_WAIT_MS,
+    limits: API_LIMITS,
+    now,
+    breathe,
+  });
+  const context = { consumer, inline, now, breathe };
+  const schemas = createRequestSchemas({ allowPrivate });
+  const operations = [
+    createCheckRoute(context, schemas),
+    createVerifyRoute(context, schemas),
+    createDumpStateRoute(context, schemas),
+    ...createAuthzenRoutes({
+      consumer,
+      listed: distinct(issuers, allowPrivate),
+      issuerText: createSourceSchemas({ allowPrivate }).issuer,
+      publicUrl,
+    }),
+    createHealthRoute(now),
+  ];
+  return [
+    ...operations,
+    ...createDocumentRoutes(operations, schemas, {
+      publicUrl,
+      needsToken: options.token !== undefined,
+    }),
+  ];
+}
+
+/** One spelling of each issuer: some are listed by DID and by host. */
+function distinct(
+  issuers: readonly string[],
+  allowPrivate: boolean,
+): readonly string[] {
+  const policy = { allowPrivate };
+  const byPlace = new Map(issuers.map((issuer) => [
+    openSource(parseSource(issuer, policy), policy).metadataRef,
+    issuer,
+  ]));
+  return [...byPlace.values()];
+}
+
+/** The members of a fetch policy, and no others. */
+function fetchPolicyOf(options: AppOptions): FetchPolicy {
+  const { connectTimeoutMs, totalTimeoutMs, allowPrivate, signal } = options;
+  const { resolve, fetch, caCertificates } = options;
+  return Object.fromEntries(
+    Object.entries({
+      ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
+      ...{ resolve, fetch, caCertificates },
+    }).filter(([, value]) => value !== undefined),
+  );
+}
+
+function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (
+    url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" &&
+    url.search === "" && url.hash === "" && url.username === "" &&
+    url.password === ""
+  ) return url.origin;
+  throw new SigError(
+    "invalid_request",
+    `Cannot be reached at ${quote(text)}: it must be an origin`,
+    { context: { hint: "For example: https://sig.acme.example" } },
+  );
 }

@@ -1,7 +1,43 @@
 /**
- * The verification API as a service. So far it answers its health check only.
+ * The verification API as a service: is a feed in order, and what may a subject
+ * do? `createApp` answers requests on anything that speaks `Request` and
+ * `Response`.
+ *
+ * @example A question about a feed that comes along
+ * ```ts
+ * import { createApp } from "@sig/api";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const app = createApp();
+ * const response = await app.fetch(
+ *   new Request("http://127.0.0.1/v1/check", {
+ *     method: "POST",
+ *     headers: { "content-type": "application/json" },
+ *     body: JSON.stringify({
+ *       feed: {
+ *         metadata: {
+ *           spec_version: "sig/0.1",
+ *           issuer: "did:web:acme.example",
+ *           jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *           events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *           public_only: true,
+ *           algorithms_supported: ["EdDSA"],
+ *         },
+ *         jwks: { keys: [] },
+ *         events: "",
+ *       },
+ *       subject: "did:web:alice.example",
+ *       require: [{ role: "deploy" }],
+ *     }),
+ *   }),
+ * );
+ * const { decision, reasons } = await response.json();
+ * assertEquals(decision, "deny");
+ * assertEquals(reasons, [{ code: "no_relationship" }]);
+ * ```
  *
  * @module
  */
-export { createApp } from "./app.ts";
-export type { App, AppOptions } from "./app.ts";
+export { type App, type AppOptions, createApp } from "./app.ts";
+export { VERSION } from "./version.ts";
+if (import.meta.main) await (await import("./main.ts")).main();

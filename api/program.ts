@@ -44,6 +44,11 @@ const FLAGS: readonly FlagSpec[] = [
     help: "an origin whose pages may ask",
     repeat: true,
   },
+  {
+    name: "public-url",
+    value: "ORIGIN",
+    help: "where clients reach it; the origin that they ask unless told",
+  },
   ...SERVER_FLAGS,
 ];
 
@@ -84,6 +89,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     allowPrivate: settings.allowInsecure,
     token,
     corsOrigins: flags.texts("cors-origin"),
+    publicUrl: flags.text("public-url"),
     hosts: settings.hosts,
     rateLimit: settings.rateLimit,
     trustProxy: settings.trustProxy,

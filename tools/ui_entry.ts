@@ -16,16 +16,11 @@ export {
   type FeedState,
   isSigError,
   parseJson,
-  parseRequirement,
   type Reason,
-  REASON_CODES,
   RELATIONSHIP_TYPES,
   type RelationshipState,
   replay,
-  type Requirement,
   SigError,
-  type SigEvent,
-  type UnknownEvent,
   type Warning,
 } from "../core/mod.ts";
 export { decodeBase64UrlStrict } from "../core/base64url.ts";

@@ -19,6 +19,16 @@ export const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
   feed: "events.jsonl",
 };
 
+/** An issuer that the page can show. */
+export interface ShownIssuer {
+  /** Its DID. */
+  readonly did: string;
+  /** Where its documents are. */
+  readonly location: IssuerLocation;
+  /** It is in this process: asking it costs nothing. */
+  readonly isLocal: boolean;
+}
+
 /** Bytes of a feed that a page is given; beyond, a person reads no timeline. */
 const MAX_FEED_BYTES = 16 * 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
@@ -26,14 +36,15 @@ const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
 const KEPT_MS = 5_000;
 
 /**
- * Makes what gets an issuer's documents, at most once in five seconds. They are
- * passed on as they are: the page verifies them itself.
+ * Makes what gets an issuer's documents, at most once in five seconds unless it
+ * is in this process. They are passed on as they are: the page verifies them
+ * itself.
  *
  * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
  * 16 MiB.
  */
 export function createIssuerDocuments(
-  location: IssuerLocation,
+  { location, isLocal }: ShownIssuer,
   now: () => Date,
 ): () => Promise<IssuerDocuments> {
   let kept: { documents: IssuerDocuments; atMs: number } | undefined;
@@ -49,7 +60,7 @@ export function createIssuerDocuments(
   };
   return () => {
     const age = kept === undefined ? NaN : now().getTime() - kept.atMs;
-    if (kept !== undefined && age >= 0 && age < KEPT_MS) {
+    if (kept !== undefined && !isLocal && age >= 0 && age < KEPT_MS) {
       return Promise.resolve(kept.documents);
     }
     return pending ??= get();

@@ -9,7 +9,7 @@ import {
 import { parseRequirement, SigError } from "@sig/core";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import type { CheckRelationship } from "./login/relationship.ts";
-import type { ShownIssuer } from "./page_routes.ts";
+import type { ShownIssuer } from "./issuer_documents.ts";
 
 /** What the operator says of issuers. */
 export interface LoginGateOptions extends FetchPolicy {
@@ -98,7 +98,7 @@ function openShown(text: string, policy: FetchPolicy): Opened {
     );
   }
   const location = openSource(source, policy);
-  return { did: location.expectedIssuer!, location, policy };
+  return { did: location.expectedIssuer!, location, policy, isLocal: false };
 }
 
 /** The demo's documents are taken from it, as if they had been fetched. */
@@ -118,5 +118,5 @@ function openDemo(demo: DemoIssuer): Opened {
       );
     },
   };
-  return openShown(demo.did, policy);
+  return { ...openShown(demo.did, policy), isLocal: true };
 }

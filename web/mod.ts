@@ -35,7 +35,10 @@ export type {
   ClosedState,
   Consumption,
 } from "./stores/challenge_store.ts";
-export { createMemoryStore } from "./stores/memory_store.ts";
+export {
+  createMemoryStore,
+  type MemoryStoreOptions,
+} from "./stores/memory_store.ts";
 export { openStore } from "./stores/open_store.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

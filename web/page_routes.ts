@@ -1,10 +1,13 @@
 /** The embedded page and what it reads (INTERFACES §4). @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import type { IssuerLocation } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
-import { createIssuerDocuments, DOCUMENT_FILES } from "./issuer_documents.ts";
+import {
+  createIssuerDocuments,
+  DOCUMENT_FILES,
+  type ShownIssuer,
+} from "./issuer_documents.ts";
 import { type Asset, ASSETS, PAGE_CSP } from "./ui/assets.ts";
 
 /** What the page is told of its server. */
@@ -27,14 +30,6 @@ export interface PageConfig {
   readonly demo: boolean;
 }
 
-/** An issuer that the page can show. */
-export interface ShownIssuer {
-  /** Its DID. */
-  readonly did: string;
-  /** Where its documents are. */
-  readonly location: IssuerLocation;
-}
-
 /**
  * The page at `/`, its files under `/ui/`, `/ui/config.json`, and the issuers'
  * documents under `/ui/issuers/<n>/`.
@@ -48,9 +43,7 @@ export function createPageRoutes(
     ...config,
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
   };
-  const readers = issuers.map(({ location }) =>
-    createIssuerDocuments(location, now)
-  );
+  const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
   return [
     ...Array.from(ASSETS, ([path, asset]) => assetRoute(path, asset)),
     {

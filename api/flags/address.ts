@@ -1,5 +1,6 @@
 /** Where to listen: `host:port`, `[ipv6]:port`. @module */
 
+import { quote } from "@sig/core";
 import { usageError } from "./usage_error.ts";
 
 /** A parsed `--addr`. */
@@ -16,6 +17,15 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 /**
  * Reads an address strictly: a mistake must not open it to the world.
  *
+ * @example
+ * ```ts
+ * import { parseAddress } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const address = parseAddress("127.0.0.1:8080");
+ * assertEquals(address, { hostname: "127.0.0.1", port: 8080 });
+ * ```
+ *
  * @throws {SigError} `invalid_request` with `context.flag` `--addr`.
  */
 export function parseAddress(text: string): Address {
@@ -24,7 +34,7 @@ export function parseAddress(text: string): Address {
   const hostname = ipv6 ?? name;
   const isHost = ipv6 === undefined ? isName(name) : isIpv6(ipv6);
   if (hostname === undefined || !isHost || port > 65_535) {
-    throw usageError(`--addr ${JSON.stringify(text)} must be host:port`, {
+    throw usageError(`--addr ${quote(text)} must be host:port`, {
       flag: "--addr",
       hint: "For example: 127.0.0.1:8080, [::1]:8080.",
     });

@@ -10,7 +10,21 @@ const MILLISECONDS: { readonly [unit: string]: number } = {
   d: 86_400_000,
 };
 
-/** A duration in milliseconds, undefined where none is given. */
+/**
+ * A duration in milliseconds, undefined where none is given.
+ *
+ * @param flag The flag that it is the value of, for the error.
+ *
+ * @example
+ * ```ts
+ * import { parseDuration } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(parseDuration("--max-age", "5m"), 300_000);
+ * ```
+ *
+ * @throws {SigError} `invalid_request` with `context.flag`.
+ */
 export function parseDuration(
   flag: string,
   text: string | undefined,

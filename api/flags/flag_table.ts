@@ -2,7 +2,18 @@
 
 import type { FlagSpec } from "./flag_spec.ts";
 
-/** One line a flag, with what it does beside it. */
+/**
+ * One line a flag, with what it does beside it.
+ *
+ * @example
+ * ```ts
+ * import { flagTable } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const flags = [{ name: "addr", value: "HOST:PORT", help: "where to listen" }];
+ * assertEquals(flagTable(flags), "  --addr HOST:PORT  where to listen");
+ * ```
+ */
 export function flagTable(flags: readonly FlagSpec[]): string {
   return wordTable(flags.map(flagRow));
 }

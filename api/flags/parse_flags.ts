@@ -1,6 +1,6 @@
 /** From a program's words to its flags, strictly. @module */
 
-import type { SigError } from "@sig/core";
+import { quote, type SigError } from "@sig/core";
 import { parseArgs } from "@std/cli/parse-args";
 import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 import { suggest } from "./suggest.ts";
@@ -146,7 +146,7 @@ function unknownFlag(
   const flag = word.replace(/=.*$/s, "");
   const names = flags.map((each) => `--${each.name}`);
   const near = suggest(flag, names);
-  return usageError(`there is no flag ${JSON.stringify(flag)}`, {
+  return usageError(`there is no flag ${quote(flag)}`, {
     flag,
     hint: near ? `Did you mean ${near}?` : seeHelp,
   });

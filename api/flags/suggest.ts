@@ -1,6 +1,17 @@
 /** "Did you mean …?" @module */
 
-/** The known word that is nearest to a mistyped one, if any is near. */
+/**
+ * The known word that is nearest to a mistyped one, if any is near.
+ *
+ * @example
+ * ```ts
+ * import { suggest } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(suggest("isuer", ["issuer", "subject"]), "issuer");
+ * assertEquals(suggest("xyz", ["issuer", "subject"]), undefined);
+ * ```
+ */
 export function suggest(
   word: string,
   known: readonly string[],
@@ -9,6 +20,9 @@ export function suggest(
   let best: string | undefined;
   let distance = most + 1;
   for (const each of known) {
+    // At least so many letters to add or drop. Words come from requests too:
+    // the table below must not grow with them.
+    if (Math.abs(word.length - each.length) >= distance) continue;
     const found = editDistance(word, each);
     if (found < distance) [best, distance] = [each, found];
   }

@@ -2,6 +2,7 @@
 
 import type { Address } from "../flags/mod.ts";
 import { SigError } from "@sig/core";
+import { trackInFlight } from "./in_flight.ts";
 import type { Respond, RunningServer } from "./server_io.ts";
 import { settleWithin } from "./settle_within.ts";
 
@@ -27,15 +28,18 @@ export function listen(
   { hostname, port }: Address,
   respond: Respond,
 ): RunningServer {
+  const inFlight = trackInFlight(respond);
+  const force = new AbortController();
   let server: Deno.HttpServer<Deno.NetAddr>;
   try {
     server = Deno.serve({
       hostname,
       port,
+      signal: force.signal,
       onListen() {},
       // Nothing about the inside leaves the process.
       onError: () => new Response(null, { status: 500 }),
-    }, respond);
+    }, inFlight.respond);
   } catch (cause) {
     throw new SigError(
       "invalid_request",
@@ -48,7 +52,12 @@ export function listen(
   return {
     url: `http://${host}:${at.port}`,
     finished: server.finished,
-    // A client that takes nothing would keep its request in flight for ever.
-    shutdown: (graceMs) => settleWithin(server.shutdown(), graceMs),
+    async shutdown(graceMs) {
+      const stopping = inFlight.drain().then(() => server.shutdown());
+      if (await settleWithin(stopping, graceMs)) return;
+      // A client that takes nothing would keep its request in flight for ever.
+      force.abort();
+      await server.finished;
+    },
   };
 }

@@ -42,16 +42,35 @@ Deno.test("what escapes the application is an empty 500", async () => {
 
 Deno.test("a request in flight is answered before the server stops", async () => {
   const arrived = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  const server = listen(LOOPBACK, async () => {
+  const server = listen(LOOPBACK, async (request) => {
     arrived.resolve();
-    await gate.promise;
-    return new Response("late");
+    return new Response(await request.text());
   });
-  const answer = fetch(server.url).then((response) => response.text());
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const answer = fetch(server.url, { method: "POST", body: readable })
+    .then((response) => response.text());
+  await writer.write(new TextEncoder().encode("first, "));
   await arrived.promise;
   const stopped = server.shutdown(60_000);
-  gate.resolve();
-  assertEquals(await answer, "late");
+  await writer.write(new TextEncoder().encode("last"));
+  await writer.close();
+  assertEquals(await answer, "first, last");
   await stopped;
+  await server.finished;
+});
+
+Deno.test("a request that is never answered is cut off after the grace", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const never = Promise.withResolvers<Response>();
+  const server = listen(LOOPBACK, () => {
+    arrived.resolve();
+    return never.promise;
+  });
+  const answer = fetch(server.url).then(() => "answered", () => "cut off");
+  await arrived.promise;
+  await server.shutdown(10);
+  assertEquals(await answer, "cut off");
+  await server.finished;
+  never.resolve(new Response());
 });

@@ -3,8 +3,7 @@
 import type { Problem } from "@sig/core";
 
 /**
- * The headers that a problem's status asks for (RFC 9110, RFC 6750). That the
- * connection ends where the rest of a body isn't awaited, the server says.
+ * The headers that a problem's status asks for (RFC 9110, RFC 6750).
  *
  * @example
  * ```ts
@@ -26,5 +25,10 @@ export function problemHeaders(problem: Problem): [string, string][] {
     headers.push(["retry-after", String(Math.ceil(retryAfter))]);
   }
   if (typeof allow === "string") headers.push(["allow", allow]);
+  // What is left of the body is not waited for. Deno says so as well in some of
+  // these cases, not in all of them.
+  if (code === "request_timeout" || code === "body_too_large") {
+    headers.push(["connection", "close"]);
+  }
   return headers;
 }

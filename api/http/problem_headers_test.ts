@@ -19,6 +19,9 @@ Deno.test("a problem says in headers what its status asks for", () => {
   assertEquals(headersOf("method_not_allowed", { allow: "GET, HEAD" }), [
     ["allow", "GET, HEAD"],
   ]);
+  for (const code of ["request_timeout", "body_too_large"] as const) {
+    assertEquals(headersOf(code), [["connection", "close"]]);
+  }
   assertEquals(
     headersOf("not_found", { retry_after_seconds: "1", allow: 2 }),
     [],

@@ -1,23 +1,28 @@
 /** Waiting, but not for ever. @module */
 
 /**
- * Resolves when a promise has settled, or when the time is over; never rejects.
+ * Waits until a promise has settled or the time is over, and tells whether it
+ * has settled; never rejects.
  *
  * @example
  * ```ts
  * import { settleWithin } from "./settle_within.ts";
+ * import { assert } from "@std/assert";
  *
- * await settleWithin(new Promise(() => {}), 1);
+ * assert(await settleWithin(Promise.resolve(), 1_000));
+ * assert(!await settleWithin(new Promise(() => {}), 1));
  * ```
  */
 export async function settleWithin(
   promise: Promise<unknown>,
   timeoutMs: number,
-): Promise<void> {
+): Promise<boolean> {
+  const settled = promise.then(() => true, () => true);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+  const over = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
   });
-  await Promise.race([promise.catch(() => {}), over]);
+  const isSettled = await Promise.race([settled, over]);
   clearTimeout(timer);
+  return isSettled;
 }

@@ -5,11 +5,12 @@ Deno.test("it waits for what settles, and leaves no timer behind", async () => {
   let isDone = false;
   const task = new Promise<void>((resolve) => setTimeout(resolve, 5))
     .then(() => void (isDone = true));
-  await settleWithin(task, 60_000);
+  assertEquals(await settleWithin(task, 60_000), true);
   assertEquals(isDone, true);
-  await settleWithin(Promise.reject(new Error("whatever")), 60_000);
+  const failed = Promise.reject(new Error("whatever"));
+  assertEquals(await settleWithin(failed, 60_000), true);
 });
 
 Deno.test("it stops waiting for what never settles", async () => {
-  await settleWithin(new Promise(() => {}), 1);
+  assertEquals(await settleWithin(new Promise(() => {}), 1), false);
 });

@@ -3671,7 +3671,6 @@ async function reportIssuer(location, options) {
   }
 }
 export {
-  REASON_CODES,
   RELATIONSHIP_TYPES,
   SigError,
   check,
@@ -3681,7 +3680,6 @@ export {
   isSigError,
   jwkToDidKey,
   parseJson,
-  parseRequirement,
   replay,
   reportIssuer,
   signAttestation

@@ -133,6 +133,11 @@ browserTest("declining sends nothing", async (browser) => {
   await start(page);
   await page.click("#decline");
   assertEquals(await outcome(page), "You declined");
+  // A new key does not bring the answered request back.
+  await page.getByRole("button", { name: "Forget this key" }).click();
+  await page.getByRole("button", { name: "Forget the key" }).click();
+  await createKey(page);
+  assertEquals(await page.locator("#approve").count(), 0);
   assertEquals(sent, 0);
 });
 

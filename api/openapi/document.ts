@@ -1,0 +1,193 @@
+/** The OpenAPI 3.1 document, made from the routes themselves. @module */
+
+import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
+import type { Operation } from "../routes/operation.ts";
+import {
+  BUSY_CODES,
+  COMMON_CODES,
+  REQUEST_CODES,
+} from "../routes/problem_codes.ts";
+import { ANSWER_SCHEMAS } from "../schema/answers.ts";
+import { EVALUATION, EVALUATION_ITEM, EVALUATIONS } from "../schema/authzen.ts";
+import type { RequestSchemas } from "../schema/requests.ts";
+import { type JsonSchema, refTo } from "../schema/schema.ts";
+import { INLINE_FEED } from "../schema/source.ts";
+import { VERSION } from "../version.ts";
+
+/** An OpenAPI document, as far as it is read here. */
+export interface OpenApiDocument {
+  /** The version of OpenAPI. */
+  readonly openapi: "3.1.1";
+  /** What it is about. */
+  readonly info: JsonSchema;
+  /** How callers say who they are. */
+  readonly security: JsonValue;
+  /** Operations by path and method. */
+  readonly paths: {
+    readonly [path: string]: { readonly [method: string]: JsonSchema };
+  };
+  /** What the operations refer to. */
+  readonly components: {
+    readonly schemas: { readonly [name: string]: JsonSchema };
+    readonly [kind: string]: JsonValue;
+  };
+}
+
+/** Describes the routes. */
+export function createDocument(
+  operations: readonly Operation[],
+  schemas: RequestSchemas,
+): OpenApiDocument {
+  const paths: { [path: string]: { [method: string]: JsonSchema } } = {};
+  for (const operation of operations) {
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(
+      operation,
+    );
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "SIG verification API",
+      version: VERSION,
+      license: { name: "MIT", identifier: "MIT" },
+      description:
+        "Asks signed feeds of relationships (SIG v0.1) whether they are in order, and what a subject may do. Every error is a problem (RFC 9457) with a stable `code`; a question without an answer is an error, never a deny. Another path is 404 `not_found`. `X-Request-ID` (printable ASCII, at most 255 characters) is echoed, or made.",
+    },
+    security: [{ bearer: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "Needed where the operator set a token; operations without a security requirement never need it.",
+        },
+      },
+      schemas: {
+        CheckRequest: schemas.check.json,
+        CheckBatch: schemas.batch.json,
+        VerifyRequest: schemas.verify.json,
+        DumpStateRequest: schemas.dumpState.json,
+        InlineFeed: INLINE_FEED.json,
+        EvaluationRequest: EVALUATION.json,
+        EvaluationsRequest: EVALUATIONS.json,
+        EvaluationItem: EVALUATION_ITEM.json,
+        ...ANSWER_SCHEMAS,
+      },
+    },
+  };
+}
+
+/** Every code that an operation's problems can have. */
+export function codesOf(operation: Operation): readonly ErrorCode[] {
+  const codes = [
+    ...operation.codes,
+    ...COMMON_CODES,
+    ...(operation.body ? REQUEST_CODES : []),
+    ...(operation.always ? [] : BUSY_CODES),
+    ...(operation.open || operation.always ? [] : ["unauthorized"] as const),
+  ];
+  return [...new Set(codes)].sort();
+}
+
+function describe(operation: Operation): JsonSchema {
+  const { id, summary, description, body, answer, examples } = operation;
+  return {
+    operationId: id,
+    summary,
+    description,
+    ...(operation.open || operation.always ? { security: [] } : {}),
+    parameters: [{
+      name: "X-Request-ID",
+      in: "header",
+      required: false,
+      description: "The caller's name for the request.",
+      schema: { type: "string", maxLength: 255 },
+    }],
+    ...(body
+      ? {
+        requestBody: {
+          required: true,
+          description: `At most ${body.maxBytes} bytes.`,
+          content: {
+            "application/json": {
+              schema: body.schema,
+              examples: toExamples(examples, "request"),
+            },
+          },
+        },
+      }
+      : {}),
+    responses: {
+      "200": {
+        description: answer.description,
+        headers: REQUEST_ID_HEADER,
+        content: {
+          [answer.type]: {
+            schema: answer.schema,
+            examples: toExamples(examples, "answer"),
+          },
+        },
+      },
+      ...toProblems(codesOf(operation)),
+    },
+  };
+}
+
+const REQUEST_ID_HEADER = {
+  "X-Request-ID": {
+    description: "The request's name: the caller's, or a fresh one.",
+    schema: { type: "string" },
+  },
+} as const;
+
+/** Headers that a status comes with, beside the request's name. */
+const HEADERS: { readonly [status: number]: JsonSchema } = {
+  401: headers("WWW-Authenticate", "`Bearer`."),
+  405: headers("Allow", "The methods of the path."),
+  429: headers("Retry-After", "Seconds."),
+  503: headers("Retry-After", "Seconds, where it is known."),
+};
+
+function headers(name: string, description: string): JsonSchema {
+  return { [name]: { description, schema: { type: "string" } } };
+}
+
+function toExamples(
+  examples: Operation["examples"],
+  part: "request" | "answer",
+): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(examples).flatMap(([name, example]) => {
+      const value = example[part];
+      if (value === undefined) return [];
+      return [[name, { summary: example.summary, value }]];
+    }),
+  );
+}
+
+/** The problems by their HTTP status. */
+function toProblems(codes: readonly ErrorCode[]): JsonSchema {
+  const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status);
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\``).join(", "),
+        headers: { ...REQUEST_ID_HEADER, ...HEADERS[status] },
+        content: {
+          "application/problem+json": {
+            schema: {
+              allOf: [refTo("Problem")],
+              properties: {
+                status: { const: status },
+                code: { enum: codes },
+              },
+            },
+          },
+        },
+      },
+    ]),
+  );
+}

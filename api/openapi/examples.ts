@@ -1,0 +1,349 @@
+/**
+ * The examples of the document: what is asked, and exactly what is answered at
+ * noon of 1 June 2026 about the issuer of `example_feed.ts`. A test asks them all.
+ *
+ * @module
+ */
+
+import type { JsonValue } from "@sig/core";
+import type { Example } from "../routes/operation.ts";
+import { SHORT_FEED } from "./example_feed.ts";
+
+type Examples = { readonly [name: string]: Example };
+
+/** The clock of the examples. */
+export const EXAMPLE_NOW = "2026-06-01T12:00:00Z";
+/** The version that the examples show. */
+const ISSUER = "did:web:acme.example";
+const ALICE = "did:web:alice.example";
+const BOB = "did:web:bob.example";
+
+const REST = {
+  freshness: {
+    observed_at: EXAMPLE_NOW,
+    age_seconds: 0,
+    max_age_seconds: 60,
+    status: "fresh",
+  },
+  continuity: "first_seen",
+  warnings: [],
+} as const;
+
+const NOT_ALLOWED = {
+  type: "urn:sig:problem:issuer_not_allowed",
+  title: "Issuer not allowed",
+  status: 403,
+  detail: 'Cannot ask issuer "other.example": it is not on the list',
+  instance: "example",
+  code: "issuer_not_allowed",
+  issuer: "other.example",
+} as const;
+
+const ALLOW = {
+  decision: "allow",
+  subject: ALICE,
+  requirements: [
+    { key: "relationship", value: "employee" },
+    { key: "role", value: "deploy" },
+  ],
+  matched_relationship_id: "alice-1",
+  last_sequence: 3,
+  issuer: ISSUER,
+  reasons: [],
+  evaluated_at: EXAMPLE_NOW,
+  at: null,
+  as_of: null,
+  not_after: null,
+  source: "https",
+  ...REST,
+} as const;
+
+const BOB_REVOKED = [
+  { code: "revoked", relationship_id: "bob-1", sequence: 3 },
+] as const;
+
+const DENY = {
+  ...ALLOW,
+  decision: "deny",
+  subject: BOB,
+  requirements: [{ key: "role", value: "deploy" }],
+  matched_relationship_id: null,
+  reasons: BOB_REVOKED,
+} as const;
+
+/** `POST /v1/check` */
+export const CHECK_EXAMPLES: Examples = {
+  allow: {
+    summary: "Alice is an employee and may deploy",
+    request: {
+      issuer: ISSUER,
+      subject: ALICE,
+      require: [{ relationship: "employee" }, { role: "deploy" }],
+    },
+    answer: ALLOW,
+  },
+  deny: {
+    summary: "Bob's contract has ended",
+    request: { issuer: "acme.example", subject: BOB, require: ["role=deploy"] },
+    answer: DENY,
+  },
+  past: {
+    summary: "In February he might",
+    request: {
+      issuer: ISSUER,
+      subject: BOB,
+      require: ["role=deploy"],
+      at: "2026-02-10T12:00:00Z",
+      explain: true,
+    },
+    answer: {
+      ...DENY,
+      decision: "allow",
+      matched_relationship_id: "bob-1",
+      reasons: [],
+      at: "2026-02-10T12:00:00Z",
+      explain: {
+        judged_at: "2026-02-10T12:00:00Z",
+        tense: "then",
+        events: 3,
+        relationships: [{
+          relationship_id: "bob-1",
+          relationship_type: "contractor",
+          roles: ["deploy"],
+          valid_from: null,
+          valid_until: "2026-12-31T00:00:00Z",
+          effective_status: "active",
+          last_sequence: 2,
+          requirements: [{ key: "role", value: "deploy", met: true }],
+        }],
+      },
+    },
+  },
+  batch: {
+    summary: "Two questions, one without an answer",
+    request: {
+      checks: [
+        {
+          sig: "https://acme.example/.well-known/sig.json",
+          subject: BOB,
+          require: ["role=deploy"],
+        },
+        { issuer: "other.example", subject: BOB, require: ["role=deploy"] },
+      ],
+    },
+    answer: { results: [DENY, { error: NOT_ALLOWED }] },
+  },
+};
+
+/** `POST /v1/verify` */
+export const VERIFY_EXAMPLES: Examples = {
+  issuer: {
+    summary: "An issuer on the network",
+    request: { issuer: ISSUER },
+    answer: {
+      valid: true,
+      issuer: ISSUER,
+      source: "https",
+      verified_events: 3,
+      last_sequence: 3,
+      feed_sha256:
+        "73bf95a03c0e8d55b355e268140c3d46bcfe26c21bbd7754e0b2554198fa2472",
+      keys: [
+        { kid: "orgsign-1", events: 3, first_sequence: 1, last_sequence: 3 },
+      ],
+      warnings: [],
+    },
+  },
+  inline: {
+    summary: "A feed that comes along",
+    request: { feed: SHORT_FEED as unknown as JsonValue },
+    answer: {
+      valid: true,
+      issuer: ISSUER,
+      source: "inline",
+      verified_events: 1,
+      last_sequence: 1,
+      feed_sha256:
+        "afdf97777168e471f45e752e3ac16550ab3e4ea5b2d5125fb96a72baa1ea6a95",
+      keys: [
+        { kid: "orgsign-1", events: 1, first_sequence: 1, last_sequence: 1 },
+      ],
+      warnings: [{
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      }],
+    },
+  },
+  faulty: {
+    summary: "A feed that was cut off",
+    request: {
+      feed: {
+        ...SHORT_FEED as unknown as { readonly [name: string]: JsonValue },
+        events: SHORT_FEED.events.slice(0, -1),
+      },
+    },
+    answer: {
+      valid: false,
+      errors: [{
+        code: "incomplete_line",
+        detail: "Cannot verify feed: the last line must end in LF",
+        sequence: 1,
+        line: 1,
+      }],
+      issuer: ISSUER,
+      source: "inline",
+      verified_events: 0,
+      warnings: [{
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      }],
+    },
+  },
+};
+
+const ALICE_STATE = {
+  issuer: ISSUER,
+  relationship_id: "alice-1",
+  subject: ALICE,
+  relationship_type: "employee",
+  roles: ["deploy", "review"],
+  valid_from: null,
+  valid_until: null,
+  status: "active",
+  last_sequence: 1,
+} as const;
+
+/** `POST /v1/dump-state` */
+export const DUMP_STATE_EXAMPLES: Examples = {
+  active: {
+    summary: "Who is active",
+    request: { issuer: ISSUER, status: "active" },
+    answer: {
+      issuer: ISSUER,
+      last_sequence: 3,
+      by_relationship_id: { "alice-1": ALICE_STATE },
+      next_cursor: null,
+    },
+  },
+  subject: {
+    summary: "Everything about one subject",
+    request: { issuer: ISSUER, subject: BOB, limit: 100 },
+    answer: {
+      issuer: ISSUER,
+      last_sequence: 3,
+      by_relationship_id: {
+        "bob-1": {
+          issuer: ISSUER,
+          relationship_id: "bob-1",
+          subject: BOB,
+          relationship_type: "contractor",
+          roles: ["deploy"],
+          valid_from: null,
+          valid_until: "2026-12-31T00:00:00Z",
+          status: "revoked",
+          revoked_reason_code: "contract_ended",
+          revoked_effective_at: "2026-03-01T00:00:00Z",
+          last_sequence: 3,
+        },
+      },
+      next_cursor: null,
+    },
+  },
+};
+
+const BASIS = {
+  issuer: ISSUER,
+  matched_relationship_id: null,
+  last_sequence: 3,
+  evaluated_at: EXAMPLE_NOW,
+  not_after: null,
+  ...REST,
+} as const;
+
+const PERMIT = {
+  decision: true,
+  context: { reasons: [], ...BASIS, matched_relationship_id: "alice-1" },
+} as const;
+const REFUSE = {
+  decision: false,
+  context: { reasons: BOB_REVOKED, ...BASIS },
+} as const;
+
+/** `POST /access/v1/evaluation` */
+export const EVALUATION_EXAMPLES: Examples = {
+  permit: {
+    summary: "The issuer as the resource",
+    request: {
+      subject: { type: "user", id: ALICE },
+      action: { name: "deploy" },
+      resource: { type: "issuer", id: ISSUER },
+    },
+    answer: PERMIT,
+  },
+  deny: {
+    summary: "Any other resource: the only issuer of the service's list",
+    request: {
+      subject: { type: "user", id: BOB },
+      action: { name: "deploy" },
+      resource: { type: "cluster", id: "production" },
+    },
+    answer: REFUSE,
+  },
+};
+
+/** `POST /access/v1/evaluations` */
+export const EVALUATIONS_EXAMPLES: Examples = {
+  all: {
+    summary: "Two subjects",
+    request: {
+      action: { name: "deploy" },
+      resource: { type: "issuer", id: ISSUER },
+      evaluations: [
+        { subject: { type: "user", id: ALICE } },
+        { subject: { type: "user", id: BOB } },
+      ],
+    },
+    answer: { evaluations: [PERMIT, REFUSE] },
+  },
+  first: {
+    summary: "Stop at the first deny",
+    request: {
+      action: { name: "deploy" },
+      resource: { type: "issuer", id: ISSUER },
+      options: { evaluations_semantic: "deny_on_first_deny" },
+      evaluations: [
+        { subject: { type: "user", id: BOB } },
+        { subject: { type: "user", id: ALICE } },
+      ],
+    },
+    answer: { evaluations: [REFUSE] },
+  },
+};
+
+/** `GET /.well-known/authzen-configuration` */
+export const CONFIGURATION_EXAMPLES: Examples = {
+  configuration: {
+    summary: "A service at https://sig.acme.example",
+    answer: {
+      policy_decision_point: "https://sig.acme.example",
+      access_evaluation_endpoint:
+        "https://sig.acme.example/access/v1/evaluation",
+      access_evaluations_endpoint:
+        "https://sig.acme.example/access/v1/evaluations",
+    },
+  },
+};
+
+/** `GET /healthz` */
+export const HEALTH_EXAMPLES: Examples = {
+  ok: {
+    summary: "A service that was just started",
+    answer: {
+      status: "ok",
+      service: "sig-api",
+      version: "0.1.0",
+      spec_version: "sig/0.1",
+      uptime_seconds: 0,
+    },
+  },
+};

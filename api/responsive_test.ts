@@ -1,0 +1,152 @@
+import { DEFAULT_LIMITS } from "@sig/core";
+import { signEvent, type SigningKey } from "@sig/jose";
+import { assert, assertEquals } from "@std/assert";
+import {
+  DID,
+  importTestKeys,
+  makeDocuments,
+  PATHS,
+  upsert,
+} from "../consumer/testdata/test_issuer.ts";
+import { createApp } from "./app.ts";
+import { createInlineFeeds } from "./inline_feeds.ts";
+import { get, now, post, QUESTION } from "./testdata/asking.ts";
+
+/** A feed of about so many bytes, as a request carries it. */
+async function makeFeed(bytes: number, key: SigningKey) {
+  const reason = "x".repeat(2_000);
+  const lines: string[] = [];
+  for (let length = 0, n = 1; length < bytes; n++) {
+    const line = JSON.stringify(await signEvent(upsert(n, { reason }), key));
+    lines.push(line);
+    length += line.length + 1;
+  }
+  const documents = makeDocuments({ keys: [key], lines });
+  const read = (path: string) => JSON.parse(String(documents.get(path)));
+  return {
+    events: lines.length,
+    feed: {
+      metadata: read(PATHS.metadata),
+      jwks: read(PATHS.jwks),
+      did_document: read(PATHS.did),
+      events: new TextDecoder().decode(
+        documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>,
+      ),
+    },
+  };
+}
+
+Deno.test("20 large feeds are verified, and others answered meanwhile", async () => {
+  const [key] = await importTestKeys();
+  const { feed, events } = await makeFeed(1024 * 1024, key!);
+  const app = createApp({ now, maxTurnWaitMs: 60_000 });
+  const body = JSON.stringify({ feed });
+  let done = false;
+  const heavy = Promise.all(
+    Array.from({ length: 20 }, () => post(app, "/v1/verify", body)),
+  ).finally(() => done = true);
+  const small = await makeFeed(1, key!);
+  let rounds = 0;
+  while (!done) {
+    const { status } = await get(app, "/healthz");
+    assertEquals(status, 200);
+    const light = await post(app, "/v1/check", {
+      feed: small.feed,
+      ...QUESTION,
+    });
+    assertEquals(light.body.decision, "allow");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    rounds++;
+  }
+  for (const { status, body } of await heavy) {
+    assertEquals(status, 200);
+    assertEquals(body.verified_events, events);
+  }
+  assert(rounds > 20, `${rounds} rounds`);
+});
+
+Deno.test("an inline feed is verified in slices", async () => {
+  const [key] = await importTestKeys();
+  const { feed, events } = await makeFeed(1024 * 1024, key!);
+  let slices = 0;
+  const inline = createInlineFeeds({
+    now,
+    limits: DEFAULT_LIMITS,
+    places: 1,
+    maxWaitMs: 10_000,
+    breathe() {
+      slices++;
+      return Promise.resolve();
+    },
+  });
+  assert(events > 256);
+  assert((await inline.report(feed)).valid);
+  assertEquals(slices, 1 + Math.floor(events / 128));
+  await inline.verify(feed);
+  assertEquals(slices, 2 * (1 + Math.floor(events / 128)));
+});
+
+Deno.test("large feeds beyond what is verified in time are 503", async () => {
+  const [key] = await importTestKeys();
+  const { feed } = await makeFeed(1024 * 1024, key!);
+  const app = createApp({ now, maxTurnWaitMs: 1 });
+  const body = { feed, ...QUESTION };
+  const all = await Promise.all(
+    Array.from({ length: 4 }, () => post(app, "/v1/check", body)),
+  );
+  const answered = all.filter(({ status }) => status === 200);
+  const refused = all.filter(({ status }) => status === 503);
+  assert(answered.length >= 1 && refused.length >= 1, `${answered.length}`);
+  assertEquals(answered.length + refused.length, 4);
+  for (const { body, headers } of refused) {
+    assertEquals(body.code, "overloaded");
+    assertEquals(headers.get("retry-after"), "1");
+    assert(!("decision" in body));
+  }
+});
+
+Deno.test("one feed in 100 questions is verified once", async () => {
+  const [key] = await importTestKeys();
+  const { feed } = await makeFeed(1024, key!);
+  let readings = 0;
+  const app = createApp({
+    now() {
+      readings++;
+      return now();
+    },
+  });
+  readings = 0;
+  const { body } = await post(app, "/v1/check", {
+    checks: Array.from({ length: 100 }, () => ({ feed, ...QUESTION })),
+  });
+  assertEquals(body.results.length, 100);
+  for (const each of body.results) {
+    assertEquals([each.decision, each.issuer], ["allow", DID]);
+  }
+  // The clock is read once a request, once a verification, once an answer.
+  assertEquals(readings, 102);
+});
+
+Deno.test("a batch of slow answers lets others in", async () => {
+  const [key] = await importTestKeys();
+  const { feed } = await makeFeed(1024, key!);
+  let isOver = false;
+  let turns = 0;
+  const app = createApp({
+    // A clock that takes its time stands for an answer that does.
+    now() {
+      const start = performance.now();
+      while (performance.now() - start < 5);
+      return now();
+    },
+  });
+  const batch = post(app, "/v1/check", {
+    checks: Array.from({ length: 40 }, () => ({ feed, ...QUESTION })),
+  }).finally(() => isOver = true);
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    turns++;
+  }
+  assertEquals((await batch).body.results.length, 40);
+  assert(turns >= 10, `${turns} turns`);
+});

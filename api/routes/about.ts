@@ -1,0 +1,111 @@
+/** The routes that tell of the service itself (INTERFACES §3). @module */
+
+import { renderPage } from "../docs/page.ts";
+import { STYLE } from "../docs/style.ts";
+import { createHealth } from "../http/mod.ts";
+import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
+import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
+import type { RequestSchemas } from "../schema/requests.ts";
+import { refTo } from "../schema/schema.ts";
+import { VERSION } from "../version.ts";
+import type { Operation } from "./operation.ts";
+
+/** `GET /healthz` */
+export function createHealthRoute(now: () => Date): Operation {
+  const health = createHealth({ service: "sig-api", version: VERSION, now });
+  return {
+    method: "GET",
+    path: "/healthz",
+    open: true,
+    always: true,
+    id: "health",
+    summary: "Is the service there?",
+    description: "Answers without a token, and however busy the service is.",
+    answer: {
+      type: "application/json",
+      description: "It is.",
+      schema: refTo("Health"),
+    },
+    examples: HEALTH_EXAMPLES,
+    codes: [],
+    handle: (exchange) => exchange.json(health()),
+  };
+}
+
+/** What the documents need to know of the service. */
+export interface DocumentOptions {
+  /** Where clients reach it; the origin that they ask unless told. */
+  readonly publicUrl: string | undefined;
+  /** Whether requests must carry a token. */
+  readonly needsToken: boolean;
+}
+
+/**
+ * `GET /openapi.json` and `GET /docs`, about these routes and themselves. Both
+ * are made when they are first asked for.
+ */
+export function createDocumentRoutes(
+  others: readonly Operation[],
+  schemas: RequestSchemas,
+  { publicUrl, needsToken }: DocumentOptions,
+): readonly Operation[] {
+  let made: OpenApiDocument | undefined;
+  let text: string | undefined;
+  let policy: Promise<string> | undefined;
+  const document = () =>
+    made ??= createDocument([...others, ...operations], schemas);
+  const operations: readonly Operation[] = [{
+    method: "GET",
+    path: "/openapi.json",
+    open: true,
+    id: "openApi",
+    summary: "This document",
+    description: "OpenAPI 3.1 of exactly these routes; needs no token.",
+    answer: {
+      type: "application/json",
+      description: "The document.",
+      schema: { type: "object" },
+    },
+    examples: {},
+    codes: [],
+    handle: (exchange) =>
+      exchange.reply(text ??= JSON.stringify(document()), {
+        type: "application/json",
+      }),
+  }, {
+    method: "GET",
+    path: "/docs",
+    id: "docs",
+    summary: "The same for people",
+    description: "A page without script that loads nothing from elsewhere.",
+    answer: {
+      type: "text/html; charset=utf-8",
+      description: "The page.",
+      schema: { type: "string" },
+    },
+    examples: {},
+    codes: [],
+    async handle(exchange) {
+      const base = publicUrl ?? new URL(exchange.request.url).origin;
+      return exchange.reply(renderPage(document(), { base, needsToken }), {
+        type: "text/html; charset=utf-8",
+        headers: [[
+          "content-security-policy",
+          await (policy ??= createPolicy()),
+        ]],
+      });
+    },
+  }];
+  return operations;
+}
+
+/** Nothing but the page's own style sheet. */
+async function createPolicy(): Promise<string> {
+  const digest = await crypto.subtle.digest(
+    "SHA-256",
+    new TextEncoder().encode(STYLE),
+  );
+  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; ` +
+    "form-action 'none'; frame-ancestors 'none'";
+}

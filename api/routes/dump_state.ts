@@ -1,0 +1,52 @@
+/** `POST /v1/dump-state` (INTERFACES §3). @module */
+
+import { type AnswerContext, sourceOf } from "../answer_check.ts";
+import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
+import { readFeedBody } from "../read_feed_body.ts";
+import { readAs } from "../schema/faults.ts";
+import type { RequestSchemas } from "../schema/requests.ts";
+import { refTo } from "../schema/schema.ts";
+import { createStatePages, stringifyPage } from "../state_pages.ts";
+import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
+import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+
+/** Makes the route. */
+export function createDumpStateRoute(
+  { consumer, inline, now, breathe }: AnswerContext,
+  schemas: RequestSchemas,
+): Operation {
+  const pages = createStatePages(now);
+  return {
+    method: "POST",
+    path: "/v1/dump-state",
+    id: "dumpState",
+    summary: "What does the feed say of each relationship?",
+    description:
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A faulty feed is 422 and gives no state.",
+    body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
+    answer: {
+      type: "application/json",
+      description: "One page.",
+      schema: refTo("StatePage"),
+    },
+    examples: DUMP_STATE_EXAMPLES,
+    codes: [
+      ...["consistency_unavailable", "feed_stale"] as const,
+      ...SOURCE_CODES,
+      ...FAULT_CODES,
+      ...FETCH_CODES,
+    ],
+    async handle(exchange) {
+      const body = await readFeedBody(exchange, breathe);
+      const request = readAs(schemas.dumpState, body);
+      const cursor = pages.begin(request);
+      const state = request.feed === undefined
+        ? await consumer.state(sourceOf(request), {
+          minSequence: cursor?.sequence,
+        })
+        : (await inline.verify(request.feed)).state;
+      const page = pages.page(request, cursor, state);
+      return exchange.reply(stringifyPage(page), { type: "application/json" });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** `POST /v1/verify` (INTERFACES §3). @module */
+
+import { type AnswerContext, sourceOf } from "../answer_check.ts";
+import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
+import { readFeedBody } from "../read_feed_body.ts";
+import { readAs } from "../schema/faults.ts";
+import type { RequestSchemas } from "../schema/requests.ts";
+import { refTo } from "../schema/schema.ts";
+import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
+import { FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+
+/** Makes the route. */
+export function createVerifyRoute(
+  { consumer, inline, breathe }: AnswerContext,
+  schemas: RequestSchemas,
+): Operation {
+  return {
+    method: "POST",
+    path: "/v1/verify",
+    id: "verify",
+    summary: "Is this feed in order?",
+    description:
+      "Every document, signature and rule. The issuer is asked now. What is faulty, or contradicts what this service saw before, is 200 with `valid: false` and up to 100 faults; a problem says that it is not known, because something could not be read or exceeds a limit.",
+    body: { schema: refTo("VerifyRequest"), maxBytes: MAX_FEED_BODY_BYTES },
+    answer: {
+      type: "application/json",
+      description: "The report.",
+      schema: refTo("VerifyReport"),
+    },
+    examples: VERIFY_EXAMPLES,
+    codes: [...SOURCE_CODES, ...FETCH_CODES],
+    async handle(exchange) {
+      const body = await readFeedBody(exchange, breathe);
+      const request = readAs(schemas.verify, body);
+      return exchange.json(
+        request.feed === undefined
+          ? await consumer.report(sourceOf(request))
+          : await inline.report(request.feed),
+      );
+    },
+  };
+}

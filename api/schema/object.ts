@@ -1,0 +1,168 @@
+/** Schemas of objects and lists. @module */
+
+import { isObject, quote } from "@sig/core";
+import { suggest } from "../flags/suggest.ts";
+import type { Faults } from "./faults.ts";
+import type { JsonSchema, Schema } from "./schema.ts";
+
+/** What {@linkcode object} is told. */
+export interface ObjectRules<T> {
+  /** The members that there are. */
+  readonly members: {
+    readonly [K in keyof T]-?: Schema<Exclude<T[K], undefined>>;
+  };
+  /** Those that must be there. */
+  readonly required?: readonly (keyof T & string)[];
+  /** Exactly one of these must be there. */
+  readonly exactlyOne?: readonly (keyof T & string)[];
+  /** Members that are not among `members`; refused unless told. */
+  readonly unknown?: "ignored";
+  /** Further words that a misspelt member may have meant. */
+  readonly alsoKnown?: readonly string[];
+  /** Further keywords, such as a description. */
+  readonly keywords?: JsonSchema;
+}
+
+/** An object with these members and, unless told, no others. */
+export function object<T>(rules: ObjectRules<T>): Schema<T> {
+  const members = new Map(
+    Object.entries(rules.members) as [string, Schema<unknown>][],
+  );
+  const required: readonly string[] = rules.required ?? [];
+  const exactlyOne: readonly string[] = rules.exactlyOne ?? [];
+  const known = [...members.keys(), ...rules.alsoKnown ?? []];
+  return {
+    json: toJson(members, rules),
+    read(value, pointer, faults) {
+      if (!isObject(value)) {
+        return faults.note(pointer, "invalid_field", "it must be an object");
+      }
+      const read: { [name: string]: unknown } = {};
+      for (const name of Object.keys(value)) {
+        const member = members.get(name);
+        if (member !== undefined) {
+          read[name] = member.read(value[name], `${pointer}/${name}`, faults);
+        } else if (rules.unknown !== "ignored") {
+          noteUnknown(name, pointer, known, faults);
+        }
+        if (faults.full) return undefined;
+      }
+      for (const name of required) {
+        if (!Object.hasOwn(read, name)) {
+          faults.note(`${pointer}/${name}`, "missing_field", "it is required");
+        }
+      }
+      if (exactlyOne.length > 0) checkOne(exactlyOne, read, pointer, faults);
+      return read as T;
+    },
+  };
+}
+
+function toJson<T>(
+  members: ReadonlyMap<string, Schema<unknown>>,
+  rules: ObjectRules<T>,
+): JsonSchema {
+  const { required, exactlyOne } = rules;
+  const properties = Object.fromEntries(
+    Array.from(members, ([name, { json }]) => [name, json]),
+  );
+  return {
+    type: "object",
+    ...rules.keywords,
+    properties,
+    ...(required ? { required } : {}),
+    ...(exactlyOne
+      ? { oneOf: exactlyOne.map((name) => ({ required: [name] })) }
+      : {}),
+    additionalProperties: rules.unknown === "ignored",
+  };
+}
+
+/** A misspelt member must not pass: it would ask a weaker question. */
+function noteUnknown(
+  name: string,
+  pointer: string,
+  known: readonly string[],
+  faults: Faults,
+): void {
+  const short = name.slice(0, 80);
+  const meant = suggest(short, known);
+  faults.note(
+    `${pointer}/${escapePointer(short)}`,
+    "invalid_field",
+    meant === undefined
+      ? `there is no member ${quote(name)}`
+      : `there is no member ${quote(name)}; did you mean ${quote(meant)}?`,
+  );
+}
+
+function checkOne(
+  names: readonly string[],
+  read: { readonly [name: string]: unknown },
+  pointer: string,
+  faults: Faults,
+): void {
+  const given = names.filter((name) => Object.hasOwn(read, name));
+  const list = names.join(", ");
+  if (given.length === 0) {
+    faults.note(pointer, "missing_field", `one of ${list} is required`);
+  }
+  for (const name of given.slice(1)) {
+    faults.note(
+      `${pointer}/${name}`,
+      "invalid_field",
+      `only one of ${list} may be given`,
+    );
+  }
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** What {@linkcode list} is told. */
+export interface ListRules<T> {
+  /** Each item. */
+  readonly item: Schema<T>;
+  /** Items at least; `empty` says what is wrong with fewer. */
+  readonly minItems: number;
+  /** Items at most. */
+  readonly maxItems: number;
+  /** Notes that there are too few; a plain fault unless told. */
+  readonly noteTooFew?: (pointer: string, faults: Faults) => void;
+  /** Further keywords, such as a description. */
+  readonly keywords?: JsonSchema;
+}
+
+/** A list of between so many items of one kind. */
+export function list<T>(rules: ListRules<T>): Schema<readonly T[]> {
+  const { item, minItems, maxItems } = rules;
+  return {
+    json: {
+      type: "array",
+      ...rules.keywords,
+      items: item.json,
+      minItems,
+      maxItems,
+    },
+    read(value, pointer, faults) {
+      if (!Array.isArray(value)) {
+        return faults.note(pointer, "invalid_field", "it must be an array");
+      }
+      if (value.length < minItems && rules.noteTooFew) {
+        rules.noteTooFew(pointer, faults);
+        return undefined;
+      }
+      if (value.length < minItems || value.length > maxItems) {
+        return faults.note(
+          pointer,
+          "invalid_field",
+          `it must have ${minItems} to ${maxItems} items`,
+        );
+      }
+      return value.map((each, i) =>
+        item.read(each, `${pointer}/${i}`, faults)
+      ) as T[];
+    },
+  };
+}

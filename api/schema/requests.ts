@@ -1,0 +1,179 @@
+/** The bodies of the `/v1` requests (INTERFACES §3). @module */
+
+import { EFFECTIVE_STATUSES, type EffectiveStatus, isObject } from "@sig/core";
+import { readAs } from "./faults.ts";
+import { list, object } from "./object.ts";
+import {
+  AS_OF,
+  AT,
+  EXPLAIN,
+  MAX_AGE_SECONDS,
+  MIN_SEQUENCE,
+  REQUIRE,
+  type SentRequirement,
+  SUBJECT,
+} from "./question.ts";
+import { anything, integer, oneOf, text } from "./scalars.ts";
+import { refTo, type Schema } from "./schema.ts";
+import {
+  createSourceSchemas,
+  SOURCE_MEMBERS,
+  type SourceMembers,
+} from "./source.ts";
+
+/** A question of `/v1/check`. */
+export interface CheckRequest extends SourceMembers {
+  /** Whom it is about. */
+  readonly subject: string;
+  /** What one relationship must meet. */
+  readonly require: readonly SentRequirement[];
+  /** What was true then. */
+  readonly at?: string;
+  /** What was known then. */
+  readonly as_of?: number | string;
+  /** The feed must have come so far. */
+  readonly min_sequence?: number;
+  /** How old the state may be. */
+  readonly max_age_seconds?: number;
+  /** Show the work. */
+  readonly explain?: boolean;
+}
+
+/** Several questions; each is read when its turn comes. */
+export interface CheckBatch {
+  /** The questions. */
+  readonly checks: readonly unknown[];
+}
+
+/** The body of `/v1/verify`. */
+export type VerifyRequest = SourceMembers;
+
+/** The body of `/v1/dump-state`. */
+export interface DumpStateRequest extends SourceMembers {
+  /** What was true then. */
+  readonly at?: string;
+  /** What was known then. */
+  readonly as_of?: number | string;
+  /** Only relationships about this subject. */
+  readonly subject?: string;
+  /** Only relationships that come to this. */
+  readonly status?: EffectiveStatus;
+  /** Relationships on one page. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+/** Questions in one request. */
+export const MAX_CHECKS = 100;
+/** Relationships on a page, unless told. */
+export const DEFAULT_PAGE = 1_000;
+/** Relationships on a page at most. */
+export const MAX_PAGE = 10_000;
+/** Room for the longest relationship_id that a line can hold. */
+const MAX_CURSOR_LENGTH = 256 * 1024;
+
+const ONE_SOURCE =
+  "Exactly one of `issuer`, `sig` and `feed` says which feed is meant.";
+
+/** The schemas of the three bodies. */
+export interface RequestSchemas {
+  /** One question. */
+  readonly check: Schema<CheckRequest>;
+  /** Several. */
+  readonly batch: Schema<CheckBatch>;
+  /** Which feed to verify. */
+  readonly verify: Schema<VerifyRequest>;
+  /** Which page of which state. */
+  readonly dumpState: Schema<DumpStateRequest>;
+}
+
+/** Makes the schemas; with `allowPrivate` they take `http:` and loopback. */
+export function createRequestSchemas(
+  options: { readonly allowPrivate: boolean },
+): RequestSchemas {
+  const source = createSourceSchemas(options);
+  return {
+    check: object<CheckRequest>({
+      members: {
+        ...source,
+        subject: SUBJECT,
+        require: REQUIRE,
+        at: AT,
+        as_of: AS_OF,
+        min_sequence: MIN_SEQUENCE,
+        max_age_seconds: MAX_AGE_SECONDS,
+        explain: EXPLAIN,
+      },
+      required: ["subject", "require"],
+      exactlyOne: SOURCE_MEMBERS,
+      alsoKnown: ["checks"],
+      keywords: { description: `One question. ${ONE_SOURCE}` },
+    }),
+    batch: object<CheckBatch>({
+      members: {
+        checks: list({
+          item: {
+            ...anything({}) as Schema<unknown>,
+            json: refTo("CheckRequest"),
+          },
+          minItems: 1,
+          maxItems: MAX_CHECKS,
+          keywords: {
+            description:
+              "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
+          },
+        }),
+      },
+      required: ["checks"],
+      keywords: { description: "Several questions at once." },
+    }),
+    verify: object<VerifyRequest>({
+      members: source,
+      exactlyOne: SOURCE_MEMBERS,
+      keywords: { description: ONE_SOURCE },
+    }),
+    dumpState: object<DumpStateRequest>({
+      members: {
+        ...source,
+        at: AT,
+        as_of: AS_OF,
+        subject: text({
+          minLength: 1,
+          description: "Only relationships about this subject.",
+        }, (value) => value === "" ? "it must not be empty" : undefined),
+        status: oneOf(EFFECTIVE_STATUSES, {
+          description: "Only relationships that come to this at that time.",
+        }),
+        limit: integer(1, MAX_PAGE, {
+          default: DEFAULT_PAGE,
+          description: "Relationships on one page.",
+        }),
+        cursor: text(
+          {
+            minLength: 1,
+            maxLength: MAX_CURSOR_LENGTH,
+            description:
+              "`next_cursor` of the page before, with everything else as it was.",
+          },
+          (value) =>
+            value.length === 0 || value.length > MAX_CURSOR_LENGTH
+              ? `it must have 1 to ${MAX_CURSOR_LENGTH} characters`
+              : undefined,
+        ),
+      },
+      exactlyOne: SOURCE_MEMBERS,
+      keywords: { description: ONE_SOURCE },
+    }),
+  };
+}
+
+/** One question, or several. */
+export function readCheck(
+  schemas: RequestSchemas,
+  body: unknown,
+): CheckRequest | CheckBatch {
+  return isObject(body) && Object.hasOwn(body, "checks")
+    ? readAs(schemas.batch, body)
+    : readAs(schemas.check, body);
+}

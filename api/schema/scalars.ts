@@ -1,0 +1,82 @@
+/** Schemas of single values. @module */
+
+import { isSigError } from "@sig/core";
+import type { JsonSchema, Schema } from "./schema.ts";
+
+/**
+ * A string. `check` throws a `SigError` for what it refuses, or returns what
+ * must be the case.
+ */
+export function text(
+  keywords: JsonSchema,
+  check?: (text: string) => string | undefined | void,
+): Schema<string> {
+  return {
+    json: { type: "string", ...keywords },
+    read(value, pointer, faults) {
+      if (typeof value !== "string") {
+        return faults.note(pointer, "invalid_field", "it must be a string");
+      }
+      try {
+        const why = check?.(value);
+        if (!why) return value;
+        return faults.note(pointer, "invalid_field", why);
+      } catch (error) {
+        if (!isSigError(error)) throw error;
+        return faults.noteError(pointer, error);
+      }
+    },
+  };
+}
+
+/** One of these strings. */
+export function oneOf<T extends string>(
+  words: readonly T[],
+  keywords: JsonSchema,
+): Schema<T> {
+  return text(
+    { enum: words, ...keywords },
+    (value) =>
+      (words as readonly string[]).includes(value)
+        ? undefined
+        : `it must be one of ${words.join(", ")}`,
+  ) as Schema<T>;
+}
+
+/** An integer within bounds. */
+export function integer(
+  minimum: number,
+  maximum: number,
+  keywords: JsonSchema,
+): Schema<number> {
+  return {
+    json: { type: "integer", minimum, maximum, ...keywords },
+    read(value, pointer, faults) {
+      if (
+        typeof value === "number" && Number.isInteger(value) &&
+        value >= minimum && value <= maximum
+      ) return value;
+      return faults.note(
+        pointer,
+        "invalid_field",
+        `it must be an integer from ${minimum} to ${maximum}`,
+      );
+    },
+  };
+}
+
+/** True or false. */
+export function flag(keywords: JsonSchema): Schema<boolean> {
+  return {
+    json: { type: "boolean", ...keywords },
+    read: (value, pointer, faults) =>
+      typeof value === "boolean"
+        ? value
+        : faults.note(pointer, "invalid_field", "it must be true or false"),
+  };
+}
+
+/** Any JSON value: somebody else judges it. */
+export function anything(keywords: JsonSchema): Schema<unknown> {
+  return { json: keywords, read: (value) => value };
+}
