@@ -14,11 +14,11 @@ import {
   signAttestation,
   type SigningKey,
 } from "@sig/jose";
+import type { App } from "@sig/api/http";
+import { createApp } from "@sig/web";
 import type { ChallengeStore } from "../web/stores/challenge_store.ts";
 import type { Challenge } from "../web/login/challenge.ts";
 import { createChallenge } from "../web/login/create_challenge.ts";
-import { createSubjectKeys } from "../web/login/subject_keys.ts";
-import { verifyLogin } from "../web/login/verify_login.ts";
 import { openStore } from "../web/stores/open_store.ts";
 import { HAS_REDIS, startRedis } from "../web/stores/testdata/redis_server.ts";
 import { comparePairs } from "./pairs.ts";
@@ -52,15 +52,27 @@ async function prepare(
 }
 
 /** Creates as many challenges as it verifies attestations made before. */
-async function logIn(
-  store: ChallengeStore,
-  attestations: readonly string[],
-  resolveKey: ReturnType<typeof createSubjectKeys>,
-): Promise<void> {
+async function logIn(app: App, attestations: readonly string[]): Promise<void> {
   for (const attestation of attestations) {
-    await createChallenge(input, { store, audiences, now });
-    await verifyLogin({ attestation }, { store, resolveKey, now });
+    await ask(app, "challenge/create", input);
+    await ask(app, "attestation/verify", { attestation });
   }
+}
+
+async function ask(app: App, path: string, sent: unknown): Promise<void> {
+  const body = JSON.stringify(sent);
+  const response = await app.fetch(
+    new Request(`https://shop.example/v1/auth/${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "content-length": String(body.length),
+      },
+      body,
+    }),
+  );
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(text);
 }
 
 const sample = await signAttestation({
@@ -96,11 +108,11 @@ for (
     batches.push(await prepare(store, LOGINS, keys));
   }
   // For the others, each batch meets keys that nobody remembers.
-  const known = createSubjectKeys();
-  const resolver = () =>
-    name === "known key" ? known : createSubjectKeys({ maxKeys: 1 });
+  const known = createApp({ store, audiences });
+  const app = () =>
+    name === "known key" ? known : createApp({ store, audiences });
   const { a, b, ratio } = await comparePairs(
-    () => logIn(store, batches.pop() ?? [], resolver()),
+    () => logIn(app(), batches.pop() ?? []),
     bare,
     PAIRS,
   );
@@ -116,15 +128,14 @@ for (
 async function rate(storeText: string, count: number): Promise<void> {
   const store = await openStore(storeText);
   const attestations = await prepare(store, count, [key]);
-  const resolveKey = createSubjectKeys();
+  const app = createApp({ store, audiences });
   const start = performance.now();
   await Promise.all(
-    Array.from({ length: PARALLEL }, (_, from) =>
-      logIn(
-        store,
-        attestations.filter((_, i) => i % PARALLEL === from),
-        resolveKey,
-      )),
+    Array.from(
+      { length: PARALLEL },
+      (_, from) =>
+        logIn(app, attestations.filter((_, i) => i % PARALLEL === from)),
+    ),
   );
   const seconds = (performance.now() - start) / 1000;
   const name = storeText.split(":")[0]!.padEnd(10);
