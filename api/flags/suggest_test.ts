@@ -22,3 +22,7 @@ Deno.test("a word that is near to none suggests nothing", () => {
     assertEquals(suggest(word, KNOWN), undefined);
   }
 });
+
+Deno.test("a word as long as a request may hold costs nothing", () => {
+  assertEquals(suggest("a".repeat(50_000_000), KNOWN), undefined);
+});

@@ -65,7 +65,7 @@ export function createCors(origins: readonly string[]): Cors {
 }
 
 function checkOrigin(origin: string): void {
-  if (URL.parse(origin)?.origin === origin && origin !== "null") return;
+  if (URL.parse(origin)?.origin === origin) return;
   throw new SigError(
     "invalid_request",
     `Cannot allow origin ${quote(origin)}: it must be an origin`,

@@ -1,14 +1,16 @@
 import { assertEquals } from "@std/assert";
 import { trackInFlight } from "./in_flight.ts";
 
-const request = () => new Request("http://127.0.0.1/");
+const request = () => new Request("http://127.0.0.1/", { method: "POST" });
 
 Deno.test("who was taken is answered, who comes later is sent away", async () => {
   const gate = Promise.withResolvers<void>();
-  const { respond, drain } = trackInFlight(async () => {
-    await gate.promise;
+  const { respond, drain } = trackInFlight(async ({ method }) => {
+    if (method === "POST") await gate.promise;
     return new Response("late");
   });
+  // One that came and went leaves nothing behind.
+  await respond(new Request(request(), { method: "GET" }), undefined);
   const taken = respond(request(), undefined);
   let isDrained = false;
   const draining = drain().then(() => void (isDrained = true));

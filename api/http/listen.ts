@@ -53,9 +53,14 @@ export function listen(
     url: `http://${host}:${at.port}`,
     finished: server.finished,
     async shutdown(graceMs) {
-      const stopping = inFlight.drain().then(() => server.shutdown());
-      if (await settleWithin(stopping, graceMs)) return;
-      // A client that takes nothing would keep its request in flight for ever.
+      let isAnswered = false;
+      const stopping = inFlight.drain().then(() => {
+        isAnswered = true;
+        return server.shutdown();
+      });
+      const isStopped = await settleWithin(stopping, graceMs);
+      // All are answered: who still sends is cut off when the process ends.
+      if (isStopped || isAnswered) return;
       force.abort();
       await server.finished;
     },

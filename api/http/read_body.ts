@@ -65,11 +65,8 @@ async function readAtOnce(
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
   });
-  const reading = interrupted(request.bytes());
-  // It may lose the race, and fail then.
-  reading.catch(() => {});
   try {
-    const bytes = await Promise.race([reading, late]);
+    const bytes = await Promise.race([interrupted(request.bytes()), late]);
     // No server that counts lets this happen.
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;

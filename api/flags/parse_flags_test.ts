@@ -1,0 +1,130 @@
+import { assertEquals } from "@std/assert";
+import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import type { FlagSpec } from "./flag_spec.ts";
+import { parseFlags } from "./parse_flags.ts";
+
+const FLAGS: readonly FlagSpec[] = [
+  { name: "addr", value: "HOST:PORT", help: "" },
+  { name: "host", value: "NAME", help: "", repeat: true },
+  { name: "log", value: "json|off", help: "", choices: ["json", "off"] },
+  { name: "key", value: "FILE", help: "", required: true },
+  { name: "public", help: "" },
+  { name: "help", help: "" },
+];
+
+const parse = (...words: readonly string[]) =>
+  parseFlags(["--key=k", ...words], { flags: FLAGS, seeHelp: "See: --help" });
+
+Deno.test("a value stands behind its flag or behind an equals sign", () => {
+  for (
+    const words of [
+      ["--addr", "a:1", "--public", "file"],
+      ["--public", "--addr=a:1", "file"],
+      ["file", "--addr", "a:1", "--public"],
+      ["--addr", "a:1", "--public", "--", "file"],
+    ]
+  ) {
+    const given = parse(...words);
+    assertEquals(given.text("addr"), "a:1");
+    assertEquals(given.on("public"), true);
+    assertEquals(given.positionals, ["file"]);
+  }
+});
+
+Deno.test("values are texts, whatever they look like", () => {
+  assertEquals(parse("--addr", "-").text("addr"), "-");
+  assertEquals(parse("--addr", "-5").text("addr"), "-5");
+  assertEquals(parse("--addr", "007").text("addr"), "007");
+  assertEquals(parse("--addr", "a=b=c").text("addr"), "a=b=c");
+  assertEquals(parse("--addr=--public").text("addr"), "--public");
+  assertEquals(parse("1e3", "--", "--addr").positionals, ["1e3", "--addr"]);
+});
+
+Deno.test("what is not given is undefined, empty or off", () => {
+  const given = parse();
+  assertEquals(given.text("addr"), undefined);
+  assertEquals(given.texts("host"), []);
+  assertEquals(given.on("public"), false);
+});
+
+Deno.test("only a repeatable flag may be given more than once", () => {
+  assertEquals(parse("--host", "a", "--host=b").texts("host"), ["a", "b"]);
+  for (const word of ["--addr=a", "--public", "--log=off"]) {
+    const [flag] = word.split("=");
+    assertSigError(
+      () => parse(word, word),
+      "invalid_request",
+      `Cannot run: ${flag} is given twice`,
+    );
+  }
+});
+
+Deno.test("words that can't be meant are refused, with their flag and what to do", () => {
+  const rows:
+    readonly (readonly [readonly string[], string, string, string?])[] = [
+      [
+        ["--adr", "x"],
+        'there is no flag "--adr"',
+        "--adr",
+        "Did you mean --addr?",
+      ],
+      [
+        ["--adr=secret"],
+        'there is no flag "--adr"',
+        "--adr",
+        "Did you mean --addr?",
+      ],
+      [
+        ["--nothing"],
+        'there is no flag "--nothing"',
+        "--nothing",
+        "See: --help",
+      ],
+      [["-x"], 'there is no flag "-x"', "-x", "See: --help"],
+      [
+        ["--no-pub"],
+        'there is no flag "--no-pub"',
+        "--no-pub",
+        "See: --help",
+      ],
+      [
+        ["--__proto__"],
+        'there is no flag "--__proto__"',
+        "--__proto__",
+        "See: --help",
+      ],
+      [["--\u202e"], 'there is no flag "--\\u202e"', "--\u202e", "See: --help"],
+      [["--addr"], "--addr needs a value: HOST:PORT", "--addr"],
+      [["--addr="], "--addr needs a value: HOST:PORT", "--addr"],
+      [["--addr", "--public"], "--addr needs a value: HOST:PORT", "--addr"],
+      [["--public=yes"], "--public takes no value", "--public"],
+      [
+        ["--log", "of"],
+        "--log must be one of json, off",
+        "--log",
+        "Did you mean off?",
+      ],
+    ];
+  for (const [words, why, flag, hint] of rows) {
+    const { context } = assertSigError(
+      () => parse(...words),
+      "invalid_request",
+      `Cannot run: ${why}`,
+    );
+    assertEquals(context.flag, flag);
+    if (hint !== undefined) assertEquals(context.hint, hint);
+  }
+});
+
+Deno.test("a required flag is missed, but not by who asks for help", () => {
+  const rules = { flags: FLAGS, seeHelp: "See: --help" };
+  const { context } = assertSigError(
+    () => parseFlags([], rules),
+    "invalid_request",
+    "Cannot run: --key is required",
+  );
+  assertEquals(context, { flag: "--key", hint: "See: --help" });
+  for (const word of ["--help", "-h"]) {
+    assertEquals(parseFlags([word], rules).on("help"), true);
+  }
+});

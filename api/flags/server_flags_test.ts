@@ -1,0 +1,99 @@
+import { assertEquals } from "@std/assert";
+import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { parseFlags } from "./parse_flags.ts";
+import { readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
+
+const ADDR = { name: "addr", value: "HOST:PORT", help: "" };
+
+function read(...words: readonly string[]) {
+  const flags = parseFlags(words, {
+    flags: [ADDR, ...SERVER_FLAGS],
+    seeHelp: "",
+  });
+  return readServerFlags(flags, "127.0.0.1:8787");
+}
+
+Deno.test("unless told, a server is for this machine alone", () => {
+  assertEquals(read(), {
+    address: { hostname: "127.0.0.1", port: 8787 },
+    isLocal: true,
+    hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
+    rateLimit: undefined,
+    trustProxy: [],
+    maxConcurrent: undefined,
+    log: "json",
+    allowInsecure: false,
+  });
+});
+
+Deno.test("flags say what they say", () => {
+  const settings = read(
+    ...["--rate-limit", "20/s", "--max-concurrent", "7", "--log", "off"],
+    ...["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "::1/128"],
+    "--allow-insecure",
+  );
+  assertEquals(settings.rateLimit, { perSecond: 20 });
+  assertEquals(settings.maxConcurrent, 7);
+  assertEquals(settings.log, "off");
+  assertEquals(settings.trustProxy, ["10.0.0.0/8", "::1/128"]);
+  assertEquals(settings.allowInsecure, true);
+});
+
+Deno.test("on loopback only known names are answered", () => {
+  for (
+    const [address, own] of [
+      ["localhost:1", "localhost"],
+      ["127.0.0.2:1", "127.0.0.2"],
+      ["[::1]:1", "[::1]"],
+      ["[0:0:0:0:0:0:0:1]:1", "[0:0:0:0:0:0:0:1]"],
+    ] as const
+  ) {
+    const { isLocal, hosts } = read("--addr", address, "--host", "a.example");
+    assertEquals(isLocal, true, address);
+    assertEquals(hosts, ["localhost", "127.0.0.1", "[::1]", own, "a.example"]);
+  }
+});
+
+Deno.test("elsewhere every name is answered, unless some are named", () => {
+  for (
+    const address of [
+      "0.0.0.0:1",
+      "[::]:1",
+      "192.0.2.1:1",
+      "a.example:1",
+      "[::ffff:127.0.0.1]:1",
+    ]
+  ) {
+    assertEquals(read("--addr", address).isLocal, false, address);
+    assertEquals(read("--addr", address).hosts, undefined);
+    const named = read("--addr", address, "--host", "a.example");
+    assertEquals(named.hosts, ["a.example"]);
+  }
+});
+
+Deno.test("numbers and addresses that can't be meant are refused", () => {
+  const rate = "--rate-limit must be a number of requests a second";
+  const count = "--max-concurrent must be a number from 1 to 999999";
+  const insecure =
+    "--allow-insecure is for servers that only this machine can reach";
+  const rows: readonly (readonly [readonly string[], string])[] = [
+    ...["0/s", "20", "1.5/s", "-1/s", "20/m", "1e3/s", " 20/s", "9999999/s"]
+      .map(
+        (value) => [[`--rate-limit=${value}`], rate] as const,
+      ),
+    ...["0", "-1", "1.5", "1e3", "1000000", " 5", "five"].map(
+      (value) => [[`--max-concurrent=${value}`], count] as const,
+    ),
+    [["--addr", "0.0.0.0:1", "--allow-insecure"], insecure],
+    [["--addr", "[::ffff:127.0.0.1]:1", "--allow-insecure"], insecure],
+    [["--addr", "1"], '--addr "1" must be host:port'],
+  ];
+  for (const [words, why] of rows) {
+    const { context } = assertSigError(
+      () => read(...words),
+      "invalid_request",
+      `Cannot run: ${why}`,
+    );
+    assertEquals(typeof context.flag, "string");
+  }
+});

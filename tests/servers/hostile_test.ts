@@ -1,0 +1,387 @@
+// What `fetch` doesn't send, sent to both servers as real processes (SECURITY §5).
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  exchangeRaw,
+  head,
+  RawClient,
+  rawPost,
+} from "./testdata/raw_client.ts";
+import {
+  assertUntouched,
+  logEntries,
+  QUESTIONS,
+  ServerProcess,
+  SERVERS,
+} from "./testdata/server_process.ts";
+
+/** One request, and the status and problem code that answer it. */
+interface Probe {
+  readonly name: string;
+  readonly data: string | Uint8Array;
+  readonly status: number;
+  /** `undefined`: the transport itself refuses, without a body. */
+  readonly code?: string;
+}
+
+const GET = "GET /healthz HTTP/1.1";
+const JSON_TYPE = "Content-Type: application/json";
+
+/** Requests that aren't HTTP, or that two parties could read differently. */
+const SMUGGLING: readonly Probe[] = [
+  ...([
+    ["Content-Length and Transfer-Encoding", [
+      "Content-Length: 3",
+      "Transfer-Encoding: chunked",
+    ]],
+    ["two lengths", ["Content-Length: 3", "Content-Length: 4"]],
+    ["an unknown transfer coding", ["Transfer-Encoding: xchunked"]],
+    ["a length with a sign", ["Content-Length: +3"]],
+    ["two hosts", ["Host: evil.example"]],
+    ["a folded header", ["X-A: a", " b"]],
+    ["NUL in a header", ["X-A: a\0b"]],
+    ["a bare CR in a header", ["X-Request-ID: a\rb"]],
+    ["a space before the colon", ["X-A : b"]],
+  ] as const).map(([name, headers]) => ({
+    name,
+    data: head("POST /v1/check HTTP/1.1", headers) + "0\r\n\r\n",
+    status: 400,
+  })),
+  { name: "NUL in the path", data: head("GET /a\0 HTTP/1.1"), status: 400 },
+  { name: "ESC in the path", data: head("GET /\x1b[2J HTTP/1.1"), status: 400 },
+  { name: "no HTTP at all", data: "\x16\x03\x01\x02\r\n\r\n", status: 400 },
+  {
+    name: "a header of 500 KiB",
+    data: head(GET, [`X-A: ${"a".repeat(500 * 1024)}`]),
+    status: 400,
+  },
+  {
+    name: "500 headers",
+    data: head(GET, Array.from({ length: 500 }, (_, i) => `X-${i}: a`)),
+    status: 400,
+  },
+  {
+    name: "a path of 100 KiB",
+    data: head(`GET /${"a".repeat(100 * 1024)} HTTP/1.1`),
+    status: 400,
+  },
+];
+
+const OTHER_HOST = { status: 421, code: "host_not_allowed" };
+
+/** Names that a page of the web could reach this server by. */
+const HOSTS: readonly Probe[] = [
+  ...["evil.example", "evil.example:80", "localhost.evil.example", "127.1", ""]
+    .map((host) => ({
+      name: `Host: ${host}`,
+      data: head(GET, [], `Host: ${host}`),
+      ...OTHER_HOST,
+    })),
+  {
+    name: "userinfo before a known host",
+    data: head(GET, [], "Host: evil@localhost"),
+    ...OTHER_HOST,
+  },
+  {
+    name: "an absolute target with a foreign host",
+    data: head("GET http://evil.example/healthz HTTP/1.1"),
+    ...OTHER_HOST,
+  },
+  {
+    name: "an absolute target under a foreign Host",
+    data: head(
+      "GET http://localhost/healthz HTTP/1.1",
+      [],
+      "Host: evil.example",
+    ),
+    ...OTHER_HOST,
+  },
+  {
+    name: "bare LF with a foreign Host",
+    data: "GET /healthz HTTP/1.1\nHost: evil.example\n\n",
+    ...OTHER_HOST,
+  },
+];
+
+/** Bodies that must not be understood. */
+function bodies(path: string): readonly Probe[] {
+  const utf8 = (text: string) => new TextEncoder().encode(text);
+  const bytes = (body: Uint8Array) => {
+    const start = utf8(
+      head(`POST ${path} HTTP/1.1`, [
+        JSON_TYPE,
+        `Content-Length: ${body.length}`,
+      ]),
+    );
+    return new Uint8Array([...start, ...body]);
+  };
+  const typed = (type: string, more: readonly string[] = []) =>
+    head(`POST ${path} HTTP/1.1`, [type, "Content-Length: 2", ...more]) + "{}";
+  const UNSUPPORTED = { status: 415, code: "unsupported_media_type" };
+  const INVALID = { status: 400, code: "invalid_json" };
+  const LARGE = { status: 413, code: "body_too_large" };
+  const chunk = `${"x".repeat(65_536)}`;
+  return [
+    {
+      name: "text/plain",
+      data: typed("Content-Type: text/plain"),
+      ...UNSUPPORTED,
+    },
+    { name: "no type", data: typed("X-A: b"), ...UNSUPPORTED },
+    {
+      name: "a form",
+      data: typed("Content-Type: application/x-www-form-urlencoded"),
+      ...UNSUPPORTED,
+    },
+    {
+      name: "another charset",
+      data: typed("Content-Type: application/json; charset=utf-16"),
+      ...UNSUPPORTED,
+    },
+    {
+      name: "two types",
+      data: typed(JSON_TYPE, ["Content-Type: text/plain"]),
+      ...UNSUPPORTED,
+    },
+    {
+      name: "a compressed body",
+      data: typed(JSON_TYPE, ["Content-Encoding: gzip"]),
+      ...UNSUPPORTED,
+    },
+    { name: "no JSON", data: rawPost(path, "{"), ...INVALID },
+    { name: "an empty body", data: rawPost(path, ""), ...INVALID },
+    {
+      name: "a depth bomb",
+      data: rawPost(path, "[".repeat(60_000)),
+      ...INVALID,
+    },
+    {
+      name: "a member twice",
+      data: rawPost(path, '{"a":1,"\\u0061":2}'),
+      ...INVALID,
+    },
+    { name: "a BOM", data: bytes(utf8("\ufeff{}")), ...INVALID },
+    {
+      name: "bad UTF-8",
+      data: bytes(new Uint8Array([0x22, 0xff, 0x22])),
+      ...INVALID,
+    },
+    {
+      name: "a lone surrogate",
+      data: rawPost(path, '{"a":"\\ud800"}'),
+      ...INVALID,
+    },
+    { name: "a huge number", data: rawPost(path, '{"a":1e999}'), ...INVALID },
+    {
+      name: "a length over the limit",
+      data: head(`POST ${path} HTTP/1.1`, [
+        JSON_TYPE,
+        "Content-Length: 99999999999",
+      ]),
+      ...LARGE,
+    },
+    {
+      name: "chunks over the limit",
+      data: head(`POST ${path} HTTP/1.1`, [
+        JSON_TYPE,
+        "Transfer-Encoding: chunked",
+      ]) +
+        `10000\r\n${chunk}\r\n`.repeat(300),
+      ...LARGE,
+    },
+    {
+      name: "a page of another site",
+      data: rawPost(path, "{}", [
+        "Sec-Fetch-Site: cross-site",
+        "Origin: https://evil.example",
+      ]),
+      status: 403,
+      code: "origin_not_allowed",
+    },
+    {
+      name: "a preflight where no origin is allowed",
+      data: head(`OPTIONS ${path} HTTP/1.1`, [
+        "Origin: https://evil.example",
+        "Access-Control-Request-Method: POST",
+      ]),
+      status: 405,
+      code: "method_not_allowed",
+    },
+  ];
+}
+
+const NOT_FOUND = { status: 404, code: "not_found" };
+
+/** Paths that lead nowhere, whatever they look like. */
+const PATHS: readonly Probe[] = [
+  ...[
+    ...["/nowhere", "//healthz", "/healthz/", "/HEALTHZ", "/v1/../healthz"],
+    ...["/../../etc/passwd", "/%2e%2e/etc/passwd", "/%00", "/%0d%0aX-A:%20b"],
+    ...["/%1b[2J", "/.git/config", "//localhost/healthz", "/v1/auth/x"],
+  ].map((path) => ({
+    name: path,
+    data: head(`GET ${path} HTTP/1.1`),
+    ...NOT_FOUND,
+  })),
+  { name: "OPTIONS *", data: head("OPTIONS * HTTP/1.1"), ...NOT_FOUND },
+];
+
+// Control characters of any kind.
+// deno-lint-ignore no-control-regex -- they are the point
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/;
+
+for (const name of SERVERS) {
+  Deno.test(`${name}: each hostile request has its answer, and leaves no trace`, async (t) => {
+    await using server = await ServerProcess.start(name, ["--log", "json"]);
+    const { path, body } = QUESTIONS[name];
+    const probes = [...SMUGGLING, ...HOSTS, ...PATHS, ...bodies(path)];
+    for (const { name, data, status, code } of probes) {
+      await t.step(name, async () => {
+        const response = await exchangeRaw(server.port, data);
+        assertEquals(response.status, status, response.body);
+        if (code === undefined) {
+          assertEquals(response.body, "");
+        } else {
+          assertEquals(
+            response.headers.get("content-type"),
+            "application/problem+json",
+          );
+          const problem = JSON.parse(response.body);
+          assertEquals([problem.code, problem.status], [code, status]);
+          assertEquals(problem.type, `urn:sig:problem:${code}`);
+          assertMatch(problem.instance, /^[0-9a-f-]{36}$/);
+          assertEquals(problem.instance, response.headers.get("x-request-id"));
+          assert(!/:\d+:\d+|\.ts\b|passwd/.test(response.body), response.body);
+        }
+        await assertUntouched(server);
+      });
+    }
+    await t.step("and a good request is still answered", async () => {
+      const response = await exchangeRaw(server.port, rawPost(path, body));
+      assertEquals(response.status, 200, response.body);
+    });
+    const { code, stdout, stderr } = await server.stop();
+    assertEquals([code, stdout], [0, ""]);
+    assert(!CONTROL.test(stderr), "a control character in the log");
+    const entries = logEntries(stderr);
+    assert(entries.length > probes.length / 2);
+    assertEquals(entries.filter(({ level }) => level === "error"), []);
+  });
+
+  Deno.test(`${name}: requests that are odd but well-formed are answered`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const { path, body } = QUESTIONS[name];
+    const chunked = head(`POST ${path} HTTP/1.1`, [
+      JSON_TYPE,
+      "Transfer-Encoding: chunked",
+    ]) + `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const same = rawPost(path, body, [`Content-Length: ${body.length}`]);
+    const odd = [
+      ...["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.1\r\n\r\n"],
+      ...["GET /healthz HTTP/1.1\nHost: localhost\n\n", chunked, same],
+      ...[
+        head("GET http://localhost/healthz HTTP/1.1"),
+        head("GET /healthz?a=b HTTP/1.1"),
+      ],
+      ...[head(GET, ["Upgrade: websocket", "Connection: upgrade"])],
+    ];
+    for (const data of odd) {
+      assertEquals((await exchangeRaw(server.port, data)).status, 200, data);
+    }
+    // Several requests at once on one connection.
+    using client = await RawClient.connect(server.port);
+    await client.send(head(GET).repeat(3));
+    for (let i = 0; i < 3; i++) {
+      assertEquals((await client.receive()).status, 200);
+    }
+  });
+
+  Deno.test(`${name}: every route refuses every other method`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const { path } = QUESTIONS[name];
+    for (
+      const [path_, allow] of [["/healthz", "GET, HEAD"], [
+        path,
+        "POST",
+      ]] as const
+    ) {
+      const methods = [
+        "GET",
+        "HEAD",
+        "POST",
+        "PUT",
+        "DELETE",
+        "PATCH",
+        "OPTIONS",
+      ];
+      for (const method of [...methods, "TRACE", "FOO", "get"]) {
+        if (allow.split(", ").includes(method)) continue;
+        using client = await RawClient.connect(server.port);
+        await client.send(head(`${method} ${path_} HTTP/1.1`));
+        const response = await client.receive(method);
+        assertEquals(response.status, 405, `${method} ${path_}`);
+        assertEquals(response.headers.get("allow"), allow);
+      }
+    }
+  });
+
+  Deno.test(`${name}: a request id can't add a header`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const idOf = async (line: string) =>
+      (await exchangeRaw(server.port, head(GET, [line]))).headers;
+    const split = await idOf("X-Request-ID: a\r\nX-Evil: b");
+    assertEquals([split.get("x-request-id"), split.get("x-evil")], ["a", null]);
+    for (const id of ["a\tb", "\xe9", "x".repeat(256), ""]) {
+      assertMatch(
+        (await idOf(`X-Request-ID: ${id}`)).get("x-request-id")!,
+        /^[0-9a-f-]{36}$/,
+      );
+    }
+    const long = "x".repeat(255);
+    assertEquals(
+      (await idOf(`X-Request-ID: ${long}`)).get("x-request-id"),
+      long,
+    );
+  });
+
+  Deno.test(`${name}: HEAD has the length of what GET sends`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const get = await exchangeRaw(server.port, head("GET /nowhere HTTP/1.1"));
+    using client = await RawClient.connect(server.port);
+    await client.send(head("HEAD /nowhere HTTP/1.1"));
+    const answer = await client.receive("HEAD");
+    assertEquals(answer.status, 404);
+    assertEquals(
+      answer.headers.get("content-length"),
+      get.headers.get("content-length"),
+    );
+  });
+}
+
+Deno.test("api: an allowed origin may ask, and only that one", async () => {
+  const origin = "https://app.acme.example";
+  await using server = await ServerProcess.start("api", [
+    "--cors-origin",
+    origin,
+  ]);
+  const preflight = (from: string) =>
+    exchangeRaw(
+      server.port,
+      head("OPTIONS /v1/check HTTP/1.1", [
+        `Origin: ${from}`,
+        "Access-Control-Request-Method: POST",
+        "Access-Control-Request-Headers: content-type",
+      ]),
+    );
+  const yes = await preflight(origin);
+  assertEquals(yes.status, 204);
+  assertEquals(yes.headers.get("access-control-allow-origin"), origin);
+  assertEquals(yes.headers.get("vary")?.toLowerCase().includes("origin"), true);
+  const no = await preflight("https://evil.example");
+  assertEquals(no.status, 405);
+  assertEquals(no.headers.get("access-control-allow-origin"), null);
+  const { path, body } = QUESTIONS.api;
+  const cross = ["Sec-Fetch-Site: cross-site", `Origin: ${origin}`];
+  const asked = await exchangeRaw(server.port, rawPost(path, body, cross));
+  assertEquals(asked.status, 200, asked.body);
+  assertEquals(asked.headers.get("access-control-allow-origin"), origin);
+});

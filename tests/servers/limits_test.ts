@@ -1,0 +1,306 @@
+// Tokens, rates and places, at both servers as real processes (SECURITY A3).
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  askWhile,
+  exchangeRaw,
+  head,
+  RawClient,
+  rawPost,
+} from "./testdata/raw_client.ts";
+import {
+  assertUntouched,
+  LEAST,
+  logEntries,
+  QUESTIONS,
+  runToEnd,
+  ServerProcess,
+  SERVERS,
+} from "./testdata/server_process.ts";
+
+/** The head of a question whose body is announced, and not sent. */
+function unfinished(path: string, length: number): string {
+  return head(`POST ${path} HTTP/1.1`, [
+    "Content-Type: application/json",
+    `Content-Length: ${length}`,
+  ]);
+}
+
+async function withTokenFile(
+  content: string | Uint8Array,
+  use: (path: string, permissions: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/token`;
+  try {
+    await Deno.writeFile(
+      path,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
+    await use(path, [...LEAST, `--allow-read=${path}`]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("api: the token of a file is asked for, and never told", async () => {
+  const token = "s3cret-token";
+  await withTokenFile(`${token}\n`, async (file, permissions) => {
+    await using server = await ServerProcess.start("api", [
+      "--token-file",
+      file,
+    ], {
+      permissions,
+    });
+    const { path, body } = QUESTIONS.api;
+    const send = (...authorization: readonly string[]) =>
+      exchangeRaw(
+        server.port,
+        rawPost(
+          path,
+          body,
+          authorization.map((each) => `Authorization: ${each}`),
+        ),
+      );
+    assertEquals((await send(`Bearer ${token}`)).status, 200);
+    assertEquals((await send(`bearer ${token}`)).status, 200);
+    const wrong = [
+      "",
+      `Basic ${token}`,
+      `Bearer ${token}x`,
+      "Bearer s3cret-toke",
+    ];
+    const doubled = [`Bearer ${token}`, `Bearer ${token}`];
+    for (const given of [[], ...wrong.map((each) => [each]), doubled]) {
+      const response = await send(...given);
+      assertEquals(response.status, 401, given.join());
+      assertEquals(response.headers.get("www-authenticate"), "Bearer");
+      assertEquals(JSON.parse(response.body).code, "unauthorized");
+      assert(!response.body.includes(token));
+    }
+    assertEquals(await fetch(`${server.url}/openapi.json`).then(status), 200);
+    await assertUntouched(server);
+    const { code, stderr } = await server.stop();
+    assertEquals(code, 0);
+    assert(!stderr.includes("s3cret"), "a token in the log");
+  });
+});
+
+async function status(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("api: a token file that holds no token is refused", async () => {
+  const many = new Uint8Array(5000).fill(0x61);
+  for (
+    const [content, code] of [
+      ["", "invalid_request"],
+      ["\n", "invalid_request"],
+      ["a\nb\n", "invalid_request"],
+      ["a b", "invalid_request"],
+      [new Uint8Array([0xff, 0x00, 0x61]), "invalid_request"],
+      [many, "document_too_large"],
+    ] as const
+  ) {
+    await withTokenFile(content, async (file, permissions) => {
+      const ended = await runToEnd("api", [
+        "--addr",
+        "127.0.0.1:0",
+        "--token-file",
+        file,
+      ], {
+        permissions,
+      });
+      assertEquals([ended.code, ended.stdout], [2, ""]);
+      assert(
+        ended.stderr.startsWith(`sig-api: ${code}: Cannot `),
+        ended.stderr,
+      );
+    });
+  }
+});
+
+for (const name of SERVERS) {
+  const { path, body } = QUESTIONS[name];
+
+  Deno.test(`${name}: a client over its rate waits, another one doesn't`, async () => {
+    await using server = await ServerProcess.start(name, [
+      ...[
+        "--rate-limit",
+        "1/s",
+        "--trust-proxy",
+        "127.0.0.0/8",
+        "--log",
+        "off",
+      ],
+    ]);
+    const from = (client: string) =>
+      exchangeRaw(
+        server.port,
+        rawPost(path, body, [`X-Forwarded-For: ${client}`]),
+      );
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 5 }, () => from("192.0.2.1")),
+    );
+    const all = [first!, ...others];
+    const refused = all.filter(({ status }) => status === 429);
+    assert(refused.length >= 3, all.map(({ status }) => status).join());
+    for (const { headers, body } of refused) {
+      assertEquals(headers.get("retry-after"), "1");
+      assertEquals(JSON.parse(body).code, "rate_limited");
+    }
+    assertEquals((await from("192.0.2.2")).status, 200);
+    assertEquals((await from("evil, 192.0.2.3")).status, 200);
+    for (let i = 0; i < 5; i++) await assertUntouched(server);
+  });
+
+  Deno.test(`${name}: without a trusted proxy nobody can pose as others`, async () => {
+    await using server = await ServerProcess.start(name, [
+      ...["--rate-limit", "1/s", "--log", "off"],
+    ]);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        exchangeRaw(
+          server.port,
+          rawPost(path, body, [`X-Forwarded-For: 192.0.2.${i}`]),
+        )),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    assert(refused.length >= 4, answers.map(({ status }) => status).join());
+  });
+
+  Deno.test(`${name}: held-up bodies take the places, health checks go on`, async () => {
+    await using server = await ServerProcess.start(name, [
+      "--max-concurrent",
+      "4",
+    ]);
+    const clients: RawClient[] = [];
+    try {
+      for (let i = 0; i < 4; i++) {
+        const client = await RawClient.connect(server.port);
+        clients.push(client);
+        await client.send(unfinished(path, body.length) + body.slice(0, 3));
+      }
+      // The fourth may be on its way still.
+      const answer = await askWhile(server.port, rawPost(path, body), 200);
+      assertEquals(answer.status, 503);
+      assertEquals(answer.headers.get("retry-after"), "1");
+      assertEquals(JSON.parse(answer.body).code, "overloaded");
+      for (let i = 0; i < 10; i++) await assertUntouched(server);
+      // They were only slow: they are answered when they go on.
+      for (const client of clients) {
+        await client.send(body.slice(3));
+        assertEquals((await client.receive()).status, 200);
+      }
+      assertEquals(
+        (await exchangeRaw(server.port, rawPost(path, body))).status,
+        200,
+      );
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  });
+
+  Deno.test(`${name}: places of clients that went away are free again`, async () => {
+    await using server = await ServerProcess.start(name, [
+      "--max-concurrent",
+      "4",
+    ]);
+    for (let i = 0; i < 20; i++) {
+      using client = await RawClient.connect(server.port);
+      await client.send(unfinished(path, body.length) + body.slice(0, 3));
+    }
+    const answer = await askWhile(server.port, rawPost(path, body), 503);
+    assertEquals(answer.status, 200);
+    const { stderr } = await server.stop();
+    const levels = new Set(logEntries(stderr).map(({ level }) => level));
+    assertEquals([...levels], ["info"]);
+  });
+
+  Deno.test(`${name}: a body that never comes, or drips, is given up`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    using silent = await RawClient.connect(server.port);
+    await silent.send(unfinished(path, 50));
+    using large = await RawClient.connect(server.port);
+    await large.send(unfinished(path, 60_000) + "{");
+    using chunked = await RawClient.connect(server.port);
+    await chunked.send(
+      head(`POST ${path} HTTP/1.1`, [
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+      ]) + "1\r\n{\r\n",
+    );
+    using dripping = await RawClient.connect(server.port);
+    await dripping.send(unfinished(path, 1000) + "{");
+    const drip = setInterval(() => dripping.send(" "), 300);
+    try {
+      const clients = [silent, large, chunked, dripping];
+      for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
+        assertEquals(answer.status, 408);
+        assertEquals(JSON.parse(answer.body).code, "request_timeout");
+        // The rest is not awaited.
+        assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
+      }
+    } finally {
+      clearInterval(drip);
+    }
+    await assertUntouched(server);
+  });
+}
+
+Deno.test({
+  name:
+    "api: bodies that were given up hold no memory, however much still comes",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using server = await ServerProcess.start("api", ["--log", "off"]);
+    const before = await residentBytes(server.pid);
+    const clients = await Promise.all(
+      Array.from({ length: 16 }, () => RawClient.connect(server.port)),
+    );
+    try {
+      for (const client of clients) {
+        await client.send(unfinished(QUESTIONS.api.path, 16 * 1024 * 1024));
+      }
+      for (const client of clients) {
+        assertEquals((await client.receive()).status, 408);
+      }
+      // All but the last byte of what was announced.
+      const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
+      for (const client of clients) {
+        for (let i = 0; i < 15; i++) await client.send(mebibyte);
+      }
+      const grown = await residentBytes(server.pid) - before;
+      assert(grown < 64 * 1024 * 1024, `${grown} bytes more than before`);
+      await assertUntouched(server);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  },
+});
+
+Deno.test({
+  name: "api: announced bodies hold nothing that others need",
+  async fn() {
+    await using server = await ServerProcess.start("api", ["--log", "off"]);
+    const { path, body } = QUESTIONS.api;
+    const clients = await Promise.all(
+      Array.from({ length: 64 }, () => RawClient.connect(server.port)),
+    );
+    try {
+      for (const client of clients) {
+        await client.send(unfinished(path, 16 * 1024 * 1024));
+      }
+      await assertUntouched(server);
+      const answer = await exchangeRaw(server.port, rawPost(path, body));
+      assertEquals(answer.status, 200, answer.body);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  },
+});
+
+async function residentBytes(pid: number): Promise<number> {
+  const text = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)![1]) * 1024;
+}

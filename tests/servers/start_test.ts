@@ -1,0 +1,200 @@
+// From words to a server that listens, or to one line that says why not.
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { exchangeRaw, head } from "./testdata/raw_client.ts";
+import {
+  assertUntouched,
+  LEAST,
+  runToEnd,
+  ServerProcess,
+  SERVERS,
+} from "./testdata/server_process.ts";
+
+/** What a process of its own port needs to be reachable by others. */
+const PUBLIC = {
+  api: ["--public"],
+  web: ["--public", "--audience", "https://login.acme.example"],
+};
+
+/** Code, first line and hint of a start that failed; anything else fails. */
+async function refusal(
+  name: "api" | "web",
+  args: readonly string[],
+  permissions: readonly string[] = LEAST,
+): Promise<readonly [string, string | undefined]> {
+  const { code, stdout, stderr } = await runToEnd(name, args, { permissions });
+  assertEquals([code, stdout], [2, ""], stderr);
+  const [first = "", hint, ...rest] = stderr.trimEnd().split("\n");
+  assertEquals(rest, [], "more than a line and a hint");
+  assert(first.startsWith(`sig-${name}: `), first);
+  assert(!/\.ts:\d+/.test(stderr), "a stack");
+  return [
+    first.slice(`sig-${name}: `.length),
+    hint?.replace(/^ {2}hint: /, ""),
+  ];
+}
+
+// SECURITY A4; the full table is a test of the flag's parser.
+const ADDRESSES = ["", "8787", ":8787", "127.0.0.1", "127.0.0.1:65536"];
+const MORE_ADDRESSES = ["127.0.0.1:-1", "127.1:80", "::1:80", "[::1]", "0:80"];
+const STRANGE_ADDRESSES = [
+  "http://127.0.0.1:80",
+  "a b:80",
+  "127.0.0.1:\u001b[2J",
+];
+
+for (const name of SERVERS) {
+  Deno.test(`${name}: an address that can't be meant is refused`, async () => {
+    const all = [...ADDRESSES, ...MORE_ADDRESSES, ...STRANGE_ADDRESSES];
+    await Promise.all(all.map(async (address) => {
+      const [line] = await refusal(name, ["--addr", address]);
+      assertMatch(line, /^invalid_request: Cannot run: --addr /);
+    }));
+  });
+
+  Deno.test(`${name}: a server that others can reach must be meant to be`, async () => {
+    await Promise.all(
+      [
+        "0.0.0.0:0",
+        "[::]:0",
+        "192.0.2.1:0",
+        "sig.acme.example:0",
+        "[::ffff:127.0.0.1]:0",
+      ]
+        .map(async (address) => {
+          const [line, hint] = await refusal(name, ["--addr", address]);
+          assertMatch(
+            line,
+            /^invalid_request: Cannot run: .*(--token-file|--audience)/,
+          );
+          assert(hint !== undefined, "no hint");
+          const insecure = ["--addr", address, "--allow-insecure"];
+          assertMatch(
+            (await refusal(name, [...insecure, ...PUBLIC[name]]))[0],
+            /^invalid_request: Cannot run: --allow-insecure is for servers that/,
+          );
+        }),
+    );
+  });
+
+  Deno.test(`${name}: words that can't be meant are refused with what is near`, async () => {
+    const known = ["--addr", "127.0.0.1:0"];
+    await Promise.all(
+      ([
+        [
+          ["--isuer", "a.example"],
+          'there is no flag "--isuer"',
+          "Did you mean --issuer?",
+        ],
+        [["--xyzzy"], 'there is no flag "--xyzzy"', `See: sig-${name} --help`],
+        [
+          ["--log", "jsn"],
+          "--log must be one of json, text, off",
+          "Did you mean json?",
+        ],
+        [["--log", "off", "--log", "off"], "--log is given twice", undefined],
+        [["now"], '"now" is one word too many', `See: sig-${name} --help`],
+        [
+          ["--rate-limit", "0/s"],
+          "--rate-limit must be a number of",
+          "For example: 20/s.",
+        ],
+        [
+          ["--max-concurrent", "0"],
+          "--max-concurrent must be a number from 1",
+          undefined,
+        ],
+      ] as const).map(async ([args, why, expected]) => {
+        const [line, hint] = await refusal(name, [...known, ...args]);
+        assertStringIncludes(line, `invalid_request: Cannot run: ${why}`);
+        assertEquals(hint, expected);
+      }),
+    );
+    const [line, hint] = await refusal(name, [
+      ...known,
+      "--trust-proxy",
+      "all",
+    ]);
+    assertEquals(
+      line,
+      'invalid_request: Cannot trust proxy "all": it must be a network',
+    );
+    assertEquals(hint, "For example: 10.0.0.0/8.");
+  });
+
+  Deno.test(`${name}: help and version need no permission`, async () => {
+    const none = { permissions: [] };
+    const help = await runToEnd(name, ["--help"], none);
+    assertEquals([help.code, help.stderr], [0, ""]);
+    for (
+      const flag of ["--addr", "--log", "--trust-proxy", "--help", "--version"]
+    ) {
+      assertStringIncludes(help.stdout, `  ${flag} `);
+    }
+    const version = await runToEnd(name, ["--version"], none);
+    assertEquals([version.code, version.stderr], [0, ""]);
+    assertMatch(version.stdout, /^sig-(api|web) \d+\.\d+\.\d+\n$/);
+  });
+
+  Deno.test(`${name}: a port in use, and a permission that is missing`, async () => {
+    await using server = await ServerProcess.start(name);
+    const address = `127.0.0.1:${server.port}`;
+    const expected =
+      `invalid_request: Cannot listen on ${address}: it is in use or not allowed`;
+    assertEquals((await refusal(name, ["--addr", address]))[0], expected);
+    assertEquals((await refusal(name, ["--addr", address], []))[0], expected);
+    await assertUntouched(server);
+  });
+
+  Deno.test(`${name}: the network of loopback is all that a server needs`, async () => {
+    for (
+      const args of [
+        ...[[], ["--trust-proxy", "10.0.0.0/8", "--rate-limit", "5/s"]],
+        ...[["--issuer", "acme.example", "--allow-insecure"]],
+        ...(name === "web" ? [["--demo"]] : []),
+      ]
+    ) {
+      await using server = await ServerProcess.start(name, args);
+      for (const path of ["/healthz", "/", "/docs", "/openapi.json"]) {
+        const response = await fetch(`${server.url}${path}`);
+        await response.body?.cancel();
+        assert(response.status < 500, `${path}: ${response.status}`);
+      }
+      const { code, stderr } = await server.stop();
+      assertEquals(code, 0);
+      assert(!/NotCapable|"level":"error"/.test(stderr), stderr);
+    }
+  });
+
+  Deno.test(`${name}: a name that a proxy gives is answered with --host`, async () => {
+    const proxied = "sig.acme.example";
+    await using server = await ServerProcess.start(name, ["--host", proxied]);
+    for (
+      const [host, status] of [
+        [proxied, 200],
+        [`${proxied}:8443`, 200],
+        ["localhost", 200],
+        ["127.0.0.1:1", 200],
+        ["[::1]", 200],
+        ["acme.example", 421],
+      ] as const
+    ) {
+      const data = head("GET /healthz HTTP/1.1", [], `Host: ${host}`);
+      assertEquals((await exchangeRaw(server.port, data)).status, status, host);
+    }
+  });
+}
+
+Deno.test("api: a token file that can't be read is one line", async () => {
+  const args = ["--addr", "127.0.0.1:0", "--token-file", "/no/such/file"];
+  for (const permissions of [LEAST, [...LEAST, "--allow-read"]]) {
+    assertEquals(
+      (await refusal("api", args, permissions))[0].split(":")[0],
+      "source_not_found",
+    );
+  }
+});

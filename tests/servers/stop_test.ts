@@ -1,0 +1,126 @@
+// Stopping under load: whoever was heard is answered.
+import { assert, assertEquals } from "@std/assert";
+import { askWhile, head, RawClient, rawPost } from "./testdata/raw_client.ts";
+import {
+  QUESTIONS,
+  ServerProcess,
+  SERVERS,
+} from "./testdata/server_process.ts";
+
+const WORKERS = 8;
+
+/** Asks on its own connection until the server says no more. */
+async function askOn(port: number, data: string, done: () => boolean) {
+  let answered = 0;
+  let broken = 0;
+  while (!done()) {
+    const client = await RawClient.connect(port).catch(() => undefined);
+    if (client === undefined) break;
+    using connection = client;
+    while (!done()) {
+      if (!await connection.send(data)) break;
+      const { status, headers, body } = await connection.receive();
+      if (status === 0) break;
+      // 503: sent away in words, after the signal.
+      if (!isWhole(body, headers)) broken++;
+      else if (status === 200) answered++;
+      else if (status !== 503) broken++;
+    }
+  }
+  return { answered, broken };
+}
+
+function isWhole(body: string, headers: Headers): boolean {
+  JSON.parse(body);
+  return body.length === Number(headers.get("content-length"));
+}
+
+for (const name of SERVERS) {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) {
+    Deno.test(`${name}: ${signal} under load breaks no answer`, async () => {
+      await using server = await ServerProcess.start(name, ["--log", "off"]);
+      const { path, body } = QUESTIONS[name];
+      const data = rawPost(path, body);
+      // Taken (a 100 says so), and answered when its last byte comes, after the
+      // signal.
+      using late = await RawClient.connect(server.port);
+      await late.send(
+        rawPost(path, body, ["Expect: 100-continue"]).slice(0, -1),
+      );
+      assertEquals((await late.receive()).status, 100);
+      let stopped = false;
+      const workers = Array.from(
+        { length: WORKERS },
+        () => askOn(server.port, data, () => stopped),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      server.signal(signal);
+      await untilDraining(server.port);
+      await late.send(data.slice(-1));
+      const answer = await late.receive();
+      assertEquals(answer.status, 200, answer.body);
+      assert(isWhole(answer.body, answer.headers));
+      const { code, stdout } = await server.ended();
+      stopped = true;
+      assertEquals([code, stdout], [0, ""]);
+      let answered = 0;
+      for (const result of await Promise.all(workers)) {
+        assertEquals(result.broken, 0);
+        answered += result.answered;
+      }
+      assert(answered > WORKERS, `${answered} answers`);
+    });
+  }
+
+  Deno.test(`${name}: idle connections don't hold up the end`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    using idle = await RawClient.connect(server.port);
+    await idle.send(head("GET /healthz HTTP/1.1"));
+    assertEquals((await idle.receive()).status, 200);
+    using silent = await RawClient.connect(server.port);
+    const { code } = await server.stop();
+    assertEquals(code, 0);
+    assertEquals((await idle.receive()).status, 0);
+    assertEquals((await silent.receive()).status, 0);
+  });
+
+  Deno.test(`${name}: a second signal breaks nothing, and the grace ends`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const { path, body } = QUESTIONS[name];
+    using client = await RawClient.connect(server.port);
+    await client.send(
+      rawPost(path, body, ["Expect: 100-continue"]).slice(0, -1),
+    );
+    assertEquals((await client.receive()).status, 100);
+    server.signal("SIGINT");
+    await untilDraining(server.port);
+    server.signal("SIGINT");
+    server.signal("SIGTERM");
+    await client.send(body.slice(-1));
+    assertEquals((await client.receive()).status, 200);
+    assertEquals((await server.ended()).code, 0);
+  });
+}
+
+Deno.test("web: a request that never ends is cut off when the grace is over", async () => {
+  await using server = await ServerProcess.start("web", ["--log", "off"]);
+  using client = await RawClient.connect(server.port);
+  await client.send(
+    head("POST /nowhere HTTP/1.1", ["Content-Length: 1000000"]),
+  );
+  assertEquals((await client.receive()).status, 404);
+  const drip = setInterval(() => client.send(" "), 100);
+  try {
+    const { code, stderr } = await server.stop();
+    assertEquals(code, 0, stderr);
+  } finally {
+    clearInterval(drip);
+  }
+});
+
+/** It has heard of the signal when it takes no further request. */
+async function untilDraining(port: number): Promise<void> {
+  const answer = await askWhile(port, head("GET /healthz HTTP/1.1"), 200);
+  assertEquals(answer.status, 503);
+  assertEquals(JSON.parse(answer.body).code, "overloaded");
+}
