@@ -171,22 +171,39 @@ type Answer = (
   params: { readonly [name: string]: string },
 ) => Promise<Response>;
 
-/** What finds a request's route; every error is answered by the exchange. */
+/**
+ * What finds a request's route; every error is answered by the exchange. Each
+ * path has one handler a method: a second one, for the other methods, would
+ * take the router off its fast way, so those are told by a router of their own.
+ */
 function createRouter(routes: readonly Route[], answer: Answer) {
   const router = new Hono<{ Bindings: Bindings }>();
-  const allowed = new Map<string, string[]>();
   for (const route of routes) {
-    const methods = allowed.get(route.path) ?? [];
-    allowed.set(route.path, methods);
-    methods.push(...(route.method === "GET" ? ["GET", "HEAD"] : ["POST"]));
+    const hasParams = route.path.includes(":");
     router.on(route.method, route.path, async ({ env, req }) => {
       try {
-        return await answer(route, env, req.param());
+        return await answer(route, env, hasParams ? req.param() : NO_PARAMS);
       } catch (error) {
         // Here, since a thrown non-error would escape the router's handler.
         return env.exchange.refuse(error);
       }
     });
+  }
+  const others = createOtherMethods(routes);
+  router.notFound(({ env }) => others.fetch(env.exchange.request, env));
+  return router;
+}
+
+const NO_PARAMS = Object.freeze({});
+
+/** Answers what no route does: 405 on a known path, else 404. */
+function createOtherMethods(routes: readonly Route[]) {
+  const router = new Hono<{ Bindings: Bindings }>();
+  const allowed = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    const methods = allowed.get(path) ?? [];
+    allowed.set(path, methods);
+    methods.push(...(method === "GET" ? ["GET", "HEAD"] : ["POST"]));
   }
   for (const [path, methods] of allowed) {
     const allow = methods.join(", ");
