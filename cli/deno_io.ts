@@ -8,6 +8,7 @@ export function createDenoIo(): Io {
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
+    log: async (text) => (await import("@sig/api/http")).writeLog(text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
     env: readVariable,
     now: () => new Date(),

@@ -13,6 +13,8 @@ export interface Io {
   stdout(text: string): void;
   /** Writes everything that is no result. */
   stderr(text: string): void;
+  /** Writes a server's log lines, without holding it up. */
+  log?(text: string): Promise<void>;
   /** Whether a stream is a terminal. */
   isTerminal(stream: "stdout" | "stderr"): boolean;
   /** A variable of the environment, undefined when unset or not readable. */

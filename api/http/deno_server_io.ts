@@ -45,8 +45,13 @@ function writeAll(
   }
 }
 
-/** Beside the process: a reader that is slow or stopped holds up nobody. */
-async function writeLog(text: string): Promise<void> {
+/**
+ * Writes to standard error beside the process: a reader that is slow or stopped
+ * holds up nobody.
+ *
+ * @throws {Deno.errors.BrokenPipe} when the reader has gone.
+ */
+export async function writeLog(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length;) {
     at += await Deno.stderr.write(bytes.subarray(at));

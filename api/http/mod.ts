@@ -27,7 +27,7 @@ export {
   type ReplyOptions,
 } from "./exchange.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
-export { createServerIo } from "./deno_server_io.ts";
+export { createServerIo, writeLog } from "./deno_server_io.ts";
 export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
