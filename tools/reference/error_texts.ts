@@ -288,7 +288,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "The feed has not reached the sequence that the question demands.",
     "Try again later, or see whether the right feed is published.",
   ),
-  challenge_expired: says("The challenge was answered too late.", NEW_CHALLENGE),
+  challenge_expired: says(
+    "The challenge was answered too late.",
+    NEW_CHALLENGE,
+  ),
   challenge_burned: says(
     "Five attempts that knew the nonce have failed.",
     NEW_CHALLENGE,
@@ -343,7 +346,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   ),
   feed_stale: says(
     "What is known is older than allowed, and could not be refreshed.",
-    "See that the issuer can be reached; `cause` in the log says why not.",
+    "See that the issuer can be reached; `reason` names the code that refreshing failed with.",
   ),
   store_unavailable: says(
     "The store of challenges, or the disk below the issuer, does not work.",

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs a command if the issuer allows the subject to deploy.
+#
+#   gate.sh SOURCE SUBJECT COMMAND [ARGUMENT...]
+#
+# Exit codes: the command's own; 77 denied; 75 no answer, try again later.
+set -u
+source=$1 subject=$2
+shift 2
+
+tries=3
+while :; do
+  sig check --sig "$source" --subject "$subject" --format text \
+    --require relationship=employee --require role=deploy
+  case $? in
+    0) exec "$@" ;;
+    1) echo "gate: denied" >&2; exit 77 ;;
+  esac
+  # 2 is no answer: neither an allow nor a deny.
+  tries=$((tries - 1))
+  [ "$tries" -gt 0 ] || { echo "gate: no answer" >&2; exit 75; }
+  sleep "${GATE_PAUSE_SECONDS:-5}"
+done

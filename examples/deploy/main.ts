@@ -1,0 +1,22 @@
+/**
+ * The login and the verification API in one project for Deno Deploy, or for
+ * `deno serve`. Both are set up by variables: `SIG_AUDIENCES`, `SIG_ISSUERS`,
+ * `SIG_REQUIRE`, `SIG_TOKEN`, `SIG_MAX_AGE`.
+ *
+ * @module
+ */
+
+import api from "@sig/api/serve";
+import login from "@sig/web/serve";
+
+const API = /^\/(v1\/(check|verify|dump-state)|access\/|openapi\.json|docs)/;
+const AUTHZEN = "/.well-known/authzen-configuration";
+
+const server: Deno.ServeDefaultExport = {
+  fetch(request, info) {
+    const { pathname } = new URL(request.url);
+    const isApi = API.test(pathname) || pathname === AUTHZEN;
+    return (isApi ? api : login).fetch(request, info);
+  },
+};
+export default server;

@@ -1,0 +1,144 @@
+/**
+ * Every command in the documents is run, and what they show is compared. What
+ * can't be run here says why, in an HTML comment before its fence.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { assertShown } from "./expected_output.ts";
+import { serveIssuer } from "./issuer_site.ts";
+import { missingPrograms } from "./programs.ts";
+import { type Block, readBlocks, reasonNotRun } from "./read_blocks.ts";
+import { runDocument } from "./run_document.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/**
+ * Blocks that are not run, by document. Adding one means to change a number
+ * here, so that none is hidden silently.
+ */
+const NOT_RUN: { readonly [document: string]: number } = {
+  "CONTRIBUTING.md": 2,
+  "README.md": 1,
+  "cli/README.md": 2,
+  "consumer/README.md": 3,
+  "core/README.md": 1,
+  "docs/deploy.md": 3,
+  "docs/run-an-issuer.md": 3,
+  "issuer/README.md": 1,
+  "jose/README.md": 1,
+  "web/README.md": 1,
+};
+
+/**
+ * All but docs/reference, which is made from the programs' own tables; their
+ * examples have tests beside them.
+ */
+async function findDocuments(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of ["", "docs/"]) {
+    for await (const { name, isFile } of Deno.readDir(new URL(folder, ROOT))) {
+      if (isFile && name.endsWith(".md")) found.push(folder + name);
+    }
+  }
+  for await (const { name, isDirectory } of Deno.readDir(ROOT)) {
+    if (!isDirectory || name.startsWith(".")) continue;
+    const path = `${name}/README.md`;
+    const isThere = await Deno.stat(new URL(path, ROOT)).catch(() => undefined);
+    if (isThere && !found.includes(path)) found.push(path);
+  }
+  return found.sort();
+}
+
+/** Settings of other programs. */
+const FOREIGN = new Set(["ini", "nginx"]);
+/** Commands, programs, and what is only read. */
+const KNOWN = new Set(["sh", "ts", "json", "text", "", ...FOREIGN]);
+
+/** Shell blocks are run here, ts blocks by `deno test --doc`. */
+const isCommand = (block: Block) => block.language === "sh";
+const isIgnored = (block: Block) =>
+  block.language === "ts" && block.words.includes("ignore");
+
+const documents = new Map<string, readonly Block[]>();
+for (const path of await findDocuments()) {
+  documents.set(
+    path,
+    readBlocks(await Deno.readTextFile(new URL(path, ROOT))),
+  );
+}
+
+Deno.test("whatever in the documents is not run says why, and is counted", () => {
+  const counts: Record<string, number> = {};
+  for (const [path, blocks] of documents) {
+    for (const block of blocks) {
+      const place = `${path}:${block.line}`;
+      const reason = reasonNotRun(block);
+      if (isIgnored(block) || FOREIGN.has(block.language)) {
+        assert(reason, `${place} does not say why it is not run`);
+      }
+      if (reason === undefined) continue;
+      console.log(`not run: ${place}: ${reason}`);
+      counts[path] = (counts[path] ?? 0) + 1;
+    }
+  }
+  assertEquals(counts, NOT_RUN);
+});
+
+Deno.test("no shell block hides behind another language", () => {
+  for (const [path, blocks] of documents) {
+    for (const { language, line } of blocks) {
+      assert(
+        KNOWN.has(language),
+        `${path}:${line}: unknown language ${JSON.stringify(language)}`,
+      );
+    }
+  }
+});
+
+const missing = await missingPrograms();
+/** Without them the commands are visibly ignored; SIG_CI=1 demands them. */
+const ignore = missing.length > 0 && Deno.env.get("SIG_CI") !== "1";
+
+for (const [path, blocks] of documents) {
+  const toRun = blocks.filter((block) =>
+    isCommand(block) && reasonNotRun(block) === undefined
+  );
+  if (toRun.length === 0) continue;
+  Deno.test({
+    name: `the commands of ${path} do what it says`,
+    ignore,
+    async fn() {
+      assertEquals(missing, []);
+      const dir = await Deno.makeTempDir({ prefix: "sig-docs-issuer-" });
+      try {
+        await using issuer = await serveIssuer(dir);
+        const { failure, outputs } = await runDocument(toRun, issuer.host);
+        assert(failure === undefined, `${path}: ${failure}`);
+        compare(path, blocks, outputs);
+      } finally {
+        await Deno.remove(dir, { recursive: true });
+      }
+    },
+  });
+}
+
+/** A `text` block right behind a command is its output. */
+function compare(
+  path: string,
+  blocks: readonly Block[],
+  outputs: ReadonlyMap<number, string>,
+): void {
+  for (const [i, block] of blocks.entries()) {
+    const before = blocks[i - 1];
+    if (block.language !== "text" || !block.follows || !before) continue;
+    const output = outputs.get(before.line);
+    if (output === undefined) continue;
+    try {
+      assertShown(output, block.text);
+    } catch (error) {
+      throw new Error(`${path}:${block.line} shows something else`, {
+        cause: error,
+      });
+    }
+  }
+}

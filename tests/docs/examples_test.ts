@@ -1,0 +1,291 @@
+/** The examples as processes, on loopback: also where they refuse. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  generateSigningKey,
+  importSigningKey,
+  jwkToDidKey,
+  signAttestation,
+} from "@sig/jose";
+import { createApp } from "@sig/api";
+import { serveIssuer } from "./issuer_site.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const CONFIG = new URL("deno.json", ROOT).pathname;
+const SHIMS = new URL("shims/", import.meta.url).pathname;
+
+function path(example: string): string {
+  return new URL(`examples/${example}`, ROOT).pathname;
+}
+
+/** A server of an example, on any port. */
+async function serve(
+  args: readonly string[],
+  env: { readonly [name: string]: string },
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env: { ...env, NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const end = async () => {
+    child.kill("SIGTERM");
+    await child.status;
+  };
+  // Deno says on one of them where it listens.
+  const [out, err] = [child.stdout, child.stderr].map((stream) =>
+    findUrl(stream)
+  );
+  try {
+    const url = await Promise.any([out!.url, err!.url]);
+    return {
+      url,
+      async [Symbol.asyncDispose]() {
+        await end();
+        await Promise.all([out!.ended, err!.ended]);
+      },
+    };
+  } catch (error) {
+    await child.status;
+    throw error;
+  }
+}
+
+function findUrl(stream: ReadableStream<Uint8Array>) {
+  const { promise, reject, resolve } = Promise.withResolvers<string>();
+  const read = async () => {
+    let text = "";
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
+      if (url !== undefined) resolve(url);
+    }
+    reject(new Error(`it did not start: ${text}`));
+  };
+  return { url: promise, ended: read() };
+}
+
+async function withIssuer(work: (host: string) => Promise<void>) {
+  const dir = await Deno.makeTempDir({ prefix: "sig-example-" });
+  try {
+    await using issuer = await serveIssuer(dir);
+    await work(issuer.host);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+Deno.test("hono-login: one login, one session, bound to the browser that asked", async () => {
+  const origin = "http://127.0.0.1:8000";
+  await using app = await serve([
+    "run",
+    "--no-prompt",
+    "--allow-net",
+    "--allow-env=PORT,ORIGIN",
+    `--config=${CONFIG}`,
+    path("hono-login/main.ts"),
+  ], { PORT: "0", ORIGIN: origin });
+  const post = (at: string, cookie: string, body: string) =>
+    fetch(app.url + at, { method: "POST", headers: { cookie }, body });
+  const cookieOf = (response: Response, name: string) =>
+    response.headers.getSetCookie().find((each) => each.startsWith(`${name}=`))
+      ?.split(";")[0] ?? "";
+  const key = await importSigningKey(await generateSigningKey());
+  const now = () => new Date();
+
+  const begun = await post("/login/challenge", "", "");
+  const challenge = await begun.json();
+  const attestation = await signAttestation({ challenge, key, now });
+  const elsewhere = await post("/login/session", "", attestation);
+  assertEquals([elsewhere.status, await elsewhere.text()], [
+    400,
+    "no login was begun here",
+  ]);
+
+  const mine = cookieOf(begun, "challenge");
+  const another = await post("/login/challenge", "", "");
+  await another.body?.cancel();
+  const other = cookieOf(another, "challenge");
+  const confused = await post("/login/session", other, attestation);
+  assertEquals(confused.status, 422);
+  assertEquals((await confused.json()).code, "invalid_attestation");
+
+  const done = await post("/login/session", mine, attestation);
+  const subject = jwkToDidKey(key.publicJwk);
+  assertEquals([done.status, await done.json()], [200, { subject }]);
+  const again = await post("/login/session", mine, attestation);
+  assertEquals((await again.json()).code, "challenge_used");
+
+  const session = cookieOf(done, "session");
+  const me = (cookie: string) =>
+    fetch(`${app.url}/me`, { headers: { cookie } });
+  assertEquals(await (await me(session)).json(), { subject });
+  const out = await post("/logout", session, "");
+  assertEquals([out.status, await out.text()], [204, ""]);
+  const after = await me(session);
+  assertEquals([after.status, await after.text()], [401, "log in"]);
+});
+
+Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
+  withIssuer(async (host) => {
+    const did = `did:web:${host.replace(":", "%3A")}`;
+    const api = createApp({ issuers: [did], allowPrivate: true, maxAgeMs: 0 });
+    const quiet = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    const decisionPoint = Deno.serve(quiet, (request) => api.fetch(request));
+    const seen: string[] = [];
+    const upstream = Deno.serve(quiet, async (request) => {
+      const { pathname, search } = new URL(request.url);
+      seen.push(`${request.method} ${pathname}${search}`);
+      return new Response(`upstream ${await request.text()}`);
+    });
+    const at = ({ addr }: typeof upstream) => `http://127.0.0.1:${addr.port}/`;
+    {
+      await using gateway = await serve([
+        "run",
+        "--no-prompt",
+        "--allow-net",
+        "--allow-env=PORT,UPSTREAM,DECISION_POINT,ISSUER",
+        `--config=${CONFIG}`,
+        path("authzen-gateway/main.ts"),
+      ], {
+        PORT: "0",
+        UPSTREAM: at(upstream),
+        DECISION_POINT: at(decisionPoint),
+        ISSUER: did,
+      });
+      const ask = async (
+        subject: string | undefined,
+        init: RequestInit = {},
+      ) => {
+        const headers = subject === undefined ? [] : [["x-subject", subject]];
+        const response = await fetch(`${gateway.url}//other.example/a?b=1`, {
+          ...init,
+          headers: headers as [string, string][],
+        });
+        return [response.status, await response.text()];
+      };
+      const alice = "did:web:alice.example";
+      assertEquals(await ask(undefined), [401, "who are you?\n"]);
+      assertEquals(await ask(alice), [200, "upstream "]);
+      const post = { method: "POST", body: "hello" };
+      assertEquals(await ask(alice, post), [200, "upstream hello"]);
+      assertEquals(await ask("did:web:bob.example"), [403, "denied\n"]);
+      await decisionPoint.shutdown();
+      assertEquals(await ask(alice), [503, "can't decide now\n"]);
+      assertEquals(seen, [
+        "GET //other.example/a?b=1",
+        "POST //other.example/a?b=1",
+      ]);
+    }
+    await upstream.shutdown();
+  }));
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: { readonly [name: string]: string },
+) {
+  const { PATH } = Deno.env.toObject();
+  const { code, stderr, stdout } = await new Deno.Command(command, {
+    args: [...args],
+    env: { NO_COLOR: "1", PATH: `${SHIMS}:${PATH}`, ...env },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answer", () =>
+  withIssuer(async (host) => {
+    const gate = (issuer: string, subject: string) =>
+      run(path("ci-gate/gate.sh"), [issuer, subject, "sh", "-c", "exit 7"], {
+        DOCS_ROOT: ROOT.pathname.replace(/\/$/, ""),
+        DOCS_DENO: Deno.execPath(),
+        DOCS_ISSUER: host,
+        GATE_PAUSE_SECONDS: "0",
+      });
+    const allowed = await gate(host, "did:web:alice.example");
+    assertEquals(allowed.code, 7, allowed.stderr);
+    const denied = await gate(host, "did:web:bob.example");
+    assertEquals([denied.code, denied.stderr], [77, "gate: denied\n"]);
+    const none = await gate("./nowhere", "did:web:alice.example");
+    assertEquals(none.code, 75);
+    assertEquals(none.stderr.split("source_not_found").length - 1, 3);
+  }));
+
+Deno.test("deploy: both servers in one, by variables", async () => {
+  await using site = await serve([
+    "serve",
+    "--no-prompt",
+    "--host=127.0.0.1",
+    "--port=0",
+    "--allow-net",
+    "--allow-env",
+    `--config=${CONFIG}`,
+    path("deploy/main.ts"),
+  ], {
+    SIG_AUDIENCES: "https://login.acme.example",
+    SIG_ISSUERS: "acme.example",
+    SIG_TOKEN: "a-token-for-tests",
+  });
+  const post = (at: string) =>
+    fetch(site.url + at, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+  const challenge = await (await post("/v1/auth/challenge/create")).json();
+  assertEquals(challenge.audience, "https://login.acme.example");
+  const refused = await post("/v1/check");
+  assertEquals([refused.status, (await refused.json()).code], [
+    401,
+    "unauthorized",
+  ]);
+  for (const at of ["/", "/healthz", "/openapi.json"]) {
+    const response = await fetch(site.url + at);
+    assertEquals([at, response.status], [at, 200]);
+    await response.body?.cancel();
+  }
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(path("deploy/deno.json")),
+  );
+  assertEquals(
+    Object.keys(imports).map((name) =>
+      imports[name].replace(/^jsr:|@\^[\d.]+/g, "") === name
+    ),
+    [true, true],
+  );
+});
+
+Deno.test("audit: what was true is not what was known", () =>
+  withIssuer(async (host) => {
+    const audit = (...args: string[]) =>
+      run(Deno.execPath(), [
+        "run",
+        "--no-prompt",
+        "--allow-net",
+        "--allow-env=ALLOW_INSECURE",
+        `--config=${CONFIG}`,
+        path("audit/audit.ts"),
+        ...args,
+      ], { ALLOW_INSECURE: "1" });
+    const bob = ["did:web:bob.example", "deploy"];
+    const { code, stderr, stdout } = await audit(
+      host,
+      ...bob,
+      "2026-02-03T00:00:00Z",
+    );
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(
+      stdout,
+      "true at 2026-02-03T00:00:00Z: deny (revoked)",
+    );
+    assertStringIncludes(stdout, "known by 2026-02-03T00:00:00Z: allow");
+    const none = await audit("127.0.0.1:1", ...bob, "2026-02-03T00:00:00Z");
+    assertEquals([none.code, none.stdout], [2, ""]);
+    assertStringIncludes(none.stderr, "no answer: address_not_allowed");
+    const usage = await audit(host);
+    assert(usage.stderr.startsWith("Usage:"), usage.stderr);
+    assertEquals(usage.code, 2);
+  }));

@@ -1,0 +1,59 @@
+/** The issuer that the documents call acme.example. @module */
+
+import { createFileStore, initIssuer, openIssuer } from "@sig/issuer";
+import { createMemoryKeyStore } from "@sig/issuer";
+import { createIssuerSite } from "../../cli/issuer_site.ts";
+
+/** An issuer that is being served. */
+export interface ServedIssuer extends AsyncDisposable {
+  /** Its host and port. */
+  readonly host: string;
+}
+
+/**
+ * Serves an issuer on this machine: alice is an employee who may deploy, bob
+ * was a contractor until February.
+ */
+export async function serveIssuer(dir: string): Promise<ServedIssuer> {
+  await Deno.mkdir(dir, { recursive: true });
+  const site = createIssuerSite(dir);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    site,
+  );
+  const host = `127.0.0.1:${server.addr.port}`;
+  const store = createFileStore(dir);
+  const keys = createMemoryKeyStore();
+  const did = `did:web:${host.replace(":", "%3A")}`;
+  await initIssuer({ store, keys, did, allowPrivate: true });
+  await using issuer = await openIssuer({ store, keys, now: () => new Date() });
+  await issuer.appendAll([
+    {
+      event_type: "relationship.upsert",
+      event_id: "event-1",
+      relationship_id: "alice-1",
+      subject: "did:web:alice.example",
+      relationship_type: "employee",
+      roles: ["deploy", "review"],
+      issued_at: "2026-01-05T09:00:00Z",
+    },
+    {
+      event_type: "relationship.upsert",
+      event_id: "event-2",
+      relationship_id: "bob-1",
+      subject: "did:web:bob.example",
+      relationship_type: "contractor",
+      roles: ["deploy"],
+      issued_at: "2026-01-12T09:00:00Z",
+    },
+    {
+      event_type: "relationship.revoke",
+      event_id: "event-3",
+      relationship_id: "bob-1",
+      reason_code: "contract_ended",
+      issued_at: "2026-02-05T09:00:00Z",
+      effective_at: "2026-02-01T00:00:00Z",
+    },
+  ]);
+  return { host, [Symbol.asyncDispose]: () => server.shutdown() };
+}

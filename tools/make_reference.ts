@@ -1,0 +1,50 @@
+/**
+ * Writes the pages of `docs/reference`, from the code that they describe. With
+ * `--check` it writes nothing and fails when a page is not what it would write.
+ *
+ * @module
+ */
+
+import { commandPage } from "./reference/command_page.ts";
+import { errorPage } from "./reference/error_page.ts";
+import { httpPage } from "./reference/http_page.ts";
+
+const FOLDER = new URL("../docs/reference/", import.meta.url);
+
+async function format(markdown: string): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--ext", "md", "-"],
+    cwd: FOLDER,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(markdown));
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
+const NOTE =
+  "<!-- Made by `deno task docs`. Change the code, not this page. -->";
+
+const pages = {
+  "errors.md": errorPage(),
+  "command-line.md": commandPage(),
+  "http.md": await httpPage(),
+};
+const isCheck = Deno.args.includes("--check");
+const stale: string[] = [];
+for (const [name, text] of Object.entries(pages)) {
+  const file = new URL(name, FOLDER);
+  const page = await format(`${NOTE}\n\n${text}`);
+  if (page === await Deno.readTextFile(file).catch(() => undefined)) continue;
+  stale.push(name);
+  if (!isCheck) await Deno.writeTextFile(file, page);
+}
+if (isCheck && stale.length > 0) {
+  console.error(`Stale: ${stale.join(", ")}. Run: deno task docs`);
+  Deno.exit(1);
+}

@@ -1,0 +1,124 @@
+/** `docs/reference/command-line.md`, from the programs' own tables. @module */
+
+import type { FlagSpec } from "@sig/api/flags";
+import type { ServerProgram } from "@sig/api/http";
+import { apiProgram } from "@sig/api/program";
+import { webProgram } from "@sig/web/program";
+import type { Command } from "../../cli/command.ts";
+import { COMMANDS } from "../../cli/commands.ts";
+
+/** Makes the page. */
+export function commandPage(): string {
+  const list = COMMANDS.map(({ name, summary }) =>
+    `| [\`sig ${name}\`](#sig-${name}) | ${summary} |`
+  ).join("\n");
+  const servers = [apiProgram, webProgram].map(serverSection);
+  const commands = COMMANDS.filter(({ name }) =>
+    name !== "api" && name !== "web"
+  )
+    .map(commandSection);
+  return `# The command line
+
+${INTRODUCTION}
+
+| command | what it does |
+| --- | --- |
+${list}
+
+${[...commands, ...servers].join("\n")}`;
+}
+
+const INTRODUCTION =
+  `\`sig <command> --help\` prints what stands here. Every command has
+\`--format text|json\` and \`--help\`; \`sig --version\` prints the version.
+
+| exit code | means |
+| --- | --- |
+| 0 | yes, or done |
+| 1 | a question was answered with no: \`check\` denies, \`verify\` found a fault |
+| 2 | no answer, or not done: everything else |
+| 130 | interrupted |
+
+Results go to standard output, everything else to standard error. With
+\`--format json\` standard output is one JSON value (\`log\`: one event a line); on
+exit code 2 it is empty, and standard error is one problem object.
+
+A **source** is \`did:web:host\`, a host name, an https URL of a \`sig.json\`, a
+\`sig.json\` file, or a directory that holds \`.well-known\`. A path contains \`/\`,
+starts with \`.\` or ends in \`.json\`; any other word is a host. A duration is a
+number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.`;
+
+function commandSection(command: Command): string {
+  const { aliases = [], description, examples, flags, name, summary } = command;
+  const { peerFlags = [], positionals = [] } = command;
+  const words = positionals.map((each) =>
+    each.optional ? `[${each.name}]` : `<${each.name}>`
+  );
+  const required = flags.filter((flag) => flag.required)
+    .map((flag) => `--${flag.name} ${flag.value}`);
+  const usage = ["sig", name, ...words, ...required, "[flags]"].join(" ");
+  return [
+    `## \`sig ${name}\``,
+    sentence(summary) + (description ? ` ${description}` : ""),
+    aliases.length > 0 ? `Also called \`${aliases.join("`, `")}\`.` : "",
+    fence([usage]),
+    positionals.length > 0 ? table("word", positionals.map(wordRow)) : "",
+    flagTable(flags),
+    peerFlags.length > 0
+      ? `Under \`${aliases.join("`, `")}\` also:\n\n${flagTable(peerFlags)}`
+      : "",
+    fence(examples),
+  ].filter((part) => part !== "").join("\n\n") + "\n";
+}
+
+function serverSection(program: ServerProgram): string {
+  const name = program.name.replace("-", " ");
+  return [
+    `## \`${name}\``,
+    `${sentence(program.summary)} Alone it is the program \`${program.name}\`.`,
+    flagTable(program.flags),
+    fence(program.examples.map((line) => line.replace(program.name, name))),
+  ].join("\n\n") + "\n";
+}
+
+function flagTable(flags: readonly FlagSpec[]): string {
+  return flags.length === 0 ? "" : table("flag", flags.map(flagRow));
+}
+
+function flagRow(flag: FlagSpec): readonly [string, string] {
+  const value = flag.value === undefined ? "" : ` ${flag.value}`;
+  const notes = [
+    ...(flag.required ? ["required"] : []),
+    ...(flag.repeat ? ["repeatable"] : []),
+  ];
+  const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
+  return [`--${flag.name}${value}`, flag.help + note];
+}
+
+function wordRow(
+  word: NonNullable<Command["positionals"]>[number],
+): readonly [string, string] {
+  return [word.name, word.help + (word.optional ? " (optional)" : "")];
+}
+
+function table(
+  head: string,
+  rows: readonly (readonly [string, string])[],
+): string {
+  const lines = rows.map(([name, help]) =>
+    `| \`${cell(name)}\` | ${cell(help).replaceAll("<", "\\<")} |`
+  );
+  return `| ${head} | |\n| --- | --- |\n${lines.join("\n")}`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function fence(lines: readonly string[]): string {
+  return `\`\`\`text\n${lines.join("\n")}\n\`\`\``;
+}
