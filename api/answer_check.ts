@@ -1,7 +1,7 @@
 /** From a question of a request to its answer. @module */
 
-import type { Consumer, VerifiedIssuer } from "@sig/consumer";
-import { check, type CheckAnswer, SigError } from "@sig/core";
+import { answerFrom, type Consumer, type VerifiedIssuer } from "@sig/consumer";
+import { type CheckAnswer, SigError } from "@sig/core";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "./schema/requests.ts";
 
@@ -41,20 +41,9 @@ export async function answerCheck(
       minSequence: request.min_sequence,
     });
   }
-  const { state, warnings } = await verifyInline(request.feed);
-  requireSequence(state.last_sequence, request.min_sequence);
-  const { explain: explained, ...result } = check(state, {
-    ...question,
-    now: now(),
-  });
-  return {
-    ...result,
-    source: "inline",
-    freshness: null,
-    continuity: "unpinned",
-    warnings,
-    ...(explained ? { explain: explained } : {}),
-  };
+  const verified = await verifyInline(request.feed);
+  requireSequence(verified.state.last_sequence, request.min_sequence);
+  return answerFrom(verified, question, { now: now() });
 }
 
 /** The issuer or URL that a request names. */

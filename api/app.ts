@@ -1,11 +1,6 @@
 /** The verification API: from a request to a response (INTERFACES §3). @module */
 
-import {
-  createConsumer,
-  type FetchPolicy,
-  openSource,
-  parseSource,
-} from "@sig/consumer";
+import { createConsumer, type FetchPolicy, locateIssuer } from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
@@ -41,8 +36,6 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly maxTurnWaitMs?: number | undefined;
 }
 
-/** How old a state may be unless told (PROTOCOL §6). */
-const DEFAULT_MAX_AGE_MS = 60_000;
 const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
 /**
  * Large feeds verified at a time. One would leave the processor idle only while
@@ -98,7 +91,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     ...fetchPolicyOf(options),
     issuers,
     anyIssuer,
-    maxAge: options.maxAgeMs ?? DEFAULT_MAX_AGE_MS,
+    maxAge: options.maxAgeMs,
     limits: API_LIMITS,
     now,
     breathe,
@@ -138,9 +131,8 @@ function distinct(
   issuers: readonly string[],
   allowPrivate: boolean,
 ): readonly string[] {
-  const policy = { allowPrivate };
   const byPlace = new Map(issuers.map((issuer) => [
-    openSource(parseSource(issuer, policy), policy).metadataRef,
+    locateIssuer(issuer, { allowPrivate }).metadataRef,
     issuer,
   ]));
   return [...byPlace.values()];

@@ -1,6 +1,7 @@
 /** Where a page of a state ended (INTERFACES §3, `/v1/dump-state`). @module */
 
 import { decodeBase64UrlStrict, parseJson, SigError } from "@sig/core";
+import { encodeBase64Url } from "@sig/jose";
 
 /** What a cursor holds. */
 export interface Cursor {
@@ -18,10 +19,7 @@ export interface Cursor {
 export function writeCursor(cursor: Cursor): string {
   const { sequence, judgedAtMs, after, question } = cursor;
   const text = JSON.stringify([1, sequence, judgedAtMs, after, question]);
-  return new TextEncoder().encode(text).toBase64({
-    alphabet: "base64url",
-    omitPadding: true,
-  });
+  return encodeBase64Url(new TextEncoder().encode(text));
 }
 
 /**

@@ -1,4 +1,16 @@
-/** The server as a program: its flags, and what they mean (INTERFACES §3). @module */
+/**
+ * The server as a program: its flags, and what they mean (INTERFACES §3).
+ *
+ * @example
+ * ```ts
+ * import { apiProgram } from "@sig/api/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(apiProgram.name, "sig-api");
+ * ```
+ *
+ * @module
+ */
 
 import {
   type FlagSpec,

@@ -136,14 +136,16 @@ async function benchVerify(): Promise<void> {
     },
   });
   const request = postBytes(new URL("/v1/verify", api.url), body);
-  const [connection] = [await Connection.open(api.url)];
+  const connection = await Connection.open(api.url);
   const verifyBare = bareVerification(text("jwks.json"), events);
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let i = 0; i < PAIRS; i++) {
     const start = performance.now();
     const answer = JSON.parse((await connection.ask(request)).body);
-    if (answer.verified_events !== EVENTS) throw new Error(answer);
+    if (answer.verified_events !== EVENTS) {
+      throw new Error(JSON.stringify(answer));
+    }
     ours.push(performance.now() - start);
     const next = performance.now();
     verifyBare();
@@ -155,7 +157,7 @@ async function benchVerify(): Promise<void> {
       ratio.toFixed(2)
     } × their bare signatures`,
   );
-  const [health] = [await Connection.open(api.url)];
+  const health = await Connection.open(api.url);
   const ask = new TextEncoder().encode(
     `GET /healthz HTTP/1.1\r\nhost: ${api.url.host}\r\n\r\n`,
   );

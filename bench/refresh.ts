@@ -5,10 +5,10 @@
  *
  * @module
  */
-import type { RelationshipUpsertEvent } from "@sig/core";
 import { check } from "@sig/core";
 import { createConsumer } from "@sig/consumer";
 import { generateSigningKey, importSigningKey, signEvent } from "@sig/jose";
+import { benchEvent } from "./event.ts";
 import { comparePairs, median } from "./pairs.ts";
 
 const EVENTS = 20_000;
@@ -66,31 +66,10 @@ function serveFeed(request: Request): Response {
   });
 }
 
-function event(sequence: number): RelationshipUpsertEvent {
-  const id = String(sequence).padStart(26, "0");
-  return {
-    spec_version: "sig/0.1",
-    event_id: id,
-    event_type: "relationship.upsert",
-    issuer: did,
-    issued_at: "2026-01-05T09:00:00Z",
-    sequence,
-    relationship_id: `relationship-${id}`,
-    subject: `did:web:person-${sequence}.example`,
-    visibility: "public",
-    relationship_type: "employee",
-    status: "active",
-    roles: ["deploy", "review"],
-    valid_from: "2026-01-01T00:00:00Z",
-    valid_until: null,
-    display: { title: "Site reliability engineer", department: "Platform" },
-  };
-}
-
 async function sign(from: number, count: number): Promise<string> {
   let text = "";
   for (let i = from; i < from + count; i++) {
-    text += `${JSON.stringify(await signEvent(event(i), key))}\n`;
+    text += `${JSON.stringify(await signEvent(benchEvent(did, i), key))}\n`;
   }
   return text;
 }

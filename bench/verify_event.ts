@@ -5,7 +5,7 @@
  * @module
  */
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { type FlattenedJws, type RelationshipUpsertEvent } from "@sig/core";
+import type { FlattenedJws } from "@sig/core";
 import { verifyFeed } from "@sig/consumer";
 import {
   createKeyResolver,
@@ -13,37 +13,17 @@ import {
   importSigningKey,
   signEvent,
 } from "@sig/jose";
+import { benchEvent } from "./event.ts";
 import { comparePairs } from "./pairs.ts";
 
 const EVENTS = 2_000;
 const ISSUER = "did:web:acme.example";
 const CHUNK_BYTES = 256 * 1024;
 
-function event(sequence: number): RelationshipUpsertEvent {
-  const id = String(sequence).padStart(26, "0");
-  return {
-    spec_version: "sig/0.1",
-    event_id: id,
-    event_type: "relationship.upsert",
-    issuer: ISSUER,
-    issued_at: "2026-01-05T09:00:00Z",
-    sequence,
-    relationship_id: `relationship-${id}`,
-    subject: `did:web:person-${sequence}.example`,
-    visibility: "public",
-    relationship_type: "employee",
-    status: "active",
-    roles: ["deploy", "review"],
-    valid_from: "2026-01-01T00:00:00Z",
-    valid_until: null,
-    display: { title: "Site reliability engineer", department: "Platform" },
-  };
-}
-
 const key = await importSigningKey(await generateSigningKey({ kid: "bench" }));
 const envelopes: FlattenedJws[] = [];
 for (let i = 1; i <= EVENTS; i++) {
-  envelopes.push(await signEvent(event(i), key));
+  envelopes.push(await signEvent(benchEvent(ISSUER, i), key));
 }
 
 const feed = new TextEncoder().encode(

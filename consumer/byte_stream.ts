@@ -1,4 +1,4 @@
-/** Taking a stream of bytes apart. @module */
+/** Taking a stream of bytes apart, and putting chunks together. @module */
 
 /** A stream whose beginning is read apart from its rest. */
 export class ByteStream {
@@ -33,13 +33,7 @@ export class ByteStream {
       taken.push(chunk.slice());
       length += chunk.length;
     }
-    const all = new Uint8Array(length);
-    let at = 0;
-    for (const chunk of taken) {
-      all.set(chunk, at);
-      at += chunk.length;
-    }
-    return all;
+    return joinBytes(taken, length);
   }
 
   /** What was not read yet. */
@@ -79,6 +73,20 @@ export class LastBytes {
     bytes.set(chunk, kept);
     this.#bytes = bytes;
   }
+}
+
+/** The chunks one behind the other, `length` bytes in all. */
+export function joinBytes(
+  chunks: readonly Uint8Array[],
+  length: number,
+): Uint8Array {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }
 
 /** Whether two arrays hold the same bytes. */

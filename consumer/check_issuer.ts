@@ -3,27 +3,21 @@
 import {
   check,
   type CheckAnswer,
-  type Continuity,
   formatInstant,
-  type Freshness,
   instantOf,
   isSigError,
-  type Question,
   replay,
 } from "@sig/core";
+import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "./load_issuer.ts";
-import {
-  type VerifiedIssuer,
-  verifyIssuer,
-  type VerifyIssuerOptions,
-} from "./verify_issuer.ts";
-
-/** A question without its clock, which is an option. */
-export type IssuerQuestion = Omit<Question, "now">;
+import { verifyIssuer, type VerifyIssuerOptions } from "./verify_issuer.ts";
 
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions extends VerifyIssuerOptions {
-  /** How old a state may be, in seconds; 60 unless told. */
+  /**
+   * How old a state may be, in seconds; 60 unless told. The state is got now, so
+   * this is only told back, in the answer's `freshness`.
+   */
   readonly maxAgeSeconds?: number | undefined;
 }
 
@@ -70,11 +64,14 @@ export async function checkIssuer(
   checkQuestion(question);
   const verified = await verifyIssuer(location, options);
   const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
-  return answerFrom(verified, question, options.now, {
-    observed_at: formatInstant(instantOf(options.now)),
-    age_seconds: 0,
-    max_age_seconds: seconds,
-    status: "fresh",
+  return answerFrom(verified, question, {
+    now: options.now,
+    freshness: {
+      observed_at: formatInstant(instantOf(options.now)),
+      age_seconds: 0,
+      max_age_seconds: seconds,
+      status: "fresh",
+    },
   });
 }
 
@@ -89,23 +86,4 @@ export function checkQuestion(question: IssuerQuestion): void {
     // A sequence that nothing has reached yet is no fault of the question.
     if (!isSigError(error, "consistency_unavailable")) throw error;
   }
-}
-
-/** Core's answer with where it came from. */
-export function answerFrom(
-  verified: VerifiedIssuer,
-  question: IssuerQuestion,
-  now: Date,
-  freshness: Freshness,
-  continuity: Continuity = "unpinned",
-): CheckAnswer {
-  const { explain, ...result } = check(verified.state, { ...question, now });
-  return {
-    ...result,
-    source: verified.source,
-    freshness: verified.source === "https" ? freshness : null,
-    continuity,
-    warnings: verified.warnings,
-    ...(explain ? { explain } : {}),
-  };
 }

@@ -1,6 +1,7 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
-import { checkIssuer, type IssuerQuestion } from "./check_issuer.ts";
+import type { IssuerQuestion } from "./answer_from.ts";
+import { checkIssuer } from "./check_issuer.ts";
 import { openSource } from "./open_source.ts";
 import { parseSource } from "./source.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";

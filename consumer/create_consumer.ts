@@ -1,12 +1,8 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
 import type { CheckAnswer, FeedState } from "@sig/core";
-import {
-  answerFrom,
-  checkQuestion,
-  DEFAULT_MAX_AGE_SECONDS,
-  type IssuerQuestion,
-} from "./check_issuer.ts";
+import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
+import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./check_issuer.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
 import type { LoadIssuerOptions } from "./load_issuer.ts";
@@ -21,7 +17,7 @@ import {
 } from "./observe_issuer.ts";
 import { refreshIssuer } from "./refresh_issuer.ts";
 import { RefreshQueue } from "./refresh_queue.ts";
-import type { FeedPolicy } from "./verify_feed.ts";
+import type { FeedPolicy } from "./verified_feed.ts";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 import { validReport, type VerifyReport } from "./verify_report.ts";
 
@@ -176,13 +172,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         observation = await observeIssuer(issuer, bounds, at);
         at = now();
       }
-      return answerFrom(
-        observation.verified,
-        question,
-        at,
-        freshnessOf(observation, at, bounds.maxAgeMs),
-        observation.continuity,
-      );
+      return answerFrom(observation.verified, question, {
+        now: at,
+        freshness: freshnessOf(observation, at, bounds.maxAgeMs),
+        continuity: observation.continuity,
+      });
     },
   };
 }

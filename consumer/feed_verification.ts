@@ -14,12 +14,13 @@ import {
   type ParsedEnvelope,
   parseEventPayload,
   Replay,
-  SigError,
+  type SigError,
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
 import { isFault, located } from "./fault.ts";
+import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_errors.ts";
 import { LineSplitter } from "./line_splitter.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import type {
@@ -27,7 +28,7 @@ import type {
   KeyUse,
   VerifiedFeed,
   VerifyFeedOptions,
-} from "./verify_feed.ts";
+} from "./verified_feed.ts";
 
 /** Lines between two breaths: some milliseconds of signatures. */
 const LINES_PER_BREATH = 128;
@@ -320,32 +321,4 @@ function payloadOf(line: Uint8Array): Uint8Array | undefined {
   } catch {
     return undefined;
   }
-}
-
-function feedTooLarge(limit: number): SigError {
-  return new SigError(
-    "feed_too_large",
-    `Cannot read feed: it is larger than ${limit} bytes`,
-    { context: { limit } },
-  );
-}
-
-function lineTooLong(limit: number): SigError {
-  return new SigError(
-    "line_too_long",
-    `Cannot read feed line: it is longer than ${limit} bytes`,
-    { context: { limit } },
-  );
-}
-
-function incompleteLine(): SigError {
-  return new SigError(
-    "incomplete_line",
-    "Cannot read feed line: the last line must end in LF",
-    {
-      context: {
-        hint: "The feed was cut off, or its issuer is writing: try again.",
-      },
-    },
-  );
 }

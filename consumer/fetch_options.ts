@@ -13,7 +13,7 @@ export interface FetchLimits {
 }
 
 /** The time limits of PROTOCOL §8. */
-export const DEFAULT_FETCH_TIMEOUTS: Readonly<
+const DEFAULT_FETCH_TIMEOUTS: Readonly<
   Pick<FetchLimits, "connectTimeoutMs" | "totalTimeoutMs">
 > = Object.freeze({ connectTimeoutMs: 5_000, totalTimeoutMs: 30_000 });
 
@@ -59,6 +59,16 @@ export interface FetchConditions {
   readonly ifNoneMatch?: string;
   /** Only the bytes from here on: 206 is then an answer, and so is 200. */
   readonly range?: { readonly from: number };
+}
+
+/** The bytes that a 206 carries: `first` to `last`, inclusive, of `total`. */
+export interface ContentRange {
+  /** Offset of the first byte. */
+  readonly first: number;
+  /** Offset of the last byte; always the document's last one. */
+  readonly last: number;
+  /** Bytes of the whole document. */
+  readonly total: number;
 }
 
 /** RFC 9110 §8.8.3; anything else could smuggle another header. */

@@ -4,6 +4,7 @@ import { createCountedBody } from "./counted_body.ts";
 import { toFetchError } from "./fetch_error.ts";
 import {
   checkFetchOptions,
+  type ContentRange,
   type GuardedFetchOptions,
 } from "./fetch_options.ts";
 import { createNetworkBudget } from "./network_budget.ts";
@@ -11,7 +12,7 @@ import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
 import { createPinnedTransport } from "./pinned_transport.ts";
 import { createPlainTransport } from "./plain_transport.ts";
 import { type Resolve, resolveAddresses } from "./resolve_addresses.ts";
-import { type ContentRange, judgeResponse } from "./response_rules.ts";
+import { judgeResponse } from "./response_rules.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 import { vetUrl } from "./url_policy.ts";
 

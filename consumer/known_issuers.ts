@@ -4,10 +4,9 @@ import { quote, SigError } from "@sig/core";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { IssuerRecord, type PastIssuer } from "./issuer_record.ts";
 import type { IssuerLocation } from "./load_issuer.ts";
-import { openSource } from "./open_source.ts";
+import { locateIssuer } from "./locate_issuer.ts";
 import type { RefreshQueue } from "./refresh_queue.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
-import { parseSource } from "./source.ts";
 
 /** An issuer that may be asked. */
 export interface KnownIssuer {
@@ -92,7 +91,7 @@ export class KnownIssuers {
   /**
    * The issuer that a text names.
    *
-   * @throws {SigError} `issuer_not_allowed`, or as `parseSource`.
+   * @throws {SigError} `issuer_not_allowed`, or as `locateIssuer`.
    */
   find(text: string): KnownIssuer {
     const known = this.#listedSpellings.get(text);
@@ -199,23 +198,4 @@ function dropFirst<V>(map: Map<string, V>): V | undefined {
     return value;
   }
   return undefined;
-}
-
-/**
- * Files are refused: they prove no origin, so every one of them could be asked
- * in the place of any other.
- */
-function locateIssuer(issuer: string, policy: FetchPolicy): IssuerLocation {
-  const allowPrivate = policy.allowPrivate ?? false;
-  const source = parseSource(issuer, { allowPrivate });
-  if (source.kind === "did" || source.kind === "url") {
-    return openSource(source, policy);
-  }
-  throw new SigError(
-    "invalid_identifier",
-    `Cannot ask issuer ${
-      quote(issuer)
-    }: it must be a did:web, a host name or an https URL`,
-    { context: { identifier: issuer.slice(0, 200) } },
-  );
 }

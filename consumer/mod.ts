@@ -17,10 +17,14 @@
  */
 export { isPublicAddress, isRefusedHostName } from "./address.ts";
 export {
+  type AnswerBasis,
+  answerFrom,
+  type IssuerQuestion,
+} from "./answer_from.ts";
+export {
   checkIssuer,
   type CheckIssuerOptions,
   DEFAULT_MAX_AGE_SECONDS,
-  type IssuerQuestion,
 } from "./check_issuer.ts";
 export {
   type Consumer,
@@ -29,7 +33,11 @@ export {
   createConsumer,
 } from "./create_consumer.ts";
 export { isFault } from "./fault.ts";
-export type { FetchConditions, FetchPolicy } from "./fetch_options.ts";
+export type {
+  ContentRange,
+  FetchConditions,
+  FetchPolicy,
+} from "./fetch_options.ts";
 export { fetchDocument, type FetchDocumentOptions } from "./fetch_document.ts";
 export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
 export type { InlineFeed } from "./inline_reader.ts";
@@ -39,6 +47,7 @@ export {
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
+export { locateIssuer, type ProvenLocation } from "./locate_issuer.ts";
 export type { ObservedIssuer, ObserveOptions } from "./observe_issuer.ts";
 export { openInlineFeed, openSource } from "./open_source.ts";
 export {
@@ -47,18 +56,17 @@ export {
   type OpenedDocument,
   type OpenOptions,
 } from "./reader.ts";
-export type { ContentRange } from "./response_rules.ts";
+export { reportIssuer } from "./report_issuer.ts";
 export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
+export type {
+  FeedPolicy,
+  KeyUse,
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verified_feed.ts";
+export { verifyFeed } from "./verify_feed.ts";
 export {
-  type FeedPolicy,
-  type KeyUse,
-  type VerifiedEvent,
-  type VerifiedFeed,
-  verifyFeed,
-  type VerifyFeedOptions,
-} from "./verify_feed.ts";
-export {
-  reportIssuer,
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,

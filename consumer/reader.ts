@@ -1,8 +1,8 @@
 /** What judging needs of getting: the contract of the readers. @module */
 
 import { isSigError, SigError } from "@sig/core";
-import type { FetchConditions } from "./fetch_options.ts";
-import type { ContentRange } from "./response_rules.ts";
+import { joinBytes } from "./byte_stream.ts";
+import type { ContentRange, FetchConditions } from "./fetch_options.ts";
 
 /** The four documents of an issuer. */
 export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
@@ -115,11 +115,5 @@ export async function readAll(
   } finally {
     await doc.cancel();
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return joinBytes(chunks, length);
 }

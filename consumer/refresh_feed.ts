@@ -1,10 +1,8 @@
 /** The feed's part of a refresh: which bytes to get, and what they prove. @module */
 
 import { isSigError, type SigError, type Warning } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
 import { isFault } from "./fault.ts";
 import type { FeedVerification, ReadFeedOptions } from "./feed_verification.ts";
-import { fetchedKeys } from "./fetched_keys.ts";
 import type { FetchConditions } from "./fetch_options.ts";
 import {
   type FollowedFeed,
@@ -12,6 +10,7 @@ import {
   readFromStart,
   tailStart,
 } from "./follow_feed.ts";
+import { isWithin } from "./is_within.ts";
 import type { IssuerMemory } from "./issuer_memory.ts";
 import type { IssuerRecord, KnownHistory } from "./issuer_record.ts";
 import {
@@ -21,14 +20,12 @@ import {
 } from "./judge_continuity.ts";
 import type { LoadedIssuer } from "./load_issuer.ts";
 import type { OpenedDocument } from "./reader.ts";
-import type { RefreshOptions } from "./refresh_issuer.ts";
+import type { RefreshKeys } from "./refresh_keys.ts";
+import type { RefreshOptions } from "./refresh_options.ts";
 import { MAX_REPORTED_FAULTS } from "./verify_report.ts";
 
 /** A feed is compared from its first byte at least this often. */
 const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
-
-/** Keys are fetched a second time within one refresh at most this often. */
-const REFETCH_KEYS_AFTER_MS = 30 * 1000;
 
 /** What keys explain: signatures by one that is another now, or gone. */
 const EXPLAINED_BY_KEYS: ReadonlySet<string> = new Set([
@@ -49,35 +46,27 @@ export interface RefreshedFeed extends FollowedFeed {
 export class FeedRefresh {
   readonly #record: IssuerRecord;
   readonly #loaded: LoadedIssuer;
-  readonly #reload: () => Promise<LoadedIssuer>;
+  readonly #keys: RefreshKeys;
   readonly #options: RefreshOptions;
-  #keys: KeyResolver;
   #verification: FeedVerification | undefined;
   #warnings: readonly Warning[] = [];
-  #keysAreNewer = false;
   #sawDifference = false;
 
   constructor(
     record: IssuerRecord,
     loaded: LoadedIssuer,
-    reload: () => Promise<LoadedIssuer>,
+    keys: RefreshKeys,
     options: RefreshOptions,
   ) {
     this.#record = record;
     this.#loaded = loaded;
-    this.#reload = reload;
+    this.#keys = keys;
     this.#options = options;
-    this.#keys = loaded.keys;
   }
 
-  /** The keys that the last event was verified with. */
-  get keys(): KeyResolver {
+  /** The keys that it is verified with. */
+  get keys(): RefreshKeys {
     return this.#keys;
-  }
-
-  /** The keys were fetched again: the documents at hand are older. */
-  get keysAreNewer(): boolean {
-    return this.#keysAreNewer;
   }
 
   /** The feed was seen not to be the remembered one. */
@@ -98,14 +87,17 @@ export class FeedRefresh {
   /** @throws {SigError} a fault, a contradiction, or why it can't be read. */
   async run(): Promise<RefreshedFeed> {
     const feed = await this.#refresh();
-    if (this.#keysAreNewer) await this.#compareKeys(feed.verification.kids);
+    await this.#keys.requireAgreement(
+      feed.verification.kids,
+      feed.verification.events,
+    );
     return feed;
   }
 
   async #refresh(): Promise<RefreshedFeed> {
     const { memory, history } = this.#record;
     if (memory === undefined) return await this.#readFromStart();
-    const keys = await fetchedKeys(this.#keys, Object.keys(memory.keys));
+    const keys = await this.#keys.remembered(memory);
     const contradiction = judgeKeys(memory, keys);
     if (contradiction !== undefined) {
       return await this.#judgeWithoutKeys(
@@ -207,7 +199,7 @@ export class FeedRefresh {
       if (memory !== undefined) {
         const { history } = this.#record;
         const contradiction = judgeContinuity(memory, {
-          keys: await fetchedKeys(this.#keys, Object.keys(memory.keys)),
+          keys: await this.#keys.remembered(memory),
           events: feed.verification.events,
           prefixSha256: feed.prefixSha256,
           firstDifference: history &&
@@ -247,50 +239,12 @@ export class FeedRefresh {
   #reading(): ReadFeedOptions {
     const { now, report, breathe } = this.#options;
     return {
-      keys: this.#keys,
+      keys: this.#keys.current,
       now,
       breathe,
       maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
-      refreshKeys: isWithin(
-          REFETCH_KEYS_AFTER_MS,
-          this.#record.keysRefetchedAt,
-          now,
-        )
-        ? undefined
-        : () => this.#refetchKeys(),
+      refreshKeys: this.#keys.refetch,
     };
-  }
-
-  /** Newer keys contradict the memory no less than those that came first. */
-  async #refetchKeys(): Promise<KeyResolver> {
-    this.#record.keysRefetchedAt = this.#options.now;
-    const { keys } = await this.#reload();
-    const { memory } = this.#record;
-    const contradiction = memory && judgeKeys(
-      memory,
-      await fetchedKeys(keys, Object.keys(memory.keys)),
-    );
-    if (contradiction !== undefined) throw contradiction;
-    this.#keys = keys;
-    this.#keysAreNewer = true;
-    return keys;
-  }
-
-  /** What the first keys verified must hold by the newer ones too. */
-  async #compareKeys(kids: Iterable<string>): Promise<void> {
-    const { published, authorized } = await fetchedKeys(
-      this.#loaded.keys,
-      kids,
-    );
-    const used = [...published].filter(([kid]) => authorized.has(kid));
-    const contradiction = judgeKeys(
-      {
-        keys: Object.fromEntries(used),
-        sequence: this.progress.verifiedEvents,
-      },
-      await fetchedKeys(this.#keys, authorized),
-    );
-    if (contradiction !== undefined) throw contradiction;
   }
 
   async #open(conditions?: FetchConditions): Promise<OpenedDocument> {
@@ -303,11 +257,4 @@ export class FeedRefresh {
     const [fault] = this.progress.faults;
     if (fault !== undefined) throw fault;
   }
-}
-
-/** A clock that was set back must not keep anything for ever. */
-function isWithin(limitMs: number, from: Date | undefined, now: Date): boolean {
-  if (from === undefined) return false;
-  const elapsedMs = now.getTime() - from.getTime();
-  return elapsedMs >= 0 && elapsedMs < limitMs;
 }

@@ -15,21 +15,12 @@ import {
   type IssuerLocation,
   type LoadedIssuer,
   loadIssuer,
-  type LoadIssuerOptions,
 } from "./load_issuer.ts";
 import { FeedRefresh, type RefreshedFeed } from "./refresh_feed.ts";
-import type { FeedPolicy, VerifiedFeed } from "./verify_feed.ts";
+import { RefreshKeys } from "./refresh_keys.ts";
+import type { RefreshOptions } from "./refresh_options.ts";
+import type { VerifiedFeed } from "./verified_feed.ts";
 import { type InvalidReport, invalidReport } from "./verify_report.ts";
-
-/** Options of {@linkcode refreshIssuer}. */
-export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
-  /** The clock when the refresh began. */
-  readonly now: Date;
-  /** Look for all faults, up to 100, instead of the first. */
-  readonly report: boolean;
-  /** As in `verifyFeed`. */
-  readonly breathe?: (() => Promise<void>) | undefined;
-}
 
 /** What came of a refresh. */
 export type RefreshOutcome =
@@ -65,12 +56,13 @@ export async function refreshIssuer(
   let feedRefresh: FeedRefresh | undefined;
   try {
     loaded = await loadIssuer({ ...location, reader }, options);
-    feedRefresh = new FeedRefresh(
+    const keys = new RefreshKeys(
       record,
-      loaded,
-      () => loadIssuer(location, options),
-      options,
+      loaded.keys,
+      async () => (await loadIssuer(location, options)).keys,
+      options.now,
     );
+    feedRefresh = new FeedRefresh(record, loaded, keys, options);
     const feed = await feedRefresh.run();
     const refreshed = await complete(
       location,
@@ -80,7 +72,7 @@ export async function refreshIssuer(
       feed,
       options,
     );
-    const documents = feedRefresh.keysAreNewer ? new Map() : reader.documents;
+    const documents = keys.areNewer ? new Map() : reader.documents;
     record.accept({ ...refreshed, documents });
     return { observation: refreshed.observation };
   } catch (error) {
@@ -112,7 +104,7 @@ async function complete(
   const result = verification.result();
   const feedWarnings = stillOdd(result, options);
   const memory = await remember(
-    { verification, keys, sha256, etag, at: now },
+    { verification, keys: keys.current, sha256, etag, at: now },
     record.memory,
   );
   return {

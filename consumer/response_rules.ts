@@ -2,18 +2,12 @@
 
 import { quote, type SigError } from "@sig/core";
 import { fetchError } from "./fetch_error.ts";
-import { type GuardedFetchOptions, isEntityTag } from "./fetch_options.ts";
+import {
+  type ContentRange,
+  type GuardedFetchOptions,
+  isEntityTag,
+} from "./fetch_options.ts";
 import { isRefusedMediaType, parseMediaType } from "./media_type.ts";
-
-/** The bytes that a 206 carries: `first` to `last`, inclusive, of `total`. */
-export interface ContentRange {
-  /** Offset of the first byte. */
-  readonly first: number;
-  /** Offset of the last byte; always the document's last one. */
-  readonly last: number;
-  /** Bytes of the whole document. */
-  readonly total: number;
-}
 
 /** A response's head, as far as it is judged. */
 export interface ResponseHead {

@@ -16,7 +16,8 @@ import {
   readFeedVectors,
   toInlineFeed,
 } from "./testdata/feed_vectors.ts";
-import { reportIssuer, verifyIssuer } from "./verify_issuer.ts";
+import { reportIssuer } from "./report_issuer.ts";
+import { verifyIssuer } from "./verify_issuer.ts";
 import type { ReportedFault } from "./verify_report.ts";
 
 const vectors = readFeedVectors();

@@ -16,11 +16,8 @@ import {
   NOW,
   upsert,
 } from "./testdata/test_issuer.ts";
-import {
-  type VerifiedFeed,
-  verifyFeed,
-  type VerifyFeedOptions,
-} from "./verify_feed.ts";
+import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
+import { verifyFeed } from "./verify_feed.ts";
 import { isFault } from "./fault.ts";
 
 const [key1, key2, stranger] = await importTestKeys();

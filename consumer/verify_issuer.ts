@@ -1,26 +1,19 @@
 /** An issuer's documents and feed, verified together. @module */
 
 import type { FeedState, SourceKind, Warning } from "@sig/core";
-import { isFault } from "./fault.ts";
 import {
   type IssuerLocation,
   type LoadedIssuer,
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
-import {
-  type FeedPolicy,
-  type VerifiedEvent,
-  type VerifiedFeed,
-  verifyFeed,
-  type VerifyFeedOptions,
-} from "./verify_feed.ts";
-import {
-  invalidReport,
-  MAX_REPORTED_FAULTS,
-  validReport,
-  type VerifyReport,
-} from "./verify_report.ts";
+import type {
+  FeedPolicy,
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verified_feed.ts";
+import { verifyFeed } from "./verify_feed.ts";
 
 /** Options of {@linkcode verifyIssuer}. */
 export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
@@ -61,7 +54,13 @@ export async function verifyIssuer(
   return await verifyLoaded(location, loaded, options);
 }
 
-async function verifyLoaded(
+/**
+ * The feed's part of {@linkcode verifyIssuer}.
+ *
+ * @param forReport Faults are then collected instead of thrown.
+ * @throws {SigError} as `verifyFeed`.
+ */
+export async function verifyLoaded(
   location: IssuerLocation,
   loaded: LoadedIssuer,
   options: VerifyIssuerOptions,
@@ -103,44 +102,5 @@ async function* counted(
     read += chunk.length;
     onProgress?.(read);
     yield chunk;
-  }
-}
-
-/**
- * Verifies everything that an issuer publishes and reports up to 100 faults.
- *
- * @throws {SigError} only for what could not be read or is over a limit of
- * ours: then it is not known whether the feed is valid.
- */
-export async function reportIssuer(
-  location: IssuerLocation,
-  options: VerifyIssuerOptions,
-): Promise<VerifyReport> {
-  const source = location.reader.kind;
-  let loaded: LoadedIssuer | undefined;
-  try {
-    loaded = await loadIssuer(location, options);
-    const verified = await verifyLoaded(
-      location,
-      loaded,
-      options,
-      { maxFaults: MAX_REPORTED_FAULTS, digest: true },
-    );
-    const { issuer, feed, warnings } = verified;
-    return feed.faults.length === 0 ? validReport(verified) : invalidReport({
-      faults: feed.faults,
-      issuer,
-      source,
-      verifiedEvents: feed.verifiedEvents,
-      warnings,
-    });
-  } catch (error) {
-    if (!isFault(error)) throw error;
-    return invalidReport({
-      faults: [error],
-      issuer: loaded?.issuer,
-      source,
-      warnings: loaded?.warnings,
-    });
   }
 }

@@ -16,7 +16,8 @@ import {
   PATHS,
   upsert,
 } from "./testdata/test_issuer.ts";
-import { reportIssuer, verifyIssuer } from "./verify_issuer.ts";
+import { reportIssuer } from "./report_issuer.ts";
+import { verifyIssuer } from "./verify_issuer.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 assert(key1 && key2 && stranger);

@@ -1,7 +1,7 @@
 /** What `sig verify` and `/v1/verify` tell (INTERFACES §3). @module */
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
-import type { KeyUse } from "./verify_feed.ts";
+import type { KeyUse } from "./verified_feed.ts";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 
 /** Faults in one report. */

@@ -9,7 +9,18 @@ interface NativeEncoder {
 
 const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
 
-/** The canonical spelling, without padding: several times as fast in C++. */
+/**
+ * The canonical spelling, without padding (RFC 4648 §5). By the platform's own
+ * encoder where there is one, which is several times as fast.
+ *
+ * @example
+ * ```ts
+ * import { encodeBase64Url } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(encodeBase64Url(new Uint8Array([0xfb, 0xff])), "-_8");
+ * ```
+ */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return (bytes as NativeEncoder).toBase64?.(OPTIONS) ?? encodeInScript(bytes);
 }

@@ -2,6 +2,27 @@
  * Keys and signatures of SIG: strict Ed25519 on every platform, key sets, event
  * envelopes, did:key and login attestations.
  *
+ * @example A key, a line that it signed, and who verifies it
+ * ```ts
+ * import { parseFeedLine } from "@sig/core";
+ * import {
+ *   createKeyResolver,
+ *   generateSigningKey,
+ *   importSigningKey,
+ *   signEvent,
+ *   verifyEnvelope,
+ * } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const jwk = await generateSigningKey({ kid: "orgsign-1" });
+ * const key = await importSigningKey(jwk);
+ * const line = JSON.stringify(await signEvent({ sequence: 1 }, key));
+ *
+ * const keys = await createKeyResolver({ keys: [key.publicJwk] });
+ * const { kid } = await verifyEnvelope(parseFeedLine(line), keys);
+ * assertEquals(kid, "orgsign-1");
+ * ```
+ *
  * @module
  */
 export {
@@ -12,6 +33,8 @@ export {
   type ParsedAttestation,
 } from "./attestation.ts";
 export type { VerificationBackend } from "./backend.ts";
+export { equalInConstantTime } from "./constant_time.ts";
+export { encodeBase64Url } from "./encode_base64_url.ts";
 export { calculateKid } from "./kid.ts";
 export { didKeyToJwk, jwkToDidKey } from "./did_key.ts";
 export {

@@ -26,7 +26,7 @@ export {
 export { decodeBase64UrlStrict } from "../core/base64url.ts";
 export { jwkToDidKey } from "../jose/did_key.ts";
 export { signAttestation } from "../jose/sign_attestation.ts";
-export { reportIssuer } from "../consumer/verify_issuer.ts";
+export { reportIssuer } from "../consumer/report_issuer.ts";
 
 export type {
   DocumentReader,

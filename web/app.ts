@@ -10,10 +10,8 @@ import {
 import { fetchDocument, type FetchPolicy } from "@sig/consumer";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
-import {
-  createChallenge,
-  DEFAULT_TTL_SECONDS,
-} from "./login/create_challenge.ts";
+import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
+import { createChallenge } from "./login/create_challenge.ts";
 import { createSubjectResolver } from "./login/resolve_subject.ts";
 import { createSubjectKeys } from "./login/subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";

@@ -333,6 +333,22 @@ Deno.test("the demo's issuer is an issuer like any other", async () => {
   }
 });
 
+Deno.test("who asks for no document of an issuer makes no request to it", async () => {
+  let requests = 0;
+  const site = new Site({
+    issuers: ["acme.example"],
+    fetch() {
+      requests++;
+      return Promise.resolve(new Response(null, { status: 404 }));
+    },
+  });
+  const { status, body } = await site.ask("/ui/issuers/0/key.jwk");
+  assertEquals([status, body.code], [404, "not_found"]);
+  assertEquals(requests, 0);
+  assertEquals((await site.ask("/ui/issuers/0/sig.json")).status, 502);
+  assertEquals(requests, 1);
+});
+
 Deno.test("the demo refuses what it can't append, with the field", async () => {
   const demo = await createDemoIssuer({
     origin: ORIGIN,
@@ -340,15 +356,31 @@ Deno.test("the demo refuses what it can't append, with the field", async () => {
   });
   const site = new Site({ demo });
   const cases: readonly [string, object, number, string][] = [
-    ["/demo/enrol", {}, 400, "invalid_request"],
-    ["/demo/enrol", { subject: 1 }, 400, "invalid_request"],
-    ["/demo/enrol", { subject: "a", nmae: "b" }, 400, "invalid_request"],
-    ["/demo/revoke", {}, 400, "invalid_request"],
-    ["/demo/revoke", { relationship_id: "x" }, 409, "unknown_relationship"],
+    ["/demo/enrol", [], 400, "invalid_request: must be one JSON object"],
+    ["/demo/enrol", {}, 400, "invalid_request: /subject is required"],
+    ["/demo/enrol", { subject: 1 }, 400, "invalid_request: /subject must be"],
+    [
+      ...["/demo/enrol", { subject: "a", name: "b".repeat(201) }] as const,
+      ...[400, "invalid_request: /name must have at most 200"] as const,
+    ],
+    [
+      ...["/demo/enrol", { subject: "a", nmae: "b" }] as const,
+      ...[400, "invalid_request: did you mean name?"] as const,
+    ],
+    [
+      ...["/demo/revoke", {}] as const,
+      ...[400, "invalid_request: /relationship_id is required"] as const,
+    ],
+    [
+      ...["/demo/revoke", { relationship_id: "x" }] as const,
+      ...[409, "unknown_relationship: relationship"] as const,
+    ],
   ];
-  for (const [path, sent, status, code] of cases) {
+  for (const [path, sent, status, expected] of cases) {
     const answer = await site.ask(path, sent);
+    const [code = "", says = ""] = expected.split(": ");
     assertEquals([answer.status, answer.body.code], [status, code]);
+    assertStringIncludes(answer.body.detail, says);
   }
 });
 

@@ -59,9 +59,9 @@ export function createIssuerDocuments(
     }
   };
   return () => {
-    const age = kept === undefined ? NaN : now().getTime() - kept.atMs;
-    if (kept !== undefined && !isLocal && age >= 0 && age < KEPT_MS) {
-      return Promise.resolve(kept.documents);
+    if (kept !== undefined && !isLocal) {
+      const ageMs = now().getTime() - kept.atMs;
+      if (ageMs >= 0 && ageMs < KEPT_MS) return Promise.resolve(kept.documents);
     }
     return pending ??= get();
   };
@@ -77,6 +77,7 @@ async function readDocuments(
   );
   const { document } = await loaded.openFeed();
   try {
+    // Its reader keeps what is read.
     for await (const _chunk of document.bytes);
   } finally {
     await document.cancel();

@@ -1,15 +1,11 @@
 /** From the operator's words to the question that each login asks. @module */
 
-import {
-  createConsumer,
-  type FetchPolicy,
-  openSource,
-  parseSource,
-} from "@sig/consumer";
+import { createConsumer, type FetchPolicy, locateIssuer } from "@sig/consumer";
 import { parseRequirement, SigError } from "@sig/core";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import type { CheckRelationship } from "./login/relationship.ts";
 import type { ShownIssuer } from "./issuer_documents.ts";
+import { mediaTypeOf } from "./reply_document.ts";
 
 /** What the operator says of issuers. */
 export interface LoginGateOptions extends FetchPolicy {
@@ -71,7 +67,7 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     );
   }
   const consumer = createConsumer({
-    ...(issuer.policy),
+    ...issuer.policy,
     issuers: [issuer.did],
     maxAge: options.maxAgeMs ?? 0,
     now,
@@ -87,18 +83,9 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
 
 type Opened = ShownIssuer & { readonly policy: FetchPolicy };
 
-function openShown(text: string, policy: FetchPolicy): Opened {
-  const allowPrivate = policy.allowPrivate ?? false;
-  const source = parseSource(text, { allowPrivate });
-  if (source.kind !== "did" && source.kind !== "url") {
-    throw new SigError(
-      "invalid_identifier",
-      "Cannot use issuer: it must be a did:web, a host name or an https URL",
-      { context: { flag: "--issuer" } },
-    );
-  }
-  const location = openSource(source, policy);
-  return { did: location.expectedIssuer!, location, policy, isLocal: false };
+function openShown(issuer: string, policy: FetchPolicy): Opened {
+  const location = locateIssuer(issuer, policy);
+  return { did: location.expectedIssuer, location, policy, isLocal: false };
 }
 
 /** The demo's documents are taken from it, as if they had been fetched. */
@@ -108,13 +95,11 @@ function openDemo(demo: DemoIssuer): Opened {
     fetch: (request) => {
       const { pathname } = new URL(request.url);
       const bytes = demo.document(pathname);
-      const type = pathname.endsWith(".jsonl")
-        ? "application/x-ndjson"
-        : "application/json";
+      const headers = { "content-type": mediaTypeOf(pathname) };
       return Promise.resolve(
         bytes === undefined
           ? new Response(null, { status: 404 })
-          : new Response(bytes.slice(), { headers: { "content-type": type } }),
+          : new Response(bytes.slice(), { headers }),
       );
     },
   };

@@ -1,13 +1,13 @@
 /** The embedded page and what it reads (INTERFACES §4). @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { SigError } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import {
   createIssuerDocuments,
   DOCUMENT_FILES,
   type ShownIssuer,
 } from "./issuer_documents.ts";
+import { replyDocument } from "./reply_document.ts";
 import { type Asset, ASSETS, PAGE_CSP } from "./ui/assets.ts";
 
 /** What the page is told of its server. */
@@ -55,23 +55,13 @@ export function createPageRoutes(
       method: "GET",
       path: "/ui/issuers/:n/:file",
       async handle(exchange, { n = "", file = "" }) {
-        const known = Object.values(DOCUMENT_FILES).includes(file);
+        const isKnown = Object.values(DOCUMENT_FILES).includes(file);
         const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
-        if (!known || read === undefined) throw notFound();
-        const text = (await read()).get(file);
-        if (text === undefined) throw notFound();
-        return exchange.reply(text, {
-          type: file.endsWith(".jsonl")
-            ? "application/x-ndjson"
-            : "application/json",
-        });
+        const documents = isKnown ? await read?.() : undefined;
+        return replyDocument(exchange, file, documents?.get(file));
       },
     },
   ];
-}
-
-function notFound(): SigError {
-  return new SigError("not_found", "Cannot answer: there is no such document");
 }
 
 function assetRoute(path: string, { type, text }: Asset): Route {

@@ -1,4 +1,16 @@
-/** The server as a program: its flags, and what they mean (INTERFACES §4). @module */
+/**
+ * The server as a program: its flags, and what they mean (INTERFACES §4).
+ *
+ * @example
+ * ```ts
+ * import { webProgram } from "@sig/web/program";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(webProgram.name, "sig-web");
+ * ```
+ *
+ * @module
+ */
 
 import {
   type FlagSpec,
@@ -9,6 +21,8 @@ import {
   usageError,
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
+import { quote } from "@sig/core";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "./login/challenge.ts";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
@@ -147,7 +161,7 @@ function checkAudience(text: string): string {
   const isOrigin = /^https?:/.test(text) && URL.parse(text)?.origin === text;
   if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
   throw usageError(
-    `--audience ${JSON.stringify(text)} must be an origin or a DID`,
+    `--audience ${quote(text)} must be an origin or a DID`,
     {
       flag: "--audience",
       hint: "For example: https://login.acme.example, with no path behind it.",
@@ -164,9 +178,10 @@ function readTtl(text: string | undefined): number | undefined {
   const ms = parseDuration("--ttl", text);
   if (ms === undefined) return undefined;
   const seconds = ms / 1000;
-  if (Number.isInteger(seconds) && seconds >= 30 && seconds <= 900) {
-    return seconds;
-  }
+  if (
+    Number.isInteger(seconds) && seconds >= MIN_TTL_SECONDS &&
+    seconds <= MAX_TTL_SECONDS
+  ) return seconds;
   throw usageError("--ttl must be whole seconds from 30s to 15m", {
     flag: "--ttl",
   });

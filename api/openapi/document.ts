@@ -80,7 +80,7 @@ export function createDocument(
 }
 
 /** Every code that an operation's problems can have. */
-export function codesOf(operation: Operation): readonly ErrorCode[] {
+function codesOf(operation: Operation): readonly ErrorCode[] {
   const codes = [
     ...operation.codes,
     ...COMMON_CODES,

@@ -13,7 +13,6 @@ type Examples = { readonly [name: string]: Example };
 
 /** The clock of the examples. */
 export const EXAMPLE_NOW = "2026-06-01T12:00:00Z";
-/** The version that the examples show. */
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";
 const BOB = "did:web:bob.example";

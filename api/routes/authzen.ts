@@ -1,54 +1,25 @@
 /** AuthZEN Authorization API 1.0, as a view of `check` (INTERFACES §3). @module */
 
-import type { Consumer, IssuerQuestion } from "@sig/consumer";
 import {
-  type CheckAnswer,
-  isObject,
-  isSigError,
-  SigError,
-  withContext,
-} from "@sig/core";
+  evaluate,
+  evaluateInOrder,
+  type EvaluationContext,
+} from "../evaluate.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
-import {
-  EVALUATION,
-  type Evaluation,
-  EVALUATIONS,
-  type EvaluationsRequest,
-} from "../schema/authzen.ts";
+import { EVALUATIONS } from "../schema/authzen.ts";
 import { readAs } from "../schema/faults.ts";
-import { refTo, type Schema } from "../schema/schema.ts";
+import { refTo } from "../schema/schema.ts";
 import { MAX_BODY_BYTES, type Operation } from "./operation.ts";
 import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
 
 /** What these routes need. */
-export interface AuthzenContext {
-  /** Issuers on the network. */
-  readonly consumer: Consumer;
-  /** The service's list. */
-  readonly listed: readonly string[];
-  /** How an issuer must be written. */
-  readonly issuerText: Schema<string>;
+export interface AuthzenContext extends EvaluationContext {
   /** Where clients reach the service; the request's own origin unless told. */
   readonly publicUrl: string | undefined;
-}
-
-interface Decision {
-  readonly decision: boolean;
-  readonly context: {
-    readonly reasons: CheckAnswer["reasons"];
-    readonly issuer: string;
-    readonly matched_relationship_id: string | null;
-    readonly last_sequence: number;
-    readonly evaluated_at: string;
-    readonly not_after: string | null;
-    readonly freshness: CheckAnswer["freshness"];
-    readonly continuity: CheckAnswer["continuity"];
-    readonly warnings: CheckAnswer["warnings"];
-  };
 }
 
 const EVALUATION_PATH = "/access/v1/evaluation";
@@ -117,7 +88,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     codes: CODES,
     async handle(exchange) {
       const body = await exchange.readJson(MAX_BODY_BYTES);
-      return exchange.json(await evaluate(plan(body, context, ""), context));
+      return exchange.json(await evaluate(body, context));
     },
   };
 }
@@ -144,126 +115,11 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
-        return exchange.json(await evaluate(plan(body, context, ""), context));
+        return exchange.json(await evaluate(body, context));
       }
       return exchange.json({
         evaluations: await evaluateInOrder(request, evaluations, context),
       });
     },
   };
-}
-
-async function evaluateInOrder(
-  request: EvaluationsRequest,
-  evaluations: readonly unknown[],
-  context: AuthzenContext,
-): Promise<readonly Decision[]> {
-  // All are read before the first is answered: a request is right or wrong.
-  const plans = evaluations.map((item, i) =>
-    plan(withDefaults(request, item), context, `/evaluations/${i}`)
-  );
-  const { evaluations_semantic = "execute_all" } = request.options ?? {};
-  const decisions: Decision[] = [];
-  for (const [i, each] of plans.entries()) {
-    const decision = await evaluate(each, context, i);
-    decisions.push(decision);
-    if (decision.decision === STOP_AT[evaluations_semantic]) break;
-  }
-  return decisions;
-}
-
-const STOP_AT = Object.freeze({
-  execute_all: undefined,
-  deny_on_first_deny: false,
-  permit_on_first_permit: true,
-});
-
-/** A member of an item replaces the default as a whole (AuthZEN §7.1.1). */
-function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
-  if (!isObject(item)) return item;
-  const { subject, action, resource, context } = request;
-  const defaults = { subject, action, resource, context };
-  const given = Object.entries(defaults).filter(([, each]) =>
-    each !== undefined
-  );
-  return { ...Object.fromEntries(given), ...item };
-}
-
-/** An evaluation in SIG's words. */
-interface Plan {
-  readonly issuer: string;
-  readonly question: IssuerQuestion;
-}
-
-/** Reads an evaluation; nothing is asked yet. */
-function plan(body: unknown, context: AuthzenContext, pointer: string): Plan {
-  const { subject, action, resource, ...rest } = readAs(
-    EVALUATION,
-    body,
-    pointer,
-  );
-  return {
-    issuer: issuerOf(resource, context, pointer),
-    question: {
-      subject: subject.id,
-      require: [{ role: action.name }],
-      at: rest.context?.time,
-    },
-  };
-}
-
-/** Answers, or throws, in a batch with the index of the evaluation. */
-async function evaluate(
-  { issuer, question }: Plan,
-  { consumer }: AuthzenContext,
-  index?: number,
-): Promise<Decision> {
-  try {
-    return toDecision(await consumer.check(issuer, question));
-  } catch (error) {
-    if (!isSigError(error) || index === undefined) throw error;
-    throw withContext(error, { evaluation: index });
-  }
-}
-
-function toDecision(answer: CheckAnswer): Decision {
-  return {
-    decision: answer.decision === "allow",
-    context: {
-      reasons: answer.reasons,
-      issuer: answer.issuer,
-      matched_relationship_id: answer.matched_relationship_id,
-      last_sequence: answer.last_sequence,
-      evaluated_at: answer.evaluated_at,
-      not_after: answer.not_after,
-      freshness: answer.freshness,
-      continuity: answer.continuity,
-      warnings: answer.warnings,
-    },
-  };
-}
-
-/** Which issuer an evaluation is about. */
-function issuerOf(
-  resource: Evaluation["resource"],
-  { listed, issuerText }: AuthzenContext,
-  pointer: string,
-): string {
-  if (resource.type === "issuer") {
-    return readAs(issuerText, resource.id, `${pointer}/resource/id`);
-  }
-  const [only] = listed;
-  if (only !== undefined && listed.length === 1) return only;
-  throw new SigError(
-    "invalid_request",
-    `Cannot evaluate: the service knows ${
-      listed.length === 0 ? "no issuer" : "several issuers"
-    }, so the resource must name one`,
-    {
-      context: {
-        pointer: `${pointer}/resource/type`,
-        hint: "Use resource.type issuer, with the issuer as resource.id.",
-      },
-    },
-  );
 }

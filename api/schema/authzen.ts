@@ -5,10 +5,10 @@
  * @module
  */
 
-import { parseTimestamp } from "@sig/core";
-import { list, object } from "./object.ts";
-import { anything, oneOf, text } from "./scalars.ts";
-import { refTo, type Schema } from "./schema.ts";
+import { list } from "./list.ts";
+import { object } from "./object.ts";
+import { anything, instant, nonEmptyText, oneOf } from "./scalars.ts";
+import { named, type Schema } from "./schema.ts";
 
 /** One evaluation. */
 export interface Evaluation {
@@ -37,51 +37,42 @@ export interface EvaluationsRequest extends Partial<Evaluation> {
 }
 
 /** Evaluations in one request. */
-export const MAX_EVALUATIONS = 100;
-
-function nonEmpty(description: string): Schema<string> {
-  return text(
-    { minLength: 1, description },
-    (value) => value === "" ? "it must not be empty" : undefined,
-  );
-}
+const MAX_EVALUATIONS = 100;
 
 const MEMBERS = {
   subject: object<Evaluation["subject"]>({
     members: {
-      type: nonEmpty("Of no effect."),
-      id: nonEmpty("Whom the question is about."),
+      type: nonEmptyText({ description: "Of no effect." }),
+      id: nonEmptyText({ description: "Whom the question is about." }),
     },
     required: ["type", "id"],
     unknown: "ignored",
   }),
   action: object<Evaluation["action"]>({
-    members: { name: nonEmpty("The role that is needed.") },
+    members: {
+      name: nonEmptyText({ description: "The role that is needed." }),
+    },
     required: ["name"],
     unknown: "ignored",
   }),
   resource: object<Evaluation["resource"]>({
     members: {
-      type: nonEmpty(
-        "`issuer`: `id` is the issuer. Anything else: the only issuer on the service's list is asked.",
-      ),
-      id: nonEmpty("A did:web or a host where `type` is `issuer`."),
+      type: nonEmptyText({
+        description:
+          "`issuer`: `id` is the issuer. Anything else: the only issuer on the service's list is asked.",
+      }),
+      id: nonEmptyText({
+        description: "A did:web or a host where `type` is `issuer`.",
+      }),
     },
     required: ["type", "id"],
     unknown: "ignored",
   }),
   context: object<NonNullable<Evaluation["context"]>>({
     members: {
-      time: text(
-        {
-          format: "date-time",
-          description: "Ask what was true at this instant: RFC 3339 UTC.",
-        },
-        (value) =>
-          parseTimestamp(value) === undefined
-            ? "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z"
-            : undefined,
-      ),
+      time: instant({
+        description: "Ask what was true at this instant: RFC 3339 UTC.",
+      }),
     },
     unknown: "ignored",
   }),
@@ -102,10 +93,7 @@ export const EVALUATIONS: Schema<EvaluationsRequest> = object<
   members: {
     ...MEMBERS,
     evaluations: list({
-      item: {
-        ...anything({}) as Schema<unknown>,
-        json: refTo("EvaluationItem"),
-      },
+      item: named("EvaluationItem", anything({})),
       minItems: 0,
       maxItems: MAX_EVALUATIONS,
       keywords: {

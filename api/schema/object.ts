@@ -1,4 +1,4 @@
-/** Schemas of objects and lists. @module */
+/** Schemas of objects. @module */
 
 import { isObject, quote } from "@sig/core";
 import { suggest } from "../flags/suggest.ts";
@@ -118,51 +118,4 @@ function checkOne(
 
 function escapePointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-/** What {@linkcode list} is told. */
-export interface ListRules<T> {
-  /** Each item. */
-  readonly item: Schema<T>;
-  /** Items at least; `empty` says what is wrong with fewer. */
-  readonly minItems: number;
-  /** Items at most. */
-  readonly maxItems: number;
-  /** Notes that there are too few; a plain fault unless told. */
-  readonly noteTooFew?: (pointer: string, faults: Faults) => void;
-  /** Further keywords, such as a description. */
-  readonly keywords?: JsonSchema;
-}
-
-/** A list of between so many items of one kind. */
-export function list<T>(rules: ListRules<T>): Schema<readonly T[]> {
-  const { item, minItems, maxItems } = rules;
-  return {
-    json: {
-      type: "array",
-      ...rules.keywords,
-      items: item.json,
-      minItems,
-      maxItems,
-    },
-    read(value, pointer, faults) {
-      if (!Array.isArray(value)) {
-        return faults.note(pointer, "invalid_field", "it must be an array");
-      }
-      if (value.length < minItems && rules.noteTooFew) {
-        rules.noteTooFew(pointer, faults);
-        return undefined;
-      }
-      if (value.length < minItems || value.length > maxItems) {
-        return faults.note(
-          pointer,
-          "invalid_field",
-          `it must have ${minItems} to ${maxItems} items`,
-        );
-      }
-      return value.map((each, i) =>
-        item.read(each, `${pointer}/${i}`, faults)
-      ) as T[];
-    },
-  };
 }

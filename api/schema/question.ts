@@ -3,12 +3,18 @@
 import {
   isSigError,
   parseRequirement,
-  parseTimestamp,
   RELATIONSHIP_TYPES,
   SigError,
 } from "@sig/core";
-import { list } from "./object.ts";
-import { flag, integer, text } from "./scalars.ts";
+import { list } from "./list.ts";
+import {
+  findInstantFault,
+  flag,
+  instant,
+  INSTANT_PATTERN,
+  integer,
+  text,
+} from "./scalars.ts";
 import type { Schema } from "./schema.ts";
 
 /** A requirement as it is sent: `key=value`, or an object with one member. */
@@ -16,15 +22,6 @@ export type SentRequirement = string | { readonly [key: string]: string };
 
 /** Requirements of one question: each is looked at once a relationship. */
 const MAX_REQUIREMENTS = 64;
-
-const TIME_DETAIL =
-  "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z, without an offset";
-const TIME_PATTERN =
-  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$";
-
-function timeFault(value: string): string | undefined {
-  return parseTimestamp(value) === undefined ? TIME_DETAIL : undefined;
-}
 
 /** Whom the question is about. */
 export const SUBJECT: Schema<string> = text({
@@ -94,21 +91,19 @@ export const REQUIRE: Schema<readonly SentRequirement[]> = list({
 });
 
 /** What was true then. */
-export const AT: Schema<string> = text({
-  format: "date-time",
-  pattern: TIME_PATTERN,
+export const AT: Schema<string> = instant({
   description: "Ask what was true at this instant, instead of now.",
   examples: ["2026-02-10T12:00:00Z"],
-}, timeFault);
+});
 
 const AS_OF_SEQUENCE = integer(1, Number.MAX_SAFE_INTEGER, {
   description: "A sequence number.",
 });
 const AS_OF_TEXT = text({
-  pattern: `${TIME_PATTERN}|^[0-9]{1,16}$`,
+  pattern: `${INSTANT_PATTERN}|^[0-9]{1,16}$`,
   description: "An instant, or a sequence number in digits.",
 }, (value) => {
-  if (!/^[0-9]+$/.test(value)) return timeFault(value);
+  if (!/^[0-9]+$/.test(value)) return findInstantFault(value);
   const sequence = Number(value);
   return sequence >= 1 && Number.isSafeInteger(sequence)
     ? undefined

@@ -2,7 +2,8 @@
 
 import { EFFECTIVE_STATUSES, type EffectiveStatus, isObject } from "@sig/core";
 import { readAs } from "./faults.ts";
-import { list, object } from "./object.ts";
+import { list } from "./list.ts";
+import { object } from "./object.ts";
 import {
   AS_OF,
   AT,
@@ -13,8 +14,8 @@ import {
   type SentRequirement,
   SUBJECT,
 } from "./question.ts";
-import { anything, integer, oneOf, text } from "./scalars.ts";
-import { refTo, type Schema } from "./schema.ts";
+import { anything, integer, nonEmptyText, oneOf, text } from "./scalars.ts";
+import { named, type Schema } from "./schema.ts";
 import {
   createSourceSchemas,
   SOURCE_MEMBERS,
@@ -65,11 +66,11 @@ export interface DumpStateRequest extends SourceMembers {
 }
 
 /** Questions in one request. */
-export const MAX_CHECKS = 100;
+const MAX_CHECKS = 100;
 /** Relationships on a page, unless told. */
 export const DEFAULT_PAGE = 1_000;
 /** Relationships on a page at most. */
-export const MAX_PAGE = 10_000;
+const MAX_PAGE = 10_000;
 /** Room for the longest relationship_id that a line can hold. */
 const MAX_CURSOR_LENGTH = 256 * 1024;
 
@@ -113,10 +114,7 @@ export function createRequestSchemas(
     batch: object<CheckBatch>({
       members: {
         checks: list({
-          item: {
-            ...anything({}) as Schema<unknown>,
-            json: refTo("CheckRequest"),
-          },
+          item: named("CheckRequest", anything({})),
           minItems: 1,
           maxItems: MAX_CHECKS,
           keywords: {
@@ -138,10 +136,9 @@ export function createRequestSchemas(
         ...source,
         at: AT,
         as_of: AS_OF,
-        subject: text({
-          minLength: 1,
+        subject: nonEmptyText({
           description: "Only relationships about this subject.",
-        }, (value) => value === "" ? "it must not be empty" : undefined),
+        }),
         status: oneOf(EFFECTIVE_STATUSES, {
           description: "Only relationships that come to this at that time.",
         }),

@@ -1,6 +1,6 @@
 /** Schemas of single values. @module */
 
-import { isSigError } from "@sig/core";
+import { isSigError, parseTimestamp } from "@sig/core";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /**
@@ -27,6 +27,33 @@ export function text(
       }
     },
   };
+}
+
+/** A string that is not empty. */
+export function nonEmptyText(keywords: JsonSchema): Schema<string> {
+  return text(
+    { minLength: 1, ...keywords },
+    (value) => value === "" ? "it must not be empty" : undefined,
+  );
+}
+
+/** How an instant is spelled, as far as a pattern can say it. */
+export const INSTANT_PATTERN =
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$";
+
+/** An instant (PROTOCOL §3). */
+export function instant(keywords: JsonSchema): Schema<string> {
+  return text(
+    { format: "date-time", pattern: INSTANT_PATTERN, ...keywords },
+    findInstantFault,
+  );
+}
+
+/** What is wrong with a text that should be an instant. */
+export function findInstantFault(value: string): string | undefined {
+  return parseTimestamp(value) === undefined
+    ? "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z, without an offset"
+    : undefined;
 }
 
 /** One of these strings. */

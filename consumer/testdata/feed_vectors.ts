@@ -2,7 +2,7 @@
 
 import type { ErrorCode, RelationshipState } from "@sig/core";
 import type { InlineFeed } from "../inline_reader.ts";
-import type { FeedPolicy } from "../verify_feed.ts";
+import type { FeedPolicy } from "../verified_feed.ts";
 
 const FOLDER = new URL("../../vectors/feed/", import.meta.url);
 

@@ -6,6 +6,9 @@ export type Behaviour = (
   request: string,
 ) => Promise<void>;
 
+/** A client that closes its side does so within a moment. */
+const LEFT_OPEN_MS = 10_000;
+
 /** A running server. */
 export interface RawServer {
   /** `http://127.0.0.1:<port>/.well-known/sig.json` */
@@ -16,7 +19,10 @@ export interface RawServer {
   readonly requests: readonly string[];
   /** How many connections were made. */
   readonly connections: () => number;
-  /** Stops it and waits for every connection to end. */
+  /**
+   * Stops it and waits for every connection to end; throws when the client
+   * leaves one open.
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -27,7 +33,7 @@ export function startRawServer(
   port = 0,
 ): RawServer {
   const listener = Deno.listen({ hostname, port });
-  const open = new Set<Promise<void>>();
+  const open = new Map<Deno.TcpConn, Promise<void>>();
   const requests: string[] = [];
   let connections = 0;
   const serve = async (connection: Deno.TcpConn) => {
@@ -45,8 +51,8 @@ export function startRawServer(
     for await (const connection of listener) {
       connections++;
       const serving = serve(connection);
-      open.add(serving);
-      serving.then(() => open.delete(serving));
+      open.set(connection, serving);
+      serving.then(() => open.delete(connection));
     }
   })();
   return {
@@ -57,7 +63,14 @@ export function startRawServer(
     async [Symbol.asyncDispose]() {
       listener.close();
       await accepting;
-      await Promise.all(open);
+      let leftOpen = 0;
+      const timer = setTimeout(() => {
+        leftOpen = open.size;
+        for (const connection of open.keys()) close(connection);
+      }, LEFT_OPEN_MS);
+      await Promise.all(open.values());
+      clearTimeout(timer);
+      if (leftOpen > 0) throw new Error(`${leftOpen} connections left open`);
     },
   };
 }

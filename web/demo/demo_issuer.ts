@@ -1,6 +1,6 @@
-/** An issuer in memory, for trying out the whole story (INTERFACES §4). @module */
+/** An issuer in memory, for trying out the whole story: `--demo` (INTERFACES §4). @module */
 
-import { parseIssuerDid, SigError } from "@sig/core";
+import { didWebOf, parseIssuerDid, SigError } from "@sig/core";
 import {
   createMemoryKeyStore,
   createMemoryStore,
@@ -64,8 +64,7 @@ const MAX_DEMO_EVENTS = 1_000;
 export async function createDemoIssuer(
   { origin, now }: DemoIssuerOptions,
 ): Promise<DemoIssuer> {
-  const { host } = new URL(origin);
-  const did = `did:web:${host.replace(":", "%3A")}`;
+  const did = didWebOf(new URL(origin));
   parseIssuerDid(did, { allowPrivate: true });
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();

@@ -1,13 +1,9 @@
-/** The demo's own routes (INTERFACES §4). @module */
+/** The demo's own routes. @module */
 
 import type { Route } from "@sig/api/http";
-import {
-  isObject,
-  type Issue,
-  quote,
-  SigError,
-  WELL_KNOWN_PATHS,
-} from "@sig/core";
+import { WELL_KNOWN_PATHS } from "@sig/core";
+import { replyDocument } from "../reply_document.ts";
+import { RequestMembers } from "../request_members.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
 
 const MAX_BODY_BYTES = 4096;
@@ -16,7 +12,7 @@ const MAX_NAME_LENGTH = 200;
 /**
  * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
  * `{relationship_id}`, and the issuer's four documents where every issuer has
- * them.
+ * them. What is wrong with a subject or an id is for the issuer to say.
  */
 export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
   return [
@@ -24,82 +20,39 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
       method: "POST",
       path: "/demo/enrol",
       async handle(exchange) {
-        const { subject, name } = readTexts(
+        const members = new RequestMembers(
+          "enrol",
           await exchange.readJson(MAX_BODY_BYTES),
-          ["subject"],
-          ["name"],
+          ["subject", "name"],
         );
-        return exchange.json(await demo.enrol(subject!, name));
+        const subject = members.requiredText("subject");
+        const name = members.text("name", MAX_NAME_LENGTH);
+        members.finish();
+        return exchange.json(await demo.enrol(subject, name));
       },
     },
     {
       method: "POST",
       path: "/demo/revoke",
       async handle(exchange) {
-        const { relationship_id } = readTexts(
+        const members = new RequestMembers(
+          "revoke",
           await exchange.readJson(MAX_BODY_BYTES),
           ["relationship_id"],
-          [],
         );
-        return exchange.json(await demo.revoke(relationship_id!));
+        const relationshipId = members.requiredText("relationship_id");
+        members.finish();
+        return exchange.json(await demo.revoke(relationshipId));
       },
     },
     ...Object.values(WELL_KNOWN_PATHS).map((path): Route => ({
       method: "GET",
       path,
-      handle: (exchange) => {
+      handle(exchange) {
         const bytes = demo.document(path);
-        if (bytes === undefined) throw missing();
-        return exchange.reply(new TextDecoder().decode(bytes), {
-          type: path.endsWith(".jsonl")
-            ? "application/x-ndjson"
-            : "application/json",
-        });
+        const text = bytes && new TextDecoder().decode(bytes);
+        return replyDocument(exchange, path, text);
       },
     })),
   ];
-}
-
-function missing(): SigError {
-  return new SigError("not_found", "Cannot answer: there is no such document");
-}
-
-/** Reads an object of strings; names everything that is wrong with it. */
-function readTexts(
-  body: unknown,
-  required: readonly string[],
-  optional: readonly string[],
-): { readonly [name: string]: string | undefined } {
-  const object = isObject(body) ? body : {};
-  const errors: Issue[] = isObject(body)
-    ? []
-    : [issue("", "invalid_field", "the body must be one JSON object")];
-  const texts: { [name: string]: string | undefined } = {};
-  for (const name of Object.keys(object)) {
-    if (required.includes(name) || optional.includes(name)) continue;
-    errors.push(issue("", "invalid_field", `${quote(name)} is not known`));
-  }
-  for (const name of [...required, ...optional]) {
-    const value = object[name];
-    if (typeof value === "string" && value.length <= MAX_NAME_LENGTH * 4) {
-      texts[name] = value;
-    } else if (value !== undefined || required.includes(name)) {
-      const code = value === undefined ? "missing_field" : "invalid_field";
-      errors.push(issue(`/${name}`, code, `${name} must be a string`));
-    }
-  }
-  if (errors.length === 0) return texts;
-  throw new SigError(
-    "invalid_request",
-    `Cannot read request: ${errors[0]!.detail}`,
-    { context: { errors } },
-  );
-}
-
-function issue(
-  pointer: string,
-  code: Issue["code"],
-  detail: string,
-): Issue {
-  return { pointer, code, detail };
 }

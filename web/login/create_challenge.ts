@@ -7,19 +7,18 @@ import {
   quote,
   SigError,
 } from "@sig/core";
+import { encodeBase64Url } from "@sig/jose";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
-import type { Challenge } from "./challenge.ts";
+import {
+  type Challenge,
+  DEFAULT_TTL_SECONDS,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+} from "./challenge.ts";
 import { describeChallenge } from "./challenge_message.ts";
-import { digestOf, toBase64Url } from "./digest.ts";
-import { RequestMembers } from "./request_members.ts";
+import { digestOf } from "./digest.ts";
+import { RequestMembers } from "../request_members.ts";
 import { checkSubject } from "./subject_did.ts";
-
-/** Seconds that a challenge may live at least (PROTOCOL §7). */
-export const MIN_TTL_SECONDS = 30;
-/** Seconds that a challenge may live at most. */
-export const MAX_TTL_SECONDS = 900;
-/** Seconds that a challenge lives unless told. */
-export const DEFAULT_TTL_SECONDS = 300;
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
 const ID_BYTES = 24;
@@ -87,7 +86,7 @@ export async function createChallenge(
   const token = (length: number) => {
     const bytes = new Uint8Array(length);
     random(bytes);
-    return toBase64Url(bytes);
+    return encodeBase64Url(bytes);
   };
   const bare = {
     challenge_id: token(ID_BYTES),

@@ -1,4 +1,6 @@
-/** Nonces and their digests. @module */
+/** Digests of nonces. @module */
+
+import { encodeBase64Url } from "@sig/jose";
 
 interface NodeHash {
   update(text: string): NodeHash;
@@ -26,23 +28,5 @@ export async function digestOf(text: string): Promise<string> {
   }
   const bytes = new TextEncoder().encode(text);
   const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return toBase64Url(new Uint8Array(digest));
-}
-
-/** Base64url without padding, by the platform's own encoder. */
-export function toBase64Url(bytes: Uint8Array): string {
-  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
-}
-
-/**
- * Whether two digests are equal, in a time that depends on their lengths only.
- * Being digests, they would tell an attacker nothing anyway: he can't choose
- * how many characters of a digest are right.
- */
-export function equalDigests(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++) {
-    difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(b.length, 1));
-  }
-  return difference === 0;
+  return encodeBase64Url(new Uint8Array(digest));
 }

@@ -10,6 +10,7 @@ import {
 } from "@sig/core";
 import {
   type AttestationKeyResolver,
+  equalInConstantTime,
   parseAttestation,
   type ParsedAttestation,
   verifyAttestation,
@@ -20,13 +21,13 @@ import {
   type ChallengeStore,
   isChallengeId,
 } from "../stores/challenge_store.ts";
-import { digestOf, equalDigests } from "./digest.ts";
+import { digestOf } from "./digest.ts";
 import {
   type CheckRelationship,
   type LoginRelationship,
   requireRelationship,
 } from "./relationship.ts";
-import { RequestMembers } from "./request_members.ts";
+import { RequestMembers } from "../request_members.ts";
 
 /** What {@linkcode verifyLogin} works with. */
 export interface VerifyLoginOptions {
@@ -171,7 +172,7 @@ function readRequest(input: unknown): LoginRequest {
   const members = new RequestMembers("verify attestation", input, [
     ...["attestation", "challenge_id", "audience", "nonce", "scopes"],
   ]);
-  const attestation = members.requiredText("attestation") ?? "";
+  const attestation = members.requiredText("attestation");
   const challengeId = members.text("challenge_id");
   const audience = members.text("audience");
   const nonce = members.text("nonce");
@@ -224,10 +225,12 @@ async function requireNonce(
   record: ChallengeRecord,
 ): Promise<void> {
   const digest = await digestOf(claims.nonce);
-  if (!equalDigests(digest, record.nonce_sha256)) {
+  if (!equalInConstantTime(digest, record.nonce_sha256)) {
     throw refuse("nonce_mismatch", "it has another nonce");
   }
-  if (nonce !== undefined && !equalDigests(await digestOf(nonce), digest)) {
+  if (
+    nonce !== undefined && !equalInConstantTime(await digestOf(nonce), digest)
+  ) {
     throw refuse(
       "nonce_mismatch",
       "it has another nonce than the one expected",

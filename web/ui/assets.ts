@@ -11,13 +11,13 @@ import copyButton from "./copy_button.js" with { type: "text" };
 import documents from "./documents.js" with { type: "text" };
 import dom from "./dom.js" with { type: "text" };
 import ed25519Support from "./ed25519_support.js" with { type: "text" };
+import eventItems from "./event_items.js" with { type: "text" };
 import explanation from "./explanation.js" with { type: "text" };
 import exploreView from "./explore_view.js" with { type: "text" };
 import feedCheck from "./feed_check.js" with { type: "text" };
 import format from "./format.js" with { type: "text" };
 import keyCard from "./key_card.js" with { type: "text" };
 import keyStore from "./key_store.js" with { type: "text" };
-import ledger from "./ledger.js" with { type: "text" };
 import log from "./log.js" with { type: "text" };
 import longList from "./long_list.js" with { type: "text" };
 import problems from "./problems.js" with { type: "text" };
@@ -53,13 +53,13 @@ const SCRIPTS: { readonly [name: string]: string } = {
   "documents.js": documents,
   "dom.js": dom,
   "ed25519_support.js": ed25519Support,
+  "event_items.js": eventItems,
   "explanation.js": explanation,
   "explore_view.js": exploreView,
   "feed_check.js": feedCheck,
   "format.js": format,
   "key_card.js": keyCard,
   "key_store.js": keyStore,
-  "ledger.js": ledger,
   "log.js": log,
   "long_list.js": longList,
   "problems.js": problems,

@@ -3,7 +3,7 @@
 /** The events of a feed, the newest first. @module */
 
 import { byId } from "./dom.js";
-import { fullItem } from "./ledger.js";
+import { fullItem } from "./event_items.js";
 import { showLongList } from "./long_list.js";
 
 const TYPING_MS = 200;

@@ -9,8 +9,8 @@
 
 import { Problem } from "./api.js";
 import { byId, el, fill, focusOn, icon, shown } from "./dom.js";
+import { namesIn, shortItem } from "./event_items.js";
 import { counted } from "./format.js";
-import { ledgerItem, namesIn } from "./ledger.js";
 
 const SHOWN_EVENTS = 6;
 
@@ -216,10 +216,10 @@ export function createTour({ config, api, readFeed, onMakeKey, onStart }) {
     busy = false;
     relationship = undefined;
     const verdict = byId("tour-feed-verdict", HTMLElement);
-    const ledger = byId("tour-feed", HTMLOListElement);
+    const newest = byId("tour-feed", HTMLOListElement);
     if (feed?.state === undefined) {
       fill(verdict, "The feed could not be verified. Open it in the explorer.");
-      fill(ledger);
+      fill(newest);
     } else {
       const names = namesIn(feed.events);
       fill(
@@ -230,9 +230,9 @@ export function createTour({ config, api, readFeed, onMakeKey, onStart }) {
         }, each signature verified in this browser`,
       );
       fill(
-        ledger,
+        newest,
         ...feed.events.slice(-SHOWN_EVENTS).reverse().map((each) =>
-          ledgerItem(each, names)
+          shortItem(each, names)
         ),
       );
       if (key !== undefined) relationship = latestOf(feed.state, key.did);

@@ -2953,6 +2953,17 @@ function checkMediaType(name, mediaType) {
   };
 }
 
+// consumer/byte_stream.ts
+function joinBytes(chunks, length) {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
 // consumer/reader.ts
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
@@ -2978,13 +2989,7 @@ async function readAll(doc, maxBytes) {
   } finally {
     await doc.cancel();
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return joinBytes(chunks, length);
 }
 
 // consumer/load_issuer.ts
@@ -3208,6 +3213,29 @@ var FeedDigest = class {
 function createNodeHash() {
   const crypto1 = loadBuiltin("node:crypto");
   return crypto1?.createHash?.("sha256");
+}
+
+// consumer/feed_errors.ts
+function feedTooLarge(limit) {
+  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function lineTooLong(limit) {
+  return new SigError("line_too_long", `Cannot read feed line: it is longer than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function incompleteLine() {
+  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
+    context: {
+      hint: "The feed was cut off, or its issuer is writing: try again."
+    }
+  });
 }
 
 // consumer/line_splitter.ts
@@ -3520,27 +3548,6 @@ function payloadOf(line) {
     return void 0;
   }
 }
-function feedTooLarge(limit) {
-  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function lineTooLong(limit) {
-  return new SigError("line_too_long", `Cannot read feed line: it is longer than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function incompleteLine() {
-  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
-    context: {
-      hint: "The feed was cut off, or its issuer is writing: try again."
-    }
-  });
-}
 
 // consumer/verify_feed.ts
 async function verifyFeed(bytes, options) {
@@ -3555,6 +3562,47 @@ async function verifyFeed(bytes, options) {
     ...verification.result(),
     sha256: await digest.hex()
   };
+}
+
+// consumer/verify_issuer.ts
+async function verifyLoaded(location, loaded, options, forReport = {}) {
+  const { document, warnings } = await loaded.openFeed();
+  try {
+    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
+      issuer: loaded.issuer,
+      keys: loaded.keys,
+      publicOnly: loaded.metadata.public_only,
+      now: options.now,
+      limits: options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      ...forReport,
+      onEvent: options.onEvent,
+      breathe: options.breathe,
+      refreshKeys: async () => (await loadIssuer(location, options)).keys
+    });
+    return {
+      issuer: loaded.issuer,
+      source: location.reader.kind,
+      state: feed.state,
+      feed,
+      warnings: [
+        ...loaded.warnings,
+        ...warnings,
+        ...feed.warnings
+      ]
+    };
+  } finally {
+    await document.cancel();
+  }
+}
+async function* counted(bytes, onProgress) {
+  let read = 0;
+  for await (const chunk of bytes) {
+    read += chunk.length;
+    onProgress?.(read);
+    yield chunk;
+  }
 }
 
 // consumer/verify_report.ts
@@ -3601,46 +3649,7 @@ function reportedFault({ code, message, context }) {
   };
 }
 
-// consumer/verify_issuer.ts
-async function verifyLoaded(location, loaded, options, forReport = {}) {
-  const { document, warnings } = await loaded.openFeed();
-  try {
-    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
-      issuer: loaded.issuer,
-      keys: loaded.keys,
-      publicOnly: loaded.metadata.public_only,
-      now: options.now,
-      limits: options.limits,
-      unknownEvents: options.unknownEvents,
-      unmatchedRevoke: options.unmatchedRevoke,
-      ...forReport,
-      onEvent: options.onEvent,
-      breathe: options.breathe,
-      refreshKeys: async () => (await loadIssuer(location, options)).keys
-    });
-    return {
-      issuer: loaded.issuer,
-      source: location.reader.kind,
-      state: feed.state,
-      feed,
-      warnings: [
-        ...loaded.warnings,
-        ...warnings,
-        ...feed.warnings
-      ]
-    };
-  } finally {
-    await document.cancel();
-  }
-}
-async function* counted(bytes, onProgress) {
-  let read = 0;
-  for await (const chunk of bytes) {
-    read += chunk.length;
-    onProgress?.(read);
-    yield chunk;
-  }
-}
+// consumer/report_issuer.ts
 async function reportIssuer(location, options) {
   const source = location.reader.kind;
   let loaded;

@@ -15,17 +15,12 @@ import { shortened, time } from "./format.js";
  * @param {ReadonlyMap<string, string>} names From {@link namesIn}.
  * @returns {HTMLLIElement}
  */
-export function ledgerItem({ event }, names) {
+export function shortItem({ event }, names) {
   const name = names.get(event.relationship_id) ?? shortened(event.subject);
   return el(
     "li",
     { value: event.sequence },
-    el(
-      "div",
-      { class: "row" },
-      el("span", { class: "number" }, `#${event.sequence}`),
-      kindBadge(event),
-    ),
+    numberAndKind(event),
     el("p", {}, el("strong", {}, name), `: ${what(event)}`),
     el("p", { class: "quiet" }, time(event.issued_at)),
   );
@@ -53,12 +48,7 @@ export function fullItem({ event, kid, line }) {
   return el(
     "li",
     { value: event.sequence },
-    el(
-      "div",
-      { class: "row" },
-      el("span", { class: "number" }, `#${event.sequence}`),
-      kindBadge(event),
-    ),
+    numberAndKind(event),
     el("code", {}, shown(event.subject)),
     el("p", {}, ...details(event)),
     "roles" in event && event.roles.length > 0 ? chips(event.roles) : null,
@@ -120,6 +110,16 @@ function details(event) {
     ];
   }
   return [`${shown(event.event_type)}, `, id];
+}
+
+/** @param {VerifiedEvent["event"]} event */
+function numberAndKind(event) {
+  return el(
+    "div",
+    { class: "row" },
+    el("span", { class: "number" }, `#${event.sequence}`),
+    kindBadge(event),
+  );
 }
 
 /** @param {VerifiedEvent["event"]} event */

@@ -1,19 +1,14 @@
 /** Suites of @sig/jose, for both ways to verify. @module */
 
-import {
-  decodeBase64UrlStrict,
-  isSigError,
-  parseEventPayload,
-  parseFeedLine,
-} from "@sig/core";
+import { isSigError, parseEventPayload, parseFeedLine } from "@sig/core";
 import {
   createKeyResolver,
   importVerificationKey,
   type VerificationBackend,
   verifyEnvelope,
 } from "@sig/jose";
-import { Buffer } from "node:buffer";
-import { isAccepted, readJson, type Suite, Tally } from "./suite.ts";
+import { decodeHex, encodeBase64Url } from "./encode.ts";
+import { isAccepted, type Suite, Tally } from "./suite.ts";
 
 interface Envelopes {
   readonly jwksSets: Readonly<Record<string, unknown>>;
@@ -27,11 +22,10 @@ interface Envelopes {
 
 /** Lines and key sets, from the bytes to the fields. */
 export function envelopeSuite(backend: VerificationBackend): Suite {
-  return async (vectors) => {
+  return async ({ files }) => {
     const tally = new Tally();
-    const { jwksSets, cases } = readJson<Envelopes>(
-      vectors,
-      "own/envelopes.json",
+    const { jwksSets, cases } = files.json<Envelopes>(
+      "shared/own/envelopes.json",
     );
     for (const { id, line, jwks, expect } of cases) {
       const accepted = await isAccepted(async () => {
@@ -60,25 +54,20 @@ interface Wycheproof {
 
 /** Ed25519 signatures of Project Wycheproof. */
 export function wycheproofSuite(backend: VerificationBackend): Suite {
-  return async (vectors) => {
+  return async ({ files }) => {
     const tally = new Tally();
-    const { testGroups } = readJson<Wycheproof>(
-      vectors,
-      "wycheproof/ed25519_test.json",
+    const { testGroups } = files.json<Wycheproof>(
+      "shared/wycheproof/ed25519_test.json",
     );
     for (const { publicKey, tests } of testGroups) {
-      const x = Buffer.from(publicKey.pk, "hex").toString("base64url");
+      const x = encodeBase64Url(decodeHex(publicKey.pk));
       const jwk = { kty: "OKP", crv: "Ed25519", x };
       const key = await importVerificationKey(jwk, { backend });
       for (const { tcId, msg, sig, result } of tests) {
-        const verified = await key.verify(bytesOf(sig), bytesOf(msg));
+        const verified = await key.verify(decodeHex(sig), decodeHex(msg));
         tally.expect(`tcId ${tcId}`, verified, result === "valid");
       }
     }
     return tally;
   };
-}
-
-function bytesOf(hex: string): Uint8Array {
-  return decodeBase64UrlStrict(Buffer.from(hex, "hex").toString("base64url"))!;
 }

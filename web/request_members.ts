@@ -24,7 +24,7 @@ const MAX_SCOPE_LENGTH = 128;
 /** Faults that are named at most; more of them help nobody. */
 const MAX_ISSUES = 20;
 
-/** Characters of an unknown name that are looked at. */
+/** Characters of an unknown name that are told. */
 const MAX_NAME_LENGTH = 80;
 
 /** Reads one request; notes what is wrong and names all of it at the end. */
@@ -46,27 +46,30 @@ export class RequestMembers {
     }
     for (const name of Object.keys(this.#object)) {
       if (known.includes(name)) continue;
-      // What a near name costs to find grows with the length.
-      const near = name.length > MAX_NAME_LENGTH
-        ? undefined
-        : suggest(name, known);
+      const near = suggest(name, known);
       this.#hint ??= near && `Did you mean ${near}?`;
       const detail = near ? `is unknown; did you mean ${near}?` : "is unknown";
       this.#report(pointerTo(name), "invalid_field", detail);
     }
   }
 
-  /** An optional string. */
-  text(name: string): string | undefined {
+  /** An optional string of at most so many characters. */
+  text(name: string, maxLength = Infinity): string | undefined {
     const value = this.#get(name);
-    if (value === undefined || typeof value === "string") return value;
-    return this.#report(`/${name}`, "invalid_field", "must be a string");
+    if (value === undefined) return undefined;
+    if (typeof value !== "string") {
+      return this.#report(`/${name}`, "invalid_field", "must be a string");
+    }
+    if (value.length <= maxLength) return value;
+    const detail = `must have at most ${maxLength} characters`;
+    return this.#report(`/${name}`, "invalid_field", detail);
   }
 
-  /** A required string. */
-  requiredText(name: string): string | undefined {
-    if (this.#get(name) !== undefined) return this.text(name);
-    return this.#report(`/${name}`, "missing_field", "is required");
+  /** A required string; empty when it is missing or wrong. */
+  requiredText(name: string): string {
+    if (this.#get(name) !== undefined) return this.text(name) ?? "";
+    this.#report(`/${name}`, "missing_field", "is required");
+    return "";
   }
 
   /** An optional whole number within a range. */

@@ -1,0 +1,75 @@
+/** From a verified issuer to an answer (PROTOCOL §5). @module */
+
+import {
+  check,
+  type CheckAnswer,
+  type Continuity,
+  type Freshness,
+  type Question,
+} from "@sig/core";
+import type { VerifiedIssuer } from "./verify_issuer.ts";
+
+/** A question without its clock, which is an option. */
+export type IssuerQuestion = Omit<Question, "now">;
+
+/** What an answer rests upon, beside the issuer. */
+export interface AnswerBasis {
+  /** The clock. */
+  readonly now: Date;
+  /** How old the state is; null where nothing was fetched. */
+  readonly freshness?: Freshness | null | undefined;
+  /** How the state relates to what was seen before; `unpinned` unless told. */
+  readonly continuity?: Continuity | undefined;
+}
+
+/**
+ * Answers a question from an issuer that is verified already, for those who ask
+ * several or keep what they verified. Local and inline sources have no
+ * freshness, whatever is told. (PROTOCOL §6)
+ *
+ * @example
+ * ```ts
+ * import { answerFrom, openInlineFeed, verifyIssuer } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const now = new Date("2026-01-01T00:00:00Z");
+ * const verified = await verifyIssuer(
+ *   openInlineFeed({
+ *     metadata: {
+ *       spec_version: "sig/0.1",
+ *       issuer: "did:web:acme.example",
+ *       jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *       events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *       public_only: true,
+ *       algorithms_supported: ["EdDSA"],
+ *     },
+ *     jwks: { keys: [] },
+ *     events: "",
+ *   }),
+ *   { now },
+ * );
+ * const { decision, freshness } = answerFrom(verified, {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ * }, { now });
+ * assertEquals(decision, "deny");
+ * assertEquals(freshness, null);
+ * ```
+ *
+ * @throws {SigError} as core's `check`.
+ */
+export function answerFrom(
+  { state, source, warnings }: VerifiedIssuer,
+  question: IssuerQuestion,
+  { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
+): CheckAnswer {
+  const { explain, ...result } = check(state, { ...question, now });
+  return {
+    ...result,
+    source,
+    freshness: source === "https" ? freshness : null,
+    continuity,
+    warnings,
+    ...(explain ? { explain } : {}),
+  };
+}

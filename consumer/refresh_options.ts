@@ -1,0 +1,14 @@
+/** What a refresh is told. @module */
+
+import type { LoadIssuerOptions } from "./load_issuer.ts";
+import type { FeedPolicy } from "./verified_feed.ts";
+
+/** Options of `refreshIssuer`. */
+export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
+  /** The clock when the refresh began. */
+  readonly now: Date;
+  /** Look for all faults, up to 100, instead of the first. */
+  readonly report: boolean;
+  /** As in `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
+}

@@ -1,0 +1,123 @@
+/**
+ * Makes the three executables in `dist/`, for this machine. Run by
+ * `deno task compile`.
+ *
+ * Deno downloads its runtime once; `DENORT_BIN` names one that is at hand, of
+ * the same version.
+ *
+ * @module
+ */
+
+const ROOT = new URL("../", import.meta.url);
+
+/** An executable. */
+export interface Executable {
+  /** Its name. */
+  readonly name: string;
+  /** Its entry point, from the project's root. */
+  readonly entry: string;
+  /**
+   * All that it may ever do: nobody can add to it later. None may start
+   * processes, load native code or read what the system says of itself.
+   */
+  readonly permissions: readonly string[];
+}
+
+/** What is made. */
+export const EXECUTABLES: readonly Executable[] = [
+  {
+    name: "sig",
+    entry: "cli/main.ts",
+    permissions: [
+      "--allow-read",
+      "--allow-write",
+      "--allow-net",
+      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
+    ],
+  },
+  {
+    name: "sig-api",
+    entry: "api/main.ts",
+    // Reading is for --token-file.
+    permissions: ["--allow-net", "--allow-read"],
+  },
+  {
+    name: "sig-web",
+    entry: "web/main.ts",
+    // Without the disk. `--store kv:PATH` needs it: that is for `sig web`.
+    permissions: ["--allow-net"],
+  },
+];
+
+/** What `deno compile` needs to be told beside the permissions. */
+const FLAGS = ["--quiet", "--exclude-unused-npm", "--no-prompt"];
+
+/** How an executable is made. */
+export interface CompileOptions {
+  /** The folder that it is written to. */
+  readonly folder: string;
+  /** A Rust target triple; this machine's unless told. */
+  readonly target?: string | undefined;
+  /** The Deno that compiles. */
+  readonly deno?: string;
+  /** Replace the flags of {@linkcode compileExecutable}: for other versions. */
+  readonly flags?: readonly string[];
+  /** Variables beside the process's own. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Makes one executable.
+ *
+ * @returns its path.
+ * @throws {Error} with Deno's own words.
+ */
+export async function compileExecutable(
+  { name, entry, permissions }: Executable,
+  options: CompileOptions,
+): Promise<string> {
+  const { folder, target, env = {}, flags = FLAGS } = options;
+  const isWindows = target?.includes("windows") ?? Deno.build.os === "windows";
+  const path = `${folder}/${name}${isWindows ? ".exe" : ""}`;
+  const { success, stderr } = await new Deno.Command(
+    options.deno ?? Deno.execPath(),
+    {
+      args: [
+        ...["compile", ...flags, ...permissions],
+        ...(target === undefined ? [] : ["--target", target]),
+        ...["--output", path, entry],
+      ],
+      cwd: ROOT,
+      env: { ...env, NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+    },
+  ).output();
+  if (success) return path;
+  throw new Error(`Cannot compile ${name}: ${reason(stderr)}`);
+}
+
+/** Deno's own words: the cause if it names one, without its stack. */
+function reason(stderr: Uint8Array): string {
+  const text = new TextDecoder().decode(stderr)
+    .replace(/^Stack backtrace:[^]*/m, "");
+  const causes = [
+    ...text.matchAll(/^ +\d+: (?!Setting up base binary)(.+)$/gm),
+  ];
+  return causes[0]?.[1] ?? /^error: (.+)$/m.exec(text)?.[1] ??
+    "Deno did not say why";
+}
+
+if (import.meta.main) {
+  const folder = new URL("dist", ROOT).pathname;
+  try {
+    for (const executable of EXECUTABLES) {
+      const path = await compileExecutable(executable, { folder });
+      const { size } = await Deno.stat(path);
+      console.log(`${path}  ${Math.round(size / 1e6)} MB`);
+    }
+  } catch (error) {
+    console.error((error as Error).message);
+    Deno.exit(1);
+  }
+}

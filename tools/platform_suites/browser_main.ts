@@ -1,0 +1,20 @@
+/** The suites in a browser: the page calls `runSuites`. @module */
+
+import type { Report } from "./run_suites.ts";
+import { runSuites } from "./run_suites.ts";
+
+/** What the bundle leaves on the page. */
+export interface SuitesPage {
+  /** Runs them with the inputs that lie at a URL. */
+  runSuites(inputsUrl: string): Promise<Report>;
+}
+
+Object.assign(
+  globalThis,
+  {
+    runSuites: async (inputsUrl) => {
+      const inputs = await (await fetch(inputsUrl)).json();
+      return await runSuites(inputs, "browser");
+    },
+  } satisfies SuitesPage,
+);
