@@ -93,6 +93,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     anyIssuer,
     maxAge: options.maxAgeMs,
     limits: API_LIMITS,
+    backend: "node",
     now,
     breathe,
   });

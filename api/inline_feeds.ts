@@ -58,8 +58,12 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
   ): Promise<T> => {
     const work = async () => {
       await breathe();
-      const each = { now: now(), limits, breathe };
-      return await verify(openInlineFeed(feed), each);
+      return await verify(openInlineFeed(feed), {
+        now: now(),
+        limits,
+        backend: "node",
+        breathe,
+      });
     };
     return feed.events.length <= SMALL_FEED_LENGTH
       ? await work()

@@ -63,13 +63,11 @@ export function answerFrom(
   question: IssuerQuestion,
   { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
 ): CheckAnswer {
-  const { explain, ...result } = check(state, { ...question, now });
   return {
-    ...result,
+    ...check(state, { ...question, now }),
     source,
     freshness: source === "https" ? freshness : null,
     continuity,
     warnings,
-    ...(explain ? { explain } : {}),
   };
 }

@@ -161,7 +161,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const bounds = readBounds(asked, ownMaxAgeMs);
       return (await observe(issuer, bounds)).verified.state;
     },
-    async check(text, { maxAgeSeconds, minSequence, ...question }) {
+    async check(text, question) {
+      const { maxAgeSeconds, minSequence } = question;
       const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
       const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
       const issuer = issuers.find(text);

@@ -15,6 +15,7 @@ import {
   createKeyResolver,
   type KeyResolver,
   readDidDocument,
+  type VerificationBackend,
 } from "@sig/jose";
 import type { FetchConditions } from "./fetch_options.ts";
 import { checkMediaType } from "./media_type.ts";
@@ -42,6 +43,11 @@ export interface LoadIssuerOptions {
   readonly limits?: Limits | undefined;
   /** Follow `jwks_uri` and `events_uri` to other origins too. */
   readonly allowOtherOrigins?: boolean | undefined;
+  /**
+   * What verifies signatures; `auto` unless told. A server that lives long is
+   * better off with `node`: it has `node:crypto` loaded anyway.
+   */
+  readonly backend?: VerificationBackend | undefined;
 }
 
 /** An issuer whose documents are in order. */
@@ -98,7 +104,11 @@ export async function loadIssuer(
   return {
     issuer: metadata.issuer,
     metadata,
-    keys: await createKeyResolver(jwks, { authorized, limits }),
+    keys: await createKeyResolver(jwks, {
+      authorized,
+      limits,
+      ...(options.backend === undefined ? {} : { backend: options.backend }),
+    }),
     warnings: load.warnings,
     async openFeed(conditions) {
       const feed = new Loading(location.reader);

@@ -161,12 +161,15 @@ export function addSeconds(instant: Instant, seconds: number): Instant {
  *
  * @throws {RangeError} outside the years 0001 to 9999, which have no spelling.
  */
-export function formatInstant(instant: Instant): string {
-  if (!(instant.seconds >= MIN_SECONDS && instant.seconds <= MAX_SECONDS)) {
+export function formatInstant({ seconds, nanoseconds }: Instant): string {
+  if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const whole = new Date(instant.seconds * 1000).toISOString().slice(0, 19);
-  if (instant.nanoseconds === 0) return `${whole}Z`;
-  const part = String(instant.nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${whole}.${part}Z`;
+  const ms = Math.trunc(nanoseconds / 1_000_000);
+  const text = new Date(seconds * 1000 + ms).toISOString();
+  // Every answer has its time in it: most of them need no more than this.
+  if (ms * 1_000_000 === nanoseconds && ms % 10 !== 0) return text;
+  if (nanoseconds === 0) return `${text.slice(0, 19)}Z`;
+  const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
+  return `${text.slice(0, 19)}.${part}Z`;
 }

@@ -70,6 +70,7 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     ...issuer.policy,
     issuers: [issuer.did],
     maxAge: options.maxAgeMs ?? 0,
+    backend: "node",
     now,
   });
   return {

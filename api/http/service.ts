@@ -1,6 +1,7 @@
 /** What stands between the network and the routes (SECURITY §5). @module */
 
 import { SigError } from "@sig/core";
+import { equalInConstantTime } from "@sig/jose";
 import { Hono } from "hono";
 import type { App } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
@@ -10,7 +11,6 @@ import { createHostList } from "./host_list.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { RequestLogEntry } from "./request_log.ts";
-import { createSecretMatcher } from "./secret_matcher.ts";
 import { splitUrl } from "./split_url.ts";
 
 /** One method of one path. */
@@ -238,7 +238,6 @@ function createGate(options: ServiceOptions): Gate {
   const origins = new Set(options.corsOrigins);
   const { token } = options;
   if (token !== undefined) checkTokenText(token);
-  const isToken = token === undefined ? undefined : createSecretMatcher(token);
   return {
     checkHost(request) {
       if (isKnownHost === undefined) return;
@@ -270,11 +269,11 @@ function createGate(options: ServiceOptions): Gate {
       );
     },
     checkToken(headers) {
-      if (isToken === undefined) return;
+      if (token === undefined) return;
       const [, given] = /^Bearer +([^ ]+) *$/i.exec(
         headers.get("authorization") ?? "",
       ) ?? [];
-      if (given !== undefined && isToken(given)) return;
+      if (given !== undefined && equalInConstantTime(given, token)) return;
       throw new SigError(
         "unauthorized",
         "Cannot answer: a bearer token is needed",

@@ -52,7 +52,7 @@ async function serve(
   }
 }
 
-function findUrl(stream: ReadableStream<Uint8Array>) {
+function findUrl(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
   const { promise, reject, resolve } = Promise.withResolvers<string>();
   const read = async () => {
     let text = "";

@@ -137,14 +137,23 @@ const MEANINGS = Object.freeze({
 });
 
 /** The issuer could not be asked: nothing is known about the person. */
-const UNKNOWN_STANDING = Object.freeze({
+const NOT_ASKED = Object.freeze({
   title: "The site could not ask the issuer",
   next: "So it lets nobody in for now. This is no refusal: try again later.",
   again: true,
 });
+const IS_NOT_ASKED =
+  /^(fetch_|feed_(stale|too_large)$|too_many_events$|(source|document)_)/;
 
-const OF_THE_ISSUER =
-  /^(fetch_|feed_|key_(replaced|withdrawn)$|(sequence|issuer|signature|source|line|document)_)/;
+/** It was asked, and can't be believed. */
+const NOT_RELIABLE = Object.freeze({
+  title: "What the issuer publishes can't be relied upon",
+  next:
+    "It is faulty, or contradicts what it said before. So it lets nobody in. This is no refusal: only the issuer can mend it.",
+  again: true,
+});
+const IS_NOT_RELIABLE =
+  /^(feed_(rolled_back|rewritten)$|key_(replaced|withdrawn|not_found|not_authorized)$|invalid_(metadata|key|did_document|envelope|line|field)$|(sequence|signature|line|incomplete|duplicate)_|issuer_mismatch$)/;
 
 /**
  * @param {string} code
@@ -155,7 +164,8 @@ const OF_THE_ISSUER =
 export function meaningOf(code, detail, hint) {
   const known = MEANINGS[code];
   if (known !== undefined && Object.hasOwn(MEANINGS, code)) return known;
-  if (OF_THE_ISSUER.test(code)) return UNKNOWN_STANDING;
+  if (IS_NOT_ASKED.test(code)) return NOT_ASKED;
+  if (IS_NOT_RELIABLE.test(code)) return NOT_RELIABLE;
   return { title: detail, next: hint, again: true };
 }
 
