@@ -1,40 +1,28 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
+import {
+  hasOpenssl,
+  makeCertificate,
+} from "../consumer/testdata/certificates.ts";
+import { bundle } from "../tools/platform_suites/bundle.ts";
+import { runSuites } from "../tools/platform_suites/run_suites.ts";
+import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";
+import {
+  startPlatformServers,
+  TLS_NAME,
+} from "./ship/testdata/platform_servers.ts";
+import { type Ran, run, tempFolder } from "./ship/testdata/process.ts";
 
-const ROOT = new URL("../", import.meta.url);
-const VECTORS = new URL(
-  Deno.env.get("SIG_VECTORS") ?? "../shared/vectors",
-  ROOT,
-);
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(command: string, args: readonly string[]): Promise<Outcome> {
-  const { code, stdout, stderr } = await new Deno.Command(command, {
-    args: [...args],
-    cwd: ROOT,
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-}
-
 /** Node 22, by way of npm; it need not be installed. */
-function node(...args: string[]): Promise<Outcome> {
+function node(...args: string[]): Promise<Ran> {
   return run("npx", ["-y", "node@22", ...args]);
 }
 
 /** What this machine lacks for the test, undefined when nothing. */
 async function findMissing(): Promise<string | undefined> {
-  try {
-    await Deno.stat(VECTORS);
-  } catch {
-    return "the test vectors are not there";
-  }
+  if (!await hasVectors()) return "the test vectors are not there";
+  if (!hasOpenssl()) return "there is no openssl";
   try {
     const { code, stdout } = await node("--version");
     if (code === 0 && stdout.startsWith("v22.")) return undefined;
@@ -47,70 +35,73 @@ async function findMissing(): Promise<string | undefined> {
 const missing = await findMissing();
 
 Deno.test({
-  name: "core and jose pass the vectors under Node 22, nothing is polluted",
+  name: "core, jose and consumer behave under Node 22 as they do here",
   ignore: missing !== undefined && !IS_CI,
   fn: async () => {
     assertEquals(missing, undefined);
-    const folder = await Deno.makeTempDir();
-    try {
-      const bundle = `${folder}/runner.mjs`;
-      const bundled = await run(Deno.execPath(), [
-        "bundle",
-        "--quiet",
-        "--platform=browser",
-        "--external=node:*",
-        `--output=${bundle}`,
-        "tools/node_runner/main.ts",
-      ]);
-      assertEquals(bundled.code, 0, bundled.stderr);
-      const { code, stdout, stderr } = await node(
-        bundle,
-        decodeURIComponent(VECTORS.pathname),
-      );
-      assertEquals(code, 0, stdout + stderr);
-      const lines = stdout.trimEnd().split("\n");
-      assertEquals(lines.length, 9, stdout);
-      assert(lines.every((line) => line.startsWith("ok ")), stdout);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    const certificate = await makeCertificate(`DNS:${TLS_NAME}`);
+    await using running = await startPlatformServers(certificate);
+    await using folder = await tempFolder();
+    const inputs = `${folder.path}/inputs.json`;
+    const program = `${folder.path}/suites.mjs`;
+    const packed = await packInputs(running.servers);
+    await Deno.writeTextFile(inputs, JSON.stringify(packed));
+    const code = await bundle("tools/platform_suites/node_main.ts");
+    await Deno.writeTextFile(program, code);
+    const ran = await node(program, inputs);
+    const lines = ran.stdout.trimEnd().split("\n");
+    assertEquals(lines.filter((line) => !line.startsWith("ok ")), []);
+    assertEquals(lines.map((line) => line.slice(3).split(":")[0]), [
+      "jsontestsuite",
+      "timestamps",
+      "didweb",
+      "base64url",
+      "envelopes (node",
+      "envelopes (WebCrypto)",
+      "wycheproof (node",
+      "wycheproof (WebCrypto)",
+      "feeds",
+      "questions",
+      "fetching",
+      "continuity",
+      "TLS",
+      "prototype pollution",
+    ], ran.stderr);
+    assertEquals(ran.code, 0, ran.stdout + ran.stderr);
   },
 });
 
-Deno.test("the Node runner names what is wrong, and a suite without cases fails", async () => {
-  const folder = await Deno.makeTempDir();
-  const write = async (path: string, value: unknown) => {
-    await Deno.mkdir(`${folder}/${path}`.replace(/\/[^/]*$/, ""), {
-      recursive: true,
-    });
-    await Deno.writeTextFile(`${folder}/${path}`, JSON.stringify(value));
-  };
-  try {
-    // A good text under the name of a bad one.
-    await write("jsontestsuite/test_parsing/n_good.json", {});
-    await write("own/timestamps.json", [{ value: "now", expect: "accept" }]);
-    await write("own/didweb.json", []);
-    await write("own/envelopes.json", { jwksSets: {}, cases: [] });
-    await write("wycheproof/ed25519_test.json", { testGroups: [] });
-    const { code, stdout } = await run(Deno.execPath(), [
-      "run",
-      "--allow-read",
-      "tools/node_runner/main.ts",
-      folder,
-    ]);
-    assertEquals(stdout.trimEnd().split("\n"), [
-      "FAILED jsontestsuite: 0/1, wrong: n_good.json",
-      'FAILED timestamps: 0/1, wrong: "now"',
-      "FAILED didweb: 0/0",
-      "ok base64url: 24320/24320",
-      "FAILED envelopes (node:crypto): 0/0",
-      "FAILED envelopes (WebCrypto): 0/0",
-      "FAILED wycheproof (node:crypto): 0/0",
-      "FAILED wycheproof (WebCrypto): 0/0",
-      "ok prototype pollution: 43/43",
-    ]);
-    assertEquals(code, 1);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+Deno.test("the suites name what is wrong, and one without cases fails", async () => {
+  const encode = (value: unknown) => btoa(JSON.stringify(value));
+  const { lines, passed } = await runSuites({
+    files: {
+      // A good text under the name of a bad one.
+      "shared/jsontestsuite/test_parsing/n_good.json": encode({}),
+      "shared/own/timestamps.json": encode([{
+        value: "now",
+        expect: "accept",
+      }]),
+      "shared/own/didweb.json": encode([]),
+      "shared/own/envelopes.json": encode({ jwksSets: {}, cases: [] }),
+      "shared/wycheproof/ed25519_test.json": encode({ testGroups: [] }),
+      "own/feed/empty/expected.json": encode({
+        now: "2026-01-01T00:00:00Z",
+        result: "valid",
+      }),
+    },
+  }, "node");
+  assertEquals(lines, [
+    "FAILED jsontestsuite: 0/1, wrong: n_good.json",
+    'FAILED timestamps: 0/1, wrong: "now"',
+    "FAILED didweb: 0/0",
+    "ok base64url: 24320/24320",
+    "FAILED envelopes (node:crypto): 0/0",
+    "FAILED envelopes (WebCrypto): 0/0",
+    "FAILED wycheproof (node:crypto): 0/0",
+    "FAILED wycheproof (WebCrypto): 0/0",
+    "FAILED feeds: 0/1, wrong: empty",
+    "FAILED questions: 0/0",
+    "ok prototype pollution: 43/43",
+  ]);
+  assertEquals(passed, false);
 });

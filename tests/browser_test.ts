@@ -1,0 +1,148 @@
+/// <reference lib="dom" />
+import { assert, assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { bundle } from "../tools/platform_suites/bundle.ts";
+import type { SuitesPage } from "../tools/platform_suites/browser_main.ts";
+import { browserTest } from "../web/ui_test/testdata/browser.ts";
+import { hasVectors, packInputs } from "./ship/testdata/platform_inputs.ts";
+import { startPlatformServers } from "./ship/testdata/platform_servers.ts";
+
+const PAGE = "<!doctype html><title>tests</title>";
+
+/** A page on loopback with these files and nothing else. */
+function servePage(files: Readonly<Record<string, string>>) {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const name = new URL(request.url).pathname.slice(1);
+      const text = name === "" ? PAGE : files[name];
+      const type = name === ""
+        ? "text/html"
+        : name.endsWith(".js")
+        ? "text/javascript"
+        : "application/json";
+      return new Response(text ?? null, {
+        status: text === undefined ? 404 : 200,
+        headers: { "content-type": type },
+      });
+    },
+  );
+  return {
+    origin: `http://127.0.0.1:${server.addr.port}`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** What a program for browsers may not lean on. */
+function lacksPolyfills(page: Page): Promise<boolean> {
+  return page.evaluate(() =>
+    ["Buffer", "Deno", "global", "process", "require"].every((name) =>
+      !(name in globalThis)
+    )
+  );
+}
+
+browserTest(
+  "core, jose and consumer behave in a browser as they do here, but for what their READMEs say",
+  async (browser) => {
+    assert(await hasVectors(), "the test vectors are not there");
+    await using running = await startPlatformServers();
+    await using server = servePage({
+      "suites.js": await bundle("tools/platform_suites/browser_main.ts"),
+      "inputs.json": JSON.stringify(await packInputs(running.servers)),
+    });
+    const page = await browser.newPage();
+    await page.goto(`${server.origin}/`);
+    await page.addScriptTag({ type: "module", url: "/suites.js" });
+    assert(await lacksPolyfills(page));
+    const { lines, passed } = await page.evaluate(() =>
+      (globalThis as unknown as SuitesPage).runSuites("/inputs.json")
+    );
+    assertEquals(lines.filter((line) => !line.startsWith("ok ")), []);
+    assertEquals(lines.map((line) => line.slice(3).split(":")[0]), [
+      "jsontestsuite",
+      "timestamps",
+      "didweb",
+      "base64url",
+      "envelopes (WebCrypto)",
+      "wycheproof (WebCrypto)",
+      "feeds",
+      "questions",
+      "fetching",
+      "continuity",
+      "prototype pollution",
+    ]);
+    assert(passed);
+  },
+);
+
+/** What a page does with the two packages, and what came of it. */
+const USE_THEM = `
+import * as core from "/core.js";
+import * as jose from "/jose.js";
+
+export async function use() {
+  const jwk = await jose.generateSigningKey({ kid: "k1" });
+  const key = await jose.importSigningKey(jwk);
+  const line = JSON.stringify(await jose.signEvent({ sequence: 1 }, key));
+  const keys = await jose.createKeyResolver({ keys: [key.publicJwk] });
+  const { kid } = await jose.verifyEnvelope(core.parseFeedLine(line), keys);
+  let refused;
+  try {
+    await jose.createKeyResolver({ keys: [key.publicJwk] }, { backend: "node" });
+  } catch (error) {
+    refused = error.name + ": " + error.message;
+  }
+  return { kid, version: core.SPEC_VERSION, refused };
+}
+`;
+
+const WORKER = `
+import { use } from "/use.js";
+postMessage(await use());
+`;
+
+const EXPECTED = {
+  kid: "k1",
+  version: "sig/0.1",
+  refused:
+    'TypeError: Cannot use backend "node": this platform has no node:crypto',
+};
+
+browserTest(
+  "core and jose load in a page and in a worker without polyfills",
+  async (browser) => {
+    const [core, jose] = await Promise.all([
+      bundle("core/mod.ts"),
+      bundle("jose/mod.ts"),
+    ]);
+    for (const code of [core, jose]) {
+      // Nothing is imported, also not Node's modules.
+      assert(!/^\s*(?:import|export)\b.*\bfrom\b/m.test(code));
+      assert(!/\bimport\s*(?:\(|["'])/.test(code.replaceAll(/\/\/.*$/gm, "")));
+      assert(!/\bDeno\.|\brequire\(/.test(code));
+    }
+    await using server = servePage({
+      "core.js": core,
+      "jose.js": jose,
+      "use.js": USE_THEM,
+      "worker.js": WORKER,
+    });
+    const page = await browser.newPage();
+    await page.goto(`${server.origin}/`);
+    assert(await lacksPolyfills(page));
+    const inPage = await page.evaluate(async () => {
+      const { use } = await import("/use.js" as string);
+      return await use();
+    });
+    assertEquals(inPage, EXPECTED);
+    const inWorker = await page.evaluate(() =>
+      new Promise((resolve, reject) => {
+        const worker = new Worker("/worker.js", { type: "module" });
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(message));
+      })
+    );
+    assertEquals(inWorker, EXPECTED);
+  },
+);

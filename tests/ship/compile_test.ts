@@ -1,0 +1,297 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  type Behaviour,
+  say,
+  startRawServer,
+} from "../../consumer/testdata/raw_server.ts";
+import {
+  compileExecutable,
+  type CompileOptions,
+  EXECUTABLES,
+} from "../../tools/compile.ts";
+import { ask, mayDeploy } from "./testdata/ask.ts";
+import { startJsrRegistry } from "./testdata/jsr_registry.ts";
+import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
+import {
+  fetchOldRuntime,
+  findOldRuntime,
+  OLD_FLAGS,
+  oldRuntimeEnv,
+} from "./testdata/old_runtime.ts";
+import { ROOT, VERSION } from "./testdata/packages.ts";
+import {
+  type ProcessOptions,
+  run,
+  runWell,
+  startServer,
+  tempFolder,
+} from "./testdata/process.ts";
+
+const IS_CI = Deno.env.get("SIG_CI") === "1";
+const old = await findOldRuntime();
+
+/** Runs a program where there is no network at all; Linux only. */
+const OFFLINE = ["unshare", "--map-root-user", "--net"];
+const canUnshare = await run(OFFLINE[0]!, [...OFFLINE.slice(1), "true"])
+  .then(({ code }) => code === 0, () => false);
+
+Deno.test({
+  name: `executables run alone, with the runtime of npm${
+    old.missing === undefined ? "" : ` (${old.missing})`
+  }`,
+  ignore: old.missing !== undefined && !IS_CI,
+  fn: async (t) => {
+    if (old.missing !== undefined) throw new Error(old.missing);
+    await using made = await tempFolder();
+    await using folder = await tempFolder();
+    const dist = made.path;
+    const elsewhere = folder.path;
+    // Of the environment only what a step names, and no cache of Deno's.
+    const env = { SIG_KEYS_DIR: `${elsewhere}/keys` };
+    const alone: ProcessOptions = { cwd: elsewhere, clearEnv: true, env };
+    const sig = (...args: string[]) => runWell(`${dist}/sig`, args, alone);
+    const options: CompileOptions = {
+      folder: dist,
+      deno: old.deno,
+      flags: OLD_FLAGS,
+      env: oldRuntimeEnv(await fetchOldRuntime(dist)),
+    };
+
+    await t.step("the three are made", async () => {
+      for (const executable of EXECUTABLES) {
+        await compileExecutable(executable, options);
+      }
+    });
+
+    await t.step("the official flags embed only what is used", async () => {
+      // This Deno takes the older runtime too; what it makes then can't start.
+      const { DENORT_BIN } = options.env!;
+      const path = await compileExecutable(EXECUTABLES[1]!, {
+        folder: await Deno.makeTempDir({ dir: dist }),
+        env: { DENORT_BIN: DENORT_BIN! },
+      });
+      const runtime = await Deno.stat(DENORT_BIN!);
+      const program = (await Deno.readFile(path)).subarray(runtime.size);
+      const text = new TextDecoder("latin1").decode(program);
+      const packages = [...text.matchAll(/"name": "([@\w\/-]+)",\s+"version"/g)]
+        .map(([, name]) => name!);
+      // @std comes as deno-std here, as JSR packages elsewhere.
+      assertEquals(packages.sort(), ["deno-std", "hono", "jose"]);
+    });
+
+    await t.step(
+      "they say who they are with an empty environment",
+      async () => {
+        const nothing = { cwd: "/", clearEnv: true, env: {} };
+        for (const { name } of EXECUTABLES) {
+          const path = `${dist}/${name}`;
+          const said = await runWell(path, ["--version"], nothing);
+          assertEquals(said, `${name} ${VERSION}\n`);
+          const help = await runWell(path, ["--help"], nothing);
+          assertStringIncludes(help, "Usage:");
+        }
+      },
+    );
+
+    await t.step({
+      name: "an issuer is made, changed and judged without a network",
+      ignore: !canUnshare && !IS_CI,
+      fn: async () => {
+        const offline = async (words: string) => {
+          const args = [`${dist}/sig`, ...words.split(" ")];
+          const all = [...OFFLINE.slice(1), ...args];
+          return await run(OFFLINE[0]!, all, alone);
+        };
+        const upsert = "upsert --dir a.example --type employee --role deploy";
+        for (
+          const words of [
+            "init a.example",
+            `${upsert} --subject ${ALICE} --relationship-id r1`,
+            "rotate-key --dir a.example --kid orgsign-2",
+            `${upsert} --subject did:web:bob.example`,
+            "verify ./a.example",
+            `check --sig ./a.example --subject ${ALICE} --require role=deploy`,
+            "revoke --dir a.example --relationship-id r1 --reason-code other",
+          ]
+        ) {
+          const { code, stderr } = await offline(words);
+          assertEquals([code, words, stderr], [0, words, ""]);
+        }
+        const question = "--require role=deploy --format json";
+        const { code, stdout } = await offline(
+          `check --sig ./a.example --subject ${ALICE} ${question}`,
+        );
+        const { decision, reasons } = JSON.parse(stdout);
+        assertEquals([code, decision], [1, "deny"]);
+        assertEquals(reasons[0].code, "revoked");
+        const asked = await offline("verify a.example");
+        assertEquals([asked.code, asked.stdout], [2, ""]);
+        assertStringIncludes(asked.stderr, "fetch_failed");
+      },
+    });
+
+    await t.step("keys are private, and eight writers queue up", async () => {
+      await sig("init", "b.example");
+      const upsert = "upsert --dir b.example --type other --subject";
+      await Promise.all(
+        Array.from(
+          { length: 8 },
+          (_, i) => sig(...upsert.split(" "), `did:web:s${i}.example`),
+        ),
+      );
+      assertMatch(
+        await sig("verify", "./b.example"),
+        /^valid: 8 events of did:web:b\.example, last sequence 8 /,
+      );
+      const mode = (path: string) =>
+        (Deno.statSync(`${elsewhere}/${path}`).mode ?? 0) & 0o777;
+      assertEquals(mode("keys/b.example"), 0o700);
+      assertEquals(mode("keys/b.example/orgsign-1.jwk"), 0o600);
+      assertEquals(mode("b.example/.sig"), 0o700);
+    });
+
+    await t.step("sig serve publishes, and sig asks it", async () => {
+      const host = `127.0.0.1:${freePort()}`;
+      await sig("init", host, "--allow-insecure", "--dir", "site");
+      const upsert = "upsert --dir site --type other --role deploy --subject";
+      await sig(...upsert.split(" "), ALICE);
+      const words = ["serve", "site", "--addr", host];
+      await using site = await startServer(`${dist}/sig`, words, alone);
+      assertEquals(site.origin, `http://${host}`);
+      const question = ["--subject", ALICE, "--require", "role=deploy"];
+      const said = await sig(
+        ...["check", "--sig", host, "--allow-insecure", ...question],
+      );
+      const { decision, source } = JSON.parse(said);
+      assertEquals([decision, source], ["allow", "https"]);
+      assertEquals((await site.stop()).code, 0);
+    });
+
+    await t.step("sig-api answers about an issuer", async () => {
+      await using issuer = await startLoopbackIssuer();
+      const words = ["--addr", "127.0.0.1:0", "--allow-insecure"];
+      await using api = await startServer(
+        `${dist}/sig-api`,
+        [...words, "--issuer", issuer.host],
+        { ...alone, env: {} },
+      );
+      const url = `${api.origin}/v1/check`;
+      const { status, body } = await ask(url, mayDeploy(issuer.did, ALICE));
+      assertEquals([status, body.decision], [200, "allow"], body.detail);
+      const other = await ask(url, mayDeploy(issuer.did, "did:web:b.example"));
+      assertEquals([other.status, other.body.decision], [200, "deny"]);
+      const page = await fetch(`${api.origin}/docs`);
+      assertStringIncludes(await page.text(), "</html>");
+      assertEquals((await api.stop()).code, 0);
+    });
+
+    await t.step("sig-web --demo serves its page and a login", async () => {
+      const words = ["--demo", "--addr", "127.0.0.1:0"];
+      await using web = await startServer(`${dist}/sig-web`, words, {
+        ...alone,
+        env: {},
+      });
+      const page = await (await fetch(`${web.origin}/`)).text();
+      for (const [, path] of page.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
+        const asset = await fetch(web.origin + path);
+        await asset.body?.cancel();
+        assertEquals([asset.status, path], [200, path]);
+      }
+      await sig("key", "generate", "--out", "me.jwk");
+      const subject = (await sig("key", "did", "me.jwk")).trim();
+      await ask(`${web.origin}/demo/enrol`, { subject });
+      const auth = `${web.origin}/v1/auth`;
+      const challenge = await ask(`${auth}/challenge/create`, {
+        scopes: ["profile"],
+      });
+      const file = `${elsewhere}/challenge.json`;
+      await Deno.writeTextFile(file, JSON.stringify(challenge.body));
+      const attestation = await sig(
+        ...["attest", "--challenge", file, "--key", "me.jwk"],
+      );
+      const login = { attestation: attestation.trim() };
+      const first = await ask(`${auth}/attestation/verify`, login);
+      assertEquals([first.status, first.body.subject], [200, subject]);
+      assertEquals(first.body.verified, true);
+      const again = await ask(`${auth}/attestation/verify`, login);
+      assertEquals([again.status, again.body.code], [409, "challenge_used"]);
+      assertEquals((await web.stop()).code, 0);
+    });
+
+    await t.step("what they may not do is a clean error", async () => {
+      const store = `kv:${elsewhere}/challenges.db`;
+      const denied = await run(`${dist}/sig-web`, ["--store", store], alone);
+      assertEquals([denied.code, denied.stdout], [2, ""]);
+      assertMatch(
+        denied.stderr,
+        /^sig-web: store_unavailable: Cannot use .+\n {2}hint: .+\n$/,
+      );
+      const blind = { ...alone, env: { HOME: "/nonexistent" } };
+      const words = ["init", "c.example", "--dir", "/proc/nowhere"];
+      const unwritable = await run(`${dist}/sig`, words, blind);
+      assertEquals([unwritable.code, unwritable.stdout], [2, ""]);
+      assertMatch(unwritable.stderr, /^error: [a-z_]+: Cannot .+\n/);
+      assert(!unwritable.stderr.includes("    at "), unwritable.stderr);
+    });
+
+    await t.step(
+      "a body that breaks off is no answer and no deny",
+      async () => {
+        // The older runtime's node:http throws where nobody can catch it: sig
+        // then ends with `internal`. The current one says `fetch_failed`.
+        const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+        const bodies: readonly Behaviour[] = [
+          say(`${head}content-length: 1000\r\n\r\n{`),
+          say(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{`),
+          say(`${head}transfer-encoding: chunked\r\n\r\nZZ\r\n{\r\n`),
+        ];
+        for (const behave of bodies) {
+          await using server = startRawServer(behave);
+          const { code, stdout } = await run(
+            `${dist}/sig`,
+            ["verify", `127.0.0.1:${server.port}`, "--allow-insecure"],
+            alone,
+          );
+          assertEquals([code, stdout], [2, ""]);
+        }
+      },
+    );
+
+    await t.step("deno compile makes sig from jsr: alone", async () => {
+      await using registry = await startJsrRegistry(new URL("links/", ROOT));
+      const publish = ["publish", "--allow-dirty", "--no-check"];
+      await runWell(Deno.execPath(), [...publish, "--token", "t"], {
+        cwd: ROOT,
+        env: { JSR_URL: registry.url },
+      });
+      const env = {
+        ...options.env,
+        JSR_URL: registry.url,
+        DENO_DIR: `${dist}/cache`,
+      };
+      const path = `${dist}/from-jsr`;
+      const flags = [...OLD_FLAGS, "-A", "--output", path];
+      await runWell(old.deno, ["compile", ...flags, "jsr:@sig/cli"], {
+        cwd: elsewhere,
+        env,
+      });
+      assertEquals(
+        await runWell(path, ["--version"], alone),
+        `sig ${VERSION}\n`,
+      );
+      const judged = await runWell(path, ["verify", "./b.example"], alone);
+      assertMatch(judged, /^valid: 8 events /);
+    });
+  },
+});
+
+/** A port that was free a moment ago. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}

@@ -1,0 +1,206 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { ask } from "./testdata/ask.ts";
+import { filesBelow, startJsrRegistry } from "./testdata/jsr_registry.ts";
+import { ENTRIES, PACKAGES, ROOT, VERSION } from "./testdata/packages.ts";
+import { runWell, startServer, tempFolder } from "./testdata/process.ts";
+
+const DENO = Deno.execPath();
+
+/** As much of `deno info --json` as is read here. */
+interface Graph {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly { readonly specifier: string }[];
+  }[];
+}
+
+/** How a published module may name another package: with its range. */
+const IN_REGISTRY =
+  /^(?:jsr:@(?:sig|std)\/[\w-]+@\^[\d.]+|npm:\/?(?:@\w+\/)?[\w-]+@\^[\d.]+|node:\w+)(?:\/[\w-]+)*$/;
+
+/** What a program of somebody else imports: each library, used a little. */
+const PROGRAM = `
+import { SPEC_VERSION } from "jsr:@sig/core@^${VERSION}";
+import { generateSigningKey, importSigningKey } from "jsr:@sig/jose@^${VERSION}";
+import { createMemoryKeyStore, createMemoryStore, initIssuer, openIssuer } from "jsr:@sig/issuer@^${VERSION}";
+import { checkIssuer, openInlineFeed } from "jsr:@sig/consumer@^${VERSION}";
+import { createApp as createApi } from "jsr:@sig/api@^${VERSION}";
+import { createServerIo } from "jsr:@sig/api@^${VERSION}/http";
+import { parseDuration } from "jsr:@sig/api@^${VERSION}/flags";
+import { apiProgram } from "jsr:@sig/api@^${VERSION}/program";
+import { createApp as createWeb } from "jsr:@sig/web@^${VERSION}";
+import { webProgram } from "jsr:@sig/web@^${VERSION}/program";
+import { run } from "jsr:@sig/cli@^${VERSION}";
+
+const store = createMemoryStore();
+const keys = createMemoryKeyStore();
+await initIssuer({ store, keys, did: "did:web:acme.example" });
+const issuer = await openIssuer({ store, keys, now: () => new Date() });
+const subject = "did:web:alice.example";
+await issuer.append({ event_type: "relationship.upsert", subject, relationship_type: "employee", roles: ["deploy"] });
+const read = (path: string) => new TextDecoder().decode(store.files.get("/.well-known/" + path));
+const feed = { metadata: JSON.parse(read("sig.json")), jwks: JSON.parse(read("jwks.json")), events: read("sig/events.jsonl") };
+const { decision } = await checkIssuer(openInlineFeed(feed), { subject, require: ["role=deploy"] }, { now: new Date() });
+const key = await importSigningKey(await generateSigningKey({ kid: "k" }));
+const services = [];
+for (const app of [createApi(), createWeb({ audiences: ["https://shop.example"] })]) {
+  const response = await app.fetch(new Request("http://127.0.0.1/healthz"));
+  services.push((await response.json()).service);
+}
+const names = [apiProgram.name, webProgram.name, typeof run, typeof createServerIo];
+console.log(JSON.stringify([SPEC_VERSION, key.kid, decision, services, parseDuration("--x", "2s"), names]));
+`;
+
+Deno.test("seven packages are published and run from jsr: specifiers", async (t) => {
+  await using registry = await startJsrRegistry(new URL("links/", ROOT));
+  await using folder = await tempFolder();
+  const elsewhere = folder.path;
+  const env = { JSR_URL: registry.url, NO_COLOR: "1" };
+  const inRegistry = (path: string) => `${registry.folder}/@sig/${path}`;
+  // An empty folder and an empty cache, as on a machine that never saw this.
+  const options = {
+    cwd: elsewhere,
+    env: {
+      ...env,
+      DENO_DIR: `${elsewhere}/cache`,
+      DENO_NO_UPDATE_CHECK: "1",
+      SIG_KEYS_DIR: `${elsewhere}/keys`,
+    },
+  };
+  const deno = (...args: string[]) => runWell(DENO, args, options);
+
+  await t.step("deno publish takes all of them", async () => {
+    // What the task publish:dry proves is not proved again: the types.
+    const args = ["publish", "--allow-dirty", "--no-check", "--token", "t"];
+    await runWell(DENO, args, { cwd: ROOT, env });
+    const found = [...Deno.readDirSync(inRegistry(""))].map(({ name }) => name);
+    assertEquals(found.sort(), [...PACKAGES]);
+  });
+
+  await t.step("nothing is published that only we need", async () => {
+    const paths: string[] = [];
+    for (const name of PACKAGES) {
+      for await (const path of filesBelow(inRegistry(`${name}/${VERSION}`))) {
+        paths.push(`${name}${path}`);
+      }
+    }
+    const ours =
+      /_test\.|\/testdata\/|\/ui_test\/|vector|\/bench\/|\/node_modules\/|\/\./;
+    assertEquals(paths.filter((path) => ours.test(path)), []);
+    for (const name of PACKAGES) {
+      for (const file of ["README.md", "LICENSE", "deno.json", "mod.ts"]) {
+        assert(paths.includes(`${name}/${file}`), `${name} lacks ${file}`);
+      }
+    }
+  });
+
+  await t.step("deno run jsr:@sig/cli, with an empty cache", async () => {
+    const args = ["run", "--no-prompt", "jsr:@sig/cli", "--version"];
+    assertEquals(await deno(...args), `sig ${VERSION}\n`);
+  });
+
+  await t.step("an issuer is made and verified with it", async () => {
+    const sig = (...args: string[]) =>
+      deno(
+        ...["run", "--quiet", "--no-prompt"],
+        ...["--allow-read", "--allow-write", "--allow-env=SIG_KEYS_DIR"],
+        ...["jsr:@sig/cli", ...args],
+      );
+    await sig("init", "acme.example");
+    const upsert = "upsert --dir acme.example --type employee --role deploy";
+    await sig(...upsert.split(" "), "--subject", "did:web:alice.example");
+    assertMatch(
+      await sig("verify", "./acme.example"),
+      /^valid: 1 events? of did:web:acme\.example, last sequence 1 /,
+    );
+  });
+
+  await t.step("deno install -g makes it a command", async () => {
+    const root = `${elsewhere}/installed`;
+    const args = ["install", "--quiet", "-g", "-A", "--root", root];
+    await deno(...args, "--name", "sig", "jsr:@sig/cli");
+    const said = await runWell(`${root}/bin/sig`, ["--version"], {
+      ...options,
+      env: {
+        ...options.env,
+        // The command is a script that starts `deno`.
+        PATH: `${DENO.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? ""}`,
+      },
+    });
+    assertEquals(said, `sig ${VERSION}\n`);
+  });
+
+  await t.step("deno x runs it without installing", async () => {
+    const said = await deno("x", "--yes", "jsr:@sig/cli", "--version");
+    assertEquals(said, `sig ${VERSION}\n`);
+  });
+
+  await t.step("modules name registries, no link and no alias", async () => {
+    const named = new Set<string>();
+    for (const { specifier } of ENTRIES) {
+      const args = ["info", "--quiet", "--json", `jsr:@sig/${specifier}`];
+      const { modules }: Graph = JSON.parse(await deno(...args));
+      for (const { specifier, dependencies } of modules) {
+        if (!specifier.startsWith(`${registry.url}@sig/`)) continue;
+        for (const { specifier } of dependencies ?? []) {
+          if (!/^\.\.?\//.test(specifier)) named.add(specifier);
+        }
+      }
+    }
+    assertEquals([...named].filter((each) => !IN_REGISTRY.test(each)), []);
+    const beginnings = [`jsr:@sig/core@^${VERSION}`, "jsr:@std/encoding@^1."];
+    for (const each of [...beginnings, "npm:hono@^4.", "npm:/jose@^6."]) {
+      assert([...named].some((name) => name.startsWith(each)), each);
+    }
+  });
+
+  await t.step("a program imports each library, with its types", async () => {
+    const program = `${elsewhere}/program.ts`;
+    await Deno.writeTextFile(program, PROGRAM);
+    const said = await deno("run", "--quiet", "--check", "-A", program);
+    assertEquals(JSON.parse(said), [
+      "sig/0.1",
+      "k",
+      "allow",
+      ["sig-api", "sig-web"],
+      2000,
+      ["sig-api", "sig-web", "function", "function"],
+    ]);
+  });
+
+  await t.step("both servers run, and the page comes along", async () => {
+    const least = ["run", "--quiet", "--no-prompt", "--allow-net"];
+    for (const name of ["api", "web"]) {
+      const args = [...least, `jsr:@sig/${name}`, "--addr", "127.0.0.1:0"];
+      await using server = await startServer(DENO, args, options);
+      const { status, body } = await ask(`${server.origin}/healthz`);
+      assertEquals([status, body.service], [200, `sig-${name}`]);
+      const page = await fetch(
+        server.origin + (name === "api" ? "/docs" : "/"),
+      );
+      assertStringIncludes(await page.text(), "</html>");
+      assertEquals(page.status, 200);
+      if (name === "web") {
+        const script = await fetch(`${server.origin}/ui/verify.js`);
+        assertStringIncludes(await script.text(), "signature_invalid");
+      }
+      assertEquals((await server.stop()).code, 0);
+    }
+  });
+
+  await t.step("deno serve runs what a deployment runs", async () => {
+    const args = ["serve", "--no-prompt", "--host", "127.0.0.1", "--port", "0"];
+    await using server = await startServer(
+      DENO,
+      [...args, "--allow-env", "jsr:@sig/api/serve"],
+      options,
+    );
+    const { body } = await ask(`${server.origin}/healthz`);
+    assertEquals(body.service, "sig-api");
+  });
+});

@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { sha256 } from "../../tools/denort.ts";
+import { makeRelease, TARGETS } from "../../tools/release.ts";
+import { ROOT, VERSION } from "./testdata/packages.ts";
+import { run, runWell, tempFolder } from "./testdata/process.ts";
+
+const [LINUX, WINDOWS] = [TARGETS[0]!, TARGETS[4]!];
+
+Deno.test("a release has an archive for each target that can be made", async () => {
+  await using folder = await tempFolder();
+  const { path } = folder;
+  await Deno.writeTextFile(`${path}/sig-0.0.9-${LINUX}.tar.gz`, "");
+  await Deno.writeTextFile(`${path}/not-ours.txt`, "");
+  const { archives, failures } = await makeRelease({
+    folder: path,
+    async compile({ name }, { folder, target }) {
+      if (target?.includes("darwin")) throw new Error("no runtime");
+      const file = target === WINDOWS ? `${name}.exe` : name;
+      await Deno.writeTextFile(`${folder}/${file}`, target!, { mode: 0o755 });
+      return `${folder}/${file}`;
+    },
+  });
+  assertEquals(failures, [
+    { target: "x86_64-apple-darwin", reason: "no runtime" },
+    { target: "aarch64-apple-darwin", reason: "no runtime" },
+  ]);
+  const made = TARGETS.filter((target) => !target.includes("darwin"));
+  assertEquals(archives, made.map((it) => `sig-${VERSION}-${it}.tar.gz`));
+  const found = [...Deno.readDirSync(path)].map(({ name }) => name).sort();
+  assertEquals(found, [...archives, "SHA256SUMS", "not-ours.txt"].sort());
+
+  await runWell("sha256sum", ["--check", "--strict", "SHA256SUMS"], {
+    cwd: path,
+  });
+  const sums = await Deno.readTextFile(`${path}/SHA256SUMS`);
+  assertEquals(sums.trimEnd().split("\n").length, archives.length);
+  const first = await sha256(await Deno.readFile(`${path}/${archives[0]}`));
+  assert(sums.startsWith(`${first}  ${archives[0]}\n`));
+
+  for (const [target, suffix] of [[LINUX, ""], [WINDOWS, ".exe"]] as const) {
+    const name = `sig-${VERSION}-${target}`;
+    const list = await runWell("tar", ["-tvzf", `${name}.tar.gz`], {
+      cwd: path,
+    });
+    for (const program of ["sig", "sig-api", "sig-web"]) {
+      // Runnable as it is unpacked.
+      assertMatch(
+        list,
+        new RegExp(`^-rwxr-xr-x .* ${name}/${program}${suffix}$`, "m"),
+      );
+    }
+    for (const file of ["README.md", "LICENSE"]) {
+      assertMatch(list, new RegExp(` ${name}/${file}$`, "m"));
+    }
+  }
+});
+
+Deno.test("a target that can't be made is named with the reason, exit 1", async () => {
+  await using folder = await tempFolder();
+  const args = ["run", "-A", "tools/release.ts", "--target", LINUX];
+  const { code, stdout, stderr } = await run(
+    Deno.execPath(),
+    [...args, "--output", folder.path],
+    // The same on every machine: a runtime that is not there.
+    { cwd: ROOT, env: { DENORT_BIN: "/nonexistent/denort", NO_COLOR: "1" } },
+  );
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(
+    stderr,
+    /^NOT MADE x86_64-unknown-linux-gnu: Cannot compile sig: .*denort.*\n$/,
+  );
+});
+
+Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {
+  const { code, stdout, stderr } = await run(
+    Deno.execPath(),
+    ["run", "-A", "tools/release.ts", "--target", "riscv64"],
+    { cwd: ROOT },
+  );
+  assertEquals([code, stdout], [2, ""]);
+  for (const target of TARGETS) assert(stderr.includes(target));
+});

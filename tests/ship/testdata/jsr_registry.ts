@@ -1,0 +1,135 @@
+/**
+ * A JSR registry on loopback: takes `deno publish`, serves `jsr:` imports. As
+ * much of its API and file layout as Deno asks for. @module
+ */
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ts: "text/typescript",
+  js: "text/javascript",
+};
+
+/** A running registry. */
+export interface JsrRegistry extends AsyncDisposable {
+  /** What `JSR_URL` must be. */
+  readonly url: string;
+  /** The folder of packages: `@scope/name/version/…`. */
+  readonly folder: string;
+}
+
+/**
+ * Starts an empty registry, with the packages that `links` stand for as if
+ * they had been published.
+ */
+export async function startJsrRegistry(links: URL): Promise<JsrRegistry> {
+  const folder = await Deno.makeTempDir({ prefix: "jsr-" });
+  for await (const { name } of Deno.readDir(links)) {
+    await addLinked(folder, new URL(name, links).pathname);
+  }
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => answer(folder, request),
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/`,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await server.shutdown();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** The paths of all files below a folder, each beginning with "/". */
+export async function* filesBelow(
+  folder: string,
+  base = "",
+): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder + base)) {
+    const path = `${base}/${name}`;
+    if (isDirectory) yield* filesBelow(folder, path);
+    else yield path;
+  }
+}
+
+const API_PATH =
+  /^\/api\/scopes\/([\w-]+)\/packages\/([\w-]+)(?:\/versions\/([\w.-]+))?$/;
+const META_PATH = /^(\/@[\w-]+\/[\w-]+)\/(?:([\w.-]+)_)?meta\.json$/;
+
+async function answer(folder: string, request: Request): Promise<Response> {
+  const path = new URL(request.url).pathname;
+  const api = API_PATH.exec(path);
+  if (api !== null) {
+    const [, scope, name, version] = api;
+    if (request.method === "GET") {
+      return Response.json({}, { status: version === undefined ? 200 : 404 });
+    }
+    const target = `${folder}/@${scope}/${name}/${version}`;
+    await unpack(await request.bytes(), target);
+    return Response.json({ id: "1", status: "success", error: null });
+  }
+  try {
+    const [, pkg, version] = META_PATH.exec(path) ?? [];
+    if (version !== undefined) {
+      return Response.json(await versionMeta(`${folder}${pkg}/${version}`));
+    }
+    if (pkg !== undefined) {
+      return Response.json(await packageMeta(folder + pkg));
+    }
+    const extension = /\.(\w+)$/.exec(path)?.[1] ?? "";
+    return new Response(await Deno.readFile(folder + path), {
+      headers: { "content-type": MEDIA_TYPES[extension] ?? "text/plain" },
+    });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return new Response("not found", { status: 404 });
+  }
+}
+
+async function packageMeta(folder: string) {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  return {
+    latest: entries[0]?.name,
+    versions: Object.fromEntries(entries.map(({ name }) => [name, {}])),
+  };
+}
+
+async function versionMeta(folder: string) {
+  const manifest: Record<string, { size: number; checksum: string }> = {};
+  for await (const path of filesBelow(folder)) {
+    const bytes = await Deno.readFile(folder + path);
+    const hash = await crypto.subtle.digest("SHA-256", bytes);
+    const checksum = `sha256-${new Uint8Array(hash).toHex()}`;
+    manifest[path] = { size: bytes.length, checksum };
+  }
+  const { exports } = JSON.parse(
+    await Deno.readTextFile(`${folder}/deno.json`),
+  );
+  return {
+    manifest,
+    exports: typeof exports === "string" ? { ".": exports } : exports,
+  };
+}
+
+async function unpack(tgz: Uint8Array<ArrayBuffer>, folder: string) {
+  await Deno.mkdir(folder, { recursive: true });
+  const tar = new Deno.Command("tar", {
+    args: ["xzf", "-", "-C", folder],
+    stdin: "piped",
+  }).spawn();
+  await new Blob([tgz]).stream().pipeTo(tar.stdin);
+  if (!(await tar.status).success) throw new Error("Cannot unpack a package");
+}
+
+async function addLinked(folder: string, link: string): Promise<void> {
+  const config = JSON.parse(await Deno.readTextFile(`${link}/deno.json`));
+  const target = `${folder}/${config.name}/${config.version}`;
+  await Deno.mkdir(target, { recursive: true });
+  for await (const path of filesBelow(link)) {
+    let text = await Deno.readTextFile(link + path);
+    for (const [from, to] of Object.entries<string>(config.imports ?? {})) {
+      const resolved = to.replace("npm:/", "npm:");
+      text = text.replaceAll(`from "${from}`, `from "${resolved}`);
+    }
+    await Deno.writeTextFile(target + path, text);
+  }
+}
