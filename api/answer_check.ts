@@ -1,7 +1,13 @@
 /** From a question of a request to its answer. @module */
 
-import { answerFrom, type Consumer, type VerifiedIssuer } from "@sig/consumer";
+import {
+  answerFrom,
+  type Consumer,
+  type IssuerQuestion,
+  type VerifiedIssuer,
+} from "@sig/consumer";
 import { type CheckAnswer, SigError } from "@sig/core";
+import { boundExplanation } from "./bound_explanation.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "./schema/requests.ts";
 
@@ -17,11 +23,6 @@ export interface AnswerContext {
   readonly breathe: () => Promise<void>;
 }
 
-/** Verifies inline feeds of one request, each of them once. */
-export type VerifyInline = (
-  feed: NonNullable<CheckRequest["feed"]>,
-) => Promise<VerifiedIssuer>;
-
 /**
  * Answers, or throws why there is no answer: that is never a deny.
  *
@@ -29,21 +30,42 @@ export type VerifyInline = (
  */
 export async function answerCheck(
   request: CheckRequest,
-  { consumer, now }: AnswerContext,
-  verifyInline: VerifyInline,
+  { consumer, inline, now }: AnswerContext,
 ): Promise<CheckAnswer> {
-  const { subject, at, as_of: asOf, explain } = request;
-  const question = { subject, require: request.require, at, asOf, explain };
-  if (request.feed === undefined) {
-    return await consumer.check(sourceOf(request), {
-      ...question,
-      maxAgeSeconds: request.max_age_seconds,
-      minSequence: request.min_sequence,
-    });
+  if (request.feed !== undefined) {
+    return answerInline(request, await inline.verify(request.feed), now());
   }
-  const verified = await verifyInline(request.feed);
+  const { subject, require, at, as_of: asOf, explain } = request;
+  const answer = await consumer.check(sourceOf(request), {
+    subject,
+    require,
+    at,
+    asOf,
+    explain,
+    maxAgeSeconds: request.max_age_seconds,
+    minSequence: request.min_sequence,
+  });
+  return boundExplanation(answer);
+}
+
+/**
+ * Answers from a feed that came along.
+ *
+ * @throws {SigError} as core's `check`.
+ */
+export function answerInline(
+  request: CheckRequest,
+  verified: VerifiedIssuer,
+  now: Date,
+): CheckAnswer {
   requireSequence(verified.state.last_sequence, request.min_sequence);
-  return answerFrom(verified, question, { now: now() });
+  return boundExplanation(answerFrom(verified, questionOf(request), { now }));
+}
+
+/** A request's question, without its source and bounds. */
+export function questionOf(request: CheckRequest): IssuerQuestion {
+  const { subject, require, at, as_of: asOf, explain } = request;
+  return { subject, require, at, asOf, explain };
 }
 
 /** The issuer or URL that a request names. */
@@ -62,17 +84,4 @@ function requireSequence(last: number, wanted: number | undefined): void {
       "that is asked for",
     { context: { sequence: wanted, last_sequence: last } },
   );
-}
-
-/** Does the work for each feed of one request once, however often it stands. */
-export function onceEach(verify: VerifyInline): VerifyInline {
-  const begun = new Map<string, Promise<VerifiedIssuer>>();
-  return (feed) => {
-    const key = JSON.stringify(feed);
-    const before = begun.get(key);
-    if (before !== undefined) return before;
-    const verified = verify(feed);
-    begun.set(key, verified);
-    return verified;
-  };
 }

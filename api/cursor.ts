@@ -7,6 +7,8 @@ import { encodeBase64Url } from "@sig/jose";
 export interface Cursor {
   /** The state that the first page was of: its last event. */
   readonly sequence: number;
+  /** Which event that is, as {@linkcode digestEvent} says it. */
+  readonly event: string;
   /** The instant that the first page was judged at, in milliseconds. */
   readonly judgedAtMs: number;
   /** The last relationship of the page. */
@@ -15,10 +17,15 @@ export interface Cursor {
   readonly question: string;
 }
 
+/** Of what a cursor holds. */
+const VERSION = 2;
+
 /** A cursor as text: base64url, not to be taken apart by clients. */
 export function writeCursor(cursor: Cursor): string {
-  const { sequence, judgedAtMs, after, question } = cursor;
-  const text = JSON.stringify([1, sequence, judgedAtMs, after, question]);
+  const { sequence, event, judgedAtMs, after, question } = cursor;
+  const text = JSON.stringify(
+    [VERSION, sequence, event, judgedAtMs, after, question],
+  );
   return encodeBase64Url(new TextEncoder().encode(text));
 }
 
@@ -35,18 +42,33 @@ export function readCursor(text: string, question: string): Cursor {
   } catch (cause) {
     throw misfit("it is not one of this service", cause);
   }
-  const [version, sequence, judgedAtMs, after, asked] = Array.isArray(value)
-    ? value
-    : [];
+  const [version, sequence, event, judgedAtMs, after, asked, ...more] =
+    Array.isArray(value) ? value : [];
   if (
-    version !== 1 || !isCount(sequence) || !isCount(judgedAtMs) ||
+    version !== VERSION || !isCount(sequence) || sequence === 0 ||
+    typeof event !== "string" || !isCount(judgedAtMs) ||
     typeof after !== "string" || typeof asked !== "string" ||
-    judgedAtMs > MAX_DATE_MS
+    more.length > 0 || judgedAtMs > MAX_DATE_MS
   ) throw misfit("it is not one of this service");
   if (asked !== question) {
     throw misfit("it belongs to another question");
   }
-  return { sequence, judgedAtMs, after, question };
+  return { sequence, event, judgedAtMs, after, question };
+}
+
+/**
+ * Refuses to go on in a feed that has another event at the cursor's sequence:
+ * the pages would be of two histories.
+ *
+ * @throws {SigError} `invalid_request`
+ */
+export function checkEvent(cursor: Cursor, event: string): void {
+  if (cursor.event === event) return;
+  throw misfit(
+    `the feed has another event ${cursor.sequence} now`,
+    undefined,
+    "Begin again without `cursor`.",
+  );
 }
 
 /** 9999-12-31T23:59:59.999Z: later instants can't be written. */
@@ -56,12 +78,13 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-function misfit(why: string, cause?: unknown): SigError {
+function misfit(
+  why: string,
+  cause?: unknown,
+  hint = "Send `next_cursor` with everything else as it was.",
+): SigError {
   return new SigError("invalid_request", `Cannot go on from cursor: ${why}`, {
-    context: {
-      pointer: "/cursor",
-      hint: "Send `next_cursor` with everything else as it was.",
-    },
+    context: { pointer: "/cursor", hint },
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -2,7 +2,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   importTestKeys,
   lineOf,
+  makeDocuments,
+  makeLines,
   NOW,
+  PATHS,
   upsert,
 } from "../consumer/testdata/test_issuer.ts";
 import { createApp } from "./app.ts";
@@ -144,6 +147,51 @@ Deno.test("a cursor belongs to its question", async () => {
   ]);
 });
 
+Deno.test("a cursor belongs to its history", async () => {
+  const [key] = await importTestKeys();
+  const lines = await makeLines(3, key!);
+  const feedWith = (lines: readonly string[]) => {
+    const documents = makeDocuments({ keys: [key!], lines });
+    const json = (path: string) => JSON.parse(String(documents.get(path)));
+    return {
+      metadata: json(PATHS.metadata),
+      jwks: json(PATHS.jwks),
+      events: lines.map((line) => `${line}\n`).join(""),
+    };
+  };
+  const app = createApp({ now });
+  const ask = (lines: readonly string[], cursor?: string) =>
+    post(app, "/v1/dump-state", {
+      ...{ feed: feedWith(lines), limit: 1 },
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+  const cursor = (await ask(lines)).body.next_cursor;
+  const grown = [...lines, await lineOf(upsert(4), key!)];
+  for (const same of [lines, grown]) {
+    const { body } = await ask(same, cursor);
+    assertEquals(Object.keys(body.by_relationship_id), ["rel-2"]);
+    assertEquals(body.last_sequence, 3);
+  }
+  const changes = [
+    { relationship_id: "rel-9" },
+    { issued_at: "2026-01-01T00:00:00.000000001Z" },
+    { roles: ["other"] },
+  ];
+  for (const change of changes) {
+    const other = [...lines.slice(0, 2), await lineOf(upsert(3, change), key!)];
+    for (const lines of [other, [...other, grown[3]!]]) {
+      const { status, body } = await ask(lines, cursor);
+      assertEquals([status, body.code, body.pointer, body.hint], [
+        400,
+        "invalid_request",
+        "/cursor",
+        "Begin again without `cursor`.",
+      ]);
+      assertStringIncludes(body.detail, "the feed has another event 3 now");
+    }
+  }
+});
+
 Deno.test("at, as_of, subject and status filter", async () => {
   const app = createApp({ now });
   const ask = async (filter: object) =>
@@ -188,7 +236,9 @@ Deno.test("odd identifiers keep their place and are no behaviour", async () => {
 });
 
 Deno.test("a cursor survives its own text only", () => {
-  const cursor = { sequence: 7, judgedAtMs: 1, after: 'ü"/', question: "q" };
+  const cursor = {
+    ...{ sequence: 7, event: "e", judgedAtMs: 1, after: 'ü"/', question: "q" },
+  };
   const text = writeCursor(cursor);
   assertEquals(readCursor(text, "q"), cursor);
   for (const bad of [text.slice(1), `${text}=`, `${text}A`, ""]) {
@@ -203,11 +253,15 @@ Deno.test("a cursor survives its own text only", () => {
     const value of [
       {},
       null,
-      [2, 7, 1, "a", "q"],
-      [1, -1, 1, "a", "q"],
-      [1, 7, 1e300, "a", "q"],
-      [1, 7, 1, 5, "q"],
-      [1, 7, 9e15, "a", "q"],
+      [1, 7, 1, "a", "q"],
+      [3, 7, "e", 1, "a", "q"],
+      [2, -1, "e", 1, "a", "q"],
+      [2, 0, "e", 1, "a", "q"],
+      [2, 7, 5, 1, "a", "q"],
+      [2, 7, "e", 1e300, "a", "q"],
+      [2, 7, "e", 1, 5, "q"],
+      [2, 7, "e", 9e15, "a", "q"],
+      [2, 7, "e", 1, "a", "q", 1],
     ]
   ) assertMisfit(() => readCursor(encode(value), "q"));
 });

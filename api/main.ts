@@ -1,11 +1,13 @@
 /** The process `sig-api`. @module */
 
-import { createServerIo, runServer } from "./http/mod.ts";
+import { createServerIo, runServer, surviveRejections } from "./http/mod.ts";
 import { apiProgram } from "./program.ts";
 
 /** Runs the process's own words and ends it with their exit code. */
 export async function main(): Promise<void> {
-  Deno.exit(await runServer(apiProgram, Deno.args, createServerIo()));
+  const io = createServerIo();
+  surviveRejections(globalThis, io);
+  Deno.exit(await runServer(apiProgram, Deno.args, io));
 }
 
 if (import.meta.main) await main();

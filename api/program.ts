@@ -18,6 +18,7 @@ import {
   parseDuration,
   readServerFlags,
   SERVER_FLAGS,
+  serviceOptionsOf,
   usageError,
 } from "./flags/mod.ts";
 import type { ServerIo, ServerProgram, Startup } from "./http/mod.ts";
@@ -98,14 +99,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     issuers,
     anyIssuer,
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
-    allowPrivate: settings.allowInsecure,
+    ...serviceOptionsOf(settings),
     token,
     corsOrigins: flags.texts("cors-origin"),
     publicUrl: flags.text("public-url"),
-    hosts: settings.hosts,
-    rateLimit: settings.rateLimit,
-    trustProxy: settings.trustProxy,
-    maxConcurrent: settings.maxConcurrent,
     now: io.now,
   };
   return {

@@ -12,11 +12,13 @@ const SMALL_BODY_BYTES = 256 * 1024;
  *
  * @throws {SigError} as `exchange.readJson`.
  */
-export async function readFeedBody(
+export function readFeedBody(
   exchange: Exchange,
   breathe: () => Promise<void>,
 ): Promise<unknown> {
   const told = exchange.request.headers.get("content-length");
-  if (told === null || Number(told) > SMALL_BODY_BYTES) await breathe();
-  return await exchange.readJson(MAX_FEED_BODY_BYTES);
+  const read = () => exchange.readJson(MAX_FEED_BODY_BYTES);
+  return told !== null && Number(told) <= SMALL_BODY_BYTES
+    ? read()
+    : breathe().then(read);
 }

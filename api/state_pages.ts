@@ -6,7 +6,8 @@ import {
   type RelationshipState,
   SigError,
 } from "@sig/core";
-import { type Cursor, readCursor, writeCursor } from "./cursor.ts";
+import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
+import { digestEvent } from "./digest_event.ts";
 import { prefixOf } from "./prefix_of.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "./schema/requests.ts";
 
@@ -33,19 +34,22 @@ export interface StatePages {
   /**
    * The page.
    *
-   * @throws {SigError} as `dumpState`.
+   * @throws {SigError} as `dumpState`, and `invalid_request` for a cursor of
+   * another history.
    */
   page(
     request: DumpStateRequest,
     cursor: Cursor | undefined,
     state: FeedState,
-  ): StatePage;
+  ): Promise<StatePage>;
 }
 
 interface Dump {
   readonly history: FeedState["history"];
   readonly issuer: string;
   readonly lastSequence: number;
+  /** The last event; empty for an empty feed, which has one page. */
+  readonly event: string;
   readonly entries: readonly (readonly [string, RelationshipState])[];
 }
 
@@ -61,16 +65,22 @@ export function createStatePages(now: () => Date): StatePages {
   // more than all the rest.
   const kept = new Map<string, Dump>();
 
-  const dump = (
+  const dump = async (
     request: DumpStateRequest,
+    cursor: Cursor | undefined,
     question: string,
     sequence: number,
     judgedAtMs: number,
     state: FeedState,
-  ): Dump => {
+  ): Promise<Dump> => {
     const key = JSON.stringify([question, sequence, judgedAtMs]);
     const before = kept.get(key);
-    if (before?.history === state.history) return before;
+    if (before?.history === state.history) {
+      if (cursor !== undefined) checkEvent(cursor, before.event);
+      return before;
+    }
+    const event = sequence === 0 ? "" : await digestEvent(state, sequence);
+    if (cursor !== undefined) checkEvent(cursor, event);
     const { at, as_of: asOf, subject, status } = request;
     const { issuer, last_sequence, by_relationship_id } = dumpState(
       prefixOf(state, sequence),
@@ -80,6 +90,7 @@ export function createStatePages(now: () => Date): StatePages {
       history: state.history,
       issuer,
       lastSequence: last_sequence,
+      event,
       entries: [...by_relationship_id],
     };
     const pageSize = request.limit ?? DEFAULT_PAGE;
@@ -97,13 +108,14 @@ export function createStatePages(now: () => Date): StatePages {
       cursor === undefined
         ? undefined
         : readCursor(cursor, questionOf(request)),
-    page(request, cursor, state) {
+    async page(request, cursor, state) {
       const question = cursor?.question ?? questionOf(request);
       const sequence = cursor?.sequence ?? state.last_sequence;
       const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
       requireSequence(state, sequence);
-      const { issuer, lastSequence, entries } = dump(
+      const { issuer, lastSequence, event, entries } = await dump(
         request,
+        cursor,
         question,
         sequence,
         judgedAtMs,
@@ -119,7 +131,7 @@ export function createStatePages(now: () => Date): StatePages {
         relationships,
         next_cursor: after === undefined || to >= entries.length
           ? null
-          : writeCursor({ sequence, judgedAtMs, after, question }),
+          : writeCursor({ sequence, event, judgedAtMs, after, question }),
       };
     },
   };

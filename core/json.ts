@@ -16,6 +16,7 @@ export type JsonFault =
   | "utf8"
   | "syntax"
   | "depth"
+  | "values"
   | "duplicate"
   | "number"
   | "string";
@@ -56,6 +57,13 @@ export class JsonError extends Error {
 export interface ParseJsonOptions {
   /** Levels of arrays and objects, 16 unless told. */
   readonly maxDepth?: number;
+  /**
+   * Values in the whole text, at any depth, where an empty array or object
+   * counts as two; no limit unless told. For long texts that strangers send:
+   * what is over it is not built, so that a process which serves others isn't
+   * stopped for a second. (SECURITY A2)
+   */
+  readonly maxValues?: number;
 }
 
 /** A value, and which of its members are not written as plain integers. */
@@ -118,14 +126,18 @@ export function parseJsonWithSpelling(
   options: ParseJsonOptions = {},
 ): ParsedJson {
   const text = decode(input);
-  const names = countPlainNames(text, options.maxDepth);
+  const {
+    maxDepth = DEFAULT_LIMITS.maxJsonDepth,
+    maxValues = Infinity,
+  } = options;
+  const names = countPlainNames(text, maxDepth, maxValues);
   if (names >= 0) {
     const value = parseSyntax(text);
     if (countNames(value) === names) return { value, decimals: NO_DECIMALS };
   }
-  const scan = new Scan(text, options.maxDepth ?? DEFAULT_LIMITS.maxJsonDepth);
+  const scan = new Scan(text, maxDepth, maxValues);
   const fault = scan.run();
-  if (fault?.fault === "depth") throw fault;
+  if (scan.isBrokenOff) throw fault;
   const value = parseSyntax(text);
   if (fault) {
     const { pointer, message } = fault;
@@ -167,6 +179,7 @@ function parseSyntax(text: string): unknown {
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
+const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Integer literals of up to this many digits need no closer look. */
@@ -179,17 +192,20 @@ const NO_DECIMALS: readonly string[] = Object.freeze([]);
 /**
  * The number of member names in a text that is too plain to break a rule other
  * than that of doubled names: no escape, no sign, point or exponent, no integer
- * of more than 15 digits, not too deep. -1 for every other text.
+ * of more than 15 digits, not too deep, not too many values. -1 for every other
+ * text.
  *
  * If JSON.parse then builds as many members, none stood twice, and the closer
  * look, which costs more than JSON.parse itself, is not needed.
  */
 function countPlainNames(
   text: string,
-  maxDepth = DEFAULT_LIMITS.maxJsonDepth,
+  maxDepth: number,
+  maxValues: number,
 ): number {
   if (text.includes("\\")) return -1;
   let names = 0;
+  let values = 1;
   let depth = 0;
   let digits = 0;
   for (let i = 0; i < text.length; i++) {
@@ -204,8 +220,10 @@ function countPlainNames(
       if (i < 0) return -1;
     } else if (c === COLON) {
       names++;
+    } else if (c === COMMA) {
+      if (++values > maxValues) return -1;
     } else if (c === 0x7b || c === 0x5b) {
-      if (++depth > maxDepth) return -1;
+      if (++depth > maxDepth || ++values > maxValues) return -1;
     } else if (c === 0x7d || c === 0x5d) {
       depth--;
     } else if (c === MINUS || c === 0x2b || c === 0x2e || c === 0x45) {
@@ -247,15 +265,21 @@ class Scan {
   readonly decimals: Set<string> = new Set();
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #maxValues: number;
   readonly #escapes: boolean;
   /** Per open bracket: the names seen in an object, the index in an array. */
   readonly #names: (Names | undefined)[] = [];
   readonly #places: (string | number)[] = [];
   #fault: JsonError | undefined;
+  /** At most: the first, one behind each comma, one in each pair of brackets. */
+  #values = 1;
+  /** Whether it ended before the text did. */
+  isBrokenOff = false;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, maxValues: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#maxValues = maxValues;
     this.#escapes = text.includes("\\");
   }
 
@@ -264,7 +288,7 @@ class Scan {
     return /^[ \t\n\r]*\{/.test(this.#text);
   }
 
-  /** The first fault; a fault of depth ends the scan. */
+  /** The first fault; too much depth or too many values end the scan. */
   run(): JsonError | undefined {
     const text = this.#text;
     for (let i = 0; i < text.length;) {
@@ -273,8 +297,9 @@ class Scan {
         i = this.#string(i);
       } else if (c === 0x7b || c === 0x5b) { // { [
         if (this.#places.length === this.#maxDepth) {
-          return this.#report("depth", `more than ${this.#maxDepth} levels`);
+          return this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
         }
+        if (++this.#values > this.#maxValues) return this.#tooMany();
         this.#names.push(c === 0x7b ? new Names() : undefined);
         this.#places.push(c === 0x7b ? "" : 0);
         i++;
@@ -285,7 +310,10 @@ class Scan {
       } else if (c === MINUS || (c >= 0x30 && c <= 0x39)) {
         i = this.#number(i);
       } else {
-        if (c === 0x2c) this.#nextItem();
+        if (c === COMMA) {
+          if (++this.#values > this.#maxValues) return this.#tooMany();
+          this.#nextItem();
+        }
         i++;
       }
     }
@@ -363,6 +391,16 @@ class Scan {
       }
     }
     return i;
+  }
+
+  #tooMany(): JsonError {
+    return this.#breakOff("values", `more than ${this.#maxValues} values`);
+  }
+
+  #breakOff(fault: "depth" | "values", message: string): JsonError {
+    this.isBrokenOff = true;
+    // Not what was found before: whether the rest is JSON is not known.
+    return new JsonError(fault, this.#pointer(), message);
   }
 
   #report(fault: JsonFault, message: string): JsonError {

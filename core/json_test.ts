@@ -3,14 +3,16 @@ import {
   JsonError,
   type JsonFault,
   parseJson,
+  type ParseJsonOptions,
   parseJsonWithSpelling,
 } from "./json.ts";
 
 function faultOf(
   input: string | Uint8Array,
+  options?: ParseJsonOptions,
 ): Pick<JsonError, "fault" | "pointer" | "message"> | undefined {
   try {
-    parseJson(input);
+    parseJson(input, options);
     return undefined;
   } catch (error) {
     assert(error instanceof JsonError, String(error));
@@ -261,4 +263,35 @@ Deno.test("the short way and the closer look agree", () => {
       assertEquals(parseJson(long), ["\n", parseJson(text)]);
     }
   }
+});
+
+Deno.test("values: as many as told are read, one more is not, nothing of it built", () => {
+  const texts: readonly (readonly [string, number])[] = [
+    ["[1,2,3]", 4],
+    ['{"a":1,"b":[],"c":"[,,{"}', 5],
+    ['{"\\u0061":1,"b":"\\",,,"}', 3],
+    ['[1.5,-1,{"a":"x,y"}]', 5],
+  ];
+  for (const [text, values] of texts) {
+    assertEquals(parseJson(text, { maxValues: values }), JSON.parse(text));
+    assertEquals(
+      faultOf(text, { maxValues: values - 1 })?.message,
+      `more than ${values - 1} values`,
+      text,
+    );
+  }
+  // Whatever else is wrong with it, and wherever: the rest is not looked at.
+  const many = `${"[],".repeat(1_000)}`;
+  for (const start of ["[", '["\\n",', "[-1,", '[{"a":1,"a":1},']) {
+    for (const end of ["]", "", "x", "[".repeat(20)]) {
+      const fault = faultOf(`${start}${many}${end}`, { maxValues: 100 });
+      assertEquals(fault?.fault, "values", start + end);
+      assertEquals(fault?.message, "more than 100 values");
+    }
+  }
+  const deepFirst = `[{"a":1,"a":1},${"[".repeat(17)}${
+    "]".repeat(17)
+  },${many}1]`;
+  assertEquals(faultOf(deepFirst, { maxValues: 100 })?.fault, "depth");
+  assertEquals(faultOf(`[${many}1]`), undefined);
 });

@@ -1,9 +1,15 @@
 /** did:key for Ed25519 (W3C CCG did:key, PROTOCOL §7). @module */
 
 import { type Jwk, quote, SigError } from "@sig/core";
-import { decodeBase58, encodeBase58 } from "@std/encoding/base58";
-import { encodeBase64Url } from "@std/encoding/base64url";
-import { findPublicKeyFault, invalidKey, readPublicKey } from "./public_key.ts";
+import { encodeBase58 } from "@std/encoding/base58";
+import { decodeBase58 } from "./base58.ts";
+import { encodeBase64Url } from "./encode_base64_url.ts";
+import {
+  findPublicKeyFault,
+  invalidKey,
+  type PublicKey,
+  readPublicKey,
+} from "./public_key.ts";
 
 /** Multicodec `ed25519-pub`, as a varint. */
 const MULTICODEC = [0xed, 0x01] as const;
@@ -35,6 +41,15 @@ const MAX_DID_KEY_LENGTH = 128;
  * for another kind of key or wrong bytes.
  */
 export function didKeyToJwk(did: string): Jwk {
+  return { kty: "OKP", crv: "Ed25519", x: readDidKey(did).x };
+}
+
+/**
+ * {@linkcode didKeyToJwk} as bytes that were judged: on the curve, and so on.
+ *
+ * @throws {SigError} as {@linkcode didKeyToJwk}.
+ */
+export function readDidKey(did: string): PublicKey {
   if (/^did:(?!key:)[a-z0-9]+:/.test(did)) {
     throw new SigError(
       "unsupported_did_method",
@@ -51,7 +66,7 @@ export function didKeyToJwk(did: string): Jwk {
   }
   const fault = findPublicKeyFault(key);
   if (fault !== undefined) throw invalidKey(fault);
-  return { kty: "OKP", crv: "Ed25519", x: encodeBase64Url(key) };
+  return { x: encodeBase64Url(key), bytes: key };
 }
 
 /**
@@ -73,7 +88,11 @@ export function jwkToDidKey(jwk: Jwk): string {
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
 }
 
-function decodeDidKey(did: string): Uint8Array {
+/**
+ * Two spellings of one subject would be two subjects to whoever compares: base58
+ * has one for all bytes.
+ */
+function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
   const malformed = (why: string) =>
     new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
   if (!did.startsWith("did:key:z")) {
@@ -82,16 +101,7 @@ function decodeDidKey(did: string): Uint8Array {
   if (did.length > MAX_DID_KEY_LENGTH) {
     throw malformed(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
   }
-  const text = did.slice("did:key:z".length);
-  let bytes: Uint8Array;
-  try {
-    bytes = decodeBase58(text);
-  } catch {
-    throw malformed("what follows the z must be base58");
-  }
-  // Two spellings of one subject would be two subjects to whoever compares.
-  if (encodeBase58(bytes) !== text) {
-    throw malformed("it is not in its canonical spelling");
-  }
-  return bytes;
+  const bytes = decodeBase58(did.slice("did:key:z".length));
+  if (bytes !== undefined) return bytes;
+  throw malformed("what follows the z must be base58");
 }

@@ -186,7 +186,17 @@ function wrongClaim(name: string, expected: string): SigError {
   });
 }
 
-/** A malformed list has tokens that no challenge grants. */
+/**
+ * Sorted. A malformed list has tokens that no challenge grants; one token twice
+ * is no list of scopes, since a challenge's are unique.
+ */
 function splitScope(scope: string): readonly string[] {
-  return scope === "" ? [] : [...new Set(scope.split(" "))].sort();
+  if (scope === "") return [];
+  const tokens = scope.split(" ").sort();
+  const isTwice = (token: string, i: number) =>
+    token !== "" && token === tokens[i - 1];
+  if (!tokens.some(isTwice)) return [...new Set(tokens)];
+  throw fault("invalid_attestation", "claim scope must name each scope once", {
+    pointer: "/scope",
+  });
 }

@@ -51,12 +51,20 @@ Deno.test("other claims are ignored, and scope may be absent", async () => {
   assertEquals(parseAttestation(empty).scopes, []);
 });
 
-Deno.test("scopes are sorted, each once; odd spacing grants nothing new", async () => {
+Deno.test("scopes are sorted; odd spacing grants nothing new, and none stands twice", async () => {
   const scopesOf = async (scope: string) =>
     parseAttestation(await tokenOf(key, header, { ...claims, scope })).scopes;
-  assertEquals(await scopesOf("b a b"), ["a", "b"]);
+  assertEquals(await scopesOf("b a"), ["a", "b"]);
   assertEquals(await scopesOf("a  b"), ["", "a", "b"]);
   assertEquals(await scopesOf("a\tb"), ["a\tb"]);
+  for (const scope of ["a a", "b a b", " a  a"]) {
+    const error = await expectSigError(
+      () => scopesOf(scope),
+      "invalid_attestation",
+      "Cannot read attestation: claim scope must name each scope once",
+    );
+    assertEquals(error.context.pointer, "/scope");
+  }
 });
 
 Deno.test("size comes first", async () => {

@@ -1,16 +1,20 @@
 /** The key of an attestation, offline. @module */
 
 import { isSigError, quote, SigError } from "@sig/core";
-import { didKeyToJwk } from "./did_key.ts";
+import { BackendChoice } from "./backend.ts";
+import { readDidKey } from "./did_key.ts";
+import type { PublicKey } from "./public_key.ts";
 import {
-  importVerificationKey,
+  importPublicKey,
+  type ImportVerificationKeyOptions,
   type VerificationKey,
 } from "./verification_key.ts";
 
 /**
  * The key that a did:key URL such as `did:key:z6Mk…#z6Mk…` names. Nothing is
  * fetched: the DID is the key. This is what `verifyAttestation` does by itself;
- * a verifier that also knows did:web subjects falls back to it.
+ * a verifier that also knows did:web subjects falls back to it. The backend is
+ * `web` unless told: most keys are used once.
  *
  * @example
  * ```ts
@@ -25,17 +29,17 @@ import {
  * @throws {SigError} `unsupported_did_method` for another DID method,
  * `invalid_key`, and `invalid_header` for what is no did:key or has another
  * fragment than its own: the kid is a signed header's, not a caller's mistake.
+ * @throws {TypeError} when backend `node` is wanted where there is none.
  */
-export async function resolveDidKey(kid: string): Promise<VerificationKey> {
+export async function resolveDidKey(
+  kid: string,
+  options: ImportVerificationKeyOptions = {},
+): Promise<VerificationKey> {
+  const choice = new BackendChoice(options.backend ?? "web");
   const [did = "", fragment] = kid.split("#", 2);
-  try {
-    const jwk = didKeyToJwk(did);
-    if (kid === `${did}#${did.slice("did:key:".length)}`) {
-      return await importVerificationKey({ ...jwk, kid }, { backend: "web" });
-    }
-  } catch (error) {
-    if (!isSigError(error, "invalid_identifier")) throw error;
-    throw invalidKid(kid, "it is no did:key", error);
+  const publicKey = readKey(kid, did);
+  if (kid === `${did}#${did.slice("did:key:".length)}`) {
+    return await importPublicKey(publicKey, kid, choice);
   }
   throw invalidKid(
     kid,
@@ -43,6 +47,15 @@ export async function resolveDidKey(kid: string): Promise<VerificationKey> {
       ? "it has no fragment"
       : "its fragment must repeat the key",
   );
+}
+
+function readKey(kid: string, did: string): PublicKey {
+  try {
+    return readDidKey(did);
+  } catch (error) {
+    if (!isSigError(error, "invalid_identifier")) throw error;
+    throw invalidKid(kid, "it is no did:key", error);
+  }
 }
 
 function invalidKid(kid: string, why: string, cause?: unknown): SigError {

@@ -90,8 +90,19 @@ export async function importKey(
       { context: isKid(kid) ? { kid } : {} },
     );
   }
-  const publicKey = readPublicKey(jwk);
-  const kid = readKid(jwk);
+  return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);
+}
+
+/**
+ * {@linkcode importVerificationKey} for bytes that were judged already.
+ *
+ * @throws {SigError} `invalid_key` where the platform refuses them.
+ */
+export async function importPublicKey(
+  publicKey: PublicKey,
+  kid: string | undefined,
+  choice: BackendChoice,
+): Promise<VerificationKey> {
   const node = choice.node;
   const imported = node === undefined
     ? { web: await importWeb(publicKey, kid) }

@@ -45,6 +45,9 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
 /** Bytes of a request's body (PROTOCOL §8). */
 const MAX_BODY_BYTES = 64 * 1024;
 
+/** Milliseconds for a subject's did.json in all: a person waits for it. */
+const SUBJECT_TIMEOUT_MS = 5_000;
+
 /**
  * Makes the application: the two endpoints of the login, the page, and what the
  * page reads.
@@ -93,7 +96,14 @@ export function createApp(options: AppOptions): App {
     resolveKey: createSubjectKeys({
       resolveSubjectKey: createSubjectResolver({
         fetchDocument: (url, { maxBytes }) =>
-          fetchDocument(url, { ...options, maxBytes }),
+          fetchDocument(url, {
+            ...options,
+            maxBytes,
+            totalTimeoutMs: Math.min(
+              options.totalTimeoutMs ?? SUBJECT_TIMEOUT_MS,
+              SUBJECT_TIMEOUT_MS,
+            ),
+          }),
         allowPrivate,
       }),
     }),

@@ -349,6 +349,28 @@ Deno.test("who asks for no document of an issuer makes no request to it", async 
   assertEquals(requests, 1);
 });
 
+Deno.test("an issuer that fails is asked once in five seconds, whoever visits", async () => {
+  let requests = 0;
+  const site = new Site({
+    issuers: ["acme.example"],
+    fetch() {
+      requests++;
+      return Promise.resolve(new Response(null, { status: 500 }));
+    },
+  });
+  for (let i = 0; i < 10; i++) {
+    for (const file of ["sig.json", "events.jsonl"]) {
+      const { status, body } = await site.ask(`/ui/issuers/0/${file}`);
+      assertEquals([status, body.code], [502, "fetch_status"]);
+    }
+    site.nowMs += 499;
+  }
+  assertEquals(requests, 1);
+  site.nowMs += 10;
+  await site.ask("/ui/issuers/0/sig.json");
+  assertEquals(requests, 2);
+});
+
 Deno.test("the demo refuses what it can't append, with the field", async () => {
   const demo = await createDemoIssuer({
     origin: ORIGIN,
@@ -359,6 +381,14 @@ Deno.test("the demo refuses what it can't append, with the field", async () => {
     ["/demo/enrol", [], 400, "invalid_request: must be one JSON object"],
     ["/demo/enrol", {}, 400, "invalid_request: /subject is required"],
     ["/demo/enrol", { subject: 1 }, 400, "invalid_request: /subject must be"],
+    [
+      ...["/demo/enrol", { subject: "" }] as const,
+      ...[400, "invalid_identifier: must be a did:key or did:web"] as const,
+    ],
+    [
+      ...["/demo/enrol", { subject: `did:web:${"a".repeat(505)}` }] as const,
+      ...[400, "invalid_identifier: it is longer than 512 characters"] as const,
+    ],
     [
       ...["/demo/enrol", { subject: "a", name: "b".repeat(201) }] as const,
       ...[400, "invalid_request: /name must have at most 200"] as const,

@@ -32,13 +32,16 @@ export interface ShownIssuer {
 /** Bytes of a feed that a page is given; beyond, a person reads no timeline. */
 const MAX_FEED_BYTES = 16 * 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
-/** Visitors of a page must not be able to make many requests to an issuer. */
+/**
+ * Visitors of a page must not be able to make many requests to an issuer, least
+ * of all to one that fails.
+ */
 const KEPT_MS = 5_000;
 
 /**
  * Makes what gets an issuer's documents, at most once in five seconds unless it
- * is in this process. They are passed on as they are: the page verifies them
- * itself.
+ * is in this process; a failure is told again for as long. They are passed on
+ * as they are: the page verifies them itself.
  *
  * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
  * 16 MiB.
@@ -47,21 +50,21 @@ export function createIssuerDocuments(
   { location, isLocal }: ShownIssuer,
   now: () => Date,
 ): () => Promise<IssuerDocuments> {
-  let kept: { documents: IssuerDocuments; atMs: number } | undefined;
+  let kept: { outcome: Promise<IssuerDocuments>; atMs: number } | undefined;
   let pending: Promise<IssuerDocuments> | undefined;
   const get = async () => {
+    const outcome = readDocuments(location);
     try {
-      const documents = await readDocuments(location);
-      kept = { documents, atMs: now().getTime() };
-      return documents;
+      return await outcome;
     } finally {
+      kept = { outcome, atMs: now().getTime() };
       pending = undefined;
     }
   };
   return () => {
     if (kept !== undefined && !isLocal) {
       const ageMs = now().getTime() - kept.atMs;
-      if (ageMs >= 0 && ageMs < KEPT_MS) return Promise.resolve(kept.documents);
+      if (ageMs >= 0 && ageMs < KEPT_MS) return kept.outcome;
     }
     return pending ??= get();
   };

@@ -18,6 +18,7 @@ import {
   parseDuration,
   readServerFlags,
   SERVER_FLAGS,
+  serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
@@ -100,11 +101,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     store,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
-    allowPrivate: settings.allowInsecure,
+    ...serviceOptionsOf(settings),
     hosts: settings.hosts && [...settings.hosts, ...named],
-    rateLimit: settings.rateLimit,
-    trustProxy: settings.trustProxy,
-    maxConcurrent: settings.maxConcurrent,
     now: io.now,
   };
   return {

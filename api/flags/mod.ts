@@ -18,10 +18,12 @@ export { flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
+  type FlaggedServiceOptions,
   LOOPBACK_HOSTS,
   readServerFlags,
   SERVER_FLAGS,
   type ServerSettings,
+  serviceOptionsOf,
 } from "./server_flags.ts";
 export { suggest } from "./suggest.ts";
 export { usageError } from "./usage_error.ts";

@@ -100,6 +100,32 @@ export function readServerFlags(
   };
 }
 
+/** What {@linkcode serviceOptionsOf} makes of the settings. */
+export interface FlaggedServiceOptions {
+  /** Whether http: and private addresses may be asked. */
+  readonly allowPrivate: boolean;
+  /** The Host list; undefined: every name. */
+  readonly hosts: readonly string[] | undefined;
+  /** How often one client may ask. */
+  readonly rateLimit: { readonly perSecond: number } | undefined;
+  /** Networks whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[];
+  /** Requests answered at a time. */
+  readonly maxConcurrent: number | undefined;
+}
+
+/** The settings as the options of both servers' `createApp`. */
+export function serviceOptionsOf(
+  settings: ServerSettings,
+): FlaggedServiceOptions {
+  const { allowInsecure, hosts, rateLimit, trustProxy, maxConcurrent } =
+    settings;
+  return {
+    allowPrivate: allowInsecure,
+    ...{ hosts, rateLimit, trustProxy, maxConcurrent },
+  };
+}
+
 /** The names that a server on this machine is called by. */
 export const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
   "localhost",

@@ -1,7 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
 import { parseFlags } from "./parse_flags.ts";
-import { readServerFlags, SERVER_FLAGS } from "./server_flags.ts";
+import {
+  readServerFlags,
+  SERVER_FLAGS,
+  serviceOptionsOf,
+} from "./server_flags.ts";
 
 const ADDR = { name: "addr", value: "HOST:PORT", help: "" };
 
@@ -96,4 +100,18 @@ Deno.test("numbers and addresses that can't be meant are refused", () => {
     );
     assertEquals(typeof context.flag, "string");
   }
+});
+
+Deno.test("settings become the options of both servers", () => {
+  const settings = read(
+    ...["--rate-limit", "20/s", "--max-concurrent", "7", "--host", "a.example"],
+    ...["--trust-proxy", "10.0.0.0/8", "--allow-insecure"],
+  );
+  assertEquals(serviceOptionsOf(settings), {
+    allowPrivate: true,
+    hosts: settings.hosts,
+    rateLimit: { perSecond: 20 },
+    trustProxy: ["10.0.0.0/8"],
+    maxConcurrent: 7,
+  });
 });

@@ -5,6 +5,8 @@ import { problemHeaders } from "./problem_headers.ts";
 import { readJsonBody } from "./read_json_body.ts";
 
 const encoder = new TextEncoder();
+const NONE = Object.freeze([]);
+const NO_TYPE = Object.freeze({});
 
 /** What a response is, beside its body. */
 export interface ReplyOptions {
@@ -29,8 +31,8 @@ export interface ExchangeContext {
 }
 
 /**
- * A request in progress. Its replies carry all their headers from the start:
- * adding them later, one by one, costs a multiple of the rest.
+ * A request in progress. Its replies begin with their media type and get the
+ * other headers one by one: a list of all costs the constructor five times that.
  */
 export class Exchange {
   /** The request. */
@@ -39,7 +41,7 @@ export class Exchange {
   readonly requestId: string;
   /** What was answered, when it was a problem. */
   problem: Problem | undefined;
-  /** What was thrown, when that was not meant to happen. */
+  /** What was thrown, when that was not meant to happen; for the log. */
   thrown: unknown;
   readonly #context: ExchangeContext;
 
@@ -57,35 +59,46 @@ export class Exchange {
    * @throws {SigError} `unsupported_media_type`, `body_too_large`,
    * `request_timeout`, `invalid_json`, `overloaded`.
    */
-  async readJson(maxBytes: number): Promise<unknown> {
-    return await readJsonBody(this.request, {
+  readJson(maxBytes: number): Promise<unknown> {
+    return readJsonBody(this.request, {
       maxBytes,
       timeoutMs: this.#context.bodyTimeoutMs,
       reserve: (bytes) => this.#context.reserve(bytes),
     });
   }
 
+  /**
+   * Counts bytes that are about to be held until the response is made.
+   *
+   * @throws {SigError} `overloaded` when all requests hold too much.
+   */
+  reserve(bytes: number): void {
+    this.#context.reserve(bytes);
+  }
+
   /** A response; nothing of it is kept by caches unless its headers say so. */
   reply(body: string | null, options: ReplyOptions): Response {
-    const { status = 200, type, headers = [] } = options;
-    const all: [string, string][] = [
-      ["x-request-id", this.requestId],
-      ["x-content-type-options", "nosniff"],
-    ];
-    if (type !== undefined) all.push(["content-type", type]);
-    for (const [name, value] of this.#context.headers) all.push([name, value]);
+    const { status = 200, type, headers = NONE } = options;
+    const isEmpty = body === null || this.request.method === "HEAD";
+    const response = new Response(isEmpty ? null : body, {
+      status,
+      headers: type === undefined ? NO_TYPE : { "content-type": type },
+    });
+    const all = response.headers;
+    all.append("x-request-id", this.requestId);
+    all.append("x-content-type-options", "nosniff");
+    for (const [name, value] of this.#context.headers) all.append(name, value);
     let isCacheable = false;
     for (const [name, value] of headers) {
       isCacheable ||= name === "cache-control";
-      all.push([name, value]);
+      all.append(name, value);
     }
-    if (!isCacheable) all.push(["cache-control", "no-store"]);
-    if (body === null || this.request.method !== "HEAD") {
-      return new Response(body, { status, headers: all });
+    if (!isCacheable) all.append("cache-control", "no-store");
+    if (isEmpty && body !== null) {
+      // What the body's length would be, not 0 (RFC 9110 §8.6).
+      all.append("content-length", String(encoder.encode(body).length));
     }
-    // What the body's length would be, not 0 (RFC 9110 §8.6).
-    all.push(["content-length", String(encoder.encode(body).length)]);
-    return new Response(null, { status, headers: all });
+    return response;
   }
 
   /**

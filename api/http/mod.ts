@@ -51,3 +51,7 @@ export {
   type Route,
   type ServiceOptions,
 } from "./service.ts";
+export {
+  type RejectionSource,
+  surviveRejections,
+} from "./survive_rejections.ts";

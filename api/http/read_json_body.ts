@@ -8,7 +8,13 @@ const JSON_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Reads and parses a request's body. Any other type is refused, and a web page
+ * Values in a body at most: far more than any request needs (a feed is one
+ * text), and few enough that others don't wait while they are read.
+ */
+const MAX_VALUES = 200_000;
+
+/**
+ * Reads and parses a request's body: at most 200,000 values. Any other type is refused, and a web page
  * of another site can't send this one without being asked about it first.
  *
  * @example
@@ -35,20 +41,24 @@ export async function readJsonBody(
   checkType(request.headers);
   const bytes = await readBody(request, limits);
   try {
-    return parseJson(bytes);
+    return parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new SigError(
-      "invalid_json",
-      `Cannot read body: ${error.message}`,
-      error.pointer === "" ? {} : { context: { pointer: error.pointer } },
-    );
+    const { fault, pointer, message } = error;
+    throw new SigError("invalid_json", `Cannot read body: ${message}`, {
+      context: {
+        ...(pointer === "" ? {} : { pointer }),
+        ...(fault === "values" ? { limit: MAX_VALUES } : {}),
+      },
+    });
   }
 }
 
 function checkType(headers: Headers): void {
   const type = headers.get("content-type");
-  if (type === null || !JSON_TYPE.test(type)) {
+  // Nearly every client spells it so.
+  const isUsual = type === "application/json";
+  if (!isUsual && (type === null || !JSON_TYPE.test(type))) {
     throw unsupported("it must be application/json in UTF-8", {
       hint: "Send the header content-type: application/json.",
     });

@@ -120,3 +120,23 @@ Deno.test("what JSON.parse lets through or quotes is refused without quoting", a
     if (pointer !== undefined) assertEquals(context.pointer, pointer);
   }
 });
+
+Deno.test("200,000 values are read, one more is refused with the limit", async () => {
+  const zeros = (n: number) => `[${Array(n).fill(0).join(",")}]`;
+  const limits = { maxBytes: 1_000_000, timeoutMs: 60_000, reserve() {} };
+  const ask = (body: string) =>
+    readJsonBody(
+      new Request("http://127.0.0.1/", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      }),
+      limits,
+    );
+  assertEquals((await ask(zeros(199_999)) as unknown[]).length, 199_999);
+  const error = await refusal(ask(zeros(200_000)));
+  assertEquals(
+    [error.code, error.message, error.context.limit],
+    ["invalid_json", "Cannot read body: more than 200000 values", 200_000],
+  );
+});

@@ -24,7 +24,7 @@ export interface RequestLogEntry {
   readonly client?: string;
   /** The problem's code. */
   readonly code?: string;
-  /** What was thrown, with its stack; for `internal` only. */
+  /** What was thrown and not meant to happen, with its stack. */
   readonly error?: string;
 }
 

@@ -321,19 +321,23 @@ function entryOf(
   done: Date,
   client: string | undefined,
 ): RequestLogEntry {
-  return {
-    time: came.toISOString(),
-    level: problem?.code === "internal" ? "error" : "info",
-    service,
-    request_id: requestId,
-    method: request.method,
-    path: splitUrl(request.url).path.slice(0, MAX_LOGGED_PATH),
-    status,
-    duration_ms: Math.max(0, done.getTime() - came.getTime()),
-    ...(client === undefined ? {} : { client }),
-    ...(problem === undefined ? {} : { code: problem.code }),
-    ...(problem?.code === "internal" ? { error: describe(thrown) } : {}),
-  };
+  // A part of an answer can fail so, while the request has an answer.
+  const isUnexpected = thrown !== undefined || problem?.code === "internal";
+  const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =
+    {
+      time: came.toISOString(),
+      level: isUnexpected ? "error" : "info",
+      service,
+      request_id: requestId,
+      method: request.method,
+      path: splitUrl(request.url).path.slice(0, MAX_LOGGED_PATH),
+      status,
+      duration_ms: Math.max(0, done.getTime() - came.getTime()),
+    };
+  if (client !== undefined) entry.client = client;
+  if (problem !== undefined) entry.code = problem.code;
+  if (isUnexpected) entry.error = describe(thrown);
+  return entry;
 }
 
 /** For the operator's log only; a stack begins with name and message. */

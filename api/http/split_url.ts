@@ -21,9 +21,11 @@ export function splitUrl(
   const start = url.indexOf("//") + 2;
   const slash = url.indexOf("/", start);
   const path = slash < 0 ? url.length : slash;
-  const end = url.slice(path).search(/[?#]/);
-  return {
-    host: url.slice(start, path),
-    path: end < 0 ? url.slice(path) : url.slice(path, path + end),
-  };
+  const query = url.indexOf("?", path);
+  const fragment = url.indexOf("#", path);
+  const end = Math.min(
+    query < 0 ? url.length : query,
+    fragment < 0 ? url.length : fragment,
+  );
+  return { host: url.slice(start, path), path: url.slice(path, end) };
 }

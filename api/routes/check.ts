@@ -1,7 +1,8 @@
 /** `POST /v1/check` (INTERFACES §3). @module */
 
 import { toProblem } from "@sig/core";
-import { answerCheck, type AnswerContext, onceEach } from "../answer_check.ts";
+import { answerBatch } from "../answer_batch.ts";
+import { answerCheck, type AnswerContext } from "../answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { readFeedBody } from "../read_feed_body.ts";
@@ -10,11 +11,6 @@ import { readCheck, type RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
 import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
-
-/** Items of a batch that are worked on at a time. */
-const BATCH_WIDTH = 8;
-/** Milliseconds of a batch's work before others are let in. */
-const SLICE_MS = 10;
 
 /** Makes the route. */
 export function createCheckRoute(
@@ -27,7 +23,7 @@ export function createCheckRoute(
     id: "check",
     summary: "May this subject do this, now or then?",
     description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place.",
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships.",
     body: {
       schema: { anyOf: [refTo("CheckRequest"), refTo("CheckBatch")] },
       maxBytes: MAX_FEED_BODY_BYTES,
@@ -48,24 +44,18 @@ export function createCheckRoute(
     async handle(exchange) {
       const body = await readFeedBody(exchange, context.breathe);
       const request = readCheck(schemas, body);
-      const { verify } = context.inline;
       if (!("checks" in request)) {
-        return exchange.json(await answerCheck(request, context, verify));
+        return exchange.json(await answerCheck(request, context));
       }
-      const verifyOnce = onceEach(verify);
-      const results = await mapWidely(
-        request.checks,
-        context.breathe,
-        async (item, i) => {
-          try {
-            const read = readAs(schemas.check, item, `/checks/${i}`);
-            return await answerCheck(read, context, verifyOnce);
-          } catch (error) {
-            return { error: problemOf(error, exchange) };
-          }
-        },
-      );
-      return exchange.json({ results });
+      const results = await answerBatch(request.checks, {
+        ...context,
+        read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
+        refuse: (error) => problemOf(error, exchange),
+        reserve: (bytes) => exchange.reserve(bytes),
+      });
+      return exchange.reply(`{"results":[${results.join(",")}]}`, {
+        type: "application/json",
+      });
     },
   };
 }
@@ -73,37 +63,9 @@ export function createCheckRoute(
 /** A problem in the place of one answer. */
 function problemOf(error: unknown, exchange: Exchange) {
   const problem = toProblem(error);
-  if (problem.code === "internal") {
-    // For the log, which tells of what was not meant to happen.
-    exchange.problem ??= problem;
-    exchange.thrown ??= error;
-  }
+  // For the log: the request itself is answered.
+  if (problem.code === "internal") exchange.thrown ??= error;
   const { type, title, status, detail, ...rest } = problem;
   const instance = exchange.requestId;
   return { type, title, status, detail, instance, ...rest };
-}
-
-/** Like `map`, with a few items in progress at a time. */
-async function mapWidely<T, R>(
-  items: readonly T[],
-  breathe: () => Promise<void>,
-  map: (item: T, index: number) => Promise<R>,
-): Promise<R[]> {
-  const results = new Array<R>(items.length);
-  let next = 0;
-  let sliceBegan = performance.now();
-  const work = async () => {
-    while (next < items.length) {
-      const index = next++;
-      // Answers from what is known would else come all in one go, and those
-      // about a subject of very many relationships take long.
-      if (performance.now() - sliceBegan > SLICE_MS) {
-        await breathe();
-        sliceBegan = performance.now();
-      }
-      results[index] = await map(items[index]!, index);
-    }
-  };
-  await Promise.all(Array.from({ length: BATCH_WIDTH }, work));
-  return results;
 }

@@ -22,7 +22,7 @@ export function createDumpStateRoute(
     id: "dumpState",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A faulty feed is 422 and gives no state.",
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
@@ -45,7 +45,7 @@ export function createDumpStateRoute(
           minSequence: cursor?.sequence,
         })
         : (await inline.verify(request.feed)).state;
-      const page = pages.page(request, cursor, state);
+      const page = await pages.page(request, cursor, state);
       return exchange.reply(stringifyPage(page), { type: "application/json" });
     },
   };

@@ -128,7 +128,16 @@ const EXPLANATION = exactly("How the question was judged.", {
         exactly("One requirement.", { ...REQUIREMENT, met: YES_OR_NO }),
       ),
     }),
-    "Every relationship of the subject.",
+    "The relationships of the subject, up to 1,000.",
+  ),
+}, {
+  truncated: told(
+    { const: true },
+    "Present when relationships were left out; the decision rests upon all.",
+  ),
+  relationship_count: told(
+    COUNT,
+    "How many there are, when some were left out.",
   ),
 });
 

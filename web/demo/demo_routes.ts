@@ -2,6 +2,7 @@
 
 import type { Route } from "@sig/api/http";
 import { WELL_KNOWN_PATHS } from "@sig/core";
+import { checkSubject } from "../login/subject_did.ts";
 import { replyDocument } from "../reply_document.ts";
 import { RequestMembers } from "../request_members.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
@@ -12,7 +13,8 @@ const MAX_NAME_LENGTH = 200;
 /**
  * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
  * `{relationship_id}`, and the issuer's four documents where every issuer has
- * them. What is wrong with a subject or an id is for the issuer to say.
+ * them. A subject is a DID that can log in; what is wrong with an id is for the
+ * issuer to say.
  */
 export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
   return [
@@ -28,6 +30,7 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
         const subject = members.requiredText("subject");
         const name = members.text("name", MAX_NAME_LENGTH);
         members.finish();
+        checkSubject(subject, true);
         return exchange.json(await demo.enrol(subject, name));
       },
     },

@@ -15,6 +15,10 @@ import {
   readDidDocument,
   type VerificationKey,
 } from "@sig/jose";
+import {
+  createSubjectFetches,
+  type SubjectFetchLimits,
+} from "./subject_fetches.ts";
 import type { ResolveSubjectKey } from "./subject_keys.ts";
 
 /**
@@ -33,17 +37,20 @@ export interface SubjectResolverOptions {
   readonly fetchDocument: FetchDocument;
   /** Read IP addresses and `localhost` as `http://`: for tests only. */
   readonly allowPrivate?: boolean;
+  /** How many documents are fetched at once, and for one challenge. */
+  readonly limits?: SubjectFetchLimits;
 }
 
 /**
  * Makes the way to the keys of did:web subjects. The document is fetched for
- * each attestation, so a key that was taken out of it counts no more.
+ * each attestation, so a key that was taken out of it counts no more; for one
+ * challenge three times at most, and from one host four at a time (see
+ * `createSubjectFetches`).
  *
  * What can't be got or read is `key_unresolvable`: nothing is known against the
  * subject, and trying again may help. A document that was read and does not
  * list the key under `authentication` is an answer: the signature is not the
- * subject's, `attestation_signature_invalid`. So it counts as a failure, and
- * nobody can make a server fetch documents without end for one challenge.
+ * subject's, `attestation_signature_invalid`, which counts as a failure.
  *
  * @example
  * ```ts
@@ -69,15 +76,21 @@ export interface SubjectResolverOptions {
  * ```
  *
  * @throws {SigError} from what it returns: `key_unresolvable` (with
- * `context.reason`), `attestation_signature_invalid`, `invalid_header` for a
- * malformed did:web, `address_not_allowed`, `invalid_key`.
+ * `context.reason`), `overloaded`, `attestation_signature_invalid`,
+ * `invalid_header` for a malformed did:web, `address_not_allowed`,
+ * `invalid_key`.
  */
 export function createSubjectResolver(
   options: SubjectResolverOptions,
 ): ResolveSubjectKey {
-  return async (did, kid): Promise<VerificationKey> => {
+  const run = createSubjectFetches(options.limits);
+  return async (did, kid, challengeId): Promise<VerificationKey> => {
     const { didDocumentUrl } = parseSubject(did, options);
-    const authentication = await readKeys(did, didDocumentUrl, options);
+    const { host } = new URL(didDocumentUrl);
+    const authentication = await run(
+      { did, host, challengeId },
+      () => readKeys(did, didDocumentUrl, options),
+    );
     const x = authentication.get(kid.slice(did.length + 1));
     if (x === undefined) {
       throw new SigError(

@@ -1,20 +1,24 @@
 /** From the `kid` of an attestation to the subject's key. @module */
 
-import { isSigError, quote, SigError } from "@sig/core";
-import {
-  type AttestationKeyResolver,
-  didKeyToJwk,
-  importVerificationKey,
-  type VerificationKey,
-} from "@sig/jose";
+import { resolveDidKey, type VerificationKey } from "@sig/jose";
 
 /** did:key keys that are remembered unless told. */
 const DEFAULT_MAX_KEYS = 1_024;
+
+/**
+ * Finds the key that the `kid` of an attestation names, or throws. What it costs
+ * to find may be limited by the challenge that is answered.
+ */
+export type LoginKeyResolver = (
+  kid: string,
+  challengeId?: string,
+) => VerificationKey | Promise<VerificationKey>;
 
 /** Gets the key of a did:web subject. */
 export type ResolveSubjectKey = (
   did: string,
   kid: string,
+  challengeId?: string,
 ) => Promise<VerificationKey>;
 
 /** Options of {@linkcode createSubjectKeys}. */
@@ -48,13 +52,13 @@ export interface SubjectKeysOptions {
  */
 export function createSubjectKeys(
   options: SubjectKeysOptions = {},
-): AttestationKeyResolver {
+): LoginKeyResolver {
   const { resolveSubjectKey, maxKeys = DEFAULT_MAX_KEYS } = options;
   const known = new Map<string, VerificationKey>();
-  return async (kid) => {
+  return async (kid, challengeId) => {
     if (kid.startsWith("did:web:") && resolveSubjectKey !== undefined) {
       const [did = ""] = kid.split("#", 1);
-      return await resolveSubjectKey(did, kid);
+      return await resolveSubjectKey(did, kid, challengeId);
     }
     const found = known.get(kid);
     const key = found ?? await importDidKey(kid);
@@ -66,24 +70,12 @@ export function createSubjectKeys(
   };
 }
 
-/** The fragment has been judged with the header, by `parseAttestation`. */
+/** `node:crypto` takes one call, where WebCrypto takes two that wait. */
 async function importDidKey(kid: string): Promise<VerificationKey> {
-  const [did = ""] = kid.split("#", 1);
   try {
-    const jwk = { ...didKeyToJwk(did), kid };
-    try {
-      // One call that does not wait, where WebCrypto needs two that do.
-      return await importVerificationKey(jwk, { backend: "node" });
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      return await importVerificationKey(jwk, { backend: "web" });
-    }
+    return await resolveDidKey(kid, { backend: "node" });
   } catch (error) {
-    if (!isSigError(error, "invalid_identifier")) throw error;
-    throw new SigError(
-      "invalid_header",
-      `Cannot use kid ${quote(kid)}: it is no did:key`,
-      { cause: error },
-    );
+    if (!(error instanceof TypeError)) throw error;
+    return await resolveDidKey(kid);
   }
 }

@@ -9,7 +9,6 @@ import {
   SigError,
 } from "@sig/core";
 import {
-  type AttestationKeyResolver,
   equalInConstantTime,
   parseAttestation,
   type ParsedAttestation,
@@ -28,13 +27,14 @@ import {
   requireRelationship,
 } from "./relationship.ts";
 import { RequestMembers } from "../request_members.ts";
+import type { LoginKeyResolver } from "./subject_keys.ts";
 
 /** What {@linkcode verifyLogin} works with. */
 export interface VerifyLoginOptions {
   /** Where the challenge was kept. */
   readonly store: ChallengeStore;
   /** Finds the subject's key: one `createSubjectKeys` for all logins. */
-  readonly resolveKey: AttestationKeyResolver;
+  readonly resolveKey: LoginKeyResolver;
   /** The relationship that is required; without it everybody may log in. */
   readonly checkRelationship?: CheckRelationship;
   /** The clock. */
@@ -81,13 +81,15 @@ interface LoginRequest {
  * 3. audience, then as expected; nonce, then as expected
  * 4. subject; scopes, then each expected one granted; times; key, signature
  * 5. relationship
- * 6. the challenge is used, atomically, if it is still open
+ * 6. the attestation's time again, since keys and issuers may have taken long;
+ *    the challenge is used, atomically, if it is still open
  *
- * Failures of 4 and a deny in 5 count against the challenge, but none of the
- * categories `usage`, `unavailable` and `internal`, and none of the errors that
- * keep the issuer from being asked. Nothing else counts: whoever does not know
- * the nonce can't spoil a login. When counting fails, that is the error: else
- * attempts would be free while the store is away.
+ * Failures of 4, a deny in 5 and an attestation that is over in 6 count against
+ * the challenge, but none of the categories `usage`, `unavailable` and
+ * `internal`, and none of the errors that keep the issuer from being asked.
+ * Nothing else counts: whoever does not know the nonce can't spoil a login. When
+ * counting fails, that is the error: else attempts would be free while the store
+ * is away.
  *
  * @example
  * ```ts
@@ -143,7 +145,7 @@ export async function verifyLogin(
       // The nonce was compared by its digest: the store knows no other.
       challenge: { ...record, nonce: parsed.claims.nonce },
       requiredScopes: request.scopes,
-      key: options.resolveKey,
+      key: (kid) => options.resolveKey(kid, id),
       now: () => at,
     }));
   const { subject, scopes, header } = parsed;
@@ -154,6 +156,15 @@ export async function verifyLogin(
 
   // What came before may have taken long: the clock is asked again.
   const usedAt = now();
+  if (!(usedAt.getTime() < parsed.claims.exp * 1000)) {
+    await requireOpen(store, id, usedAt);
+    await counted(store, id, now, () => {
+      throw refuse(
+        "attestation_time_invalid",
+        "it has expired while it was judged",
+      );
+    });
+  }
   const consumption = await store.consume(id, usedAt);
   if (consumption !== "consumed") throw closed(consumption);
   return {
@@ -200,6 +211,16 @@ async function findChallenge(
   const reading = await store.read(id, at);
   if (reading.state !== "issued") throw closed(reading.state);
   return reading.record;
+}
+
+/** What closed meanwhile is told first, as everywhere (PROTOCOL §7). */
+async function requireOpen(
+  store: ChallengeStore,
+  id: string,
+  at: Date,
+): Promise<void> {
+  const { state } = await store.read(id, at);
+  if (state !== "issued") throw closed(state);
 }
 
 /** An attestation that was given to another site must not log in here. */

@@ -37,7 +37,11 @@ Deno.test("what is granted is the attestation's, sorted; absent is nothing", asy
     return (await login.verify(jwt)).scopes;
   };
   assertEquals(await scopesOf("profile email"), ["email", "profile"]);
-  assertEquals(await scopesOf("email email"), ["email"]);
+  await expectSigError(
+    () => scopesOf("email email"),
+    "invalid_attestation",
+    "claim scope must name each scope once",
+  );
   assertEquals(await scopesOf(""), []);
   assertEquals(await scopesOf(undefined), []);
 });
@@ -370,6 +374,29 @@ Deno.test("a challenge that is used or expires while it is judged is not used ag
     "challenge_expired",
     "its challenge has expired",
   );
+});
+
+Deno.test("an attestation that expires while it is judged is refused, and counted", async () => {
+  const login = await LoginFixture.make();
+  const expiry = START_MS / 1000 + 10;
+  const verifyAfter = async (waitMs: number) => {
+    login.nowMs = START_MS;
+    const challenge = await login.create();
+    const attestation = await login.forge(challenge, { exp: expiry });
+    const resolveKey = () => {
+      login.nowMs += waitMs;
+      return importVerificationKey({ ...login.key.publicJwk, kid: login.kid });
+    };
+    return await login.verify(attestation, {}, { resolveKey });
+  };
+  await verifyAfter(9_999);
+  assertEquals(login.failures, 0);
+  await expectSigError(
+    () => verifyAfter(10_000),
+    "attestation_time_invalid",
+    "Cannot accept attestation: it has expired while it was judged",
+  );
+  assertEquals(login.failures, 1);
 });
 
 Deno.test("a store is never asked for what can't be an id", async () => {

@@ -52,7 +52,9 @@ export interface MemoryStoreOptions {
  * assertEquals(await store.consume(challenge_id, at), "used");
  * ```
  *
- * @throws {SigError} `rate_limited` from `create` while the store is full.
+ * @throws {SigError} `rate_limited` from `create` while the store is full;
+ * `context.retry_after_seconds` is the time until the next challenge of those
+ * that fill it is forgotten, a minute after it expired.
  */
 export function createMemoryStore(
   options: MemoryStoreOptions = {},
@@ -109,6 +111,8 @@ class Memory {
   readonly #entries = new Map<string, ChallengeEntry>();
   /** Ids by the second from which on they may be forgotten. */
   readonly #due = new Map<number, string[]>();
+  /** How many of them hold their records, by the same second. */
+  readonly #open = new Map<number, number>();
   readonly #maxOutstanding: number;
   readonly #maxRemembered: number;
   readonly #maxRecordChars: number;
@@ -134,7 +138,7 @@ class Memory {
     ) throw this.#full(at);
     this.#entries.set(id, entry);
     this.#count(entry, 1);
-    const second = Math.ceil((entry.expiresAtMs + REMEMBER_MS) / 1000);
+    const second = dueSecond(entry);
     const due = this.#due.get(second);
     if (due === undefined) this.#due.set(second, [id]);
     else due.push(id);
@@ -155,6 +159,7 @@ class Memory {
   clear(): void {
     this.#entries.clear();
     this.#due.clear();
+    this.#open.clear();
     this.#outstanding = 0;
     this.#recordChars = 0;
   }
@@ -164,6 +169,10 @@ class Memory {
     if (entry === undefined || entry.text === "") return;
     this.#outstanding += sign;
     this.#recordChars += sign * entry.text.length;
+    const second = dueSecond(entry);
+    const open = (this.#open.get(second) ?? 0) + sign;
+    if (open > 0) this.#open.set(second, open);
+    else this.#open.delete(second);
   }
 
   #sweep(at: Date): void {
@@ -182,7 +191,9 @@ class Memory {
   }
 
   #full(at: Date): SigError {
-    const first = Math.min(...this.#due.keys());
+    // What is used or burned makes room only where all that is remembered counts.
+    const isCrowded = this.#entries.size >= this.#maxRemembered;
+    const first = Math.min(...(isCrowded ? this.#due : this.#open).keys());
     const wait = Math.ceil(first - at.getTime() / 1000);
     return new SigError(
       "rate_limited",
@@ -196,4 +207,8 @@ class Memory {
       },
     );
   }
+}
+
+function dueSecond({ expiresAtMs }: ChallengeEntry): number {
+  return Math.ceil((expiresAtMs + REMEMBER_MS) / 1000);
 }

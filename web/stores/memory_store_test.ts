@@ -28,6 +28,38 @@ Deno.test("beyond 100,000 outstanding ones it says when to try again", async () 
   await store.create(recordOf({ expires_at }), after(360_000));
 });
 
+Deno.test("room comes with the next one that waits, not with a used one", async () => {
+  const store = createMemoryStore({ maxOutstanding: 1 });
+  const used = recordOf({ expires_at: "2026-01-31T09:00:30Z" });
+  await store.create(used, after(0));
+  await store.consume(used.challenge_id, after(0));
+  const open = recordOf({ expires_at: "2026-01-31T09:15:00Z" });
+  await store.create(open, after(0));
+  const error = await expectSigError(
+    () => store.create(recordOf(), after(0)),
+    "rate_limited",
+    "too many are outstanding",
+  );
+  assertEquals(error.context.retry_after_seconds, 960);
+  const expires_at = "2026-01-31T09:20:00Z";
+  await store.create(recordOf({ expires_at }), after(960_000));
+});
+
+Deno.test("a store full of remembered ones has room when the first is forgotten", async () => {
+  const store = createMemoryStore({ maxRemembered: 1 });
+  const { challenge_id, ...rest } = recordOf();
+  await store.create({ challenge_id, ...rest }, after(0));
+  await store.consume(challenge_id, after(0));
+  const error = await expectSigError(
+    () => store.create(recordOf(), after(0)),
+    "rate_limited",
+    "too many are outstanding",
+  );
+  assertEquals(error.context.retry_after_seconds, 360);
+  const expires_at = "2026-01-31T09:11:00Z";
+  await store.create(recordOf({ expires_at }), after(360_000));
+});
+
 Deno.test("a used challenge makes room for another, and is remembered", async () => {
   const store = createMemoryStore({ maxOutstanding: 1 });
   const first = recordOf();

@@ -1,0 +1,22 @@
+import { assertEquals } from "@std/assert";
+import { surviveRejections } from "./survive_rejections.ts";
+
+Deno.test("a rejection that nobody handles is told on one line, and ends nothing", () => {
+  const source = new EventTarget();
+  let told = "";
+  surviveRejections(source as never, {
+    stderr: (text) => void (told += text),
+    now: () => new Date(0),
+  });
+  const event = Object.assign(
+    new Event("unhandledrejection", { cancelable: true }),
+    { reason: new Error("broke off\n\u001b[2J") },
+  );
+  source.dispatchEvent(event);
+  assertEquals(event.defaultPrevented, true);
+  assertEquals(told.split("\n").length, 2);
+  assertEquals(told.includes("\u001b"), false);
+  const { level, time, error } = JSON.parse(told);
+  assertEquals([level, time], ["error", "1970-01-01T00:00:00.000Z"]);
+  assertEquals(error.startsWith("Error: broke off"), true);
+});

@@ -1,0 +1,44 @@
+import { assertEquals } from "@std/assert";
+import {
+  decodeBase58 as decodeByStd,
+  encodeBase58,
+} from "@std/encoding/base58";
+import { decodeBase58 } from "./base58.ts";
+
+Deno.test("what another encoder wrote is decoded, leading zeroes included", () => {
+  for (let length = 0; length <= 80; length++) {
+    for (let zeroes = 0; zeroes <= Math.min(length, 3); zeroes++) {
+      const bytes = crypto.getRandomValues(new Uint8Array(length));
+      bytes.fill(0, 0, zeroes);
+      assertEquals(decodeBase58(encodeBase58(bytes)), bytes);
+    }
+  }
+  // The draft's own example.
+  assertEquals(
+    decodeBase58("2NEpo7TZRRrLZSi2U"),
+    new TextEncoder().encode("Hello World!"),
+  );
+});
+
+Deno.test("whatever is decoded is in its one spelling, and as another decoder reads it", () => {
+  const alphabet = encodeBase58(new Uint8Array(1)) +
+    "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+  const random = crypto.getRandomValues(new Uint8Array(60_000));
+  for (let at = 0; at < 1_000; at++) {
+    const codes = random.subarray(at * 60, at * 60 + at % 60);
+    const text = Array.from(codes, (code) => alphabet[code % 58]).join("");
+    const bytes = decodeBase58(text);
+    assertEquals(bytes, decodeByStd(text));
+    assertEquals(encodeBase58(bytes!), text);
+  }
+});
+
+Deno.test("characters outside of the alphabet are refused", () => {
+  for (const wrong of [..."0OIl+/ \n-_=.#", "é", "\u0100", "１", "\ud800"]) {
+    for (
+      const text of [wrong, `${wrong}z6Mk`, `z6${wrong}Mk`, `z6Mk${wrong}`]
+    ) {
+      assertEquals(decodeBase58(text), undefined, JSON.stringify(text));
+    }
+  }
+});
