@@ -3,7 +3,7 @@
 import {
   type DocumentName,
   type DocumentReader,
-  oneChunk,
+  inPieces,
   type OpenedDocument,
   type OpenOptions,
   readAll,
@@ -77,5 +77,5 @@ function opened(
     readonly bytes: Uint8Array;
   },
 ): OpenedDocument {
-  return { bytes: oneChunk(bytes), mediaType, etag, cancel() {} };
+  return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
 }

@@ -7,7 +7,6 @@ import type { FetchPolicy } from "./fetch_options.ts";
 import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
 import type { LoadIssuerOptions } from "./load_issuer.ts";
 import {
-  type Bounds,
   freshnessOf,
   knownWithin,
   type ObservedIssuer,
@@ -24,12 +23,18 @@ import { validReport, type VerifyReport } from "./verify_report.ts";
 /** Options of {@linkcode createConsumer}. */
 export interface ConsumerOptions
   extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
-  /** The issuers that may be asked: did:web, host or https URL of `sig.json`. */
+  /**
+   * The issuers that may be asked: did:web, host or https URL of `sig.json`,
+   * which may be anywhere on the issuer's host.
+   */
   readonly issuers: readonly string[];
   /**
-   * Ask issuers outside of the list too. Their states are kept for the 256 (and
-   * for 256 MiB of feeds) that were asked last, and memories for 10,000 more;
-   * those of the list are always kept.
+   * Ask issuers outside of the list too: by did:web, host, or the URL
+   * `https://<host>/.well-known/sig.json` and no other. Their states are kept
+   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories
+   * for 10,000 more. At most 2 feeds of more than 64 KiB, each within
+   * `limits`, are read at a time, while 256 more wait for up to 30 s
+   * (`overloaded`). Those of the list are always kept and never wait.
    */
   readonly anyIssuer?: boolean | undefined;
   /** How old a state may be, in milliseconds; 60,000 unless told. */
@@ -76,8 +81,8 @@ export interface Consumer {
  * - Who asks while a refresh is under way shares it, unless it began longer ago
  *   than the state may be old. Who must have an answer of now (`verify`,
  *   `report`, max age 0, `minSequence`) shares the next one.
- * - The age counts when the question is asked: a slow fetch is no reason to
- *   fetch again.
+ * - The age counts when the question is asked, in `freshness` too: a slow fetch
+ *   makes nothing stale, and is no reason to fetch again.
  * - A failure is not remembered: the next question tries again. While an issuer
  *   can't be reached, a state that is young enough still answers. After a fault
  *   or a contradiction nothing does until a refresh was in order.
@@ -97,11 +102,12 @@ export interface Consumer {
  * ```
  *
  * @throws {SigError} `invalid_identifier`, `address_not_allowed` and the like
- * for an issuer that can't be one; from the methods also `issuer_not_allowed`,
+ * for an issuer that can't be one; from the methods also `issuer_not_allowed`, `overloaded`,
  * `feed_stale` when what is known is too old and can't be refreshed,
  * `consistency_unavailable` for a `minSequence` that the feed has not reached,
  * `invalid_request` for numbers that are none, the four codes above, and as
- * `checkIssuer`.
+ * `checkIssuer`. `invalid_identifier` also for two places of one issuer on the
+ * list, and for a URL that is on no list and is not its host's own `sig.json`.
  * @throws {RangeError} for a `maxAge` that is not 0 or more.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
@@ -117,20 +123,18 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     anyIssuer: options.anyIssuer ?? false,
     kept: DEFAULT_KEPT_ISSUERS,
     policy: options,
-    ask: (location, record) =>
+    ask: (location, record, allowance) =>
       new RefreshQueue(
         (startedAt, report) =>
           refreshIssuer(location, record, {
             ...options,
             now: startedAt,
             report,
+            allowance,
           }),
         now,
       ),
   });
-
-  const observe = (issuer: string, bounds: Bounds) =>
-    observeIssuer(issuers.find(issuer), bounds, now());
 
   return {
     async verify(issuer) {
@@ -147,35 +151,42 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     },
     async observe(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
-      const observation = await observe(issuer, bounds);
+      const askedAt = now();
+      const observation = await observeIssuer(
+        issuers.find(issuer),
+        bounds,
+        askedAt,
+      );
       const { verified, observedAt, continuity } = observation;
       return {
         verified,
         observedAt,
-        freshness: freshnessOf(observation, now(), bounds.maxAgeMs),
+        freshness: freshnessOf(observation, askedAt, bounds.maxAgeMs),
         continuity,
         warnings: verified.warnings,
       };
     },
     async state(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
-      return (await observe(issuer, bounds)).verified.state;
+      const known = issuers.find(issuer);
+      return (await observeIssuer(known, bounds, now())).verified.state;
     },
     async check(text, question) {
       const { maxAgeSeconds, minSequence } = question;
       const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
       const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
       const issuer = issuers.find(text);
-      let at = now();
+      const askedAt = now();
+      let at = askedAt;
       let observation = knownWithin(issuer, bounds, at);
       if (observation === undefined) {
         checkQuestion(question);
-        observation = await observeIssuer(issuer, bounds, at);
+        observation = await observeIssuer(issuer, bounds, askedAt);
         at = now();
       }
       return answerFrom(observation.verified, question, {
         now: at,
-        freshness: freshnessOf(observation, at, bounds.maxAgeMs),
+        freshness: freshnessOf(observation, askedAt, bounds.maxAgeMs),
         continuity: observation.continuity,
       });
     },

@@ -33,6 +33,9 @@ import type {
 /** Lines between two breaths: some milliseconds of signatures. */
 const LINES_PER_BREATH = 128;
 
+/** The same for long lines, whose bytes cost more than their signatures. */
+const BYTES_PER_BREATH = 256 * 1024;
+
 /** What holds from a feed's first byte to its last. */
 export interface FeedVerificationOptions extends FeedPolicy {
   /** The issuer that every event must name. */
@@ -143,8 +146,9 @@ export class FeedVerification {
     const { breathe } = options;
     const { maxFeedBytes, maxLineBytes } = this.#limits;
     const splitter = new LineSplitter(maxLineBytes);
-    let breath = 0;
-    for await (const chunk of bytes) {
+    let lines = 0;
+    let lineBytes = 0;
+    reading: for await (const chunk of bytes) {
       this.#bytes += chunk.length;
       if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
       for (const line of splitter.push(chunk)) {
@@ -152,11 +156,18 @@ export class FeedVerification {
         // no turn of the event loop per line.
         const pending = this.#take(line.bytes, line.tooLong);
         if (pending !== undefined) await pending;
-        if (breathe !== undefined && ++breath % LINES_PER_BREATH === 0) {
+        // The rest of a chunk may be millions of lines.
+        if (this.#isFull) break reading;
+        lines++;
+        lineBytes += line.bytes.length;
+        if (
+          breathe !== undefined &&
+          (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)
+        ) {
+          lines = lineBytes = 0;
           await breathe();
         }
       }
-      if (this.#isFull) break;
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -194,7 +205,6 @@ export class FeedVerification {
 
   /** Takes the next line; a promise only where the verifier gives one. */
   #take(bytes: Uint8Array, tooLong: boolean): Promise<void> | undefined {
-    if (this.#isFull) return undefined;
     this.#line++;
     let parsed: ParsedEnvelope | undefined;
     let signedBy: ReturnType<typeof verifyEnvelope>;

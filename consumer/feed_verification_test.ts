@@ -142,3 +142,52 @@ Deno.test("marks name the first event that differs", async () => {
     assertEquals(all.firstDifference(marks, at - 1), undefined);
   }
 });
+
+Deno.test("once there are faults enough, nothing more of a chunk is looked at", async () => {
+  const limits = { ...DEFAULT_LIMITS, maxLineBytes: 64 };
+  const verification = new FeedVerification({
+    issuer: DID,
+    publicOnly: true,
+    limits,
+  });
+  let breaths = 0;
+  // Longer lines further on would be faults of another kind, and breaths.
+  const text = "{}\n".repeat(3) + "\n".repeat(100_000);
+  await verification.read([new TextEncoder().encode(text)], {
+    keys,
+    now: NOW,
+    maxFaults: 3,
+    breathe: () => {
+      breaths++;
+      return Promise.resolve();
+    },
+  });
+  const { faults } = verification.result();
+  assertEquals(faults.map(({ context }) => context.line), [1, 2, 3]);
+  assertEquals(breaths, 0);
+});
+
+Deno.test("there is a breath after 128 lines, or after 256 KiB of long ones", async () => {
+  const breathsOf = async (lines: readonly string[]) => {
+    let breaths = 0;
+    await start().read([feedOf(lines)], {
+      keys,
+      now: NOW,
+      breathe: () => {
+        breaths++;
+        return Promise.resolve();
+      },
+    });
+    return breaths;
+  };
+  const short = await makeLines(260, key1);
+  assertEquals(await breathsOf(short.slice(0, 127)), 0);
+  assertEquals(await breathsOf(short), 2);
+  const long: string[] = [];
+  for (let i = 1; i <= 20; i++) {
+    const metadata = { text: "x".repeat(40_000) };
+    long.push(await lineOf(upsert(i, { metadata }), key1));
+  }
+  // 54 KB each as a line: every fifth one.
+  assertEquals(await breathsOf(long), 4);
+});

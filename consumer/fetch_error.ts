@@ -16,6 +16,9 @@ export type FetchErrorCode =
 /** Longest URL that an error's context carries. */
 const MAX_SHOWN_URL = 300;
 
+/** Longest host name that an error's hint carries: that of DNS. */
+const MAX_SHOWN_HOST = 253;
+
 /** "Cannot fetch <url>: why", with the URL in the context. No query is shown. */
 export function fetchError(
   code: FetchErrorCode,
@@ -75,12 +78,16 @@ const FAILURES: readonly (readonly [RegExp, Failure])[] = [
   [/^HPE_/, { kind: "http", why: "the answer is not proper HTTP" }],
 ];
 
-const NO_PERMISSION: Failure = {
-  kind: "permission",
-  why: "this program may not connect to the host's addresses",
-  hint: "Run it with --allow-net: names are resolved first, so a list of " +
-    "host names is not enough.",
-};
+/** Deno's permissions: names are resolved first, and addresses connected to. */
+function noPermission({ hostname }: URL): Failure {
+  return {
+    kind: "permission",
+    why: "this program may not connect to the host's addresses",
+    hint: `Run it with --allow-net=${hostname.slice(0, MAX_SHOWN_HOST)} and ` +
+      "the addresses of that name in the same list, since it is resolved " +
+      "first; or with --allow-net alone.",
+  };
+}
 
 /**
  * Turns whatever a transport throws into a SigError: `fetch_timeout` or
@@ -107,20 +114,31 @@ export function toFetchError(
       : `the answer took more than ${limit} ms`;
     return fetchError("fetch_timeout", url, why, { limit_ms: limit }, error);
   }
-  const { code, name } = error as { code?: unknown; name?: unknown };
+  const { code, name, syscall } = error as {
+    readonly [name in "code" | "name" | "syscall"]?: unknown;
+  };
   if (code === "ETIMEDOUT") {
     const why = "the connection timed out";
     return fetchError("fetch_timeout", url, why, {}, error);
   }
-  const { kind, why, hint } = classify(code, name);
+  const { kind, why, hint } = isNotPermitted(name, code, syscall)
+    ? noPermission(url)
+    : classify(code);
   const context = { kind, ...(hint === undefined ? {} : { hint }) };
   return fetchError("fetch_failed", url, why, context, error);
 }
 
-function classify(code: unknown, name: unknown): Failure {
-  if (name === "NotCapable" || name === "PermissionDenied") {
-    return NO_PERMISSION;
-  }
+/** Deno says EPERM where a name may not be resolved; no resolver does. */
+function isNotPermitted(
+  name: unknown,
+  code: unknown,
+  syscall: unknown,
+): boolean {
+  return name === "NotCapable" || name === "PermissionDenied" ||
+    (code === "EPERM" && syscall === "getaddrinfo");
+}
+
+function classify(code: unknown): Failure {
   const text = typeof code === "string" ? code : "";
   const row = FAILURES.find(([pattern]) => pattern.test(text));
   return row?.[1] ?? { kind: "network", why: "the connection failed" };

@@ -226,5 +226,16 @@ Deno.test({
       "this program may not connect",
     );
     assertEquals(error.context.kind, "permission");
+    // A name may not even be resolved.
+    const named = await expectSigError(
+      () => fetchText("http://localhost:8/"),
+      "fetch_failed",
+      "this program may not connect",
+    );
+    assertEquals(
+      named.context.hint,
+      "Run it with --allow-net=localhost and the addresses of that name in " +
+        "the same list, since it is resolved first; or with --allow-net alone.",
+    );
   },
 });

@@ -1,7 +1,7 @@
 /** A feed that came in a request or a variable (INTERFACES §3). @module */
 
 import { SigError } from "@sig/core";
-import { type DocumentName, type DocumentReader, oneChunk } from "./reader.ts";
+import { type DocumentName, type DocumentReader, inPieces } from "./reader.ts";
 
 /** An issuer's four documents as values. They prove no origin. */
 export interface InlineFeed {
@@ -30,7 +30,7 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
       if (text === undefined) return Promise.reject(missing(name));
       const bytes = new TextEncoder().encode(text);
       return Promise.resolve({
-        bytes: oneChunk(bytes),
+        bytes: inPieces(bytes),
         mediaType: null,
         etag: null,
         cancel() {},

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { joinBytes } from "./byte_stream.ts";
 import { openInlineFeed } from "./open_source.ts";
 import type { InlineFeed } from "./inline_reader.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
@@ -98,4 +99,20 @@ Deno.test("its URIs are neither fetched nor compared", async () => {
   };
   const { state } = await verify(inline({ metadata: elsewhere }));
   assertEquals(state.last_sequence, 2);
+});
+
+Deno.test("a feed comes in pieces, so that none of them takes long", async () => {
+  const text = "é".repeat(100_000);
+  const { reader } = openInlineFeed(inline({ events: text }));
+  const document = await reader.open("", { name: "feed", maxBytes: Infinity });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of document.bytes) pieces.push(piece);
+  assertEquals(pieces.map(({ length }) => length), [
+    65_536,
+    65_536,
+    65_536,
+    3_392,
+  ]);
+  const bytes = joinBytes(pieces, 200_000);
+  assertEquals(new TextDecoder().decode(bytes), text);
 });

@@ -126,6 +126,12 @@ export class IssuerRecord {
     return this.#inconsistency;
   }
 
+  /** Bytes of the feed whose state is held. */
+  get stateBytes(): number {
+    const hasState = this.#latest !== undefined || this.#history !== undefined;
+    return hasState ? this.#memory?.bytes ?? 0 : 0;
+  }
+
   /** What is left when the state goes. */
   get past(): PastIssuer | undefined {
     return this.#memory && {

@@ -22,6 +22,14 @@ function knownIssuers(
   });
 }
 
+const MIB = 1024 * 1024;
+
+async function* stream(
+  chunks: readonly Uint8Array[],
+): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
 /** Makes an issuer one that was verified, with a feed of so many bytes. */
 function verify({ record }: KnownIssuer, bytes = 1): void {
   const memory = { issuer: "did:web:x.example", sequence: 1, bytes };
@@ -101,6 +109,7 @@ Deno.test("issuers of which nothing came displace nobody", () => {
 
 Deno.test("large feeds and large memories count for more", () => {
   const kept = {
+    ...DEFAULT_KEPT_ISSUERS,
     maxStates: 100,
     maxFeedBytes: 1000,
     maxMemories: 100,
@@ -120,4 +129,129 @@ Deno.test("an issuer that is being asked stays", () => {
   void busy.refreshes.next();
   for (let i = 0; i < 10; i++) verify(issuers.find(`i${i}.example`));
   assertStrictEquals(issuers.find("busy.example"), busy);
+});
+
+Deno.test("room is made while a feed is read, and when that is done", async () => {
+  const kept = { ...DEFAULT_KEPT_ISSUERS, maxFeedBytes: 4 * MIB };
+  const issuers = knownIssuers({ kept });
+  for (let i = 0; i < 4; i++) verify(issuers.find(`i${i}.example`), MIB);
+  const reading = issuers.find("reading.example");
+  void reading.refreshes.next();
+  assertEquals(issuers.size, { states: 5, memories: 0 });
+  const feed = [new Uint8Array(MIB), new Uint8Array(MIB)];
+  for await (const _ of reading.allowance!.follow(stream(feed), 0));
+  assertEquals(reading.allowance!.bytes, 2 * MIB);
+  assertEquals(issuers.size, { states: 3, memories: 2 });
+  verify(reading, 4 * MIB);
+  reading.allowance!.end();
+  assertEquals(reading.allowance!.bytes, 0);
+  assertEquals(issuers.size, { states: 1, memories: 4 });
+  assertStrictEquals(issuers.find("reading.example"), reading);
+});
+
+Deno.test("known bytes that are compared take no room and no place", async () => {
+  const places = { maxWorking: 0, maxWaiting: 0, maxWaitMs: 1 };
+  const kept = { ...DEFAULT_KEPT_ISSUERS, places };
+  const { allowance } = knownIssuers({ kept }).find("other.example");
+  const feed = () => stream([new Uint8Array(MIB), new Uint8Array(1)]);
+  for await (const _ of allowance!.follow(feed(), MIB));
+  assertEquals(allowance!.bytes, 1);
+  await expectSigError(
+    async () => {
+      for await (const _ of allowance!.follow(feed(), 0));
+    },
+    "overloaded",
+    "too many large feeds are being read before this one",
+  );
+  allowance!.end();
+});
+
+Deno.test("an issuer of the list needs no allowance", () => {
+  assertEquals(knownIssuers().find("listed.example").allowance, undefined);
+});
+
+Deno.test("an unlisted issuer is asked at its host's own sig.json only", async () => {
+  const issuers = knownIssuers();
+  const issuer = issuers.find("other.example");
+  const usual = "https://other.example/.well-known/sig.json";
+  // What is never sent, or means the same, is no other place.
+  for (
+    const url of [
+      `${usual}#f`,
+      `${usual}#`,
+      "https://OTHER.example:443/x/../.well-known/./sig.json",
+    ]
+  ) assertStrictEquals(issuers.find(url), issuer, url);
+  for (
+    const url of [
+      `${usual}?x=1`,
+      `${usual}?`,
+      `${usual}/`,
+      "https://other.example/users/mallory/sig.json",
+      "https://other.example/.well-known/%73ig.json",
+      "https://other.example/",
+    ]
+  ) {
+    const error = await expectSigError(
+      () => issuers.find(url),
+      "invalid_identifier",
+      "is asked at its host's own sig.json only",
+    );
+    assertEquals(error.context.hint, `Ask for ${usual}`);
+  }
+  assertEquals(issuers.size, { states: 1, memories: 0 });
+});
+
+Deno.test("an unlisted issuer has one memory, by http and by https", async () => {
+  const kept = { ...DEFAULT_KEPT_ISSUERS, maxStates: 1 };
+  const issuers = knownIssuers({ kept, policy: { allowPrivate: true } });
+  const [http, https] = ["http", "https"].map((scheme) =>
+    `${scheme}://other.example:8443/.well-known/sig.json`
+  ) as [string, string];
+  const first = issuers.find(http);
+  const error = await expectSigError(
+    () => issuers.find(https),
+    "invalid_identifier",
+    "the same issuer is asked at another place already",
+  );
+  assertEquals(error.context.hint, `Ask for ${http}`);
+  verify(first);
+  issuers.find("displaces.example");
+  const again = issuers.find(https);
+  assertStrictEquals(again.record.memory, first.record.memory);
+});
+
+Deno.test("where a listed issuer publishes is the operator's choice", async () => {
+  const place = "https://acme.example/sig/sig.json?v=1";
+  for (const anyIssuer of [false, true]) {
+    const issuers = knownIssuers({ issuers: [`${place}#f`], anyIssuer });
+    const acme = issuers.find(place);
+    assertEquals(acme.location.metadataRef, place);
+    for (
+      const name of [
+        `${place}#g`,
+        "acme.example",
+        "did:web:acme.example",
+        "https://acme.example/.well-known/sig.json",
+      ]
+    ) assertStrictEquals(issuers.find(name), acme, name);
+    const other = "https://acme.example/users/mallory/sig.json";
+    await expectSigError(
+      () => issuers.find(other),
+      anyIssuer ? "invalid_identifier" : "issuer_not_allowed",
+      "Cannot ask issuer",
+    );
+  }
+});
+
+Deno.test("two places of one issuer on the list are refused", async () => {
+  const error = await expectSigError(
+    () =>
+      knownIssuers({
+        issuers: ["acme.example", "https://acme.example/sig.json"],
+      }),
+    "invalid_identifier",
+    "the same issuer is asked at another place already",
+  );
+  assertEquals(error.context.identifier, "https://acme.example/sig.json");
 });

@@ -24,9 +24,11 @@ export class LineSplitter {
   /**
    * The lines that end in this chunk, valid until the next one. A line that is
    * too long comes as soon as that is known: its end may never come.
+   *
+   * One at a time: a chunk of nothing but LFs must not become millions of
+   * objects. All of them must be taken before the next chunk.
    */
-  push(chunk: Uint8Array): readonly FeedLine[] {
-    const lines: FeedLine[] = [];
+  *push(chunk: Uint8Array): Generator<FeedLine> {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
@@ -36,14 +38,14 @@ export class LineSplitter {
       ) {
         this.#skipping = true;
         this.#length = 0;
-        lines.push({ bytes: new Uint8Array(), tooLong: true });
+        yield { bytes: new Uint8Array(), tooLong: true };
       }
       if (end < 0) {
         if (!this.#skipping) this.#keep(piece);
-        return lines;
+        return;
       }
       if (!this.#skipping) {
-        lines.push({ bytes: this.#finish(piece), tooLong: false });
+        yield { bytes: this.#finish(piece), tooLong: false };
       }
       this.#skipping = false;
       start = end + 1;

@@ -56,3 +56,11 @@ Deno.test("a line that is too long is told before its end comes", () => {
   const [next] = [...splitter.push(encode("x\nok\n"))];
   assertEquals(next && new TextDecoder().decode(next.bytes), "ok");
 });
+
+Deno.test("lines are made one at a time, however many a chunk has", () => {
+  const chunk = encode("a\nb\n");
+  const lines = new LineSplitter(8).push(chunk);
+  assertEquals(lines.next().value?.bytes, encode("a"));
+  chunk.set(encode("c"), 2);
+  assertEquals(lines.next().value?.bytes, encode("c"));
+});

@@ -125,17 +125,21 @@ export async function observeIssuer(
   return outcome.observation;
 }
 
-/** How old an observation is, as answers say it. */
+/**
+ * How old an observation was when the question was asked, as answers say it:
+ * what `maxAgeMs` is about too. The time that a fetch for this question takes
+ * makes nothing stale; `evaluated_at` - `observed_at` tells it.
+ */
 export function freshnessOf(
   { observedAt, observedAtText }: Observation,
-  now: Date,
+  askedAt: Date,
   maxAgeMs: number,
 ): Freshness {
   return {
     observed_at: observedAtText,
     age_seconds: Math.max(
       0,
-      Math.floor((now.getTime() - observedAt.getTime()) / 1000),
+      Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
     ),
     max_age_seconds: maxAgeMs / 1000,
     status: "fresh",
@@ -171,6 +175,7 @@ function feedStale(
   maxAgeMs: number,
   cause: SigError,
 ): SigError {
+  const { retry_after_seconds: retryAfter } = cause.context;
   return new SigError(
     "feed_stale",
     `Cannot answer: what is known is older than ${
@@ -180,6 +185,9 @@ function feedStale(
       context: {
         observed_at: formatInstant(instantOf(observedAt)),
         reason: cause.code,
+        ...(retryAfter === undefined
+          ? {}
+          : { retry_after_seconds: retryAfter }),
       },
       cause,
     },

@@ -34,6 +34,8 @@ export function openSource(
   const reader = createRemoteReader(policy);
   if (source.kind === "url") {
     const url = new URL(source.url);
+    // It is never sent: with it one document would have many references.
+    url.hash = "";
     return { reader, metadataRef: url.href, expectedIssuer: didWebOf(url) };
   }
   const allowPrivate = policy.allowPrivate ?? false;

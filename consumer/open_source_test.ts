@@ -63,3 +63,12 @@ Deno.test("a private host means http, and only on request", async () => {
     "Cannot use",
   );
 });
+
+Deno.test("a URL's fragment is not part of the place", () => {
+  const url = "https://acme.example/.well-known/sig.json";
+  for (const text of [url, `${url}#`, `${url}#f`]) {
+    assertEquals(openSource(parseSource(text)).metadataRef, url);
+  }
+  const query = `${url}?v=1`;
+  assertEquals(openSource(parseSource(query)).metadataRef, query);
+});

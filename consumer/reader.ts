@@ -36,6 +36,9 @@ export interface OpenOptions {
   readonly conditions?: FetchConditions | undefined;
 }
 
+/** Bytes of a piece: what is done with one takes little time. */
+const PIECE_BYTES = 64 * 1024;
+
 /** Gets bytes; judges nothing about their meaning. */
 export interface DocumentReader {
   /** Where from: what an answer says as `source`. */
@@ -49,9 +52,11 @@ export interface DocumentReader {
   open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
 }
 
-/** Bytes that are at hand, as a document's. */
-export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
+/** Bytes that are at hand, in pieces as they come from a file or a server. */
+export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 /** The code of a document over its limit. */

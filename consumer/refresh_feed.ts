@@ -119,8 +119,12 @@ export class FeedRefresh {
     memory: IssuerMemory,
     history: KnownHistory,
   ): Promise<RefreshedFeed | undefined> {
-    const document = await this.#openToGoOn(memory, history);
-    if (document === undefined) return undefined;
+    const opened = await this.#openToGoOn(memory, history);
+    if (opened === undefined) return undefined;
+    const known = opened.range === undefined
+      ? memory.bytes
+      : history.overlap.length;
+    const document = this.#bounded(opened, known);
     try {
       if (document.unchanged) {
         this.#warnings = history.warnings;
@@ -180,7 +184,7 @@ export class FeedRefresh {
     reading: ReadFeedOptions = this.#reading(),
   ): Promise<RefreshedFeed> {
     this.#verification = undefined;
-    const document = await this.#open();
+    const document = this.#bounded(await this.#open(), 0);
     try {
       const feed = await readFromStart(
         document,
@@ -251,6 +255,22 @@ export class FeedRefresh {
     const { document, warnings } = await this.#loaded.openFeed(conditions);
     this.#warnings = warnings;
     return document;
+  }
+
+  #bounded(document: OpenedDocument, knownBytes: number): OpenedDocument {
+    const { allowance } = this.#options;
+    if (allowance === undefined) return document;
+    const bytes = allowance.follow(document.bytes, knownBytes);
+    // Member by member: a spread would lose what a reader inherits.
+    const { mediaType, etag, unchanged = false, range } = document;
+    return {
+      bytes,
+      mediaType,
+      etag,
+      unchanged,
+      ...(range === undefined ? {} : { range }),
+      cancel: () => document.cancel(),
+    };
   }
 
   #throwFaults(): void {

@@ -87,6 +87,8 @@ export async function refreshIssuer(
       warnings: [...loaded?.warnings ?? [], ...feedRefresh?.warnings ?? []],
     });
     return { error, report };
+  } finally {
+    options.allowance?.end();
   }
 }
 

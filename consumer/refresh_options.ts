@@ -1,5 +1,6 @@
 /** What a refresh is told. @module */
 
+import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "./load_issuer.ts";
 import type { FeedPolicy } from "./verified_feed.ts";
 
@@ -11,4 +12,6 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly report: boolean;
   /** As in `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** Bounds what is read; undefined for issuers that somebody vouches for. */
+  readonly allowance?: FeedAllowance | undefined;
 }

@@ -45,7 +45,7 @@ export interface VerifyFeedOptions extends FeedPolicy {
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
-   * Awaited after every 128 lines, so that a process that serves others stays
+   * Awaited after every 128 lines or 256 KiB of them, so that a process that serves others stays
    * responsive: `() => new Promise((resolve) => setTimeout(resolve))`.
    * Signatures are verified synchronously where the platform can do so.
    */

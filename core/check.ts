@@ -115,7 +115,7 @@ export interface CheckResult {
 export interface Freshness {
   /** When the issuer last confirmed it. */
   readonly observed_at: string;
-  /** Seconds since then. */
+  /** Seconds from then to when the question was asked. */
   readonly age_seconds: number;
   /** How old it may be. */
   readonly max_age_seconds: number;

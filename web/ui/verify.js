@@ -221,7 +221,8 @@ function parseJson(input, options) {
 }
 function parseJsonWithSpelling(input, options = {}) {
   const text2 = decode(input);
-  const names = countPlainNames(text2, options.maxDepth);
+  const { maxDepth = DEFAULT_LIMITS.maxJsonDepth, maxValues = Infinity } = options;
+  const names = countPlainNames(text2, maxDepth, maxValues);
   if (names >= 0) {
     const value2 = parseSyntax(text2);
     if (countNames(value2) === names) return {
@@ -229,9 +230,9 @@ function parseJsonWithSpelling(input, options = {}) {
       decimals: NO_DECIMALS
     };
   }
-  const scan = new Scan(text2, options.maxDepth ?? DEFAULT_LIMITS.maxJsonDepth);
+  const scan = new Scan(text2, maxDepth, maxValues);
   const fault3 = scan.run();
-  if (fault3?.fault === "depth") throw fault3;
+  if (scan.isBrokenOff) throw fault3;
   const value = parseSyntax(text2);
   if (fault3) {
     const { pointer, message } = fault3;
@@ -265,14 +266,16 @@ function parseSyntax(text2) {
 }
 var QUOTE = 34;
 var MINUS = 45;
+var COMMA = 44;
 var COLON = 58;
 var BACKSLASH = 92;
 var SAFE_DIGITS = 15;
 var MAX_POINTER_LENGTH = 512;
 var NO_DECIMALS = Object.freeze([]);
-function countPlainNames(text2, maxDepth = DEFAULT_LIMITS.maxJsonDepth) {
+function countPlainNames(text2, maxDepth, maxValues) {
   if (text2.includes("\\")) return -1;
   let names = 0;
+  let values = 1;
   let depth = 0;
   let digits2 = 0;
   for (let i = 0; i < text2.length; i++) {
@@ -287,8 +290,10 @@ function countPlainNames(text2, maxDepth = DEFAULT_LIMITS.maxJsonDepth) {
       if (i < 0) return -1;
     } else if (c === COLON) {
       names++;
+    } else if (c === COMMA) {
+      if (++values > maxValues) return -1;
     } else if (c === 123 || c === 91) {
-      if (++depth > maxDepth) return -1;
+      if (++depth > maxDepth || ++values > maxValues) return -1;
     } else if (c === 125 || c === 93) {
       depth--;
     } else if (c === MINUS || c === 43 || c === 46 || c === 69) {
@@ -320,21 +325,27 @@ var Scan = class {
   decimals = /* @__PURE__ */ new Set();
   #text;
   #maxDepth;
+  #maxValues;
   #escapes;
   /** Per open bracket: the names seen in an object, the index in an array. */
   #names = [];
   #places = [];
   #fault;
-  constructor(text2, maxDepth) {
+  /** At most: the first, one behind each comma, one in each pair of brackets. */
+  #values = 1;
+  /** Whether it ended before the text did. */
+  isBrokenOff = false;
+  constructor(text2, maxDepth, maxValues) {
     this.#text = text2;
     this.#maxDepth = maxDepth;
+    this.#maxValues = maxValues;
     this.#escapes = text2.includes("\\");
   }
   /** Whether what parses as JSON is an object. */
   get startsWithBrace() {
     return /^[ \t\n\r]*\{/.test(this.#text);
   }
-  /** The first fault; a fault of depth ends the scan. */
+  /** The first fault; too much depth or too many values end the scan. */
   run() {
     const text2 = this.#text;
     for (let i = 0; i < text2.length; ) {
@@ -343,8 +354,9 @@ var Scan = class {
         i = this.#string(i);
       } else if (c === 123 || c === 91) {
         if (this.#places.length === this.#maxDepth) {
-          return this.#report("depth", `more than ${this.#maxDepth} levels`);
+          return this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
         }
+        if (++this.#values > this.#maxValues) return this.#tooMany();
         this.#names.push(c === 123 ? new Names() : void 0);
         this.#places.push(c === 123 ? "" : 0);
         i++;
@@ -355,7 +367,10 @@ var Scan = class {
       } else if (c === MINUS || c >= 48 && c <= 57) {
         i = this.#number(i);
       } else {
-        if (c === 44) this.#nextItem();
+        if (c === COMMA) {
+          if (++this.#values > this.#maxValues) return this.#tooMany();
+          this.#nextItem();
+        }
         i++;
       }
     }
@@ -427,6 +442,13 @@ var Scan = class {
       }
     }
     return i;
+  }
+  #tooMany() {
+    return this.#breakOff("values", `more than ${this.#maxValues} values`);
+  }
+  #breakOff(fault3, message) {
+    this.isBrokenOff = true;
+    return new JsonError(fault3, this.#pointer(), message);
   }
   #report(fault3, message) {
     this.#fault ??= new JsonError(fault3, this.#pointer(), message);
@@ -554,14 +576,16 @@ function addSeconds(instant, seconds) {
     seconds: instant.seconds + seconds
   };
 }
-function formatInstant(instant) {
-  if (!(instant.seconds >= MIN_SECONDS && instant.seconds <= MAX_SECONDS)) {
+function formatInstant({ seconds, nanoseconds }) {
+  if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const whole = new Date(instant.seconds * 1e3).toISOString().slice(0, 19);
-  if (instant.nanoseconds === 0) return `${whole}Z`;
-  const part = String(instant.nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${whole}.${part}Z`;
+  const ms = Math.trunc(nanoseconds / 1e6);
+  const text2 = new Date(seconds * 1e3 + ms).toISOString();
+  if (ms * 1e6 === nanoseconds && ms % 10 !== 0) return text2;
+  if (nanoseconds === 0) return `${text2.slice(0, 19)}Z`;
+  const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
+  return `${text2.slice(0, 19)}.${part}Z`;
 }
 
 // core/fields.ts
@@ -2120,6 +2144,12 @@ function encodeBase58(data) {
   return strResult.join("");
 }
 
+// jose/base58.ts
+var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+var DIGITS = Int8Array.from({
+  length: 128
+}, (_, code) => ALPHABET2.indexOf(String.fromCharCode(code)));
+
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
 var alphabet = {
@@ -2201,6 +2231,15 @@ function encodeBase64Url(data) {
     // deno-lint-ignore no-explicit-any
     o > 0 ? new Uint8Array(output.buffer.transfer(o)) : output
   );
+}
+
+// jose/encode_base64_url.ts
+var OPTIONS = {
+  alphabet: "base64url",
+  omitPadding: true
+};
+function encodeBase64Url2(bytes) {
+  return bytes.toBase64?.(OPTIONS) ?? encodeBase64Url(bytes);
 }
 
 // jose/ed25519_bytes.ts
@@ -2406,15 +2445,6 @@ function fault2(code, pointer, why) {
       pointer
     }
   });
-}
-
-// jose/encode_base64_url.ts
-var OPTIONS = {
-  alphabet: "base64url",
-  omitPadding: true
-};
-function encodeBase64Url2(bytes) {
-  return bytes.toBase64?.(OPTIONS) ?? encodeBase64Url(bytes);
 }
 
 // jose/signing_input.ts
@@ -2734,15 +2764,16 @@ function findSkipReason(entry) {
 // jose/verification_key.ts
 async function importKey(jwk, choice) {
   if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
-    const kid2 = member(jwk, "kid");
+    const kid = member(jwk, "kid");
     throw new SigError("private_key_in_jwks", "Cannot use key: it has a private member d (expected a public key)", {
-      context: isKid(kid2) ? {
-        kid: kid2
+      context: isKid(kid) ? {
+        kid
       } : {}
     });
   }
-  const publicKey = readPublicKey(jwk);
-  const kid = readKid(jwk);
+  return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);
+}
+async function importPublicKey(publicKey, kid, choice) {
   const node = choice.node;
   const imported = node === void 0 ? {
     web: await importWeb(publicKey, kid)
@@ -2965,6 +2996,7 @@ function joinBytes(chunks, length) {
 }
 
 // consumer/reader.ts
+var PIECE_BYTES = 64 * 1024;
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
     return error.context.status === 404 || error.context.status === 410;
@@ -3010,7 +3042,10 @@ async function loadIssuer(location, options = {}) {
     metadata,
     keys: await createKeyResolver(jwks, {
       authorized,
-      limits
+      limits,
+      ...options.backend === void 0 ? {} : {
+        backend: options.backend
+      }
     }),
     warnings: load.warnings,
     async openFeed(conditions) {
@@ -3251,9 +3286,11 @@ var LineSplitter = class {
   /**
    * The lines that end in this chunk, valid until the next one. A line that is
    * too long comes as soon as that is known: its end may never come.
+   *
+   * One at a time: a chunk of nothing but LFs must not become millions of
+   * objects. All of them must be taken before the next chunk.
    */
-  push(chunk) {
-    const lines = [];
+  *push(chunk) {
     let start = 0;
     for (; ; ) {
       const end = chunk.indexOf(LF, start);
@@ -3261,20 +3298,20 @@ var LineSplitter = class {
       if (!this.#skipping && this.#length + piece.length > this.#maxLineBytes) {
         this.#skipping = true;
         this.#length = 0;
-        lines.push({
+        yield {
           bytes: new Uint8Array(),
           tooLong: true
-        });
+        };
       }
       if (end < 0) {
         if (!this.#skipping) this.#keep(piece);
-        return lines;
+        return;
       }
       if (!this.#skipping) {
-        lines.push({
+        yield {
           bytes: this.#finish(piece),
           tooLong: false
-        });
+        };
       }
       this.#skipping = false;
       start = end + 1;
@@ -3309,6 +3346,7 @@ var LineSplitter = class {
 
 // consumer/feed_verification.ts
 var LINES_PER_BREATH = 128;
+var BYTES_PER_BREATH = 256 * 1024;
 var FeedVerification = class {
   #policy;
   #limits;
@@ -3387,18 +3425,22 @@ var FeedVerification = class {
     const { breathe } = options;
     const { maxFeedBytes, maxLineBytes } = this.#limits;
     const splitter = new LineSplitter(maxLineBytes);
-    let breath = 0;
-    for await (const chunk of bytes) {
+    let lines = 0;
+    let lineBytes = 0;
+    reading: for await (const chunk of bytes) {
       this.#bytes += chunk.length;
       if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
       for (const line of splitter.push(chunk)) {
         const pending = this.#take(line.bytes, line.tooLong);
         if (pending !== void 0) await pending;
-        if (breathe !== void 0 && ++breath % LINES_PER_BREATH === 0) {
+        if (this.#isFull) break reading;
+        lines++;
+        lineBytes += line.bytes.length;
+        if (breathe !== void 0 && (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)) {
+          lines = lineBytes = 0;
           await breathe();
         }
       }
-      if (this.#isFull) break;
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -3435,7 +3477,6 @@ var FeedVerification = class {
   }
   /** Takes the next line; a promise only where the verifier gives one. */
   #take(bytes, tooLong) {
-    if (this.#isFull) return void 0;
     this.#line++;
     let parsed;
     let signedBy;
