@@ -228,7 +228,8 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["store_unavailable", "The server can't reach its memory"],
   ["internal", "Something broke on the server"],
   ["fetch_timeout", "The site could not ask the issuer"],
-  ["feed_rolled_back", "The site could not ask the issuer"],
+  ["feed_rolled_back", "What the issuer publishes can't be relied upon"],
+  ["invalid_metadata", "What the issuer publishes can't be relied upon"],
   ["unauthorized", "Cannot go on: a detail"],
 ];
 
