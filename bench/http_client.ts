@@ -93,38 +93,28 @@ export async function measureLatency(
   durationMs: number,
 ): Promise<readonly number[]> {
   const start = performance.now();
+  const total = Math.floor(rate * durationMs / 1000);
+  const dueAt = (i: number) => start + i * 1000 / rate;
   const idle = [...connections];
   const times: number[] = [];
-  const pending = new Set<Promise<void>>();
-  const due: number[] = [];
-  const total = Math.floor(rate * durationMs / 1000);
   let sent = 0;
-  const dispatch = () => {
-    while (due.length > 0 && idle.length > 0) {
-      const dueAt = due.shift()!;
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  // At every answer too, since timers are milliseconds late.
+  const sendDue = () => {
+    const now = performance.now();
+    while (sent < total && idle.length > 0 && dueAt(sent) <= now) {
+      const at = dueAt(sent++);
       const connection = idle.pop()!;
-      const work = connection.ask(request).then(() => {
-        times.push(performance.now() - dueAt);
+      connection.ask(request).then(() => {
+        times.push(performance.now() - at);
         idle.push(connection);
-        pending.delete(work);
-        dispatch();
-      });
-      pending.add(work);
+        if (times.length === total) resolve();
+        else sendDue();
+      }).catch(reject);
     }
   };
-  while (sent < total) {
-    const now = performance.now();
-    while (sent < total && start + sent * 1000 / rate <= now) {
-      due.push(start + sent * 1000 / rate);
-      sent++;
-    }
-    dispatch();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
-  while (pending.size > 0 || due.length > 0) {
-    await Promise.race(pending);
-    dispatch();
-  }
+  const timer = setInterval(sendDue, 1);
+  await done.finally(() => clearInterval(timer));
   return times.sort((a, b) => a - b);
 }
 
