@@ -39,15 +39,17 @@ const ARGS = [
 
 /**
  * A test that needs a browser: ignored by name where there is none, a failure
- * there with `SIG_CI=1`.
+ * there with `SIG_CI=1`. `lacking` names what else it needs and has not got.
  */
 export function browserTest(
   name: string,
   fn: (browser: Browser) => Promise<void>,
+  lacking?: string,
 ): void {
+  const isComplete = executablePath !== undefined && lacking === undefined;
   Deno.test({
     name,
-    ignore: executablePath === undefined && Deno.env.get("SIG_CI") !== "1",
+    ignore: !isComplete && Deno.env.get("SIG_CI") !== "1",
     // The browser's pipes and timers outlive a test by some turns.
     sanitizeOps: false,
     sanitizeResources: false,
@@ -55,6 +57,7 @@ export function browserTest(
       if (executablePath === undefined) {
         throw new Error("Cannot test the page: there is no Chromium here");
       }
+      if (lacking !== undefined) throw new Error(`Cannot test: ${lacking}`);
       const browser = await chromium.launch({ executablePath, args: ARGS });
       try {
         await fn(browser);
