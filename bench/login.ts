@@ -51,26 +51,42 @@ async function prepare(
   return attestations;
 }
 
+/** The two requests of a login. */
+interface Login {
+  readonly create: Request;
+  readonly verify: Request;
+}
+
+/** Requests, made before the clock runs: that is the client's work. */
+function requestsOf(attestations: readonly string[]): Login[] {
+  return attestations.map((attestation) => ({
+    create: post("challenge/create", input),
+    verify: post("attestation/verify", { attestation }),
+  }));
+}
+
+function post(path: string, sent: unknown): Request {
+  const body = JSON.stringify(sent);
+  return new Request(`https://shop.example/v1/auth/${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(body.length),
+    },
+    body,
+  });
+}
+
 /** Creates as many challenges as it verifies attestations made before. */
-async function logIn(app: App, attestations: readonly string[]): Promise<void> {
-  for (const attestation of attestations) {
-    await ask(app, "challenge/create", input);
-    await ask(app, "attestation/verify", { attestation });
+async function logIn(app: App, logins: readonly Login[]): Promise<void> {
+  for (const { create, verify } of logins) {
+    await ask(app, create);
+    await ask(app, verify);
   }
 }
 
-async function ask(app: App, path: string, sent: unknown): Promise<void> {
-  const body = JSON.stringify(sent);
-  const response = await app.fetch(
-    new Request(`https://shop.example/v1/auth/${path}`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "content-length": String(body.length),
-      },
-      body,
-    }),
-  );
+async function ask(app: App, request: Request): Promise<void> {
+  const response = await app.fetch(request);
   const text = await response.text();
   if (response.status !== 200) throw new Error(text);
 }
@@ -103,9 +119,9 @@ for (
   const [name, keys] of [["known key", [key]], ["new keys", strangers]] as const
 ) {
   const store = await openStore("memory");
-  const batches: string[][] = [];
+  const batches: Login[][] = [];
   for (let i = 0; i <= PAIRS; i++) {
-    batches.push(await prepare(store, LOGINS, keys));
+    batches.push(requestsOf(await prepare(store, LOGINS, keys)));
   }
   // For the others, each batch meets keys that nobody remembers.
   const known = createApp({ store, audiences });
@@ -127,14 +143,13 @@ for (
 /** Logins a second, many at once, as a server has them. */
 async function rate(storeText: string, count: number): Promise<void> {
   const store = await openStore(storeText);
-  const attestations = await prepare(store, count, [key]);
+  const logins = requestsOf(await prepare(store, count, [key]));
   const app = createApp({ store, audiences });
   const start = performance.now();
   await Promise.all(
     Array.from(
       { length: PARALLEL },
-      (_, from) =>
-        logIn(app, attestations.filter((_, i) => i % PARALLEL === from)),
+      (_, from) => logIn(app, logins.filter((_, i) => i % PARALLEL === from)),
     ),
   );
   const seconds = (performance.now() - start) / 1000;
