@@ -1,6 +1,11 @@
 /** The verification API: from a request to a response (INTERFACES §3). @module */
 
-import { createConsumer, type FetchPolicy, locateIssuer } from "@sig/consumer";
+import {
+  createConsumer,
+  type FetchPolicy,
+  fetchPolicyOf,
+  locateIssuer,
+} from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
@@ -137,18 +142,6 @@ function distinct(
     issuer,
   ]));
   return [...byPlace.values()];
-}
-
-/** The members of a fetch policy, and no others. */
-function fetchPolicyOf(options: AppOptions): FetchPolicy {
-  const { connectTimeoutMs, totalTimeoutMs, allowPrivate, signal } = options;
-  const { resolve, fetch, caCertificates } = options;
-  return Object.fromEntries(
-    Object.entries({
-      ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
-      ...{ resolve, fetch, caCertificates },
-    }).filter(([, value]) => value !== undefined),
-  );
 }
 
 function readPublicUrl(text: string | undefined): string | undefined {

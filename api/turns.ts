@@ -1,5 +1,6 @@
 /** A few places for heavy work, and a line before them. @module */
 
+import { Places } from "@sig/consumer";
 import { SigError } from "@sig/core";
 
 /** Options of {@linkcode createTurns}. */
@@ -22,44 +23,23 @@ export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
  * and whatever the work throws.
  */
 export function createTurns({ places, maxWaitMs }: TurnsOptions): TakeTurn {
-  const line: (() => void)[] = [];
-  let free = places;
-
-  const enter = () =>
-    new Promise<void>((resolve, reject) => {
-      if (free > 0) {
-        free--;
-        resolve();
-        return;
-      }
-      const go = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        line.splice(line.indexOf(go), 1);
-        reject(overloaded(maxWaitMs));
-      }, maxWaitMs);
-      line.push(go);
-    });
-  const leave = () => {
-    const go = line.shift();
-    // The place goes on to the next one; nobody can come in between.
-    if (go === undefined) free++;
-    else go();
-  };
-
+  const line = new Places({
+    maxWorking: places,
+    maxWaiting: Infinity,
+    maxWaitMs,
+    refuse: (retryAfterSeconds) => overloaded(maxWaitMs, retryAfterSeconds),
+  });
   return async (work) => {
-    await enter();
+    await line.enter();
     try {
       return await work();
     } finally {
-      leave();
+      line.leave();
     }
   };
 }
 
-function overloaded(maxWaitMs: number): SigError {
+function overloaded(maxWaitMs: number, retryAfterSeconds: number): SigError {
   return new SigError(
     "overloaded",
     `Cannot answer: other large feeds were verified for ${
@@ -67,7 +47,7 @@ function overloaded(maxWaitMs: number): SigError {
     } s before this one`,
     {
       context: {
-        retry_after_seconds: Math.max(1, Math.ceil(maxWaitMs / 1000)),
+        retry_after_seconds: retryAfterSeconds,
         hint: "Ask again later, or publish the feed and name its issuer.",
       },
     },

@@ -17,9 +17,9 @@ export function serverCommand(name: string, program: ServerProgram): Command {
     async run(call) {
       const { serveUntilStopped } = await import("@sig/api/http");
       const startup = await program.start(call, call.io);
-      return await serveUntilStopped(startup, call.io, (io, url) => {
-        if (call.format === "json") writeJson(call.io, { url: url.trim() });
-        else io.stdout(url);
+      return await serveUntilStopped(startup, call.io, (url) => {
+        if (call.format === "json") writeJson(call.io, { url });
+        else call.io.stdout(`${url}\n`);
       });
     },
   };

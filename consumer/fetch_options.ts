@@ -41,6 +41,30 @@ export interface FetchPolicy {
   readonly caCertificates?: readonly string[];
 }
 
+/**
+ * The members of a fetch policy, and no others: for those whose own options
+ * hold them among much else.
+ *
+ * @example
+ * ```ts
+ * import { fetchPolicyOf } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options = { allowPrivate: true, audiences: ["https://shop.example"] };
+ * assertEquals(fetchPolicyOf(options), { allowPrivate: true });
+ * ```
+ */
+export function fetchPolicyOf(options: FetchPolicy): FetchPolicy {
+  const { connectTimeoutMs, totalTimeoutMs, allowPrivate, signal } = options;
+  const { resolve, fetch, caCertificates } = options;
+  return Object.fromEntries(
+    Object.entries({
+      ...{ connectTimeoutMs, totalTimeoutMs, allowPrivate, signal },
+      ...{ resolve, fetch, caCertificates },
+    }).filter(([, value]) => value !== undefined),
+  );
+}
+
 /** Options of {@linkcode guardedFetch}. */
 export interface GuardedFetchOptions extends FetchPolicy {
   /** As {@linkcode FetchLimits.maxBytes}. */

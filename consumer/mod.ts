@@ -33,10 +33,11 @@ export {
   createConsumer,
 } from "./create_consumer.ts";
 export { isFault } from "./fault.ts";
-export type {
-  ContentRange,
-  FetchConditions,
-  FetchPolicy,
+export {
+  type ContentRange,
+  type FetchConditions,
+  type FetchPolicy,
+  fetchPolicyOf,
 } from "./fetch_options.ts";
 export { fetchDocument, type FetchDocumentOptions } from "./fetch_document.ts";
 export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
@@ -56,6 +57,7 @@ export {
   type OpenedDocument,
   type OpenOptions,
 } from "./reader.ts";
+export { Places, type PlacesOptions } from "./places.ts";
 export { reportIssuer } from "./report_issuer.ts";
 export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
 export type {

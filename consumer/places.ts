@@ -10,14 +10,32 @@ export interface PlacesOptions {
   readonly maxWaiting: number;
   /** Milliseconds in the line at most. */
   readonly maxWaitMs: number;
+  /** What those are told who get no place; about feeds of issuers unless told. */
+  readonly refuse?: ((retryAfterSeconds: number) => SigError) | undefined;
 }
 
-/** First come, first served; who would wait too long is told to come again. */
+/**
+ * First come, first served; who would wait too long is told to come again.
+ *
+ * @example
+ * ```ts
+ * import { Places } from "@sig/consumer";
+ *
+ * const places = new Places({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
+ * await places.enter();
+ * try {
+ *   // The work.
+ * } finally {
+ *   places.leave();
+ * }
+ * ```
+ */
 export class Places {
   readonly #options: PlacesOptions;
   readonly #line: (() => void)[] = [];
   #free: number;
 
+  /** All places are free. */
   constructor(options: PlacesOptions) {
     this.#options = options;
     this.#free = options.maxWorking;
@@ -34,7 +52,7 @@ export class Places {
       return;
     }
     const { maxWaiting, maxWaitMs } = this.#options;
-    if (this.#line.length >= maxWaiting) throw overloaded(maxWaitMs);
+    if (this.#line.length >= maxWaiting) throw this.#refusal();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#line.push(resolve);
     const timer = setTimeout(() => {
@@ -42,7 +60,7 @@ export class Places {
       // Not in the line: the place is its own already.
       if (at < 0) return;
       this.#line.splice(at, 1);
-      reject(overloaded(maxWaitMs));
+      reject(this.#refusal());
     }, maxWaitMs);
     try {
       await promise;
@@ -57,15 +75,20 @@ export class Places {
     if (next === undefined) this.#free++;
     else next();
   }
+
+  #refusal(): SigError {
+    const { maxWaitMs, refuse = tooManyFeeds } = this.#options;
+    return refuse(Math.max(1, Math.ceil(maxWaitMs / 1000)));
+  }
 }
 
-function overloaded(maxWaitMs: number): SigError {
+function tooManyFeeds(retryAfterSeconds: number): SigError {
   return new SigError(
     "overloaded",
     "Cannot read feed: too many large feeds are being read before this one",
     {
       context: {
-        retry_after_seconds: Math.max(1, Math.ceil(maxWaitMs / 1000)),
+        retry_after_seconds: retryAfterSeconds,
         hint: "Ask again later; issuers on the list need not wait.",
       },
     },

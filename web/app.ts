@@ -7,7 +7,7 @@ import {
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
-import { fetchDocument, type FetchPolicy } from "@sig/consumer";
+import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
@@ -97,7 +97,7 @@ export function createApp(options: AppOptions): App {
       resolveSubjectKey: createSubjectResolver({
         fetchDocument: (url, { maxBytes }) =>
           fetchDocument(url, {
-            ...options,
+            ...fetchPolicyOf(options),
             maxBytes,
             totalTimeoutMs: Math.min(
               options.totalTimeoutMs ?? SUBJECT_TIMEOUT_MS,

@@ -1,6 +1,11 @@
 /** From the operator's words to the question that each login asks. @module */
 
-import { createConsumer, type FetchPolicy, locateIssuer } from "@sig/consumer";
+import {
+  createConsumer,
+  type FetchPolicy,
+  fetchPolicyOf,
+  locateIssuer,
+} from "@sig/consumer";
 import { parseRequirement, SigError } from "@sig/core";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import type { CheckRelationship } from "./login/relationship.ts";
@@ -46,9 +51,10 @@ const DEMO_REQUIRE = ["relationship=employee"];
  */
 export function createLoginGate(options: LoginGateOptions): LoginGate {
   const { demo, now } = options;
+  const policy = fetchPolicyOf(options);
   const issuers = [
     ...(demo === undefined ? [] : [openDemo(demo)]),
-    ...(options.issuers ?? []).map((text) => openShown(text, options)),
+    ...(options.issuers ?? []).map((text) => openShown(text, policy)),
   ];
   const require = options.require ?? (demo === undefined ? [] : DEMO_REQUIRE);
   if (require.length === 0) return { issuers, issuer: null, require: null };

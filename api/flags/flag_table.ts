@@ -18,7 +18,8 @@ export function flagTable(flags: readonly FlagSpec[]): string {
   return wordTable(flags.map(flagRow));
 }
 
-function flagRow(flag: FlagSpec): readonly [string, string] {
+/** A flag as it is typed, and what it does with its notes behind. */
+export function flagRow(flag: FlagSpec): readonly [string, string] {
   const value = flag.value === undefined ? "" : ` ${flag.value}`;
   const notes = [
     ...(flag.required ? ["required"] : []),

@@ -14,7 +14,7 @@
  */
 export { type Address, isLoopback, parseAddress } from "./address.ts";
 export { parseDuration } from "./duration.ts";
-export { flagTable, wordTable } from "./flag_table.ts";
+export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {

@@ -46,7 +46,6 @@ export {
 export type { Respond, RunningServer, ServerIo } from "./server_io.ts";
 export {
   createService,
-  DEFAULT_MAX_CONCURRENT,
   type Handle,
   type Route,
   type ServiceOptions,

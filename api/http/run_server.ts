@@ -111,7 +111,11 @@ export async function runServer(
         hint: `See: ${program.name} --help`,
       });
     }
-    return await serveUntilStopped(await program.start(flags, io), io, say);
+    return await serveUntilStopped(
+      await program.start(flags, io),
+      io,
+      (url) => io.stdout(`${url}\n`),
+    );
   } catch (error) {
     return report(program.name, error, io);
   }
@@ -125,7 +129,7 @@ export async function runServer(
 export async function serveUntilStopped(
   startup: Startup,
   io: ServerIo,
-  announce: (io: ServerIo, line: string) => void,
+  announce: (url: string) => void,
 ): Promise<number> {
   const writer = createLogWriter(async (text) => {
     if (io.log) await io.log(text);
@@ -148,7 +152,7 @@ export async function serveUntilStopped(
     const stop = io.stopRequested();
     app = await startup.createApp(server.url, log);
     ready.resolve();
-    announce(io, `${server.url}\n`);
+    announce(server.url);
     for (const note of startup.notes?.(server.url) ?? []) {
       io.stderr(`${note}\n`);
     }

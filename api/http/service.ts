@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import type { App } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { createCors } from "./cors.ts";
+import { describeThrown } from "./describe_thrown.ts";
 import { Exchange } from "./exchange.ts";
 import { createHostList } from "./host_list.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
@@ -58,7 +59,7 @@ export interface ServiceOptions {
 }
 
 /** Answered at a time unless told. */
-export const DEFAULT_MAX_CONCURRENT = 512;
+const DEFAULT_MAX_CONCURRENT = 512;
 const DEFAULT_MAX_HELD_BYTES = 256 * 1024 * 1024;
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 
@@ -336,13 +337,6 @@ function entryOf(
     };
   if (client !== undefined) entry.client = client;
   if (problem !== undefined) entry.code = problem.code;
-  if (isUnexpected) entry.error = describe(thrown);
+  if (isUnexpected) entry.error = describeThrown(thrown);
   return entry;
-}
-
-/** For the operator's log only; a stack begins with name and message. */
-function describe(thrown: unknown): string {
-  return thrown instanceof Error
-    ? thrown.stack ?? `${thrown.name}: ${thrown.message}`
-    : typeof thrown;
 }

@@ -1,5 +1,7 @@
 /** Promises that nobody waits for. @module */
 
+import { escapeInvisible } from "@sig/core";
+import { describeThrown } from "./describe_thrown.ts";
 import type { ServerIo } from "./server_io.ts";
 
 /** What tells of rejections that nobody handled: the process's global. */
@@ -32,11 +34,9 @@ export function surviveRejections(
 ): void {
   source.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    const { reason } = event;
-    const error = reason instanceof Error
-      ? reason.stack ?? String(reason)
-      : typeof reason;
+    const error = describeThrown(event.reason);
     const time = io.now().toISOString();
-    io.stderr(`${JSON.stringify({ time, level: "error", error })}\n`);
+    const entry = { time, level: "error", error };
+    io.stderr(`${escapeInvisible(JSON.stringify(entry))}\n`);
   });
 }

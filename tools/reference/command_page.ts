@@ -1,6 +1,6 @@
 /** `docs/reference/command-line.md`, from the programs' own tables. @module */
 
-import type { FlagSpec } from "@sig/api/flags";
+import { flagRow, type FlagSpec } from "@sig/api/flags";
 import type { ServerProgram } from "@sig/api/http";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
@@ -83,16 +83,6 @@ function serverSection(program: ServerProgram): string {
 
 function flagTable(flags: readonly FlagSpec[]): string {
   return flags.length === 0 ? "" : table("flag", flags.map(flagRow));
-}
-
-function flagRow(flag: FlagSpec): readonly [string, string] {
-  const value = flag.value === undefined ? "" : ` ${flag.value}`;
-  const notes = [
-    ...(flag.required ? ["required"] : []),
-    ...(flag.repeat ? ["repeatable"] : []),
-  ];
-  const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
-  return [`--${flag.name}${value}`, flag.help + note];
 }
 
 function wordRow(

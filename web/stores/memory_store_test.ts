@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { expectSigError } from "../login/testdata/expect.ts";
+import { expectSigError } from "../../jose/testdata/expect.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import { recordOf, testStoreContract } from "./testdata/store_contract.ts";
 

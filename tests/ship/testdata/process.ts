@@ -19,6 +19,21 @@ export interface Ran {
   readonly stderr: string;
 }
 
+/** A process with nothing on standard input, whose outputs are read. */
+function spawn(
+  command: string,
+  args: readonly string[],
+  options: ProcessOptions,
+): Deno.ChildProcess {
+  return new Deno.Command(command, {
+    ...options,
+    args: [...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}
+
 /** Compiling everything on a busy machine takes a quarter of it. */
 const RUN_TIMEOUT_MS = 120_000;
 
@@ -31,13 +46,7 @@ export async function run(
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<Ran> {
-  const child = new Deno.Command(command, {
-    ...options,
-    args: [...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
+  const child = spawn(command, args, options);
   const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT_MS);
   const { code, stdout, stderr } = await child.output();
   clearTimeout(timer);
@@ -72,13 +81,7 @@ export async function startServer(
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<ServerProcess> {
-  const child = new Deno.Command(command, {
-    ...options,
-    args: [...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
+  const child = spawn(command, args, options);
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   let stopped: Promise<Ran> | undefined;
