@@ -229,7 +229,14 @@ async function assertSecret(place: Place, output: string): Promise<void> {
   const folder = `${place.keysDir}/${HOST}`;
   const made = await Deno.stat(folder).then(() => true, () => false);
   for (const entry of made ? Deno.readDirSync(folder) : []) {
-    const text = await Deno.readTextFile(`${folder}/${entry.name}`);
+    let text: string;
+    try {
+      text = await Deno.readTextFile(`${folder}/${entry.name}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      // Another worker has just given it its last name: all are looked at anew.
+      return await assertSecret(place, output);
+    }
     const d = /"d":"([^"]+)"/.exec(text)?.[1];
     assert(d === undefined || !output.includes(d), entry.name);
   }

@@ -169,9 +169,12 @@ browserTest(
     assertEquals(new URL(page.url()).hash, "#explore/0");
     assertEquals(await page.textContent("h1"), "Explore a feed");
     await page.goBack();
+    // The address changes first, the view with the event that follows.
+    await page.locator("#sign-in-view").waitFor();
     assertEquals(await page.textContent("h1"), "Sign in");
     assert(await page.locator("#explore-view").isHidden());
     await page.getByRole("link", { name: "Explore feeds" }).click();
+    await page.locator("#explore-view").waitFor();
     assertEquals(await focused(page), "Explore a feed");
     await page.getByRole("button", { name: "Verify this feed" }).click();
     assertEquals(await verdict(page), "Valid");
