@@ -12,12 +12,17 @@
  * others are made all the same; the exit code is then 1, so that
  * `deno task release && upload` never publishes a part of a release as a whole.
  *
+ * Refuses to make anything while `deno.json` has `links`: then `@std` would be
+ * `deno-std` of npm, which others than Deno's makers have packed, and whoever
+ * downloads an executable trusts all that is in it.
+ *
  * @module
  */
 
 import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { sha256 } from "./denort.ts";
+import { readLinks } from "./read_links.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -120,6 +125,17 @@ if (import.meta.main) {
   });
   const unknown = target.find((each) => !TARGETS.includes(each));
   if (unknown !== undefined) fail(`there is no target ${unknown}`);
+  const links = await readLinks(ROOT);
+  if (links.length > 0) {
+    const names = links.map((link) => link.slice(ROOT.pathname.length));
+    console.error(
+      `Cannot make a release: deno.json links ${names.join(", ")}, so @std ` +
+        "would be deno-std of npm, a third party's repackaging.\n" +
+        '  next: Where JSR can be reached, take "links" out of deno.json, run ' +
+        "deno install --frozen=false, and commit deno.lock.",
+    );
+    Deno.exit(1);
+  }
   const { archives, failures } = await makeRelease({
     folder: output,
     targets: target.length > 0 ? target : TARGETS,

@@ -14,6 +14,7 @@ import {
   type CompileOptions,
   EXECUTABLES,
 } from "../../tools/compile.ts";
+import { readLinks } from "../../tools/read_links.ts";
 import { ask, mayDeploy } from "./testdata/ask.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
@@ -23,7 +24,7 @@ import {
   OLD_FLAGS,
   oldRuntimeEnv,
 } from "./testdata/old_runtime.ts";
-import { readLinks, ROOT, VERSION } from "./testdata/packages.ts";
+import { ROOT, VERSION } from "./testdata/packages.ts";
 import {
   type ProcessOptions,
   run,

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { compileExecutable } from "../../tools/compile.ts";
 import { sha256 } from "../../tools/denort.ts";
+import { readLinks } from "../../tools/read_links.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
 import { run, runWell, tempFolder } from "./testdata/process.ts";
@@ -55,20 +57,39 @@ Deno.test("a release has an archive for each target that can be made", async () 
   }
 });
 
-Deno.test("a target that can't be made is named with the reason, exit 1", async () => {
+Deno.test("a target that can't be made is named with the reason", async () => {
   await using folder = await tempFolder();
-  const args = ["run", "-A", "tools/release.ts", "--target", LINUX];
-  const { code, stdout, stderr } = await run(
-    Deno.execPath(),
-    [...args, "--output", folder.path],
-    // The same on every machine: a runtime that is not there.
-    { cwd: ROOT, env: { DENORT_BIN: "/nonexistent/denort", NO_COLOR: "1" } },
-  );
-  assertEquals([code, stdout], [1, ""]);
-  assertMatch(
-    stderr,
-    /^NOT MADE x86_64-unknown-linux-gnu: Cannot compile sig: .*denort.*\n$/,
-  );
+  const { archives, failures } = await makeRelease({
+    folder: folder.path,
+    targets: [LINUX],
+    compile: (executable, options) =>
+      compileExecutable(executable, {
+        ...options,
+        // The same on every machine: a runtime that is not there.
+        env: { DENORT_BIN: "/nonexistent/denort" },
+      }),
+  });
+  assertEquals([archives, failures.length], [[], 1]);
+  assertMatch(failures[0]!.reason, /^Cannot compile sig: .*denort/);
+  assertEquals([...Deno.readDirSync(folder.path)], []);
+});
+
+Deno.test({
+  name: "nothing is released while links stand for @std, and it says why",
+  ignore: (await readLinks(ROOT)).length === 0,
+  fn: async () => {
+    await using folder = await tempFolder();
+    const args = ["run", "-A", "tools/release.ts", "--output", folder.path];
+    const { code, stdout, stderr } = await run(Deno.execPath(), args, {
+      cwd: ROOT,
+    });
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(
+      stderr,
+      /^Cannot make a release: deno\.json links links\/std-assert, .*deno-std of npm, a third party's repackaging\.\n {2}next: .+\n$/,
+    );
+    assertEquals([...Deno.readDirSync(folder.path)], []);
+  },
 });
 
 Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {

@@ -4,9 +4,9 @@
  * @module
  */
 
+import { readLinks } from "../../../tools/read_links.ts";
 import { filesBelow } from "./files_below.ts";
 import { refusalOf } from "./jsr_rules.ts";
-import { readLinks } from "./packages.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ts: "text/typescript",

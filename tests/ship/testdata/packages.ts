@@ -47,10 +47,3 @@ export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
     file: new URL(file, `file:///${name}/`).pathname.slice(1),
   }));
 });
-
-/** The folders that the configuration puts in the place of JSR's packages. */
-export async function readLinks(root: URL): Promise<readonly string[]> {
-  const text = await Deno.readTextFile(new URL("deno.json", root));
-  const { links = [] }: { links?: string[] } = JSON.parse(text);
-  return links.map((path) => new URL(path, root).pathname);
-}
