@@ -8,7 +8,7 @@
  * @module
  */
 
-import { readLinks } from "./read_links.ts";
+import { readLinks } from "./stand_ins.ts";
 
 const ROOT = new URL("../", import.meta.url);
 

@@ -9,6 +9,8 @@
  * @module
  */
 
+import { isInBundle } from "./stand_ins.ts";
+
 const ROOT = new URL("../", import.meta.url);
 
 /** A text import as this project writes it, a line of its own. */
@@ -99,6 +101,16 @@ if (import.meta.main) {
     console.error(
       "Cannot publish: there are changes that are not committed. " +
         "Commit them, or allow them with --allow-dirty.",
+    );
+    Deno.exit(1);
+  }
+  // Another registry is one of a test, on this machine.
+  const isForOthers = !Deno.args.includes("--dry-run") &&
+    Deno.env.get("JSR_URL") === undefined;
+  if (isForOthers && await isInBundle(ROOT)) {
+    console.error(
+      "Cannot publish: web/ui/verify.js has code of npm's deno-std in it, a " +
+        "third party's repackaging. See CONTRIBUTING.md, Publishing.",
     );
     Deno.exit(1);
   }

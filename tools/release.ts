@@ -12,9 +12,9 @@
  * others are made all the same; the exit code is then 1, so that
  * `deno task release && upload` never publishes a part of a release as a whole.
  *
- * Refuses to make anything while `deno.json` has `links`: then `@std` would be
- * `deno-std` of npm, which others than Deno's makers have packed, and whoever
- * downloads an executable trusts all that is in it.
+ * Refuses to make anything while `@std` is `deno-std` of npm, which others than
+ * Deno's makers have packed: whoever downloads an executable trusts all that is
+ * in it. See `stand_ins.ts`.
  *
  * @module
  */
@@ -22,7 +22,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { sha256 } from "./denort.ts";
-import { readLinks } from "./read_links.ts";
+import { standInFault } from "./stand_ins.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -125,15 +125,9 @@ if (import.meta.main) {
   });
   const unknown = target.find((each) => !TARGETS.includes(each));
   if (unknown !== undefined) fail(`there is no target ${unknown}`);
-  const links = await readLinks(ROOT);
-  if (links.length > 0) {
-    const names = links.map((link) => link.slice(ROOT.pathname.length));
-    console.error(
-      `Cannot make a release: deno.json links ${names.join(", ")}, so @std ` +
-        "would be deno-std of npm, a third party's repackaging.\n" +
-        '  next: Where JSR can be reached, take "links" out of deno.json, run ' +
-        "deno install --frozen=false, and commit deno.lock.",
-    );
+  const fault = await standInFault(ROOT);
+  if (fault !== undefined) {
+    console.error(`Cannot make a release: ${fault}`);
     Deno.exit(1);
   }
   const { archives, failures } = await makeRelease({

@@ -14,7 +14,7 @@ import {
   type CompileOptions,
   EXECUTABLES,
 } from "../../tools/compile.ts";
-import { readLinks } from "../../tools/read_links.ts";
+import { readLinks } from "../../tools/stand_ins.ts";
 import { ask, mayDeploy } from "./testdata/ask.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { compileExecutable } from "../../tools/compile.ts";
 import { sha256 } from "../../tools/denort.ts";
-import { readLinks } from "../../tools/read_links.ts";
+import { standInFault } from "../../tools/stand_ins.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
 import { run, runWell, tempFolder } from "./testdata/process.ts";
@@ -76,7 +76,7 @@ Deno.test("a target that can't be made is named with the reason", async () => {
 
 Deno.test({
   name: "nothing is released while links stand for @std, and it says why",
-  ignore: (await readLinks(ROOT)).length === 0,
+  ignore: await standInFault(ROOT) === undefined,
   fn: async () => {
     await using folder = await tempFolder();
     const args = ["run", "-A", "tools/release.ts", "--output", folder.path];
@@ -86,10 +86,26 @@ Deno.test({
     assertEquals([code, stdout], [1, ""]);
     assertMatch(
       stderr,
-      /^Cannot make a release: deno\.json links links\/std-assert, .*deno-std of npm, a third party's repackaging\.\n {2}next: .+\n$/,
+      /^Cannot make a release: .*deno-std of npm, a third party's repackaging\.\n {2}next: .+\n$/,
     );
     assertEquals([...Deno.readDirSync(folder.path)], []);
   },
+});
+
+Deno.test("stand-ins are found in the configuration and in the page's script", async () => {
+  await using folder = await tempFolder();
+  const root = new URL(`file://${folder.path}/`);
+  const write = async (config: string, script: string) => {
+    await Deno.mkdir(new URL("web/ui/", root), { recursive: true });
+    await Deno.writeTextFile(new URL("deno.json", root), config);
+    await Deno.writeTextFile(new URL("web/ui/verify.js", root), script);
+    return await standInFault(root);
+  };
+  assertEquals(await write("{}", "// core/mod.ts"), undefined);
+  const linked = await write('{"links": ["./links/std-cli"]}', "");
+  assertMatch(linked!, /^deno\.json links links\/std-cli: @std would be /);
+  const bundled = await write("{}", "// npm:deno-std@1.4.0/encoding/hex.js");
+  assertMatch(bundled!, /^web\/ui\/verify\.js is bundled so: @std would be /);
 });
 
 Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readLinks } from "../../../tools/read_links.ts";
+import { readLinks } from "../../../tools/stand_ins.ts";
 import { filesBelow } from "./files_below.ts";
 import { refusalOf } from "./jsr_rules.ts";
 

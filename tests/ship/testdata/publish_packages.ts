@@ -10,9 +10,10 @@ export async function publishPackages({ url }: JsrRegistry): Promise<void> {
   const flags = ["--allow-dirty", "--no-check", "--token", "t"];
   const run = ["run", "--quiet", "--no-prompt"];
   const permissions = ["--allow-read", "--allow-write", "--allow-run"];
+  const variables = "--allow-env=JSR_URL";
   await runWell(
     Deno.execPath(),
-    [...run, ...permissions, "tools/publish.ts", ...flags],
+    [...run, ...permissions, variables, "tools/publish.ts", ...flags],
     { cwd: ROOT, env: { JSR_URL: url, NO_COLOR: "1" } },
   );
 }
