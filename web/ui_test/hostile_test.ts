@@ -24,6 +24,7 @@ const PAYLOADS: readonly string[] = [
 /** A direction, a hyphen, a filler, a joiner: what a screen doesn't show. */
 const HIDING = "alice\u202eexe\u00ad.\u3164nim\u200dda";
 const BIDI = `${HIDING}\u0007`;
+// deno-lint-ignore no-control-regex -- control characters are the point
 const HIDDEN = /[\u202e\u00ad\u3164\u200d\u0007]/g;
 
 /** A text as the page must show it. */
