@@ -2,7 +2,7 @@
  * `sig`, the command line of SIG v0.1.
  *
  * ```sh
- * deno run -A jsr:@sig/cli --help
+ * deno run jsr:@sig/cli --help
  * ```
  *
  * @example As a function

@@ -113,7 +113,8 @@ export { validateMetadata } from "./metadata.ts";
 export type { TimeQuestion } from "./moment.ts";
 export { claimedSequence, parseEventPayload } from "./payload.ts";
 export { type Problem, toProblem } from "./problem.ts";
-export { escapeInvisible, quote } from "./quote.ts";
+export { escapeInvisible } from "./escape_invisible.ts";
+export { quote } from "./quote.ts";
 export { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
 export {
   parseRequirement,

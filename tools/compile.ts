@@ -8,6 +8,8 @@
  * @module
  */
 
+import { readLinks } from "./stand_ins.ts";
+
 const ROOT = new URL("../", import.meta.url);
 
 /** An executable. */
@@ -115,6 +117,12 @@ if (import.meta.main) {
       const path = await compileExecutable(executable, { folder });
       const { size } = await Deno.stat(path);
       console.log(`${path}  ${Math.round(size / 1e6)} MB`);
+    }
+    if ((await readLinks(ROOT)).length > 0) {
+      console.error(
+        "For your own use only: @std in these is npm's deno-std, which is " +
+          'not of Deno\'s makers, as long as deno.json has "links".',
+      );
     }
   } catch (error) {
     console.error((error as Error).message);

@@ -12,12 +12,17 @@
  * others are made all the same; the exit code is then 1, so that
  * `deno task release && upload` never publishes a part of a release as a whole.
  *
+ * Refuses to make anything while `@std` is `deno-std` of npm, which others than
+ * Deno's makers have packed: whoever downloads an executable trusts all that is
+ * in it. See `stand_ins.ts`.
+ *
  * @module
  */
 
 import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { sha256 } from "./denort.ts";
+import { standInFault } from "./stand_ins.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -120,6 +125,11 @@ if (import.meta.main) {
   });
   const unknown = target.find((each) => !TARGETS.includes(each));
   if (unknown !== undefined) fail(`there is no target ${unknown}`);
+  const fault = await standInFault(ROOT);
+  if (fault !== undefined) {
+    console.error(`Cannot make a release: ${fault}`);
+    Deno.exit(1);
+  }
   const { archives, failures } = await makeRelease({
     folder: output,
     targets: target.length > 0 ? target : TARGETS,

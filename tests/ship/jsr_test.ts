@@ -5,9 +5,11 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { ask } from "./testdata/ask.ts";
-import { filesBelow, startJsrRegistry } from "./testdata/jsr_registry.ts";
+import { filesBelow } from "./testdata/files_below.ts";
+import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ENTRIES, PACKAGES, ROOT, VERSION } from "./testdata/packages.ts";
-import { runWell, startServer, tempFolder } from "./testdata/process.ts";
+import { run, runWell, startServer, tempFolder } from "./testdata/process.ts";
+import { publishPackages } from "./testdata/publish_packages.ts";
 
 const DENO = Deno.execPath();
 
@@ -57,7 +59,7 @@ console.log(JSON.stringify([SPEC_VERSION, key.kid, decision, services, parseDura
 `;
 
 Deno.test("seven packages are published and run from jsr: specifiers", async (t) => {
-  await using registry = await startJsrRegistry(new URL("links/", ROOT));
+  await using registry = await startJsrRegistry(ROOT);
   await using folder = await tempFolder();
   const elsewhere = folder.path;
   const env = { JSR_URL: registry.url, NO_COLOR: "1" };
@@ -74,10 +76,26 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
   };
   const deno = (...args: string[]) => runWell(DENO, args, options);
 
-  await t.step("deno publish takes all of them", async () => {
-    // What the task publish:dry proves is not proved again: the types.
-    const args = ["publish", "--allow-dirty", "--no-check", "--token", "t"];
-    await runWell(DENO, args, { cwd: ROOT, env });
+  await t.step(
+    "JSR would refuse the checkout as it is: text imports",
+    async () => {
+      const { code, stderr } = await run(
+        DENO,
+        ["publish", "--allow-dirty", "--no-check", "--token", "t"],
+        { cwd: ROOT, env },
+      );
+      assertEquals(code, 1);
+      assertStringIncludes(
+        stderr,
+        'The import attribute type of "text" is unsupported',
+      );
+      // What does not depend on it has been taken by then.
+      await Deno.remove(inRegistry(""), { recursive: true });
+    },
+  );
+
+  await t.step("the task publish has all of them taken", async () => {
+    await publishPackages(registry);
     const found = [...Deno.readDirSync(inRegistry(""))].map(({ name }) => name);
     assertEquals(found.sort(), [...PACKAGES]);
   });

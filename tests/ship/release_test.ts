@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { compileExecutable } from "../../tools/compile.ts";
 import { sha256 } from "../../tools/denort.ts";
+import { standInFault } from "../../tools/stand_ins.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
 import { run, runWell, tempFolder } from "./testdata/process.ts";
@@ -55,20 +57,55 @@ Deno.test("a release has an archive for each target that can be made", async () 
   }
 });
 
-Deno.test("a target that can't be made is named with the reason, exit 1", async () => {
+Deno.test("a target that can't be made is named with the reason", async () => {
   await using folder = await tempFolder();
-  const args = ["run", "-A", "tools/release.ts", "--target", LINUX];
-  const { code, stdout, stderr } = await run(
-    Deno.execPath(),
-    [...args, "--output", folder.path],
-    // The same on every machine: a runtime that is not there.
-    { cwd: ROOT, env: { DENORT_BIN: "/nonexistent/denort", NO_COLOR: "1" } },
-  );
-  assertEquals([code, stdout], [1, ""]);
-  assertMatch(
-    stderr,
-    /^NOT MADE x86_64-unknown-linux-gnu: Cannot compile sig: .*denort.*\n$/,
-  );
+  const { archives, failures } = await makeRelease({
+    folder: folder.path,
+    targets: [LINUX],
+    compile: (executable, options) =>
+      compileExecutable(executable, {
+        ...options,
+        // The same on every machine: a runtime that is not there.
+        env: { DENORT_BIN: "/nonexistent/denort" },
+      }),
+  });
+  assertEquals([archives, failures.length], [[], 1]);
+  assertMatch(failures[0]!.reason, /^Cannot compile sig: .*denort/);
+  assertEquals([...Deno.readDirSync(folder.path)], []);
+});
+
+Deno.test({
+  name: "nothing is released while links stand for @std, and it says why",
+  ignore: await standInFault(ROOT) === undefined,
+  fn: async () => {
+    await using folder = await tempFolder();
+    const args = ["run", "-A", "tools/release.ts", "--output", folder.path];
+    const { code, stdout, stderr } = await run(Deno.execPath(), args, {
+      cwd: ROOT,
+    });
+    assertEquals([code, stdout], [1, ""]);
+    assertMatch(
+      stderr,
+      /^Cannot make a release: .*deno-std of npm, a third party's repackaging\.\n {2}next: .+\n$/,
+    );
+    assertEquals([...Deno.readDirSync(folder.path)], []);
+  },
+});
+
+Deno.test("stand-ins are found in the configuration and in the page's script", async () => {
+  await using folder = await tempFolder();
+  const root = new URL(`file://${folder.path}/`);
+  const write = async (config: string, script: string) => {
+    await Deno.mkdir(new URL("web/ui/", root), { recursive: true });
+    await Deno.writeTextFile(new URL("deno.json", root), config);
+    await Deno.writeTextFile(new URL("web/ui/verify.js", root), script);
+    return await standInFault(root);
+  };
+  assertEquals(await write("{}", "// core/mod.ts"), undefined);
+  const linked = await write('{"links": ["./links/std-cli"]}', "");
+  assertMatch(linked!, /^deno\.json links links\/std-cli: @std would be /);
+  const bundled = await write("{}", "// npm:deno-std@1.4.0/encoding/hex.js");
+  assertMatch(bundled!, /^web\/ui\/verify\.js is bundled so: @std would be /);
 });
 
 Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {

@@ -883,11 +883,54 @@ function isRevoke(event) {
   return event.event_type === "relationship.revoke";
 }
 
-// core/quote.ts
-var INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-function escapeInvisible(text2) {
-  return text2.replace(INVISIBLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+// core/visible_joiner.ts
+var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
+var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
+var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
+var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
+var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
+var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
+var REACH = 8;
+function isVisibleJoiner(text2, at) {
+  const joiner = text2[at];
+  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
+  const before = text2.slice(Math.max(0, at - REACH), at);
+  const after = text2.slice(at + 1, at + 1 + REACH);
+  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
+  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
+  if (joiner === "\u200C") {
+    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
+  }
+  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
+  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
 }
+function haveOneScript(one, other) {
+  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
+}
+
+// core/escape_invisible.ts
+var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
+var ANY_HIDDEN = new RegExp(HIDDEN, "v");
+var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
+function escapeInvisible(text2) {
+  if (!ANY_HIDDEN.test(text2)) return text2;
+  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
+  return text2.split(/(\p{RGI_Emoji})/v).map((part, i) => i % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
+}
+function escapeBetweenEmoji(text2) {
+  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
+}
+function escapeUnits(character) {
+  let escaped = "";
+  for (let i = 0; i < character.length; i++) {
+    const unit = character.charCodeAt(i).toString(16).padStart(4, "0");
+    escaped += `\\u${unit}`;
+  }
+  return escaped;
+}
+
+// core/quote.ts
 function quote(text2) {
   const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
   return escapeInvisible(JSON.stringify(short));

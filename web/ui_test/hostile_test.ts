@@ -21,7 +21,19 @@ const PAYLOADS: readonly string[] = [
   "<math><mtext></table></math><img src=x onerror=alert(1)>",
 ];
 
-const BIDI = "alice\u202eexe.nimda\u0007";
+/** A direction, a hyphen, a filler, a joiner: what a screen doesn't show. */
+const HIDING = "alice\u202eexe\u00ad.\u3164nim\u200dda";
+const BIDI = `${HIDING}\u0007`;
+// deno-lint-ignore no-control-regex -- control characters are the point
+const HIDDEN = /[\u202e\u00ad\u3164\u200d\u0007]/g;
+
+/** A text as the page must show it. */
+function shown(text: string): string {
+  return text.replace(
+    HIDDEN,
+    (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
 
 /** The elements that a payload would make, had it become markup. */
 async function strangers(page: Page): Promise<number> {
@@ -37,7 +49,7 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
     hash: "#explore",
   });
   const { page } = watched;
-  const texts = [...PAYLOADS, "alice\u202eexe.nimda"];
+  const texts = [...PAYLOADS, HIDING];
   const feed = await signedFeed(
     texts.map((text, i) => ({
       event_type: "relationship.upsert",
@@ -56,13 +68,13 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
   for (const [i, text] of texts.entries()) {
     const item = items.nth(texts.length - 1 - i);
     await item.locator("summary").click();
-    const visible = text.replace("\u202e", "\\u202e");
+    const visible = shown(text);
     assert((await item.innerText()).includes(visible), text);
     await page.fill("#ask-subject", text);
     await page.locator("#ask-form button[type=submit]").click();
     assertEquals(await page.locator("#answer-title").innerText(), "Allow");
   }
-  assert(!(await page.locator("body").innerText()).includes("\u202e"));
+  assert(!(await page.locator("body").innerText()).match(HIDDEN));
   // A command that hides something is not for copying.
   assertEquals(await page.locator("#answer .copyable").count(), 0);
   assertEquals(await strangers(page), 0);
@@ -103,10 +115,7 @@ browserTest("what a server says is text, whatever it says", async (browser) => {
     });
     await page.click("#start");
     await page.getByText("Careful:").waitFor();
-    const visible = text.replace("\u202e", "\\u202e").replace(
-      "\u0007",
-      "\\u0007",
-    );
+    const visible = shown(text);
     const card = await page.locator("#request-card").innerText();
     assert(card.includes(visible), card);
     await page.locator("#approve-card details summary").click();
@@ -117,7 +126,7 @@ browserTest("what a server says is text, whatever it says", async (browser) => {
     await page.locator("#log[open], #log summary").first().click();
     await page.getByRole("button", { name: "Another request" }).click();
   }
-  assert(!(await page.locator("body").innerText()).includes("\u202e"));
+  assert(!(await page.locator("body").innerText()).match(HIDDEN));
 });
 
 browserTest(

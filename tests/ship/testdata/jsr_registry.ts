@@ -1,7 +1,12 @@
 /**
- * A JSR registry on loopback: takes `deno publish`, serves `jsr:` imports. As
- * much of its API and file layout as Deno asks for. @module
+ * A JSR registry on loopback: takes `deno publish`, refuses what JSR refuses,
+ * serves `jsr:` imports. As much of its API and file layout as Deno asks for.
+ * @module
  */
+
+import { readLinks } from "../../../tools/stand_ins.ts";
+import { filesBelow } from "./files_below.ts";
+import { refusalOf } from "./jsr_rules.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ts: "text/typescript",
@@ -16,18 +21,26 @@ export interface JsrRegistry extends AsyncDisposable {
   readonly folder: string;
 }
 
+/** Where packages are that were not published here. */
+const JSR = "https://jsr.io";
+
 /**
- * Starts an empty registry, with the packages that `links` stand for as if
- * they had been published.
+ * Starts a registry without packages of its own. Those that the configuration
+ * replaces by links are there as if they had been published; all others are
+ * JSR's.
+ *
+ * @param root The folder of the configuration.
+ * @param upstream Another JSR.
  */
-export async function startJsrRegistry(links: URL): Promise<JsrRegistry> {
+export async function startJsrRegistry(
+  root: URL,
+  upstream = JSR,
+): Promise<JsrRegistry> {
   const folder = await Deno.makeTempDir({ prefix: "jsr-" });
-  for await (const { name } of Deno.readDir(links)) {
-    await addLinked(folder, new URL(name, links).pathname);
-  }
+  for (const link of await readLinks(root)) await addLinked(folder, link);
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => answer(folder, request),
+    (request) => answer(folder, upstream, request),
   );
   return {
     url: `http://127.0.0.1:${server.addr.port}/`,
@@ -39,23 +52,15 @@ export async function startJsrRegistry(links: URL): Promise<JsrRegistry> {
   };
 }
 
-/** The paths of all files below a folder, each beginning with "/". */
-export async function* filesBelow(
-  folder: string,
-  base = "",
-): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(folder + base)) {
-    const path = `${base}/${name}`;
-    if (isDirectory) yield* filesBelow(folder, path);
-    else yield path;
-  }
-}
-
 const API_PATH =
   /^\/api\/scopes\/([\w-]+)\/packages\/([\w-]+)(?:\/versions\/([\w.-]+))?$/;
 const META_PATH = /^(\/@[\w-]+\/[\w-]+)\/(?:([\w.-]+)_)?meta\.json$/;
 
-async function answer(folder: string, request: Request): Promise<Response> {
+async function answer(
+  folder: string,
+  upstream: string,
+  request: Request,
+): Promise<Response> {
   const path = new URL(request.url).pathname;
   const api = API_PATH.exec(path);
   if (api !== null) {
@@ -65,7 +70,11 @@ async function answer(folder: string, request: Request): Promise<Response> {
     }
     const target = `${folder}/@${scope}/${name}/${version}`;
     await unpack(await request.bytes(), target);
-    return Response.json({ id: "1", status: "success", error: null });
+    const error = await refusalOf(target, `@${scope}/${name}`, version!) ??
+      null;
+    if (error !== null) await Deno.remove(target, { recursive: true });
+    const status = error === null ? "success" : "failure";
+    return Response.json({ id: "1", status, error });
   }
   try {
     const [, pkg, version] = META_PATH.exec(path) ?? [];
@@ -81,7 +90,10 @@ async function answer(folder: string, request: Request): Promise<Response> {
     });
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return new Response("not found", { status: 404 });
+    // The scope that is published here is nowhere else.
+    return path.startsWith("/@sig/")
+      ? new Response("not found", { status: 404 })
+      : await fetch(upstream + path);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the suites on other platforms are given. @module */
 
 import type { Inputs, Servers } from "../../../tools/platform_suites/suite.ts";
-import { filesBelow } from "./jsr_registry.ts";
+import { filesBelow } from "./files_below.ts";
 import { ROOT } from "./packages.ts";
 
 /** The folder of others' vectors. */
