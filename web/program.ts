@@ -23,7 +23,7 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { quote } from "@sig/core";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "./login/challenge.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/jose";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
