@@ -17,6 +17,7 @@ import {
   type GivenFlags,
   parseDuration,
   readServerFlags,
+  requireOnlyHere,
   SERVER_FLAGS,
   serviceOptionsOf,
   usageError,
@@ -90,7 +91,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(flags, "127.0.0.1:8788");
   const audiences = flags.texts("audience").map(checkAudience);
   const isDemo = flags.on("demo");
-  if (!settings.isLocal) checkPublic(flags, audiences, isDemo);
+  if (isDemo) requireOnlyHere("--demo", settings.publicSign);
+  if (!settings.isLocal) checkPublic(flags, audiences);
   const store = await openNamedStore(flags.text("store") ?? "memory");
   const named = audiences.flatMap(hostOf);
   const options = {
@@ -130,17 +132,7 @@ async function openNamedStore(text: string) {
   return await openStore(text);
 }
 
-function checkPublic(
-  flags: GivenFlags,
-  audiences: readonly string[],
-  isDemo: boolean,
-): void {
-  if (isDemo) {
-    throw usageError("--demo is for servers that only this machine can reach", {
-      flag: "--demo",
-      hint: "Use --addr 127.0.0.1:PORT.",
-    });
-  }
+function checkPublic(flags: GivenFlags, audiences: readonly string[]): void {
   if (audiences.length === 0) {
     throw usageError("--audience is required where others can reach --addr", {
       flag: "--audience",
