@@ -25,6 +25,7 @@ import {
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { quote } from "@sig/core";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/jose";
+import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
@@ -55,6 +56,11 @@ const FLAGS: readonly FlagSpec[] = [
     name: "store",
     value: "memory|kv:PATH|redis://…",
     help: "where challenges are kept; memory unless told",
+  },
+  {
+    name: "store-password-file",
+    value: "FILE",
+    help: "holds the password of redis://…; else SIG_REDIS_PASSWORD does",
   },
   {
     name: "ttl",
@@ -93,7 +99,11 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const isDemo = flags.on("demo");
   if (isDemo) requireOnlyHere("--demo", settings.publicSign);
   if (!settings.isLocal) checkPublic(flags, audiences);
-  const store = await openNamedStore(flags.text("store") ?? "memory");
+  const { password, warnings } = await readStorePassword(flags, io);
+  const store = await openNamedStore(
+    flags.text("store") ?? "memory",
+    password,
+  );
   const named = audiences.flatMap(hostOf);
   const options = {
     issuers: flags.texts("issuer"),
@@ -122,14 +132,15 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         log,
       });
     },
+    warnings,
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     close: () => store.close(),
   };
 }
 
-async function openNamedStore(text: string) {
+async function openNamedStore(text: string, password: string | undefined) {
   const { openStore } = await import("./stores/open_store.ts");
-  return await openStore(text);
+  return await openStore(text, { password });
 }
 
 function checkPublic(flags: GivenFlags, audiences: readonly string[]): void {
