@@ -103,7 +103,8 @@ export function checkSignableChallenge(
     issued_at: members.issued_at as string,
     expires_at: members.expires_at as string,
   });
-  if (Object.hasOwn(members, "message") && members.message !== text) {
+  const message = member(members, "message");
+  if (message !== undefined && message !== text) {
     throw new SigError(
       "invalid_field",
       "Cannot use challenge: /message does not say what would be signed",

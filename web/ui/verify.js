@@ -2166,7 +2166,8 @@ function checkSignableChallenge(challenge) {
     issued_at: members.issued_at,
     expires_at: members.expires_at
   });
-  if (Object.hasOwn(members, "message") && members.message !== text2) {
+  const message = member(members, "message");
+  if (message !== void 0 && message !== text2) {
     throw new SigError("invalid_field", "Cannot use challenge: /message does not say what would be signed", {
       context: {
         pointer: "/message",
@@ -2283,6 +2284,29 @@ var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 var DIGITS = Int8Array.from({
   length: 128
 }, (_, code) => ALPHABET2.indexOf(String.fromCharCode(code)));
+var CHUNK = 9;
+function decodeBase582(text2) {
+  let number = 0n;
+  for (let from = 0; from < text2.length; from += CHUNK) {
+    const to = Math.min(from + CHUNK, text2.length);
+    let chunk = 0;
+    for (let i = from; i < to; i++) {
+      const digit = DIGITS[text2.charCodeAt(i)] ?? -1;
+      if (digit < 0) return void 0;
+      chunk = chunk * 58 + digit;
+    }
+    number = number * BigInt(58 ** (to - from)) + BigInt(chunk);
+  }
+  let zeroes = 0;
+  while (text2[zeroes] === "1") zeroes++;
+  const hex = number === 0n ? "" : number.toString(16);
+  const length = zeroes + Math.ceil(hex.length / 2);
+  const bytes = new Uint8Array(length);
+  for (let i = length - 1, end = hex.length; end > 0; i--, end -= 2) {
+    bytes[i] = Number.parseInt(hex.slice(Math.max(end - 2, 0), end), 16);
+  }
+  return bytes;
+}
 
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
@@ -2518,9 +2542,41 @@ var MULTICODEC = [
   237,
   1
 ];
+var MAX_DID_KEY_LENGTH = 128;
+function readDidKey(did) {
+  if (/^did:(?!key:)[a-z0-9]+:/.test(did)) {
+    throw new SigError("unsupported_did_method", `Cannot use ${quote(did)}: only did:key is supported here`);
+  }
+  const bytes = decodeDidKey(did);
+  if (bytes[0] !== MULTICODEC[0] || bytes[1] !== MULTICODEC[1]) {
+    throw invalidKey("the did:key is not an Ed25519 key (expected z6Mk\u2026)");
+  }
+  const key = bytes.slice(MULTICODEC.length);
+  if (key.length !== 32) {
+    throw invalidKey(`the did:key has ${key.length} bytes (expected 32)`);
+  }
+  const fault3 = findPublicKeyFault(key);
+  if (fault3 !== void 0) throw invalidKey(fault3);
+  return {
+    x: encodeBase64Url2(key),
+    bytes: key
+  };
+}
 function jwkToDidKey(jwk) {
   const { bytes } = readPublicKey(jwk);
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
+}
+function decodeDidKey(did) {
+  const malformed2 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  if (!did.startsWith("did:key:z")) {
+    throw malformed2("it must be did:key:z\u2026 (base58btc)");
+  }
+  if (did.length > MAX_DID_KEY_LENGTH) {
+    throw malformed2(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
+  }
+  const bytes = decodeBase582(did.slice("did:key:z".length));
+  if (bytes !== void 0) return bytes;
+  throw malformed2("what follows the z must be base58");
 }
 
 // jose/signing_input.ts
@@ -2672,12 +2728,20 @@ function readDidDocument(value, did, options = {}) {
   list(value, "verificationMethod").forEach((method, index) => {
     const pointer = `/verificationMethod/${index}`;
     if (!isObject(method)) throw invalid2("a method must be an object", pointer);
-    addMethod(methods, method, did, pointer);
+    addMethod(methods, method, {
+      did,
+      pointer,
+      relationship
+    });
   });
   const authorized = /* @__PURE__ */ new Map();
   list(value, relationship).forEach((entry, index) => {
     const pointer = `/${relationship}/${index}`;
-    const kid = typeof entry === "string" ? kidOf(entry, did) : addEmbedded(methods, entry, did, pointer);
+    const kid = typeof entry === "string" ? kidOf(entry, did) : addEmbedded(methods, entry, {
+      did,
+      pointer,
+      relationship
+    });
     const x = kid === void 0 ? void 0 : methods.get(kid);
     if (kid !== void 0 && x !== void 0) authorized.set(kid, x);
   });
@@ -2689,16 +2753,17 @@ function list(document, name) {
   if (Array.isArray(value)) return value;
   throw invalid2(`${name} must be an array`, `/${name}`);
 }
-function addEmbedded(methods, entry, did, pointer) {
-  if (isObject(entry)) return addMethod(methods, entry, did, pointer);
-  throw invalid2("it must be a reference or a method", pointer);
+function addEmbedded(methods, entry, place) {
+  if (isObject(entry)) return addMethod(methods, entry, place);
+  throw invalid2("it must be a reference or a method", place.pointer);
 }
-function addMethod(methods, method, did, pointer) {
+function addMethod(methods, method, place) {
+  const { did, pointer, relationship } = place;
   const id = member(method, "id");
   if (typeof id !== "string") {
     throw invalid2("a method's id must be a string", `${pointer}/id`);
   }
-  const x = readX(method, pointer);
+  const x = relationship === "authentication" && Object.hasOwn(method, "publicKeyMultibase") ? readMultibase(method, pointer) : readX(method, pointer);
   const kid = kidOf(id, did);
   if (kid === void 0 || x === void 0) return void 0;
   const known = methods.get(kid);
@@ -2707,6 +2772,33 @@ function addMethod(methods, method, did, pointer) {
   }
   methods.set(kid, x);
   return kid;
+}
+var ED25519_MULTIBASE = "z6Mk";
+function readMultibase(method, pointer) {
+  for (const secret of [
+    "secretKeyMultibase",
+    "privateKeyMultibase"
+  ]) {
+    if (Object.hasOwn(method, secret)) {
+      throw invalid2("it publishes a private key", `${pointer}/${secret}`);
+    }
+  }
+  const place = `${pointer}/publicKeyMultibase`;
+  if (Object.hasOwn(method, "publicKeyJwk")) {
+    throw invalid2("a method must have one key, not two", place);
+  }
+  const text2 = method.publicKeyMultibase;
+  if (typeof text2 !== "string") {
+    throw invalid2("publicKeyMultibase must be a string", place);
+  }
+  const type = member(method, "type");
+  const isOurs = type === "Ed25519VerificationKey2020" || type === "Multikey" && text2.startsWith(ED25519_MULTIBASE);
+  if (!isOurs) return void 0;
+  try {
+    return readDidKey(`did:key:${text2}`).x;
+  } catch {
+    throw invalid2("publicKeyMultibase must be an Ed25519 key in base58btc (z6Mk\u2026)", place);
+  }
 }
 function readX(method, pointer) {
   const place = `${pointer}/publicKeyJwk`;
