@@ -21,6 +21,7 @@ import {
   serviceOptionsOf,
   usageError,
 } from "./flags/mod.ts";
+import { quote } from "@sig/core";
 import type { ServerIo, ServerProgram, Startup } from "./http/mod.ts";
 import { VERSION } from "./version.ts";
 
@@ -81,12 +82,19 @@ export const apiProgram: ServerProgram = {
 async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(flags, "127.0.0.1:8787");
   const tokenFile = flags.text("token-file");
-  if (!settings.isLocal && tokenFile === undefined && !flags.on("public")) {
+  const { publicSign } = settings;
+  if (publicSign && tokenFile === undefined && !flags.on("public")) {
     throw usageError(
       "a server that others can reach needs --token-file, or --public",
       {
         flag: "--token-file",
-        hint: "Put a long random text into a file, and name it here.",
+        hint: `${
+          publicSign.flag === "--addr"
+            ? ""
+            : `${publicSign.flag} ${
+              quote(publicSign.value)
+            } says that they do. `
+        }Put a long random text into a file, and name it here.`,
       },
     );
   }

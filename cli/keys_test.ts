@@ -8,7 +8,7 @@ const CHALLENGE = {
   scopes: ["profile", "email"],
   subject: null,
   issued_at: "2026-01-01T00:00:00Z",
-  expires_at: "2026-01-01T01:00:00Z",
+  expires_at: "2026-01-01T00:05:00Z",
 };
 
 async function mode(path: string): Promise<number> {
@@ -222,17 +222,27 @@ Deno.test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order",
   });
 });
 
-Deno.test("attest prints the attestation alone, for a file and for stdin", async () => {
+Deno.test("attest says what it signs, and prints the attestation alone", async () => {
   await inWorkspace(async (workspace) => {
     await workspace.sig(["key", "generate", "--out", "$D/a.jwk"]);
-    const stdin = JSON.stringify(CHALLENGE);
+    const { stdout: did } = await workspace.sig(["key", "did", "$D/a.jwk"]);
+    const shown = { ...CHALLENGE, require: ["role=de\u202eploy"] };
+    const stdin = JSON.stringify(shown);
     await Deno.writeTextFile(workspace.path("c.json"), stdin);
     for (const challenge of ["-", "$D/c.json"]) {
       const { code, stdout, stderr } = await workspace.sig(
         ["attest", "--challenge", challenge, "--key", "$D/a.jwk"],
         { stdin },
       );
-      assertEquals([code, stderr], [0, ""]);
+      assertEquals([code, stderr], [
+        0,
+        `Signing in at  https://shop.example
+as             ${did.trimEnd()}
+granting       email profile
+required       role=de\\u202eploy
+valid until    2026-01-01T00:05:00Z
+`,
+      ]);
       const parts = stdout.trimEnd().split(".");
       assertEquals(parts.length, 3);
       const claims = JSON.parse(atob(parts[1]!));
@@ -244,9 +254,36 @@ Deno.test("attest prints the attestation alone, for a file and for stdin", async
     }
     const json = await workspace.sig(
       ["attest", "--challenge=-", "--key", "$D/a.jwk", "--format=json"],
-      { stdin },
+      { stdin: JSON.stringify(CHALLENGE) },
     );
-    assertEquals(Object.keys(JSON.parse(json.stdout)), ["attestation"]);
+    const { attestation, ...preview } = JSON.parse(json.stdout);
+    assertEquals([json.stderr, attestation.split(".").length], ["", 3]);
+    assertEquals(preview, {
+      audience: "https://shop.example",
+      subject: did.trimEnd(),
+      scopes: ["email", "profile"],
+      require: [],
+      expires_at: "2026-01-01T00:05:00Z",
+    });
+  });
+});
+
+Deno.test("attest signs as a did:web only when it is told to", async () => {
+  const did = "did:web:alice.example";
+  const stdin = JSON.stringify({ ...CHALLENGE, subject: did });
+  await inWorkspace(async (workspace) => {
+    await workspace.sig(["key", "generate", "--out", "$D/a.jwk"]);
+    const words = ["attest", "--challenge=-", "--key", "$D/a.jwk"];
+    const asked = await workspace.sig(words, { stdin });
+    assertEquals([asked.code, asked.stdout], [2, ""]);
+    assertStringIncludes(
+      asked.stderr,
+      `error: subject_mismatch: Cannot sign attestation: the challenge is for "${did}", not "did:key:`,
+    );
+    assertStringIncludes(asked.stderr, "--subject");
+    const told = await workspace.sig([...words, "--subject", did], { stdin });
+    assertEquals(told.code, 0);
+    assertStringIncludes(told.stderr, `as             ${did}\n`);
   });
 });
 
@@ -257,8 +294,20 @@ Deno.test("a challenge that can't be answered is refused", async (t) => {
     ['{"nonce":"a","nonce":"b"}', "invalid_json"],
     [JSON.stringify({ ...CHALLENGE, nonce: undefined }), "missing_field"],
     [
-      JSON.stringify({ ...CHALLENGE, expires_at: "2025-01-01T00:00:00Z" }),
+      JSON.stringify({
+        ...CHALLENGE,
+        issued_at: "2025-01-01T00:00:00Z",
+        expires_at: "2025-01-01T00:05:00Z",
+      }),
       "challenge_expired",
+    ],
+    [
+      JSON.stringify({ ...CHALLENGE, expires_at: "2026-01-01T01:00:00Z" }),
+      "invalid_field",
+    ],
+    [
+      JSON.stringify({ ...CHALLENGE, message: "Log in to read the news" }),
+      "invalid_field",
     ],
     [
       JSON.stringify({ ...CHALLENGE, subject: "did:key:z6Mkother" }),

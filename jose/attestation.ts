@@ -8,6 +8,11 @@ import type { ATTESTATION_TYP } from "@sig/core";
  */
 export const MAX_ATTESTATION_LENGTH = 8 * 1024;
 
+/** Seconds that a challenge may live at least (PROTOCOL §7). */
+export const MIN_TTL_SECONDS = 30;
+/** Seconds that a challenge may live at most. */
+export const MAX_TTL_SECONDS = 900;
+
 /** The part of a challenge that an attestation answers. */
 export interface AttestationChallenge {
   /** Comes back as `jti`. */
@@ -22,6 +27,16 @@ export interface AttestationChallenge {
   readonly subject?: string | null;
   /** RFC 3339 UTC; the attestation's `exp` is not later. */
   readonly expires_at: string;
+}
+
+/** A challenge as whoever signs gets it: with what people are to read. */
+export interface SignableChallenge extends AttestationChallenge {
+  /** RFC 3339 UTC; `expires_at` lies 30 to 900 s after it. */
+  readonly issued_at: string;
+  /** What the subject's relationship must meet; null or absent: nothing. */
+  readonly require?: readonly string[] | null;
+  /** What `describeChallenge` makes of the other members, or absent. */
+  readonly message?: string;
 }
 
 /** The header of an attestation: exactly these members. */

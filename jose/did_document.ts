@@ -1,6 +1,7 @@
 /** Which keys a DID document authorises (PROTOCOL §1). @module */
 
 import { isObject, type OpenObject, quote, SigError } from "@sig/core";
+import { readDidKey } from "./did_key.ts";
 import { isKid, member } from "./json_object.ts";
 import { decode32 } from "./public_key.ts";
 
@@ -16,9 +17,14 @@ export interface ReadDidDocumentOptions {
 /**
  * The keys that a DID document lists for a purpose: `x` by kid. A key counts
  * when `<did>#<kid>`, `#<kid>` or an embedded method stands in the list.
- * Methods without an Ed25519 JWK, methods of other DIDs and references to
+ * Methods without an Ed25519 key, methods of other DIDs and references to
  * nothing authorise nothing. The document's size is the caller's to limit.
  * (PROTOCOL §1)
+ *
+ * Keys are read from `publicKeyJwk`. Under `authentication`, where the document
+ * is a person's and not an issuer's, also from the `publicKeyMultibase` of a
+ * `Multikey` (Controlled Identifiers 1.0 §2.2.2) or an
+ * `Ed25519VerificationKey2020`, in base58btc.
  *
  * @example
  * ```ts
@@ -57,14 +63,14 @@ export function readDidDocument(
   list(value, "verificationMethod").forEach((method, index) => {
     const pointer = `/verificationMethod/${index}`;
     if (!isObject(method)) throw invalid("a method must be an object", pointer);
-    addMethod(methods, method, did, pointer);
+    addMethod(methods, method, { did, pointer, relationship });
   });
   const authorized = new Map<string, string>();
   list(value, relationship).forEach((entry, index) => {
     const pointer = `/${relationship}/${index}`;
     const kid = typeof entry === "string"
       ? kidOf(entry, did)
-      : addEmbedded(methods, entry, did, pointer);
+      : addEmbedded(methods, entry, { did, pointer, relationship });
     const x = kid === undefined ? undefined : methods.get(kid);
     if (kid !== undefined && x !== undefined) authorized.set(kid, x);
   });
@@ -78,28 +84,37 @@ function list(document: OpenObject, name: string): readonly unknown[] {
   throw invalid(`${name} must be an array`, `/${name}`);
 }
 
+/** Where a method stands. */
+interface Place {
+  readonly did: string;
+  readonly pointer: string;
+  readonly relationship: VerificationRelationship;
+}
+
 function addEmbedded(
   methods: Map<string, string>,
   entry: unknown,
-  did: string,
-  pointer: string,
+  place: Place,
 ): string | undefined {
-  if (isObject(entry)) return addMethod(methods, entry, did, pointer);
-  throw invalid("it must be a reference or a method", pointer);
+  if (isObject(entry)) return addMethod(methods, entry, place);
+  throw invalid("it must be a reference or a method", place.pointer);
 }
 
 /** Notes the method's key under its kid, which is returned. */
 function addMethod(
   methods: Map<string, string>,
   method: OpenObject,
-  did: string,
-  pointer: string,
+  place: Place,
 ): string | undefined {
+  const { did, pointer, relationship } = place;
   const id = member(method, "id");
   if (typeof id !== "string") {
     throw invalid("a method's id must be a string", `${pointer}/id`);
   }
-  const x = readX(method, pointer);
+  const x = relationship === "authentication" &&
+      Object.hasOwn(method, "publicKeyMultibase")
+    ? readMultibase(method, pointer)
+    : readX(method, pointer);
   const kid = kidOf(id, did);
   if (kid === undefined || x === undefined) return undefined;
   const known = methods.get(kid);
@@ -108,6 +123,41 @@ function addMethod(
   }
   methods.set(kid, x);
   return kid;
+}
+
+/** Multicodec `ed25519-pub` and 32 bytes always begin so in base58btc. */
+const ED25519_MULTIBASE = "z6Mk";
+
+/** The `x` of a method with an Ed25519 multikey; others are none of ours. */
+function readMultibase(
+  method: OpenObject,
+  pointer: string,
+): string | undefined {
+  for (const secret of ["secretKeyMultibase", "privateKeyMultibase"]) {
+    if (Object.hasOwn(method, secret)) {
+      throw invalid("it publishes a private key", `${pointer}/${secret}`);
+    }
+  }
+  const place = `${pointer}/publicKeyMultibase`;
+  if (Object.hasOwn(method, "publicKeyJwk")) {
+    throw invalid("a method must have one key, not two", place);
+  }
+  const text = method.publicKeyMultibase;
+  if (typeof text !== "string") {
+    throw invalid("publicKeyMultibase must be a string", place);
+  }
+  const type = member(method, "type");
+  const isOurs = type === "Ed25519VerificationKey2020" ||
+    type === "Multikey" && text.startsWith(ED25519_MULTIBASE);
+  if (!isOurs) return undefined;
+  try {
+    return readDidKey(`did:key:${text}`).x;
+  } catch {
+    throw invalid(
+      "publicKeyMultibase must be an Ed25519 key in base58btc (z6Mk…)",
+      place,
+    );
+  }
 }
 
 /** The `x` of a method with an Ed25519 JWK; others are none of ours. */

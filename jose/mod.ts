@@ -30,9 +30,16 @@ export {
   type AttestationClaims,
   type AttestationHeader,
   MAX_ATTESTATION_LENGTH,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
   type ParsedAttestation,
+  type SignableChallenge,
 } from "./attestation.ts";
 export type { VerificationBackend } from "./backend.ts";
+export {
+  describeChallenge,
+  type DescribedChallenge,
+} from "./challenge_message.ts";
 export { equalInConstantTime } from "./constant_time.ts";
 export { encodeBase64Url } from "./encode_base64_url.ts";
 export { calculateKid } from "./kid.ts";
@@ -55,6 +62,8 @@ export { parseAttestation } from "./parse_attestation.ts";
 export { toPublicJwk } from "./public_jwk.ts";
 export { resolveDidKey } from "./resolve_did_key.ts";
 export {
+  type AttestationPreview,
+  previewAttestation,
   signAttestation,
   type SignAttestationOptions,
 } from "./sign_attestation.ts";

@@ -26,10 +26,6 @@ export interface NodeCrypto {
     key: NodeKey,
     signature: Uint8Array,
   ): boolean;
-  /** Signs synchronously. */
-  sign(algorithm: null, message: Uint8Array, key: NodeKey): Uint8Array;
-  /** Takes over a key of WebCrypto, also one that can't be exported. */
-  readonly KeyObject: { from(key: CryptoKey): NodeKey };
 }
 
 interface NodeGlobal {

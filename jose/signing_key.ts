@@ -2,11 +2,6 @@
 
 import { isObject, type Jwk, type OpenObject } from "@sig/core";
 import { calculateKid } from "./kid.ts";
-import {
-  loadNodeCrypto,
-  type NodeCrypto,
-  type NodeKey,
-} from "./platform_crypto.ts";
 import { toPublicJwk } from "./public_jwk.ts";
 import { decode32, invalidKey, readKid, readPublicKey } from "./public_key.ts";
 import { importVerificationKey } from "./verification_key.ts";
@@ -122,19 +117,16 @@ async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
 }
 
 /**
- * Signatures by WebCrypto before `node:crypto` is loaded, where there is one:
- * it takes some 50 ms, which one append never pays. WebCrypto signs on another
- * thread, which costs more than the signature where appends come one by one.
+ * Signs by WebCrypto only. `node:crypto` would save some 20 microseconds a
+ * signature, and could take over only a key that can be exported: its
+ * `KeyObject.from` gives up what a non-extractable key is for, and is deprecated
+ * for that (DEP0204 of Node.js).
  */
-const WEB_SIGNATURES = 32;
-
 class PlatformSigningKey implements SigningKey {
   readonly kid: string;
   readonly publicJwk: Jwk;
   /** Not extractable. */
   readonly #key: CryptoKey;
-  #webLeft = WEB_SIGNATURES;
-  #node: { readonly crypto: NodeCrypto; readonly key: NodeKey } | undefined;
 
   constructor(kid: string, publicJwk: Jwk, key: CryptoKey) {
     this.kid = kid;
@@ -143,25 +135,8 @@ class PlatformSigningKey implements SigningKey {
   }
 
   async sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-    if (this.#webLeft-- === 0) this.#node = takeOver(this.#key);
-    if (this.#node !== undefined) {
-      const { crypto, key } = this.#node;
-      return new Uint8Array(crypto.sign(null, message, key));
-    }
     const copy = message.slice();
     const signature = await crypto.subtle.sign("Ed25519", this.#key, copy);
     return new Uint8Array(signature);
-  }
-}
-
-/** The key in `node:crypto`, or undefined where that can't be: WebCrypto stays. */
-function takeOver(
-  key: CryptoKey,
-): { readonly crypto: NodeCrypto; readonly key: NodeKey } | undefined {
-  const crypto = loadNodeCrypto();
-  try {
-    return crypto && { crypto, key: crypto.KeyObject.from(key) };
-  } catch {
-    return undefined;
   }
 }

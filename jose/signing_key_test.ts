@@ -1,5 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { calculateKid, generateSigningKey, importSigningKey } from "@sig/jose";
+import process from "node:process";
+import {
+  calculateKid,
+  generateSigningKey,
+  importSigningKey,
+  importVerificationKey,
+} from "@sig/jose";
 import { toPublicJwk } from "@sig/jose";
 import { expectSigError } from "./testdata/expect.ts";
 import { testJwk } from "./testdata/keys.ts";
@@ -126,9 +132,23 @@ Deno.test("a key as a browser exports it is accepted", async () => {
   assertEquals((await importSigningKey(exported)).publicJwk.alg, "EdDSA");
 });
 
-Deno.test("the signature is the same whichever platform part makes it", async () => {
-  const key = await importSigningKey(await generateSigningKey());
-  const message = new TextEncoder().encode("the same bytes");
-  const first = await key.sign(message);
-  for (let i = 0; i < 40; i++) assertEquals(await key.sign(message), first);
+Deno.test("a key that can't be exported is given to no other library", async () => {
+  const { KeyObject } = process.getBuiltinModule("node:crypto");
+  const { from } = KeyObject;
+  let taken = 0;
+  KeyObject.from = (key) => {
+    taken++;
+    return from(key);
+  };
+  try {
+    const key = await importSigningKey(await generateSigningKey());
+    const message = new Uint8Array(8);
+    const verifier = await importVerificationKey(key.publicJwk);
+    for (let i = 0; i < 100; i++) {
+      assert(await verifier.verify(await key.sign(message), message));
+    }
+  } finally {
+    KeyObject.from = from;
+  }
+  assertEquals(taken, 0);
 });

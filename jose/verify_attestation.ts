@@ -65,6 +65,7 @@ export interface VerifyAttestationOptions {
  *   audience: "https://shop.example",
  *   nonce: "n-1",
  *   scopes: [],
+ *   issued_at: "2026-01-31T09:00:00Z",
  *   expires_at: "2026-01-31T09:05:00Z",
  * };
  * const key = await importSigningKey(await generateSigningKey());

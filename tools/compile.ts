@@ -34,7 +34,7 @@ export const EXECUTABLES: readonly Executable[] = [
       "--allow-read",
       "--allow-write",
       "--allow-net",
-      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR",
+      "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD",
     ],
   },
   {
@@ -46,8 +46,9 @@ export const EXECUTABLES: readonly Executable[] = [
   {
     name: "sig-web",
     entry: "web/main.ts",
-    // Without the disk. `--store kv:PATH` needs it: that is for `sig web`.
-    permissions: ["--allow-net"],
+    // Without the disk. `--store kv:PATH` and `--store-password-file` need it:
+    // they are for `sig web`.
+    permissions: ["--allow-net", "--allow-env=SIG_REDIS_PASSWORD"],
   },
 ];
 

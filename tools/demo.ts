@@ -176,7 +176,7 @@ async function main(): Promise<void> {
   try {
     console.log(`# Repeat any of this yourself, from a folder of your own:
 #   ROOT=<the folder of this project>
-#   sig() { npx -y deno@2.9.6 run --allow-read --allow-write --allow-net --allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR --config $ROOT/deno.json $ROOT/cli/main.ts "$@"; }
+#   sig() { npx -y deno@2.9.6 run --allow-read --allow-write --allow-net --allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD --config $ROOT/deno.json $ROOT/cli/main.ts "$@"; }
 #   export SIG_KEYS_DIR=$PWD/keys`);
     const port = freePort();
     const host = `127.0.0.1:${port}`;

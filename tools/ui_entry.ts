@@ -24,6 +24,7 @@ export {
   type Warning,
 } from "../core/mod.ts";
 export { decodeBase64UrlStrict } from "../core/base64url.ts";
+export { checkSignableChallenge } from "../jose/challenge.ts";
 export { jwkToDidKey } from "../jose/did_key.ts";
 export { signAttestation } from "../jose/sign_attestation.ts";
 export { reportIssuer } from "../consumer/report_issuer.ts";

@@ -7,7 +7,9 @@ import {
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
+import { findPublicSign } from "@sig/api/flags";
 import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
+import { quote, SigError } from "@sig/core";
 import type { DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
@@ -81,6 +83,16 @@ export function createApp(options: AppOptions): App {
   const ttlSeconds = options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
   if (options.audiences.length === 0) {
     throw new RangeError("Cannot log anyone in: audiences must not be empty");
+  }
+  const publicSign = findPublicSign(options);
+  if (options.demo !== undefined && publicSign !== undefined) {
+    throw new SigError(
+      "invalid_request",
+      `Cannot serve the demo: ${
+        quote(publicSign.value)
+      } says that others reach this server`,
+      { context: { flag: publicSign.flag } },
+    );
   }
   const challenges = {
     store,

@@ -1,5 +1,11 @@
 import type { App } from "@sig/api/http";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { SigError } from "@sig/core";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { type AppOptions, createApp } from "./app.ts";
 import { createDemoIssuer } from "./demo/demo_issuer.ts";
 import { type GivenChallenge, Person } from "./testdata/independent_client.ts";
@@ -294,6 +300,28 @@ Deno.test("the demo's story: enrol, log in, be revoked, be refused and see why",
   assertEquals(former.body.reasons, [
     { code: "revoked", relationship_id, sequence: 2 },
   ]);
+});
+
+Deno.test("the demo is not served where others reach the application", async () => {
+  const now = () => new Date(START_MS);
+  const demo = await createDemoIssuer({ origin: ORIGIN, now });
+  const rows: readonly (readonly [Partial<AppOptions>, string, string])[] = [
+    [
+      { audiences: [ORIGIN, "https://login.acme.example"] },
+      "--audience",
+      "https://login.acme.example",
+    ],
+    [{ trustProxy: ["127.0.0.1/32"] }, "--trust-proxy", "127.0.0.1/32"],
+    [{ hosts: ["localhost", "acme.example"] }, "--host", "acme.example"],
+  ];
+  for (const [options, flag, value] of rows) {
+    const error = assertThrows(
+      () => new Site({ demo, ...options }),
+      SigError,
+      `Cannot serve the demo: "${value}" says that others reach this server`,
+    );
+    assertEquals([error.code, error.context.flag], ["invalid_request", flag]);
+  }
 });
 
 Deno.test("the demo's issuer is an issuer like any other", async () => {

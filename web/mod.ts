@@ -39,6 +39,6 @@ export {
   createMemoryStore,
   type MemoryStoreOptions,
 } from "./stores/memory_store.ts";
-export { openStore } from "./stores/open_store.ts";
+export { openStore, type OpenStoreOptions } from "./stores/open_store.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -17,13 +17,15 @@ import {
   type GivenFlags,
   parseDuration,
   readServerFlags,
+  requireOnlyHere,
   SERVER_FLAGS,
   serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { quote } from "@sig/core";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "./login/challenge.ts";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/jose";
+import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
@@ -54,6 +56,11 @@ const FLAGS: readonly FlagSpec[] = [
     name: "store",
     value: "memory|kv:PATH|redis://…",
     help: "where challenges are kept; memory unless told",
+  },
+  {
+    name: "store-password-file",
+    value: "FILE",
+    help: "holds the password of redis://…; else SIG_REDIS_PASSWORD does",
   },
   {
     name: "ttl",
@@ -90,8 +97,13 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(flags, "127.0.0.1:8788");
   const audiences = flags.texts("audience").map(checkAudience);
   const isDemo = flags.on("demo");
-  if (!settings.isLocal) checkPublic(flags, audiences, isDemo);
-  const store = await openNamedStore(flags.text("store") ?? "memory");
+  if (isDemo) requireOnlyHere("--demo", settings.publicSign);
+  if (!settings.isLocal) checkPublic(flags, audiences);
+  const { password, warnings } = await readStorePassword(flags, io);
+  const store = await openNamedStore(
+    flags.text("store") ?? "memory",
+    password,
+  );
   const named = audiences.flatMap(hostOf);
   const options = {
     issuers: flags.texts("issuer"),
@@ -120,27 +132,18 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         log,
       });
     },
+    warnings,
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     close: () => store.close(),
   };
 }
 
-async function openNamedStore(text: string) {
+async function openNamedStore(text: string, password: string | undefined) {
   const { openStore } = await import("./stores/open_store.ts");
-  return await openStore(text);
+  return await openStore(text, { password });
 }
 
-function checkPublic(
-  flags: GivenFlags,
-  audiences: readonly string[],
-  isDemo: boolean,
-): void {
-  if (isDemo) {
-    throw usageError("--demo is for servers that only this machine can reach", {
-      flag: "--demo",
-      hint: "Use --addr 127.0.0.1:PORT.",
-    });
-  }
+function checkPublic(flags: GivenFlags, audiences: readonly string[]): void {
   if (audiences.length === 0) {
     throw usageError("--audience is required where others can reach --addr", {
       flag: "--audience",

@@ -18,9 +18,15 @@ export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
+  type Exposure,
+  findPublicSign,
+  type PublicSign,
+} from "./public_sign.ts";
+export {
   type FlaggedServiceOptions,
   LOOPBACK_HOSTS,
   readServerFlags,
+  requireOnlyHere,
   SERVER_FLAGS,
   type ServerSettings,
   serviceOptionsOf,

@@ -1,7 +1,9 @@
 /** The flags that both servers have (INTERFACES §3, §4). @module */
 
+import { quote } from "@sig/core";
 import { type Address, isLoopback, parseAddress } from "./address.ts";
 import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+import { findPublicSign, type PublicSign } from "./public_sign.ts";
 import { usageError } from "./usage_error.ts";
 
 /** Flags of every server, in the order of its help. */
@@ -48,8 +50,13 @@ export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze([
 export interface ServerSettings {
   /** Where to listen. */
   readonly address: Address;
-  /** Whether only this machine can reach it. */
+  /** Whether it listens where only this machine can connect. */
   readonly isLocal: boolean;
+  /**
+   * What says that others reach it, by way of a proxy too; undefined: it is for
+   * this machine alone.
+   */
+  readonly publicSign: PublicSign | undefined;
   /** The Host list; undefined: every name. */
   readonly hosts: readonly string[] | undefined;
   /** As given. */
@@ -65,7 +72,8 @@ export interface ServerSettings {
 }
 
 /**
- * Reads the common flags.
+ * Reads the common flags, and of the programs' own those that say whom the
+ * server is for (`--audience`, `--public-url`).
  *
  * @param defaultAddress Where to listen unless told.
  * @throws {SigError} `invalid_request` with `context.flag`.
@@ -77,16 +85,19 @@ export function readServerFlags(
   const address = parseAddress(flags.text("addr") ?? defaultAddress);
   const isLocal = isLoopback(address.hostname);
   const allowInsecure = flags.on("allow-insecure");
-  if (allowInsecure && !isLocal) {
-    throw usageError(
-      "--allow-insecure is for servers that only this machine can reach",
-      { flag: "--allow-insecure", hint: "Use --addr 127.0.0.1:PORT." },
-    );
-  }
   const named = flags.texts("host");
+  const publicSign = findPublicSign({
+    address,
+    audiences: flags.texts("audience"),
+    publicUrl: flags.text("public-url"),
+    trustProxy: flags.texts("trust-proxy"),
+    hosts: named,
+  });
+  if (allowInsecure) requireOnlyHere("--allow-insecure", publicSign);
   return {
     address,
     isLocal,
+    publicSign,
     hosts: isLocal
       ? [...LOOPBACK_HOSTS, hostOf(address), ...named]
       : named.length > 0
@@ -98,6 +109,28 @@ export function readServerFlags(
     log: (flags.text("log") ?? "json") as ServerSettings["log"],
     allowInsecure,
   };
+}
+
+/**
+ * Refuses a flag where others reach the server.
+ *
+ * @param flag Such as `--demo`.
+ * @throws {SigError} `invalid_request` with `context.flag`.
+ */
+export function requireOnlyHere(
+  flag: string,
+  sign: PublicSign | undefined,
+): void {
+  if (sign === undefined) return;
+  throw usageError(
+    `${flag} is for servers that only this machine can reach`,
+    {
+      flag,
+      hint: sign.flag === "--addr"
+        ? "Use --addr 127.0.0.1:PORT."
+        : `${sign.flag} ${quote(sign.value)} says that others do.`,
+    },
+  );
 }
 
 /** What {@linkcode serviceOptionsOf} makes of the settings. */

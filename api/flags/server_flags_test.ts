@@ -7,11 +7,15 @@ import {
   serviceOptionsOf,
 } from "./server_flags.ts";
 
-const ADDR = { name: "addr", value: "HOST:PORT", help: "" };
+const OWN = [
+  { name: "addr", value: "HOST:PORT", help: "" },
+  { name: "audience", value: "ORIGIN|DID", help: "", repeat: true as const },
+  { name: "public-url", value: "ORIGIN", help: "" },
+];
 
 function read(...words: readonly string[]) {
   const flags = parseFlags(words, {
-    flags: [ADDR, ...SERVER_FLAGS],
+    flags: [...OWN, ...SERVER_FLAGS],
     seeHelp: "",
   });
   return readServerFlags(flags, "127.0.0.1:8787");
@@ -21,6 +25,7 @@ Deno.test("unless told, a server is for this machine alone", () => {
   assertEquals(read(), {
     address: { hostname: "127.0.0.1", port: 8787 },
     isLocal: true,
+    publicSign: undefined,
     hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
     rateLimit: undefined,
     trustProxy: [],
@@ -34,13 +39,12 @@ Deno.test("flags say what they say", () => {
   const settings = read(
     ...["--rate-limit", "20/s", "--max-concurrent", "7", "--log", "off"],
     ...["--trust-proxy", "10.0.0.0/8", "--trust-proxy", "::1/128"],
-    "--allow-insecure",
   );
   assertEquals(settings.rateLimit, { perSecond: 20 });
   assertEquals(settings.maxConcurrent, 7);
   assertEquals(settings.log, "off");
   assertEquals(settings.trustProxy, ["10.0.0.0/8", "::1/128"]);
-  assertEquals(settings.allowInsecure, true);
+  assertEquals(read("--allow-insecure").allowInsecure, true);
 });
 
 Deno.test("on loopback only known names are answered", () => {
@@ -90,6 +94,10 @@ Deno.test("numbers and addresses that can't be meant are refused", () => {
     ),
     [["--addr", "0.0.0.0:1", "--allow-insecure"], insecure],
     [["--addr", "[::ffff:127.0.0.1]:1", "--allow-insecure"], insecure],
+    [["--trust-proxy", "10.0.0.0/8", "--allow-insecure"], insecure],
+    [["--host", "acme.example", "--allow-insecure"], insecure],
+    [["--audience", "https://acme.example", "--allow-insecure"], insecure],
+    [["--public-url", "https://acme.example", "--allow-insecure"], insecure],
     [["--addr", "1"], '--addr "1" must be host:port'],
   ];
   for (const [words, why] of rows) {
@@ -105,10 +113,11 @@ Deno.test("numbers and addresses that can't be meant are refused", () => {
 Deno.test("settings become the options of both servers", () => {
   const settings = read(
     ...["--rate-limit", "20/s", "--max-concurrent", "7", "--host", "a.example"],
-    ...["--trust-proxy", "10.0.0.0/8", "--allow-insecure"],
+    ...["--trust-proxy", "10.0.0.0/8"],
   );
+  assertEquals(serviceOptionsOf(read("--allow-insecure")).allowPrivate, true);
   assertEquals(serviceOptionsOf(settings), {
-    allowPrivate: true,
+    allowPrivate: false,
     hosts: settings.hosts,
     rateLimit: { perSecond: 20 },
     trustProxy: ["10.0.0.0/8"],

@@ -2,6 +2,7 @@
 
 import { quote, SigError } from "@sig/core";
 import { listen } from "./listen.ts";
+import { readVariable } from "./read_variable.ts";
 import type { ServerIo } from "./server_io.ts";
 
 /**
@@ -23,6 +24,7 @@ export function createServerIo(): ServerIo {
     stderr: (text) => writeAll(Deno.stderr, text),
     log: writeLog,
     now: () => new Date(),
+    env: readVariable,
     readFile,
     serve: (address, respond) =>
       Promise.resolve().then(() => listen(address, respond)),

@@ -32,6 +32,8 @@ export interface Startup {
   ): App | Promise<App>;
   /** Lines for people, when it listens. */
   readonly notes?: (url: string) => readonly string[];
+  /** What whoever starts it should know; no secrets. */
+  readonly warnings?: readonly string[];
   /** Called when it has stopped. */
   readonly close?: () => Promise<void>;
 }
@@ -153,9 +155,7 @@ export async function serveUntilStopped(
     app = await startup.createApp(server.url, log);
     ready.resolve();
     announce(server.url);
-    for (const note of startup.notes?.(server.url) ?? []) {
-      io.stderr(`${note}\n`);
-    }
+    greet(startup, server.url, io);
     await Promise.race([stop, server.finished]);
   } finally {
     // What waits for an application that can't be made fails, and is answered.
@@ -165,6 +165,27 @@ export async function serveUntilStopped(
     await startup.close?.();
   }
   return 0;
+}
+
+/**
+ * Warnings and greetings, in the log's format: whoever collects lines of JSON
+ * must not meet one that is none.
+ */
+function greet(startup: Startup, url: string, io: ServerIo): void {
+  const { warnings = [], notes, log } = startup;
+  const lines = [
+    ...warnings.map((text) => ({ level: "warning", text })),
+    ...(notes?.(url) ?? []).map((text) => ({ level: "info", text })),
+  ];
+  const time = io.now().toISOString();
+  for (const { level, text } of lines) {
+    const line = log === "json"
+      ? JSON.stringify({ time, level, message: text })
+      : level === "info"
+      ? text
+      : `${level}: ${text}`;
+    io.stderr(`${escapeInvisible(line)}\n`);
+  }
 }
 
 const OWN_FLAGS: readonly FlagSpec[] = [

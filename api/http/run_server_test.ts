@@ -99,7 +99,11 @@ Deno.test("the address is the first line, when requests are answered", async () 
   });
   assertEquals([code, stdout], [0, "http://127.0.0.1:1\n"]);
   const [note, entry, rest] = stderr.split("\n");
-  assertEquals([note, rest], ["Open http://127.0.0.1:1/.", ""]);
+  assertEquals([JSON.parse(note!), rest], [{
+    time: "1970-01-01T00:00:00.000Z",
+    level: "info",
+    message: "Open http://127.0.0.1:1/.",
+  }, ""]);
   assertEquals(JSON.parse(entry!).client, "192.0.2.1");
   assertEquals(steps, [
     "serve",
@@ -239,4 +243,21 @@ Deno.test("words that can't be meant end the process with what was meant", async
       `sig-test: invalid_request: Cannot run: ${stderr}\n`,
     );
   }
+});
+
+Deno.test("greetings and warnings are in the log's format", async () => {
+  const warnings = ["mind \u001b[2J this"];
+  for (const log of ["text", "off"] as const) {
+    const { stderr } = await run([], { startup: { log, warnings } });
+    assertEquals(
+      stderr,
+      "warning: mind \\u001b[2J this\nOpen http://127.0.0.1:1/.\n",
+    );
+  }
+  const { stderr } = await run([], { startup: { log: "json", warnings } });
+  const lines = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(lines.map(({ level, message }) => [level, message]), [
+    ["warning", warnings[0]],
+    ["info", "Open http://127.0.0.1:1/."],
+  ]);
 });

@@ -28,6 +28,8 @@ export interface ServerIo {
   log?(text: string): Promise<void>;
   /** The clock. */
   now(): Date;
+  /** A variable of the environment; undefined when unset or not readable. */
+  env?(name: string): string | undefined;
   /** A whole file; rejects with `source_not_found`, `document_too_large`. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */

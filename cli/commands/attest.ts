@@ -1,7 +1,8 @@
 import { JsonError, parseJson, SigError } from "@sig/core";
-import type { SignAttestationOptions } from "@sig/jose";
+import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
 import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import type { Io } from "../io.ts";
+import { safe, writeJson } from "../output.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
@@ -10,7 +11,7 @@ export const attest: Command = {
   name: "attest",
   summary: "answer a login challenge with your key",
   description:
-    "Prints the attestation to give back to the site. Read the challenge's\nmessage first: it says which site asks for what.",
+    "Says on standard error what gets signed: for which site, as whom, with what.\nThen prints the attestation to give back to that site. A challenge whose own\nmessage says something else is refused.",
   flags: [
     {
       name: "challenge",
@@ -26,7 +27,8 @@ export const attest: Command = {
     {
       name: "subject",
       value: "DID",
-      help: "a did:web of yours; the key's did:key unless told",
+      help:
+        "a did:web of yours; the key's did:key unless told, whoever is asked for",
     },
     {
       name: "scope",
@@ -53,23 +55,39 @@ export const attest: Command = {
       ? await io.readStdin(MAX_CHALLENGE_BYTES)
       : await io.readFile(source, MAX_CHALLENGE_BYTES);
     const challenge = readChallenge(bytes);
-    const { signAttestation } = await import("@sig/jose");
+    const { previewAttestation, signAttestation } = await import("@sig/jose");
     const { readSigningKey } = await import("../private_key.ts");
     const subject = call.text("subject");
     const scopes = call.texts("scope");
-    const attestation = await signAttestation({
+    const options: SignAttestationOptions = {
       // Its members are judged there.
       challenge: challenge as SignAttestationOptions["challenge"],
       key: await readSigningKey(call, file),
       now: io.now,
       ...(subject === undefined ? {} : { subject }),
       ...(scopes.length === 0 ? {} : { scopes }),
-    });
-    if (call.format === "json") writeJson(io, { attestation });
+    };
+    const preview = previewAttestation(options);
+    if (call.format === "text") showPreview(io, preview);
+    const attestation = await signAttestation(options);
+    if (call.format === "json") writeJson(io, { attestation, ...preview });
     else io.stdout(`${attestation}\n`);
     return 0;
   },
 };
+
+/** Before anything is signed: what it will mean to whoever gets it. */
+function showPreview(io: Io, preview: AttestationPreview): void {
+  const { audience, subject, scopes, require, expires_at } = preview;
+  const lines = [
+    `Signing in at  ${audience}`,
+    `as             ${subject}`,
+    `granting       ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
+    ...(require.length === 0 ? [] : [`required       ${require.join(", ")}`]),
+    `valid until    ${expires_at}`,
+  ];
+  io.stderr(`${lines.map(safe).join("\n")}\n`);
+}
 
 function readChallenge(bytes: Uint8Array): unknown {
   try {

@@ -15,6 +15,7 @@ export const CHALLENGE = {
   audience: "https://shop.example",
   nonce: "6nGp0b1ZcVnH3mT9yQ2rWw",
   scopes: ["email", "profile"],
+  issued_at: "2026-01-31T09:00:00Z",
   expires_at: "2026-01-31T09:05:00Z",
 };
 

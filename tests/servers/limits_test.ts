@@ -128,6 +128,7 @@ for (const name of SERVERS) {
       ...[
         "--rate-limit",
         "1/s",
+        "--public",
         "--trust-proxy",
         "127.0.0.0/8",
         "--log",

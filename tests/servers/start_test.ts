@@ -81,6 +81,35 @@ for (const name of SERVERS) {
     );
   });
 
+  Deno.test(`${name}: what is reached through a proxy is not for this machine alone`, async () => {
+    const exposed = [
+      ["--trust-proxy", "127.0.0.1/32"],
+      ["--host", "sig.acme.example"],
+      name === "api"
+        ? ["--public-url", "https://sig.acme.example"]
+        : ["--audience", "https://login.acme.example"],
+    ];
+    const onlyHere = name === "api" ? [] : ["--demo"];
+    await Promise.all(exposed.map(async ([flag = "", value = ""]) => {
+      const words = ["--addr", "127.0.0.1:0", flag, value];
+      const [line, hint] = await refusal(name, [...words, ...onlyHere]);
+      assertEquals(
+        line,
+        name === "api"
+          ? "invalid_request: Cannot run: a server that others can reach needs --token-file, or --public"
+          : "invalid_request: Cannot run: --demo is for servers that only this machine can reach",
+      );
+      assertStringIncludes(hint ?? "", `${flag} "${value}" says that `);
+      const insecure = await refusal(name, [
+        ...[...words, "--allow-insecure", "--public"],
+      ]);
+      assertEquals(insecure, [
+        "invalid_request: Cannot run: --allow-insecure is for servers that only this machine can reach",
+        `${flag} "${value}" says that others do.`,
+      ]);
+    }));
+  });
+
   Deno.test(`${name}: words that can't be meant are refused with what is near`, async () => {
     const known = ["--addr", "127.0.0.1:0"];
     await Promise.all(
@@ -116,6 +145,7 @@ for (const name of SERVERS) {
     );
     const [line, hint] = await refusal(name, [
       ...known,
+      "--public",
       "--trust-proxy",
       "all",
     ]);
@@ -153,7 +183,7 @@ for (const name of SERVERS) {
   Deno.test(`${name}: the network of loopback is all that a server needs`, async () => {
     for (
       const args of [
-        ...[[], ["--trust-proxy", "10.0.0.0/8", "--rate-limit", "5/s"]],
+        ...[[], ["--public", "--trust-proxy", "10.0.0.0/8"]],
         ...[["--issuer", "acme.example", "--allow-insecure"]],
         ...(name === "web" ? [["--demo"]] : []),
       ]
@@ -172,7 +202,9 @@ for (const name of SERVERS) {
 
   Deno.test(`${name}: a name that a proxy gives is answered with --host`, async () => {
     const proxied = "sig.acme.example";
-    await using server = await ServerProcess.start(name, ["--host", proxied]);
+    await using server = await ServerProcess.start(name, [
+      ...["--public", "--host", proxied],
+    ]);
     for (
       const [host, status] of [
         [proxied, 200],

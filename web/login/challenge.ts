@@ -1,9 +1,5 @@
 /** A login challenge as it is sent (PROTOCOL §7). @module */
 
-/** Seconds that a challenge may live at least (PROTOCOL §7). */
-export const MIN_TTL_SECONDS = 30;
-/** Seconds that a challenge may live at most. */
-export const MAX_TTL_SECONDS = 900;
 /** Seconds that a challenge lives unless told. */
 export const DEFAULT_TTL_SECONDS = 300;
 

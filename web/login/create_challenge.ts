@@ -7,15 +7,14 @@ import {
   quote,
   SigError,
 } from "@sig/core";
-import { encodeBase64Url } from "@sig/jose";
-import type { ChallengeStore } from "../stores/challenge_store.ts";
 import {
-  type Challenge,
-  DEFAULT_TTL_SECONDS,
+  describeChallenge,
+  encodeBase64Url,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
-} from "./challenge.ts";
-import { describeChallenge } from "./challenge_message.ts";
+} from "@sig/jose";
+import type { ChallengeStore } from "../stores/challenge_store.ts";
+import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";
 import { RequestMembers } from "../request_members.ts";
 import { checkSubject } from "./subject_did.ts";

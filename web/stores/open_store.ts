@@ -7,6 +7,12 @@ import { createMemoryStore } from "./memory_store.ts";
 
 const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
 
+/** Options of {@linkcode openStore}. */
+export interface OpenStoreOptions {
+  /** The password of a `redis:` store whose URL has none; a secret. */
+  readonly password?: string | undefined;
+}
+
 /**
  * Opens the store that a text names: `memory`; `kv:PATH` (Deno KV in a file;
  * needs `deno run --unstable-kv`), `kv:` (the platform's own database, as on
@@ -29,7 +35,10 @@ const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
  * `store_unavailable` when it can't be opened. Neither shows a URL's
  * credentials.
  */
-export async function openStore(text: string): Promise<ChallengeStore> {
+export async function openStore(
+  text: string,
+  { password }: OpenStoreOptions = {},
+): Promise<ChallengeStore> {
   if (text === "memory") return createMemoryStore();
   if (text.startsWith("kv:")) {
     const path = text.slice("kv:".length);
@@ -43,7 +52,9 @@ export async function openStore(text: string): Promise<ChallengeStore> {
     const { parseRedisUrl } = await import("./redis_address.ts");
     const address = parseRedisUrl(text);
     const { openRedisStore } = await import("./redis_store.ts");
-    return await openRedisStore(address);
+    return await openRedisStore(
+      password === undefined ? address : { ...address, password },
+    );
   }
   throw unknownStore(text, `it must be ${FORMS}`);
 }

@@ -179,6 +179,37 @@ redisTest(
     }, ["--requirepass", "s3cret/pw"]),
 );
 
+redisTest(
+  "a password besides the URL logs in, with and without a name",
+  () =>
+    withRedis(async (redis) => {
+      const named = redis.url.replace("//", "//alice@");
+      for (
+        const [url, password] of [
+          [redis.url, "s3cret/pw"],
+          [named, "al1ce pw"],
+          [`${named}/2`, "al1ce pw"],
+        ] as const
+      ) {
+        const store = await openStore(url, { password });
+        await store.create(recordOf(), AT);
+        await store.close();
+        for (const wrong of ["wr0ng", undefined]) {
+          const error = await expectSigError(
+            () => openStore(url, { password: wrong }),
+            "store_unavailable",
+            "that lets us in (",
+          );
+          const shown = Deno.inspect(error, { depth: 20, showHidden: true });
+          assertEquals(/wr0ng|s3cret|al1ce|alice/.test(shown), false, shown);
+        }
+      }
+    }, [
+      ...["--requirepass", "s3cret/pw"],
+      ...["--user", "alice", "on", ">al1ce pw", "~sig:challenge:*", "+@all"],
+    ]),
+);
+
 redisTest("nobody there is said at once", async () => {
   const port = freePort();
   await expectSigError(

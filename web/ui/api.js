@@ -27,7 +27,7 @@
  * @property {string} nonce
  * @property {readonly string[]} scopes
  * @property {string | null} subject
- * @property {unknown} require
+ * @property {readonly string[] | null} require
  * @property {string} issued_at
  * @property {string} expires_at
  * @property {string} message

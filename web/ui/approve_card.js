@@ -11,6 +11,7 @@ import { shortened } from "./format.js";
  * @param {object} options
  * @param {import("./api.js").Challenge | undefined} options.challenge
  * @param {import("./key_store.js").StoredKey | undefined} options.key
+ * @param {string | undefined} options.fault Why it must not be signed.
  * @param {boolean} options.expired
  * @param {boolean} options.canHoldKeys
  * @param {(scopes: readonly string[]) => void} options.onApprove
@@ -19,7 +20,7 @@ import { shortened } from "./format.js";
  * @param {() => void} options.onAgain
  */
 export function showApproval(container, options) {
-  const { challenge, key, expired, canHoldKeys } = options;
+  const { challenge, fault, key, expired, canHoldKeys } = options;
   if (challenge === undefined) {
     fill(
       container,
@@ -43,6 +44,17 @@ export function showApproval(container, options) {
           { type: "button", class: "primary", onclick: options.onAgain },
           "Ask again",
         ),
+      ),
+    );
+    return;
+  }
+  if (fault !== undefined) {
+    fill(
+      container,
+      notice(
+        "danger",
+        el("p", {}, el("strong", {}, "This request must not be signed. ")),
+        el("p", {}, shown(fault)),
       ),
     );
     return;

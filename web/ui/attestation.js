@@ -2,7 +2,28 @@
 /// <reference lib="dom" />
 /** Answering a challenge with the key of this browser (PROTOCOL §7). @module */
 
-import { decodeBase64UrlStrict, signAttestation } from "./verify.js";
+import {
+  checkSignableChallenge,
+  decodeBase64UrlStrict,
+  isSigError,
+  signAttestation,
+} from "./verify.js";
+
+/**
+ * A request in the words that its signed members make, or why it must not be
+ * signed. The text that was sent along is compared, never shown.
+ *
+ * @param {import("./api.js").Challenge} challenge
+ * @returns {{ text: string, fault?: undefined } | { text?: undefined, fault: string }}
+ */
+export function readRequest(challenge) {
+  try {
+    return { text: checkSignableChallenge(challenge).text };
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return { fault: error.message };
+  }
+}
 
 /**
  * @param {import("./api.js").Challenge} challenge

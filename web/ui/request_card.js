@@ -13,13 +13,14 @@ const LAST_CALL_SECONDS = 30;
  * @param {HTMLElement} container
  * @param {object} options
  * @param {import("./api.js").Challenge} options.challenge
+ * @param {string | undefined} options.text It in words, made of its members.
  * @param {() => Date} options.now The server's clock.
  * @param {() => void} options.onExpired
  * @param {() => void} options.onAnother The person wants another request.
  * @returns {{ heading: HTMLElement, close(): void }} `close` it once answered.
  */
 export function showRequest(container, options) {
-  const { challenge, now, onExpired, onAnother } = options;
+  const { challenge, text, now, onExpired, onAnother } = options;
   const heading = el(
     "h3",
     { class: "who", tabindex: -1 },
@@ -44,11 +45,11 @@ export function showRequest(container, options) {
       admits(challenge.require),
       ["Time left", timer.element],
     ]),
-    el("h4", {}, "Its message"),
-    el(
+    text === undefined ? null : el("h4", {}, "What it comes to"),
+    text === undefined ? null : el(
       "pre",
       { class: "message", tabindex: 0 },
-      shown(challenge.message, { lines: true }),
+      shown(text, { lines: true }),
     ),
     el(
       "div",

@@ -4,7 +4,12 @@
 
 import { isRecord, Problem } from "./api.js";
 import { showApproval } from "./approve_card.js";
-import { attest, clockOf, decodeAttestation } from "./attestation.js";
+import {
+  attest,
+  clockOf,
+  decodeAttestation,
+  readRequest,
+} from "./attestation.js";
 import { byId, el, fill, focusOn, notice } from "./dom.js";
 import { showKey } from "./key_card.js";
 import { createKey, findMissing, forgetKey, loadKey } from "./key_store.js";
@@ -62,7 +67,7 @@ export async function createSignIn({ config, api, readFeed, watcher }) {
   const missing = await findMissing();
   /** @type {StoredKey | undefined} */
   let key = missing === undefined ? await loadKey() : undefined;
-  /** @type {{ challenge: Challenge, now: () => Date, close(): void } | undefined} */
+  /** @type {{ challenge: Challenge, fault: string | undefined, now: () => Date, close(): void } | undefined} */
   let request;
   let expired = false;
   let answered = false;
@@ -94,11 +99,13 @@ export async function createSignIn({ config, api, readFeed, watcher }) {
         ...(pin.checked && key ? { subject: key.did } : {}),
       });
       const now = clockOf(challenge);
+      const { text, fault } = readRequest(challenge);
       expired = false;
       requestForm.hidden = true;
       requestCard.hidden = false;
       const { heading, close } = showRequest(requestCard, {
         challenge,
+        text,
         now,
         onExpired() {
           expired = true;
@@ -114,7 +121,7 @@ export async function createSignIn({ config, api, readFeed, watcher }) {
           scopes.focus();
         },
       });
-      request = { challenge, now, close };
+      request = { challenge, fault, now, close };
       renderKey();
       renderApproval();
       watcher.onRequest(heading);
@@ -270,6 +277,7 @@ export async function createSignIn({ config, api, readFeed, watcher }) {
     if (answered) return;
     showApproval(approveCard, {
       challenge: request?.challenge,
+      fault: request?.fault,
       key,
       expired,
       canHoldKeys: missing === undefined,

@@ -526,8 +526,8 @@ function parseTimestamp(text2) {
   };
 }
 function validInstant(timestamp2) {
-  const instant = parseTimestamp(timestamp2);
-  if (instant !== void 0) return instant;
+  const instant2 = parseTimestamp(timestamp2);
+  if (instant2 !== void 0) return instant2;
   throw new TypeError("Cannot use timestamp: it must be validated first");
 }
 function digits(text2, from, to) {
@@ -570,10 +570,10 @@ function instantOf(date) {
     nanoseconds: (ms - seconds * 1e3) * 1e6
   };
 }
-function addSeconds(instant, seconds) {
+function addSeconds(instant2, seconds) {
   return {
-    ...instant,
-    seconds: instant.seconds + seconds
+    ...instant2,
+    seconds: instant2.seconds + seconds
   };
 }
 function formatInstant({ seconds, nanoseconds }) {
@@ -644,8 +644,8 @@ var Fields = class {
     const value = this.required(name);
     if (value === void 0) return void 0;
     if (value === null && nullable) return null;
-    const instant = parseTimestamp(value);
-    if (instant !== void 0) return instant;
+    const instant2 = parseTimestamp(value);
+    if (instant2 !== void 0) return instant2;
     return this.report(name, "invalid_field", `must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z${nullable ? ", or null" : ""}`);
   }
   /** An optional member of a type; null counts as absent (PROTOCOL §3). */
@@ -958,11 +958,11 @@ function resolveAsOf(state, asOf) {
   };
   const sequence = typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf;
   if (typeof sequence === "string") {
-    const instant = timestamp("as_of", sequence);
-    const events = Math.min(state.history.prefixAt(instant), state.last_sequence);
+    const instant2 = timestamp("as_of", sequence);
+    const events = Math.min(state.history.prefixAt(instant2), state.last_sequence);
     return {
       events,
-      instant
+      instant: instant2
     };
   }
   if (!isSequence(sequence)) {
@@ -989,8 +989,8 @@ function isDigits(text2) {
   return /^[0-9]+$/.test(text2);
 }
 function timestamp(name, text2) {
-  const instant = parseTimestamp(text2);
-  if (instant !== void 0) return instant;
+  const instant2 = parseTimestamp(text2);
+  if (instant2 !== void 0) return instant2;
   throw new SigError("invalid_request", `Cannot judge ${name} ${quote(text2)}: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`, {
     context: {
       pointer: `/${name}`
@@ -1073,20 +1073,20 @@ function standingOf(history, relationshipId, moment) {
   if (versions.length === 0) return void 0;
   return moment.tense === "now" ? standingNow(versions, moment.instant) : standingThen(versions, moment.instant);
 }
-function standingNow(versions, instant) {
+function standingNow(versions, instant2) {
   const { state } = versions.at(-1);
-  const status = state.status === "revoked" ? "revoked" : validity(state, instant);
+  const status = state.status === "revoked" ? "revoked" : validity(state, instant2);
   return {
     state,
     status,
     known: true
   };
 }
-function standingThen(versions, instant) {
-  const at = versions.findLastIndex((version) => compareInstants(version.issuedAt, instant) <= 0);
+function standingThen(versions, instant2) {
+  const at = versions.findLastIndex((version) => compareInstants(version.issuedAt, instant2) <= 0);
   const revokes = at < 0 ? versions : versions.slice(at + 1);
-  const revoke = revokes.find(({ endsEarlierFrom }) => endsEarlierFrom !== void 0 && compareInstants(endsEarlierFrom, instant) <= 0);
-  if (at < 0) return beforeFirst(versions, instant, revoke);
+  const revoke = revokes.find(({ endsEarlierFrom }) => endsEarlierFrom !== void 0 && compareInstants(endsEarlierFrom, instant2) <= 0);
+  if (at < 0) return beforeFirst(versions, instant2, revoke);
   const { state } = versions[at];
   if (state.status === "revoked") {
     return {
@@ -1098,14 +1098,14 @@ function standingThen(versions, instant) {
   if (revoke) return ended(revoke, state);
   return {
     state,
-    status: validity(state, instant),
+    status: validity(state, instant2),
     known: true
   };
 }
-function beforeFirst(versions, instant, revoke) {
+function beforeFirst(versions, instant2, revoke) {
   const { state } = versions[0];
   const { valid_from: from } = state;
-  const begun = from !== null && compareInstants(validInstant(from), instant) <= 0;
+  const begun = from !== null && compareInstants(validInstant(from), instant2) <= 0;
   if (!begun) return {
     state,
     status: "not_yet_valid",
@@ -1114,7 +1114,7 @@ function beforeFirst(versions, instant, revoke) {
   if (revoke) return ended(revoke, state);
   return {
     state,
-    status: validity(state, instant),
+    status: validity(state, instant2),
     known: true
   };
 }
@@ -1132,9 +1132,9 @@ function ended(revoke, state) {
     known: true
   };
 }
-function validity({ valid_from, valid_until }, instant) {
-  if (valid_from !== null && compareInstants(instant, validInstant(valid_from)) < 0) return "not_yet_valid";
-  if (valid_until !== null && compareInstants(instant, validInstant(valid_until)) >= 0) return "expired";
+function validity({ valid_from, valid_until }, instant2) {
+  if (valid_from !== null && compareInstants(instant2, validInstant(valid_from)) < 0) return "not_yet_valid";
+  if (valid_until !== null && compareInstants(instant2, validInstant(valid_until)) >= 0) return "expired";
   return "active";
 }
 
@@ -1982,9 +1982,9 @@ var HistoryBuilder = class {
       nanoseconds
     };
   }
-  prefixAt(instant) {
+  prefixAt(instant2) {
     let events = 0;
-    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant) <= 0) events++;
+    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
     return events;
   }
   /** Adds the next event; one that does not apply leaves its time only. */
@@ -2130,6 +2130,141 @@ function replay(events, options = {}) {
   };
 }
 
+// jose/attestation.ts
+var MAX_ATTESTATION_LENGTH = 8 * 1024;
+var MIN_TTL_SECONDS = 30;
+var MAX_TTL_SECONDS = 900;
+
+// jose/challenge_message.ts
+function describeChallenge(challenge) {
+  const { scopes, require: require2 } = challenge;
+  const lines = [
+    `${challenge.audience} wants you to sign in with your key:`,
+    challenge.subject ?? "any did:key or did:web of yours",
+    "",
+    `You grant: ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
+    ...require2 === null ? [] : [
+      `You must have: ${require2.join(", ")}`
+    ],
+    "Agree only if you are on this site and started this yourself.",
+    "",
+    `URI: ${challenge.audience}`,
+    "Version: 1",
+    `Nonce: ${challenge.nonce}`,
+    `Issued At: ${challenge.issued_at}`,
+    `Expiration Time: ${challenge.expires_at}`,
+    `Request ID: ${challenge.challenge_id}`
+  ];
+  return lines.map(escapeInvisible).join("\n");
+}
+
+// jose/json_object.ts
+var MAX_KID_LENGTH2 = 256;
+function member(object, name) {
+  return Object.hasOwn(object, name) ? object[name] : void 0;
+}
+function isKid(value) {
+  return isIdentifier(value) && value.length <= MAX_KID_LENGTH2;
+}
+
+// jose/challenge.ts
+var MAX_SCOPES = 32;
+var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+function checkChallenge(challenge) {
+  if (!isObject(challenge)) {
+    throw fault2("invalid_field", "", "it must be one JSON object");
+  }
+  const subject = member(challenge, "subject") ?? void 0;
+  if (subject !== void 0 && !isIdentifier(subject)) {
+    throw fault2("invalid_field", "/subject", "must be a DID or null");
+  }
+  return {
+    challengeId: text(challenge, "challenge_id"),
+    audience: text(challenge, "audience"),
+    nonce: text(challenge, "nonce"),
+    scopes: readScopes(required(challenge, "scopes")),
+    subject,
+    expiresAt: instant(challenge, "expires_at")
+  };
+}
+function checkSignableChallenge(challenge) {
+  const checked = checkChallenge(challenge);
+  const { audience, scopes, subject, expiresAt } = checked;
+  const members = challenge;
+  if (!isAudience(audience)) {
+    throw fault2("invalid_field", "/audience", "must be an origin or a DID");
+  }
+  if (scopes.length > MAX_SCOPES || new Set(scopes).size < scopes.length) {
+    throw fault2("invalid_field", "/scopes", `must be at most ${MAX_SCOPES} scope tokens, each once`);
+  }
+  requireLife(instant(members, "issued_at"), expiresAt);
+  const require2 = readRequire(member(members, "require") ?? null);
+  const text2 = describeChallenge({
+    challenge_id: checked.challengeId,
+    audience,
+    nonce: checked.nonce,
+    scopes,
+    subject: subject ?? null,
+    require: require2,
+    issued_at: members.issued_at,
+    expires_at: members.expires_at
+  });
+  const message = member(members, "message");
+  if (message !== void 0 && message !== text2) {
+    throw new SigError("invalid_field", "Cannot use challenge: /message does not say what would be signed", {
+      context: {
+        pointer: "/message",
+        hint: "Somebody may have changed it on its way. Begin the login again, on the site itself."
+      }
+    });
+  }
+  return {
+    ...checked,
+    require: require2 ?? [],
+    text: text2
+  };
+}
+function isAudience(text2) {
+  return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text2) || /^https?:/.test(text2) && URL.parse(text2)?.origin === text2;
+}
+function requireLife(from, to) {
+  const seconds = to.seconds - from.seconds + (to.nanoseconds - from.nanoseconds) / 1e9;
+  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return;
+  throw fault2("invalid_field", "/expires_at", `must lie ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s after issued_at`);
+}
+function readRequire(require2) {
+  if (require2 === null) return null;
+  if (Array.isArray(require2) && require2.every(isIdentifier)) return require2;
+  throw fault2("invalid_field", "/require", "must be null or an array of strings without control characters");
+}
+function instant(challenge, name) {
+  const value = parseTimestamp(required(challenge, name));
+  if (value !== void 0) return value;
+  throw fault2("invalid_field", `/${name}`, "must be an RFC 3339 UTC timestamp");
+}
+function readScopes(scopes) {
+  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
+  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
+}
+function required(challenge, name) {
+  if (Object.hasOwn(challenge, name)) return challenge[name];
+  throw fault2("missing_field", `/${name}`, "is required");
+}
+function text(challenge, name) {
+  const value = required(challenge, name);
+  if (isIdentifier(value)) return value;
+  throw fault2("invalid_field", `/${name}`, "must be a non-empty string without control characters");
+}
+function fault2(code, pointer, why) {
+  const place = pointer === "" ? "" : `${pointer} `;
+  return new SigError(code, `Cannot use challenge: ${place}${why}`, {
+    context: {
+      pointer
+    }
+  });
+}
+
 // npm:deno-std@1.4.0/encoding/_validate_binary_like.js
 var encoder3 = new TextEncoder();
 function getTypeName(value) {
@@ -2192,6 +2327,29 @@ var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 var DIGITS = Int8Array.from({
   length: 128
 }, (_, code) => ALPHABET2.indexOf(String.fromCharCode(code)));
+var CHUNK = 9;
+function decodeBase582(text2) {
+  let number = 0n;
+  for (let from = 0; from < text2.length; from += CHUNK) {
+    const to = Math.min(from + CHUNK, text2.length);
+    let chunk = 0;
+    for (let i = from; i < to; i++) {
+      const digit = DIGITS[text2.charCodeAt(i)] ?? -1;
+      if (digit < 0) return void 0;
+      chunk = chunk * 58 + digit;
+    }
+    number = number * BigInt(58 ** (to - from)) + BigInt(chunk);
+  }
+  let zeroes = 0;
+  while (text2[zeroes] === "1") zeroes++;
+  const hex = number === 0n ? "" : number.toString(16);
+  const length = zeroes + Math.ceil(hex.length / 2);
+  const bytes = new Uint8Array(length);
+  for (let i = length - 1, end = hex.length; end > 0; i--, end -= 2) {
+    bytes[i] = Number.parseInt(hex.slice(Math.max(end - 2, 0), end), 16);
+  }
+  return bytes;
+}
 
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
@@ -2368,15 +2526,6 @@ function squareOf(z, times = 1) {
   return result;
 }
 
-// jose/json_object.ts
-var MAX_KID_LENGTH2 = 256;
-function member(object, name) {
-  return Object.hasOwn(object, name) ? object[name] : void 0;
-}
-function isKid(value) {
-  return isIdentifier(value) && value.length <= MAX_KID_LENGTH2;
-}
-
 // jose/public_key.ts
 var POINT_HINTS = {
   "non-canonical": "x is not a canonical point encoding (expected y < 2^255-19)",
@@ -2436,58 +2585,41 @@ var MULTICODEC = [
   237,
   1
 ];
+var MAX_DID_KEY_LENGTH = 128;
+function readDidKey(did) {
+  if (/^did:(?!key:)[a-z0-9]+:/.test(did)) {
+    throw new SigError("unsupported_did_method", `Cannot use ${quote(did)}: only did:key is supported here`);
+  }
+  const bytes = decodeDidKey(did);
+  if (bytes[0] !== MULTICODEC[0] || bytes[1] !== MULTICODEC[1]) {
+    throw invalidKey("the did:key is not an Ed25519 key (expected z6Mk\u2026)");
+  }
+  const key = bytes.slice(MULTICODEC.length);
+  if (key.length !== 32) {
+    throw invalidKey(`the did:key has ${key.length} bytes (expected 32)`);
+  }
+  const fault3 = findPublicKeyFault(key);
+  if (fault3 !== void 0) throw invalidKey(fault3);
+  return {
+    x: encodeBase64Url2(key),
+    bytes: key
+  };
+}
 function jwkToDidKey(jwk) {
   const { bytes } = readPublicKey(jwk);
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
 }
-
-// jose/attestation.ts
-var MAX_ATTESTATION_LENGTH = 8 * 1024;
-
-// jose/challenge.ts
-var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-function checkChallenge(challenge) {
-  if (!isObject(challenge)) {
-    throw fault2("invalid_field", "", "it must be one JSON object");
+function decodeDidKey(did) {
+  const malformed2 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  if (!did.startsWith("did:key:z")) {
+    throw malformed2("it must be did:key:z\u2026 (base58btc)");
   }
-  const subject = member(challenge, "subject") ?? void 0;
-  if (subject !== void 0 && !isIdentifier(subject)) {
-    throw fault2("invalid_field", "/subject", "must be a DID or null");
+  if (did.length > MAX_DID_KEY_LENGTH) {
+    throw malformed2(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
   }
-  const expiresAt = parseTimestamp(required(challenge, "expires_at"));
-  if (expiresAt === void 0) {
-    throw fault2("invalid_field", "/expires_at", "must be an RFC 3339 UTC timestamp");
-  }
-  return {
-    challengeId: text(challenge, "challenge_id"),
-    audience: text(challenge, "audience"),
-    nonce: text(challenge, "nonce"),
-    scopes: readScopes(required(challenge, "scopes")),
-    subject,
-    expiresAt
-  };
-}
-function readScopes(scopes) {
-  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
-  throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
-}
-function required(challenge, name) {
-  if (Object.hasOwn(challenge, name)) return challenge[name];
-  throw fault2("missing_field", `/${name}`, "is required");
-}
-function text(challenge, name) {
-  const value = required(challenge, name);
-  if (isIdentifier(value)) return value;
-  throw fault2("invalid_field", `/${name}`, "must be a non-empty string without control characters");
-}
-function fault2(code, pointer, why) {
-  const place = pointer === "" ? "" : `${pointer} `;
-  return new SigError(code, `Cannot use challenge: ${place}${why}`, {
-    context: {
-      pointer
-    }
-  });
+  const bytes = decodeBase582(did.slice("did:key:z".length));
+  if (bytes !== void 0) return bytes;
+  throw malformed2("what follows the z must be base58");
 }
 
 // jose/signing_input.ts
@@ -2512,36 +2644,57 @@ async function signJws(header, payload, key) {
 
 // jose/sign_attestation.ts
 async function signAttestation(options) {
-  const { key } = options;
-  const challenge = checkChallenge(options.challenge);
-  const subject = chooseSubject(options, challenge);
-  const claims = {
-    iss: subject.did,
-    sub: subject.did,
-    aud: challenge.audience,
-    nonce: challenge.nonce,
-    jti: challenge.challengeId,
-    ...chooseTimes(options, challenge),
-    ...chooseScope(options, challenge)
-  };
+  const { claims, kid } = prepare(options);
   const header = {
     alg: "EdDSA",
     typ: ATTESTATION_TYP,
-    kid: subject.kid
+    kid
   };
-  const jws = await signJws(header, JSON.stringify(claims), key);
+  const jws = await signJws(header, JSON.stringify(claims), options.key);
   const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
   throw refuse("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
 }
-function refuse(code, why) {
-  return new SigError(code, `Cannot sign attestation: ${why}`);
+function prepare(options) {
+  const challenge = checkSignableChallenge(options.challenge);
+  const { audience, require: require2, expiresAt } = challenge;
+  const subject = chooseSubject(options, challenge);
+  const times = chooseTimes(options, challenge);
+  const scopes = chooseScopes(options, challenge);
+  return {
+    claims: {
+      iss: subject.did,
+      sub: subject.did,
+      aud: audience,
+      nonce: challenge.nonce,
+      jti: challenge.challengeId,
+      ...times,
+      ...scopes.length === 0 ? {} : {
+        scope: scopes.join(" ")
+      }
+    },
+    kid: subject.kid,
+    preview: {
+      audience,
+      subject: subject.did,
+      scopes,
+      require: require2,
+      expires_at: formatInstant(expiresAt)
+    }
+  };
+}
+function refuse(code, why, hint) {
+  return new SigError(code, `Cannot sign attestation: ${why}`, {
+    context: hint === void 0 ? {} : {
+      hint
+    }
+  });
 }
 function chooseSubject({ subject, key }, challenge) {
   const didKey = jwkToDidKey(key.publicJwk);
-  const did = subject ?? challenge.subject ?? didKey;
+  const did = subject ?? didKey;
   if (challenge.subject !== void 0 && challenge.subject !== did) {
-    throw refuse("subject_mismatch", `the challenge is for ${quote(challenge.subject)}`);
+    throw refuse("subject_mismatch", `the challenge is for ${quote(challenge.subject)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
   }
   if (did === didKey) {
     return {
@@ -2566,13 +2719,22 @@ function chooseSubject({ subject, key }, challenge) {
 function chooseTimes({ now }, { expiresAt }) {
   const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
-  if (iat < exp) return {
+  if (iat >= exp) {
+    throw refuse("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
+  }
+  const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
+  if (exp - iat <= most) return {
     iat,
     exp
   };
-  throw refuse("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
+  throw new SigError("invalid_field", `Cannot use challenge: /expires_at must lie at most ${most} s ahead`, {
+    context: {
+      pointer: "/expires_at",
+      hint: "Check this machine's clock; else begin the login again."
+    }
+  });
 }
-function chooseScope({ scopes }, challenge) {
+function chooseScopes({ scopes }, challenge) {
   const granted = [
     ...new Set(scopes ?? challenge.scopes)
   ].sort();
@@ -2580,9 +2742,7 @@ function chooseScope({ scopes }, challenge) {
   if (extra !== void 0) {
     throw refuse("scope_not_granted", `scope ${quote(extra)} was not asked for`);
   }
-  return granted.length === 0 ? {} : {
-    scope: granted.join(" ")
-  };
+  return granted;
 }
 
 // consumer/fault.ts
@@ -2611,12 +2771,20 @@ function readDidDocument(value, did, options = {}) {
   list(value, "verificationMethod").forEach((method, index) => {
     const pointer = `/verificationMethod/${index}`;
     if (!isObject(method)) throw invalid2("a method must be an object", pointer);
-    addMethod(methods, method, did, pointer);
+    addMethod(methods, method, {
+      did,
+      pointer,
+      relationship
+    });
   });
   const authorized = /* @__PURE__ */ new Map();
   list(value, relationship).forEach((entry, index) => {
     const pointer = `/${relationship}/${index}`;
-    const kid = typeof entry === "string" ? kidOf(entry, did) : addEmbedded(methods, entry, did, pointer);
+    const kid = typeof entry === "string" ? kidOf(entry, did) : addEmbedded(methods, entry, {
+      did,
+      pointer,
+      relationship
+    });
     const x = kid === void 0 ? void 0 : methods.get(kid);
     if (kid !== void 0 && x !== void 0) authorized.set(kid, x);
   });
@@ -2628,16 +2796,17 @@ function list(document, name) {
   if (Array.isArray(value)) return value;
   throw invalid2(`${name} must be an array`, `/${name}`);
 }
-function addEmbedded(methods, entry, did, pointer) {
-  if (isObject(entry)) return addMethod(methods, entry, did, pointer);
-  throw invalid2("it must be a reference or a method", pointer);
+function addEmbedded(methods, entry, place) {
+  if (isObject(entry)) return addMethod(methods, entry, place);
+  throw invalid2("it must be a reference or a method", place.pointer);
 }
-function addMethod(methods, method, did, pointer) {
+function addMethod(methods, method, place) {
+  const { did, pointer, relationship } = place;
   const id = member(method, "id");
   if (typeof id !== "string") {
     throw invalid2("a method's id must be a string", `${pointer}/id`);
   }
-  const x = readX(method, pointer);
+  const x = relationship === "authentication" && Object.hasOwn(method, "publicKeyMultibase") ? readMultibase(method, pointer) : readX(method, pointer);
   const kid = kidOf(id, did);
   if (kid === void 0 || x === void 0) return void 0;
   const known = methods.get(kid);
@@ -2646,6 +2815,33 @@ function addMethod(methods, method, did, pointer) {
   }
   methods.set(kid, x);
   return kid;
+}
+var ED25519_MULTIBASE = "z6Mk";
+function readMultibase(method, pointer) {
+  for (const secret of [
+    "secretKeyMultibase",
+    "privateKeyMultibase"
+  ]) {
+    if (Object.hasOwn(method, secret)) {
+      throw invalid2("it publishes a private key", `${pointer}/${secret}`);
+    }
+  }
+  const place = `${pointer}/publicKeyMultibase`;
+  if (Object.hasOwn(method, "publicKeyJwk")) {
+    throw invalid2("a method must have one key, not two", place);
+  }
+  const text2 = method.publicKeyMultibase;
+  if (typeof text2 !== "string") {
+    throw invalid2("publicKeyMultibase must be a string", place);
+  }
+  const type = member(method, "type");
+  const isOurs = type === "Ed25519VerificationKey2020" || type === "Multikey" && text2.startsWith(ED25519_MULTIBASE);
+  if (!isOurs) return void 0;
+  try {
+    return readDidKey(`did:key:${text2}`).x;
+  } catch {
+    throw invalid2("publicKeyMultibase must be an Ed25519 key in base58btc (z6Mk\u2026)", place);
+  }
 }
 function readX(method, pointer) {
   const place = `${pointer}/publicKeyJwk`;
@@ -3767,6 +3963,7 @@ export {
   RELATIONSHIP_TYPES,
   SigError,
   check,
+  checkSignableChallenge,
   decodeBase64UrlStrict,
   dumpState,
   escapeInvisible,

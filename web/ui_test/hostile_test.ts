@@ -80,54 +80,103 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
   assertEquals(await strangers(page), 0);
 });
 
-browserTest("what a server says is text, whatever it says", async (browser) => {
-  await using server = await startServer();
-  await using watched = await openPage(browser, server.origin);
-  const { page } = watched;
-  await createKey(page);
-  for (const text of [...PAYLOADS, BIDI]) {
+browserTest(
+  "a request that says anything is text, and not for signing",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await createKey(page);
+    for (const text of [...PAYLOADS, BIDI]) {
+      await page.route("**/challenge/create", async (route) => {
+        await route.fulfill({
+          json: {
+            challenge_id: text,
+            audience: text,
+            nonce: text,
+            scopes: [text],
+            subject: text,
+            require: [text],
+            issued_at: new Date().toISOString(),
+            expires_at: new Date(Date.now() + 60_000).toISOString(),
+            message: `${text}\n${text}`,
+          },
+        });
+      }, { times: 1 });
+      await page.click("#start");
+      await page.getByText("Careful:").waitFor();
+      const card = await page.locator("#request-card").innerText();
+      assert(card.includes(shown(text)), card);
+      await page.getByText("This request must not be signed.").waitFor();
+      assertEquals(await page.locator("#approve-card button").count(), 0);
+      assertEquals(await strangers(page), 0, text);
+      await page.getByRole("button", { name: "Another request" }).click();
+    }
+    assert(!(await page.locator("body").innerText()).match(HIDDEN));
+  },
+);
+
+browserTest(
+  "a request whose message is not what would be signed is refused",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await createKey(page);
     await page.route("**/challenge/create", async (route) => {
-      await route.fulfill({
-        json: {
-          challenge_id: text,
-          audience: text,
-          nonce: text,
-          scopes: [text],
-          subject: text,
-          require: [text],
-          issued_at: new Date().toISOString(),
-          expires_at: new Date(Date.now() + 60_000).toISOString(),
-          message: `${text}\n${text}`,
-        },
-      });
-    }, { times: 1 });
-    await page.route("**/attestation/verify", async (route) => {
-      await route.fulfill({
-        status: 403,
-        json: {
-          code: text,
-          detail: text,
-          hint: text,
-          errors: [{ pointer: text, detail: text }],
-          reasons: [{ code: text }],
-        },
-      });
+      const response = await route.fetch();
+      const challenge = await response.json();
+      const message = challenge.message.replace("profile", "nothing more");
+      await route.fulfill({ json: { ...challenge, message } });
     });
+    await page.fill("#scopes", "profile");
     await page.click("#start");
-    await page.getByText("Careful:").waitFor();
-    const visible = shown(text);
-    const card = await page.locator("#request-card").innerText();
-    assert(card.includes(visible), card);
-    await page.locator("#approve-card details summary").click();
-    await page.fill("#attestation", "a.b.c");
-    await page.getByRole("button", { name: "Send the answer" }).click();
-    assertEquals((await outcome(page)).trim(), visible);
-    assertEquals(await strangers(page), 0, text);
-    await page.locator("#log[open], #log summary").first().click();
-    await page.getByRole("button", { name: "Another request" }).click();
-  }
-  assert(!(await page.locator("body").innerText()).match(HIDDEN));
-});
+    await page.getByText("This request must not be signed.").waitFor();
+    const card = await page.locator("#approve-card").innerText();
+    assert(
+      card.includes(
+        "Cannot use challenge: /message does not say what would be signed",
+      ),
+      card,
+    );
+    assertEquals(await page.locator("#approve-card button").count(), 0);
+    const request = await page.locator("#request-card").innerText();
+    assert(!request.includes("You grant:"), request);
+  },
+);
+
+browserTest(
+  "what a server answers is text, whatever it says",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await createKey(page);
+    for (const text of [...PAYLOADS, BIDI]) {
+      await page.route("**/attestation/verify", async (route) => {
+        await route.fulfill({
+          status: 403,
+          json: {
+            code: text,
+            detail: text,
+            hint: text,
+            errors: [{ pointer: text, detail: text }],
+            reasons: [{ code: text }],
+          },
+        });
+      });
+      await page.click("#start");
+      await page.locator("#approve-card details summary").click();
+      await page.fill("#attestation", "a.b.c");
+      await page.getByRole("button", { name: "Send the answer" }).click();
+      assertEquals((await outcome(page)).trim(), shown(text));
+      assertEquals(await strangers(page), 0, text);
+      await page.locator("#log[open], #log summary").first().click();
+      await page.getByRole("button", { name: "Another request" }).click();
+    }
+    assert(!(await page.locator("body").innerText()).match(HIDDEN));
+  },
+);
 
 browserTest(
   "scopes that look like markup are asked for, granted and shown as text",

@@ -191,7 +191,7 @@ browserTest(
     await start(page);
     const pinned = JSON.parse(await shownChallenge(page));
     const other = await signAttestation({
-      challenge: { ...pinned, subject: null },
+      challenge: { ...pinned, subject: null, message: undefined },
       key,
       now,
     });

@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
-import type { Challenge } from "./challenge.ts";
-import { describeChallenge } from "./challenge_message.ts";
+import { describeChallenge, type DescribedChallenge } from "@sig/jose";
 
-const BARE: Omit<Challenge, "message"> = {
+const BARE: DescribedChallenge = {
   challenge_id: "c-1",
   audience: "https://shop.example",
   nonce: "n-1",
