@@ -106,6 +106,9 @@ export async function guardedFetch(
     const head = judgeResponse(response, vetted.url, options);
     if (head.status === 304) await response.close();
     const { length, ...told } = head;
+    // What a platform decoded has another length than the one that was sent;
+    // of a range nothing is encoded.
+    const isCounted = response.isVerbatim || head.status !== 200;
     return {
       ...told,
       url: vetted.url.href,
@@ -114,7 +117,9 @@ export async function guardedFetch(
         url: vetted.url,
         maxBytes: limits.maxBytes,
         tooLargeCode: options.tooLargeCode,
-        ...(length === undefined ? {} : { expectedLength: length }),
+        ...(length === undefined || !isCounted
+          ? {}
+          : { expectedLength: length }),
         budget,
         fail,
       }),

@@ -150,6 +150,11 @@ function dial(
   return socket;
 }
 
+function brokenOff(): Error {
+  const why = "Cannot read on: the answer is not complete";
+  return Object.assign(new Error(why), { code: "ECONNRESET" });
+}
+
 function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -176,6 +181,8 @@ function toResponse(
       // Bytes after the end, or an end that the runtime took for one.
       const failure = exchange.failure();
       if (failure !== undefined) throw failure;
+      // Chunks without the last one, where a runtime takes that for an end.
+      if (!message.complete) throw brokenOff();
       return undefined;
     },
     close: exchange.close,
