@@ -6,6 +6,7 @@ import {
   KnownIssuers,
   type KnownIssuersOptions,
 } from "./known_issuers.ts";
+import type { RefreshOutcome } from "./refresh_issuer.ts";
 import { RefreshQueue } from "./refresh_queue.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
 
@@ -17,8 +18,16 @@ function knownIssuers(
     anyIssuer: true,
     kept: DEFAULT_KEPT_ISSUERS,
     policy: {},
-    ask: () => new RefreshQueue(() => new Promise(() => {}), () => new Date(0)),
+    ask: () => silentQueue(),
     ...options,
+  });
+}
+
+function silentQueue(): RefreshQueue<RefreshOutcome> {
+  return new RefreshQueue<RefreshOutcome>(() => new Promise(() => {}), {
+    now: () => new Date(0),
+    // No timer is left behind: nobody waits for what never comes.
+    limits: { maxWaiting: 10, maxWaitMs: 1 },
   });
 }
 
@@ -122,13 +131,14 @@ Deno.test("large feeds and large memories count for more", () => {
   assert(issuers.size.memories > 0 && issuers.size.memories < 10);
 });
 
-Deno.test("an issuer that is being asked stays", () => {
+Deno.test("an issuer that is being asked stays", async () => {
   const kept = { ...DEFAULT_KEPT_ISSUERS, maxStates: 1 };
   const issuers = knownIssuers({ kept });
   const busy = issuers.find("busy.example");
-  void busy.refreshes.next();
+  const asked = busy.refreshes.next().catch(() => {});
   for (let i = 0; i < 10; i++) verify(issuers.find(`i${i}.example`));
   assertStrictEquals(issuers.find("busy.example"), busy);
+  await asked;
 });
 
 Deno.test("room is made while a feed is read, and when that is done", async () => {
@@ -136,7 +146,7 @@ Deno.test("room is made while a feed is read, and when that is done", async () =
   const issuers = knownIssuers({ kept });
   for (let i = 0; i < 4; i++) verify(issuers.find(`i${i}.example`), MIB);
   const reading = issuers.find("reading.example");
-  void reading.refreshes.next();
+  const asked = reading.refreshes.next().catch(() => {});
   assertEquals(issuers.size, { states: 5, memories: 0 });
   const feed = [new Uint8Array(MIB), new Uint8Array(MIB)];
   for await (const _ of reading.allowance!.follow(stream(feed), 0));
@@ -147,6 +157,7 @@ Deno.test("room is made while a feed is read, and when that is done", async () =
   assertEquals(reading.allowance!.bytes, 0);
   assertEquals(issuers.size, { states: 1, memories: 4 });
   assertStrictEquals(issuers.find("reading.example"), reading);
+  await asked;
 });
 
 Deno.test("known bytes that are compared take no room and no place", async () => {
