@@ -40,13 +40,14 @@ async function* stream(
 }
 
 /** Makes an issuer one that was verified, with a feed of so many bytes. */
-function verify({ record }: KnownIssuer, bytes = 1): void {
+function verify({ record }: KnownIssuer, bytes = 1, documentBytes = 0): void {
   const memory = { issuer: "did:web:x.example", sequence: 1, bytes };
   record.accept({
     memory,
+    reduced: memory,
     history: undefined,
     observation: {},
-    documents: new Map(),
+    documents: new Map([["jwks", { bytes: new Uint8Array(documentBytes) }]]),
   } as unknown as Refreshed);
 }
 
@@ -116,19 +117,33 @@ Deno.test("issuers of which nothing came displace nobody", () => {
   assertEquals(issuers.size.memories, 0);
 });
 
-Deno.test("large feeds and large memories count for more", () => {
-  const kept = {
-    ...DEFAULT_KEPT_ISSUERS,
-    maxStates: 100,
-    maxFeedBytes: 1000,
-    maxMemories: 100,
-    maxMemoryLength: 300,
-  };
+Deno.test("large feeds count for more", () => {
+  const kept = { ...DEFAULT_KEPT_ISSUERS, maxStates: 100, maxFeedBytes: 1000 };
   const issuers = knownIssuers({ kept });
   for (let i = 0; i < 50; i++) verify(issuers.find(`i${i}.example`), 400);
   // Room is made before the next one is asked.
+  assertEquals(issuers.size, { states: 3, memories: 47 });
+});
+
+Deno.test("documents count as well as feeds", () => {
+  const kept = { ...DEFAULT_KEPT_ISSUERS, maxFeedBytes: 1000 };
+  const issuers = knownIssuers({ kept });
+  for (let i = 0; i < 50; i++) verify(issuers.find(`i${i}.example`), 1, 399);
   assertEquals(issuers.size.states, 3);
-  assert(issuers.size.memories > 0 && issuers.size.memories < 10);
+});
+
+Deno.test("whoever makes up issuers pushes out no memory but their own", () => {
+  const kept = { ...DEFAULT_KEPT_ISSUERS, maxStates: 2, maxMemories: 20 };
+  const issuers = knownIssuers({ kept });
+  const good = Array.from({ length: 10 }, (_, i) => `sig.good${i}.example`);
+  for (const host of good) verify(issuers.find(host));
+  for (let i = 0; i < 1000; i++) {
+    verify(issuers.find(`i${i}.mallory.example`));
+  }
+  assertEquals(issuers.size, { states: 2, memories: 20 });
+  for (const host of good) {
+    assertEquals(issuers.find(host).record.memory?.sequence, 1, host);
+  }
 });
 
 Deno.test("an issuer that is being asked stays", async () => {
