@@ -36,8 +36,8 @@ export interface ConsumerOptions
   /**
    * Ask issuers outside of the list too: by did:web, host, or the URL
    * `https://<host>/.well-known/sig.json` and no other. Their states are kept
-   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories
-   * for 10,000 more. At most 2 feeds of more than 64 KiB, each within
+   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories,
+   * reduced to about 1 KiB, for 10,000 more. At most 2 feeds of more than 64 KiB, each within
    * `limits`, are read at a time, while 256 more wait for up to 30 s
    * (`overloaded`). Those of the list are always kept and never wait.
    */
