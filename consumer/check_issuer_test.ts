@@ -293,6 +293,34 @@ Deno.test("when the connection breaks off within the feed, there is an error and
   assertEquals(error.category, "unavailable");
 });
 
+for (const cut of ["metadata", "jwks", "did", "feed"] as const) {
+  Deno.test(`when nobody says where the ${cut} ends, there is an error and no decision`, async () => {
+    const documents = new Map<string, string | Uint8Array>();
+    await using server = startRawServer(async (connection, request) => {
+      const path = request.split(" ")[1] ?? "";
+      const bytes = documents.get(path) ?? "";
+      const length = path === PATHS[cut]
+        ? ""
+        : `content-length: ${bytes.length}\r\n`;
+      const head = `HTTP/1.1 200 OK\r\n${length}connection: close\r\n\r\n`;
+      await say(head, bytes)(connection, request);
+    });
+    const did = `did:web:127.0.0.1%3A${server.port}`;
+    const origin = `http://127.0.0.1:${server.port}`;
+    // The first of two events: what a cut before the revoke leaves.
+    const [line] = await makeLines(2, key1, { issuer: did });
+    const lines = [line!];
+    for (
+      const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
+    ) documents.set(path, text);
+    await expectSigError(
+      () => ask({ did }),
+      "fetch_failed",
+      "the server did not say where the body ends, so it may have been cut",
+    );
+  });
+}
+
 Deno.test("when nobody listens, there is an error and no decision", async () => {
   let did;
   {

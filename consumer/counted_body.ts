@@ -16,7 +16,7 @@ export interface CountedBodyOptions {
   readonly maxBytes: number;
   /** The code of that error. */
   readonly tooLargeCode: GuardedFetchOptions["tooLargeCode"];
-  /** Bytes that the server announced, if it did. */
+  /** Bytes that must come, neither fewer nor more. */
   readonly expectedLength?: number;
   /** Pays for each wait. */
   readonly budget: NetworkBudget;
@@ -53,10 +53,7 @@ async function* readChunks(
       }
       if (chunk.length > 0) yield chunk;
     }
-    if (
-      response.isVerbatim && expectedLength !== undefined &&
-      length !== expectedLength
-    ) {
+    if (expectedLength !== undefined && length !== expectedLength) {
       const why = `the body has ${length} of ${expectedLength} bytes`;
       throw fetchError("fetch_failed", url, why, { kind: "closed" });
     }

@@ -6,6 +6,7 @@ import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./check_issuer.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
 import type { LoadIssuerOptions } from "./load_issuer.ts";
+import { MAX_TIMEOUT_MS } from "./network_budget.ts";
 import {
   freshnessOf,
   knownWithin,
@@ -14,15 +15,19 @@ import {
   type ObserveOptions,
   readBounds,
 } from "./observe_issuer.ts";
-import { refreshIssuer } from "./refresh_issuer.ts";
-import { RefreshQueue } from "./refresh_queue.ts";
+import { refreshIssuer, type RefreshOutcome } from "./refresh_issuer.ts";
+import {
+  DEFAULT_WAITING_LIMITS,
+  RefreshQueue,
+  type WaitingLimits,
+} from "./refresh_queue.ts";
 import type { FeedPolicy } from "./verified_feed.ts";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 import { validReport, type VerifyReport } from "./verify_report.ts";
 
 /** Options of {@linkcode createConsumer}. */
 export interface ConsumerOptions
-  extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
+  extends FeedPolicy, LoadIssuerOptions, FetchPolicy, Partial<WaitingLimits> {
   /**
    * The issuers that may be asked: did:web, host or https URL of `sig.json`,
    * which may be anywhere on the issuer's host.
@@ -31,8 +36,8 @@ export interface ConsumerOptions
   /**
    * Ask issuers outside of the list too: by did:web, host, or the URL
    * `https://<host>/.well-known/sig.json` and no other. Their states are kept
-   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories
-   * for 10,000 more. At most 2 feeds of more than 64 KiB, each within
+   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories,
+   * reduced to about 1 KiB, for 10,000 more. At most 2 feeds of more than 64 KiB, each within
    * `limits`, are read at a time, while 256 more wait for up to 30 s
    * (`overloaded`). Those of the list are always kept and never wait.
    */
@@ -83,6 +88,10 @@ export interface Consumer {
  *   `report`, max age 0, `minSequence`) shares the next one.
  * - The age counts when the question is asked, in `freshness` too: a slow fetch
  *   makes nothing stale, and is no reason to fetch again.
+ * - Who asks while a refresh is under way that then fails shares the failure.
+ *   At most `maxWaiting` questions wait for one issuer (`overloaded`), each for
+ *   at most `maxWaitMs` (`fetch_timeout`): a silent issuer is no burden on
+ *   questions about others.
  * - A failure is not remembered: the next question tries again. While an issuer
  *   can't be reached, a state that is young enough still answers. After a fault
  *   or a contradiction nothing does until a refresh was in order.
@@ -108,7 +117,8 @@ export interface Consumer {
  * `invalid_request` for numbers that are none, the four codes above, and as
  * `checkIssuer`. `invalid_identifier` also for two places of one issuer on the
  * list, and for a URL that is on no list and is not its host's own `sig.json`.
- * @throws {RangeError} for a `maxAge` that is not 0 or more.
+ * @throws {RangeError} for a `maxAge` that is not 0 or more, and for waiting
+ * limits that are none.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const ownMaxAgeMs = options.maxAge ?? DEFAULT_MAX_AGE_SECONDS * 1000;
@@ -118,6 +128,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     );
   }
   const now = options.now ?? (() => new Date());
+  const waiting = checkWaitingLimits(options);
   const issuers = new KnownIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
@@ -132,7 +143,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
             report,
             allowance,
           }),
-        now,
+        { now, isFailure: isSharedFailure, limits: waiting },
       ),
   });
 
@@ -191,4 +202,33 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       });
     },
   };
+}
+
+function checkWaitingLimits(
+  { maxWaiting, maxWaitMs }: Partial<WaitingLimits>,
+): WaitingLimits {
+  const limits = {
+    maxWaiting: maxWaiting ?? DEFAULT_WAITING_LIMITS.maxWaiting,
+    maxWaitMs: maxWaitMs ?? DEFAULT_WAITING_LIMITS.maxWaitMs,
+  };
+  for (const [name, value] of Object.entries(limits)) {
+    if (value >= 1 && value <= MAX_TIMEOUT_MS) continue;
+    throw new RangeError(
+      `Cannot create consumer: ${name} must be 1 to ${MAX_TIMEOUT_MS}, ` +
+        `current value is ${value}`,
+    );
+  }
+  return limits;
+}
+
+/**
+ * A fault is told by its report, which may list more than one that nobody asked
+ * for; every other failure is the same to all.
+ */
+function isSharedFailure(
+  outcome: RefreshOutcome,
+  isReported: boolean,
+): boolean {
+  if (outcome.observation !== undefined) return false;
+  return outcome.report === undefined || isReported;
 }

@@ -35,6 +35,8 @@ export interface FetchPolicy {
   /**
    * Sends the request, instead of our own connection. It chooses the address
    * itself: names are resolved and vetted before only when `resolve` is given.
+   * It must reject a body that was cut: what ends without having said so
+   * (HTTP/1 without length or chunks) can't be told from here.
    */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** PEM certificates of authorities to trust instead of the runtime's own. */

@@ -9,7 +9,7 @@ import {
 } from "./fetch_options.ts";
 import { createNetworkBudget } from "./network_budget.ts";
 import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
-import { createPinnedTransport } from "./pinned_transport.ts";
+import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
 import { createPlainTransport } from "./plain_transport.ts";
 import { type Resolve, resolveAddresses } from "./resolve_addresses.ts";
 import { judgeResponse } from "./response_rules.ts";
@@ -44,7 +44,9 @@ export interface FetchedBody {
  * no redirects, no proxy of the environment, no cookies, no decompression;
  * limits on bytes and on time. (SECURITY §3, PROTOCOL §8)
  *
- * In browsers, and with `options.fetch`, the platform chooses the address.
+ * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
+ * connects: a name that was vetted may lead elsewhere by then, and a body that
+ * was cut is told only where the platform tells it.
  *
  * @example A closed door
  * ```ts
@@ -90,7 +92,10 @@ export async function guardedFetch(
         resolveAddresses(vetted.url, resolve, options.allowPrivate ?? false),
         limits.connectTimeoutMs,
       );
-    response = await chooseTransport(node, options)({
+    const send = node === undefined
+      ? plainTransport(options)
+      : pinnedWherePossible(node, plainTransport(options));
+    response = await send({
       url: vetted.url,
       headers: requestHeaders(options),
       addresses,
@@ -106,6 +111,9 @@ export async function guardedFetch(
     const head = judgeResponse(response, vetted.url, options);
     if (head.status === 304) await response.close();
     const { length, ...told } = head;
+    // What a platform decoded has another length than the one that was sent;
+    // of a range nothing is encoded.
+    const isCounted = response.isVerbatim || head.status !== 200;
     return {
       ...told,
       url: vetted.url.href,
@@ -114,7 +122,9 @@ export async function guardedFetch(
         url: vetted.url,
         maxBytes: limits.maxBytes,
         tooLargeCode: options.tooLargeCode,
-        ...(length === undefined ? {} : { expectedLength: length }),
+        ...(length === undefined || !isCounted
+          ? {}
+          : { expectedLength: length }),
         budget,
         fail,
       }),
@@ -135,13 +145,23 @@ function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
   };
 }
 
-function chooseTransport(
-  node: NodeBuiltins | undefined,
-  { fetch }: GuardedFetchOptions,
-): Transport {
-  return node === undefined
-    ? createPlainTransport(fetch ?? ((request) => globalThis.fetch(request)))
-    : createPinnedTransport(node);
+function plainTransport({ fetch }: GuardedFetchOptions): Transport {
+  return createPlainTransport(
+    fetch ?? ((request) => globalThis.fetch(request)),
+  );
+}
+
+/** By the platform's fetch where it lets nobody else make a connection. */
+function pinnedWherePossible(node: NodeBuiltins, plain: Transport): Transport {
+  const pinned = createPinnedTransport(node);
+  return async (request, budget) => {
+    try {
+      return await pinned(request, budget);
+    } catch (error) {
+      if (!(error instanceof CannotPin)) throw error;
+      return await plain(request, budget);
+    }
+  };
 }
 
 function requestHeaders(

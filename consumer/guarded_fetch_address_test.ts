@@ -5,7 +5,7 @@ import { expectSigError } from "./testdata/expect_sig_error.ts";
 import { fetchText } from "./testdata/fetching.ts";
 import { say, startRawServer } from "./testdata/raw_server.ts";
 
-const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{}";
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
 /** A fetch without `allowPrivate`, as production does it. */
 function fetchStrictly(

@@ -1,5 +1,10 @@
 import { createServer } from "node:net";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
 import { fetchLocal, fetchText, readText } from "./testdata/fetching.ts";
 import {
@@ -23,7 +28,6 @@ Deno.test("a body of exactly the limit passes, one byte more does not", async ()
     const answers = [
       `${OK}content-length: ${body.length}\r\n\r\n${body}`,
       `${CHUNKED}${size}\r\n${body}\r\n0\r\n\r\n`,
-      `${OK}\r\n${body}`,
     ];
     for (const answer of answers) {
       await using server = startRawServer(say(answer));
@@ -81,7 +85,7 @@ Deno.test("a body without end is cut off, and the connection closed", async () =
 Deno.test("a body that nobody reads is not taken in", async () => {
   let sent = 0;
   await using server = startRawServer(async (connection) => {
-    await send(connection, `${OK}\r\n`);
+    await send(connection, `${OK}content-length: ${2 ** 30}\r\n\r\n`);
     for (; sent < 2 ** 30; sent += 65_536) {
       await send(connection, "x".repeat(65_536));
     }
@@ -123,9 +127,54 @@ Deno.test("more bytes than the announced length are never read as body", async (
   );
 });
 
-Deno.test("a body that ends with its connection is complete", async () => {
-  await using server = startRawServer(say(`${OK}\r\n{"a":`, "1}"));
-  assertEquals(await fetchText(server.url), '{"a":1}');
+Deno.test("a body whose end nobody said is refused before it is read", async () => {
+  const old = OK.replace("HTTP/1.1", "HTTP/1.0");
+  for (
+    const head of [
+      OK,
+      `${OK}connection: close\r\n`,
+      `${OK}connection: keep-alive\r\n`,
+      old,
+      `${OK}transfer-encoding: \r\n`,
+    ]
+  ) {
+    await using server = startRawServer(say(`${head}\r\n{"a":`, "1}"));
+    const error = await expectSigError(
+      () => fetchLocal(server.url),
+      "fetch_failed",
+      "the server did not say where the body ends, so it may have been cut",
+    );
+    assertEquals(error.context.kind, "unframed");
+    assertStringIncludes(String(error.context.hint), "content-length");
+  }
+});
+
+Deno.test("a body whose end was said is complete, also of HTTP/1.0", async () => {
+  for (
+    const answer of [
+      `${OK.replace("1.1", "1.0")}content-length: 7\r\n\r\n{"a":1}`,
+      `${OK}connection: close\r\ncontent-length: 7\r\n\r\n{"a":1}`,
+      `${CHUNKED}7\r\n{"a":1}\r\n0\r\n\r\n`,
+    ]
+  ) {
+    await using server = startRawServer(say(answer));
+    assertEquals(await fetchText(server.url), '{"a":1}');
+  }
+});
+
+Deno.test("a range says where the rest ends, and is held to it", async () => {
+  const options = { headers: { range: { from: 3 } } };
+  const answer = "HTTP/1.1 206 Partial Content\r\n" +
+    "content-range: bytes 3-6/7\r\n\r\n";
+  await using whole = startRawServer(say(`${answer}":1}`));
+  assertEquals(await fetchText(whole.url, options), '":1}');
+  await using cut = startRawServer(say(`${answer}":`));
+  const error = await expectSigError(
+    () => fetchText(cut.url, options),
+    "fetch_failed",
+    "the body has 2 of 4 bytes",
+  );
+  assertEquals(error.context.kind, "closed");
 });
 
 Deno.test("a reset is fetch_failed, before the answer and within it", async () => {

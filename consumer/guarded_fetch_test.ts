@@ -140,7 +140,9 @@ Deno.test("206 answers a range request that reaches the end", async () => {
 });
 
 Deno.test("200 answers a range request too, with everything", async () => {
-  await using server = startRawServer(say(`${OK}\r\n0123456789`));
+  await using server = startRawServer(
+    say(`${OK}content-length: 10\r\n\r\n0123456789`),
+  );
   const fetched = await fetchLocal(server.url, {
     headers: { range: { from: 7 } },
   });
@@ -201,7 +203,10 @@ Deno.test("pages and several parts are fetch_media_type", async () => {
 
 Deno.test("an unexpected type passes, for a warning", async () => {
   await using server = startRawServer(
-    say("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{}"),
+    say(
+      "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n" +
+        "\r\n{}",
+    ),
   );
   const fetched = await fetchLocal(server.url);
   assertEquals(fetched.mediaType, "text/plain");
@@ -226,14 +231,16 @@ Deno.test("any encoding is refused before the body is read", async () => {
     );
   }
   await using server = startRawServer(
-    say(`${OK}content-encoding: Identity\r\n\r\n{}`),
+    say(`${OK}content-encoding: Identity\r\ncontent-length: 2\r\n\r\n{}`),
   );
   assertEquals(await fetchText(server.url), "{}");
 });
 
 Deno.test("a tag that can't be sent back is forgotten", async () => {
   for (const tag of ["v1", '"a"b"', `"${"x".repeat(5000)}"`]) {
-    await using server = startRawServer(say(`${OK}etag: ${tag}\r\n\r\n{}`));
+    await using server = startRawServer(
+      say(`${OK}etag: ${tag}\r\ncontent-length: 2\r\n\r\n{}`),
+    );
     const fetched = await fetchLocal(server.url);
     assertEquals(fetched.etag, null);
     await fetched.cancel();

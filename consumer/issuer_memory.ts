@@ -1,5 +1,6 @@
 /** What a consumer remembers of an issuer: a pin (PROTOCOL §6). @module */
 
+import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
 import { calculateKid, type KeyResolver } from "@sig/jose";
 import type { FeedVerification } from "./feed_verification.ts";
@@ -66,4 +67,56 @@ export async function remember(
     first_seen: before?.first_seen ?? now,
     last_seen: now,
   };
+}
+
+/** Keys that a {@linkcode reduce}d memory names; those that came last. */
+const MAX_REDUCED_KEYS = 8;
+
+/** Before the digest of a kid that is longer than this and a digest. */
+const DIGEST_PREFIX = "sha256:";
+
+/** Longer kids are replaced by their digest, which is as long. */
+const MAX_REDUCED_KID = DIGEST_PREFIX.length + 64;
+
+/**
+ * The memory in a size that no issuer can choose: about 1 KiB at most. An
+ * `event_id` can be as long as a line, 256 kids 256 characters each; whoever may
+ * name any issuer could fill the memory with those.
+ *
+ * Nothing is accepted for that: the feed is verified from its first byte when a
+ * reduced memory is all there is, and its bytes must be the remembered ones, so
+ * a key that is missing here and was replaced is a signature that fails.
+ */
+export async function reduce(memory: IssuerMemory): Promise<IssuerMemory> {
+  const keys: [string, string][] = [];
+  for (
+    const [kid, key] of Object.entries(memory.keys).slice(-MAX_REDUCED_KEYS)
+  ) {
+    keys.push([await reducedKid(kid), key]);
+  }
+  return {
+    ...memory,
+    last_event_id: null,
+    keys: Object.fromEntries(keys),
+    etag: null,
+  };
+}
+
+/** A {@linkcode reduce}d memory with the kids that are published, by name. */
+export async function nameKeys(
+  memory: IssuerMemory,
+  published: Iterable<string>,
+): Promise<IssuerMemory> {
+  const names = new Map<string, string>();
+  for (const kid of published) names.set(await reducedKid(kid), kid);
+  const keys = Object.entries(memory.keys)
+    .map(([kid, key]) => [names.get(kid) ?? kid, key] as const);
+  return { ...memory, keys: Object.fromEntries(keys) };
+}
+
+async function reducedKid(kid: string): Promise<string> {
+  if (kid.length <= MAX_REDUCED_KID) return kid;
+  const bytes = new TextEncoder().encode(kid);
+  return DIGEST_PREFIX +
+    encodeHex(await crypto.subtle.digest("SHA-256", bytes));
 }

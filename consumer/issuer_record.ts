@@ -4,7 +4,7 @@ import { type Continuity, isSigError, type Warning } from "@sig/core";
 import type { KeptDocuments } from "./conditional_reader.ts";
 import type { FeedDigest } from "./feed_digest.ts";
 import type { FeedVerification } from "./feed_verification.ts";
-import type { IssuerMemory } from "./issuer_memory.ts";
+import { type IssuerMemory, nameKeys } from "./issuer_memory.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 
@@ -46,6 +46,8 @@ export interface Refreshed {
   readonly observation: Observation;
   /** To compare later fetches with. */
   readonly memory: IssuerMemory;
+  /** The same in a bounded size, for when the state goes. */
+  readonly reduced: IssuerMemory;
   /** To go on from. */
   readonly history: KnownHistory;
   /** To ask conditionally with. */
@@ -54,7 +56,7 @@ export interface Refreshed {
 
 /** What outlives an issuer's state when there are too many of them. */
 export interface PastIssuer {
-  /** The memory. */
+  /** The memory, reduced. */
   readonly memory: IssuerMemory;
   /** As {@linkcode IssuerRecord.inconsistency}. */
   readonly inconsistency: string | undefined;
@@ -79,8 +81,10 @@ const CONTRADICTIONS: ReadonlySet<string> = new Set([
  */
 export class IssuerRecord {
   #memory: IssuerMemory | undefined;
+  #reduced: IssuerMemory | undefined;
   #history: KnownHistory | undefined;
   #documents = NO_DOCUMENTS;
+  #stateBytes = 0;
   #latest: Observation | undefined;
   #isSuspended = false;
   #inconsistency: string | undefined;
@@ -89,6 +93,7 @@ export class IssuerRecord {
 
   constructor(past?: PastIssuer) {
     this.#memory = past?.memory;
+    this.#reduced = past?.memory;
     this.#inconsistency = past?.inconsistency;
     this.keysRefetchedAt = past?.keysRefetchedAt;
   }
@@ -126,26 +131,39 @@ export class IssuerRecord {
     return this.#inconsistency;
   }
 
-  /** Bytes of the feed whose state is held. */
+  /** Bytes of the feed whose state is held, and of the documents with it. */
   get stateBytes(): number {
     const hasState = this.#latest !== undefined || this.#history !== undefined;
-    return hasState ? this.#memory?.bytes ?? 0 : 0;
+    return hasState ? this.#stateBytes : 0;
   }
 
   /** What is left when the state goes. */
   get past(): PastIssuer | undefined {
-    return this.#memory && {
-      memory: this.#memory,
+    return this.#reduced && {
+      memory: this.#reduced,
       inconsistency: this.#inconsistency,
       keysRefetchedAt: this.keysRefetchedAt,
     };
   }
 
+  /** Where the reduced memory is all there is, its keys get their names. */
+  async nameKeys(published: Iterable<string>): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined || memory !== this.#reduced) return;
+    this.#memory = await nameKeys(memory, published);
+  }
+
   /** Takes what a refresh found. */
-  accept({ observation, memory, history, documents }: Refreshed): void {
+  accept(refreshed: Refreshed): void {
+    const { observation, memory, reduced, history, documents } = refreshed;
     this.#memory = memory;
+    this.#reduced = reduced;
     this.#history = history;
     this.#documents = documents;
+    this.#stateBytes = memory.bytes;
+    for (const { bytes } of documents.values()) {
+      this.#stateBytes += bytes.length;
+    }
     this.#latest = observation;
     this.#isSuspended = false;
   }

@@ -5,6 +5,7 @@ import { FeedAllowance } from "./feed_allowance.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { IssuerRecord, type PastIssuer } from "./issuer_record.ts";
 import { locateIssuer, type ProvenLocation } from "./locate_issuer.ts";
+import { PastIssuers } from "./past_issuers.ts";
 import { Places, type PlacesOptions } from "./places.ts";
 import type { RefreshQueue } from "./refresh_queue.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
@@ -30,10 +31,8 @@ export interface KeptIssuers {
    * takes about as much memory as its feed.
    */
   readonly maxFeedBytes: number;
-  /** Issuers whose memory alone is kept. */
+  /** Issuers whose memory alone is kept, reduced to about 1 KiB at most. */
   readonly maxMemories: number;
-  /** Characters of all these memories as JSON. */
-  readonly maxMemoryLength: number;
   /** Places for reading feeds that are not small. */
   readonly places: PlacesOptions;
 }
@@ -43,7 +42,6 @@ export const DEFAULT_KEPT_ISSUERS: KeptIssuers = Object.freeze({
   maxStates: 256,
   maxFeedBytes: 96 * 1024 * 1024,
   maxMemories: 10_000,
-  maxMemoryLength: 32 * 1024 * 1024,
   places: Object.freeze({
     maxWorking: 2,
     maxWaiting: 256,
@@ -87,23 +85,24 @@ const MAX_SPELLING_LENGTH = 512;
  * one issuer with one memory, or a rolled back feed could be asked for by
  * another name. Issuers of the list are never forgotten. Of others so much is
  * kept that nobody who may ask for any issuer can fill the memory: the least
- * recently asked loses its state first, and its memory much later.
+ * recently asked loses its state first, and its memory much later, if at all:
+ * before that the memories of whichever site has most of them go.
  */
 export class KnownIssuers {
   readonly #options: KnownIssuersOptions;
   readonly #places: Places;
   readonly #spellings = new Map<string, Spelling>();
   readonly #listedSpellings: ReadonlyMap<string, KnownIssuer>;
-  // These three by DID.
+  // These two by DID.
   readonly #listed = new Map<string, KnownIssuer>();
   /** In the order of their last question. */
   readonly #others = new Map<string, KnownIssuer>();
-  readonly #past = new Map<string, PastIssuer>();
-  #pastLength = 0;
+  readonly #past: PastIssuers;
 
   constructor(options: KnownIssuersOptions) {
     this.#options = options;
     this.#places = new Places(options.kept.places);
+    this.#past = new PastIssuers(options.kept.maxMemories);
     this.#listedSpellings = new Map(options.issuers.map((text) => {
       const location = locateIssuer(text, options.policy);
       const { expectedIssuer, metadataRef } = location;
@@ -186,7 +185,8 @@ export class KnownIssuers {
     }
     this.#makeRoom(1);
     const allowance = new FeedAllowance(this.#places, () => this.#makeRoom(0));
-    const issuer = this.#create(location, this.#takePast(did), allowance);
+    const past = this.#past.take(did, hostOf(location));
+    const issuer = this.#create(location, past, allowance);
     this.#others.set(did, issuer);
     return issuer;
   }
@@ -205,35 +205,19 @@ export class KnownIssuers {
       if (refreshes.isBusy || record.past !== undefined) continue;
       this.#others.delete(did);
     }
-    for (const [did, { record, refreshes }] of this.#others) {
+    for (const [did, { location, record, refreshes }] of this.#others) {
       if (!isCrowded() && bytes <= maxFeedBytes) return;
       const { past } = record;
       if (refreshes.isBusy || past === undefined) continue;
       bytes -= record.stateBytes;
       this.#others.delete(did);
-      this.#keepPast(did, past);
+      this.#past.keep(did, hostOf(location), past);
     }
   }
+}
 
-  #keepPast(did: string, past: PastIssuer): void {
-    const { maxMemories, maxMemoryLength } = this.#options.kept;
-    this.#past.set(did, past);
-    this.#pastLength += lengthOf(past);
-    while (
-      this.#past.size > maxMemories || this.#pastLength > maxMemoryLength
-    ) {
-      const dropped = dropFirst(this.#past);
-      if (dropped !== undefined) this.#pastLength -= lengthOf(dropped);
-    }
-  }
-
-  #takePast(did: string): PastIssuer | undefined {
-    const past = this.#past.get(did);
-    if (past === undefined) return undefined;
-    this.#past.delete(did);
-    this.#pastLength -= lengthOf(past);
-    return past;
-  }
+function hostOf({ metadataRef }: ProvenLocation): string {
+  return new URL(metadataRef).hostname;
 }
 
 function usualPlaceOf(metadataRef: string): string {
@@ -268,11 +252,6 @@ function twoPlaces(text: string, { location }: KnownIssuer): SigError {
       },
     },
   );
-}
-
-/** A memory can be large: up to 256 kids, and an `event_id` of a whole line. */
-function lengthOf({ memory }: PastIssuer): number {
-  return JSON.stringify(memory).length;
 }
 
 /** Maps go through their entries in the order of insertion. */

@@ -58,6 +58,7 @@ export {
   type OpenOptions,
 } from "./reader.ts";
 export { Places, type PlacesOptions } from "./places.ts";
+export type { WaitingLimits } from "./refresh_queue.ts";
 export { reportIssuer } from "./report_issuer.ts";
 export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
 export type {

@@ -11,6 +11,7 @@ import {
 } from "@sig/core";
 import type { Observation } from "./issuer_record.ts";
 import type { KnownIssuer } from "./known_issuers.ts";
+import type { RefreshOutcome } from "./refresh_issuer.ts";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 
 /** What an answer has to rest upon. */
@@ -109,11 +110,13 @@ export async function observeIssuer(
   const isYoung = known !== undefined &&
     isYoungEnough(known.observedAt, at, maxAgeMs);
   const reaches = lastSequence(known) >= minSequence;
-  const { running } = issuer.refreshes;
+  const { runningSince } = issuer.refreshes;
   // What began before the question may have missed the event it is about.
-  const mayShare = running !== undefined && reaches &&
-    isYoungEnough(running.startedAt, at, maxAgeMs);
-  const outcome = await (mayShare ? running.result : issuer.refreshes.next());
+  const mayShare = runningSince !== undefined && reaches &&
+    isYoungEnough(runningSince, at, maxAgeMs);
+  const outcome = await outcomeOf(
+    mayShare ? issuer.refreshes.current() : issuer.refreshes.next(),
+  );
   if (outcome.observation === undefined) {
     const isStale = known !== undefined && !isYoung && maxAgeMs > 0 &&
       isSigError(outcome.error) && outcome.error.category === "unavailable";
@@ -123,6 +126,17 @@ export async function observeIssuer(
     throw notReached(minSequence, lastSequence(outcome.observation));
   }
   return outcome.observation;
+}
+
+/** Who gave up waiting has an older state no less than who saw it fail. */
+async function outcomeOf(
+  work: Promise<RefreshOutcome>,
+): Promise<RefreshOutcome> {
+  try {
+    return await work;
+  } catch (error) {
+    return { error, report: undefined };
+  }
 }
 
 /**

@@ -17,6 +17,17 @@ const MAX_ADDRESSES = 6;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
+ * Thrown where the platform's `node:http` does not let us make the connection.
+ * Nothing was sent then.
+ */
+export class CannotPin extends Error {
+  /** Says so. */
+  constructor() {
+    super("Cannot pin connection: node:http asks for none here");
+  }
+}
+
+/**
  * A transport that dials the addresses itself, one after the other, so no name
  * is resolved behind the check (DNS rebinding), no proxy of the environment
  * and no redirect is followed, and each connection serves one request. TLS
@@ -24,6 +35,12 @@ const CLOSE_TIMEOUT_MS = 1_000;
  *
  * The `lookup` option of `node:https` would do the same on newer runtimes only,
  * and is skipped for IP literals.
+ *
+ * Node, Deno and Bun ask the agent for a connection when the request is made.
+ * Cloudflare Workers has a `node:http` which never does: it would send the
+ * request by its own means, without TLS and to the address as its host.
+ *
+ * @throws {CannotPin} from the transport, at once, on such a platform.
  */
 export function createPinnedTransport(node: NodeBuiltins): Transport {
   return async (request, budget) => {
@@ -99,6 +116,8 @@ function startExchange(
       headers: { ...request.headers, host: request.url.host },
     });
     sent.on("error", fail);
+    // Asked for by now or never: before end() nothing is sent.
+    if (socket === undefined) throw new CannotPin();
     sent.once("response", answered.resolve);
     sent.once("upgrade", (message, upgraded) => {
       upgraded.destroy();
@@ -150,6 +169,11 @@ function dial(
   return socket;
 }
 
+function brokenOff(): Error {
+  const why = "Cannot read on: the answer is not complete";
+  return Object.assign(new Error(why), { code: "ECONNRESET" });
+}
+
 function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
@@ -176,6 +200,8 @@ function toResponse(
       // Bytes after the end, or an end that the runtime took for one.
       const failure = exchange.failure();
       if (failure !== undefined) throw failure;
+      // Chunks without the last one, where a runtime takes that for an end.
+      if (!message.complete) throw brokenOff();
       return undefined;
     },
     close: exchange.close,

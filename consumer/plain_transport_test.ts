@@ -89,6 +89,45 @@ Deno.test("the same judgement of the response", async () => {
   }
 });
 
+Deno.test("a body that ends with its connection is refused where it shows", async () => {
+  for (const connection of ["close", "Close", "x, close"]) {
+    const headers = { connection };
+    const error = await expectSigError(
+      () => fetchWith(() => new Response("{}", { headers })),
+      "fetch_failed",
+      "the server did not say where the body ends",
+    );
+    assertEquals(error.context.kind, "unframed");
+    for (
+      const framed of [{ "content-length": "2" }, {
+        "transfer-encoding": "chunked",
+      }]
+    ) {
+      const init = { headers: { connection, ...framed } };
+      const fetched = await fetchWith(() => new Response("{}", init));
+      assertEquals(await readText(fetched), "{}");
+    }
+  }
+  // HTTP/2 has neither header, and says in frames where a body ends.
+  assertEquals(await readText(await fetchWith(() => new Response("{}"))), "{}");
+});
+
+Deno.test("a range that is cut is refused by what it said of itself", async () => {
+  const headers = { "content-range": "bytes 3-6/7" };
+  const options = { headers: { range: { from: 3 } } };
+  await expectSigError(
+    async () =>
+      readText(
+        await fetchWith(
+          () => new Response('":', { status: 206, headers }),
+          options,
+        ),
+      ),
+    "fetch_failed",
+    "the body has 2 of 4 bytes",
+  );
+});
+
 Deno.test("a redirect that was hidden or followed is fetch_redirected", async () => {
   const hidden = Object.defineProperty(new Response(), "status", { value: 0 });
   const followed = Object.defineProperty(new Response("{}"), "redirected", {

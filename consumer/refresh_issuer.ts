@@ -9,7 +9,7 @@ import {
 } from "@sig/core";
 import { ConditionalReader } from "./conditional_reader.ts";
 import { isFault } from "./fault.ts";
-import { remember } from "./issuer_memory.ts";
+import { reduce, remember } from "./issuer_memory.ts";
 import type { IssuerRecord, Observation, Refreshed } from "./issuer_record.ts";
 import {
   type IssuerLocation,
@@ -56,6 +56,7 @@ export async function refreshIssuer(
   let feedRefresh: FeedRefresh | undefined;
   try {
     loaded = await loadIssuer({ ...location, reader }, options);
+    await record.nameKeys(loaded.keys.keys.keys());
     const keys = new RefreshKeys(
       record,
       loaded.keys,
@@ -111,6 +112,7 @@ async function complete(
   );
   return {
     memory,
+    reduced: await reduce(memory),
     history: {
       verification,
       digest: feed.digest,

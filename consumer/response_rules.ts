@@ -15,6 +15,8 @@ export interface ResponseHead {
   readonly status: number;
   /** A header field by its lower-case name, or null. */
   header(name: string): string | null;
+  /** The headers are those of HTTP/1 as they were sent; none is hidden. */
+  readonly isVerbatim: boolean;
 }
 
 /** A head that passed. */
@@ -35,8 +37,8 @@ export interface AcceptedHead {
  * Judges the head of a response to our own request.
  *
  * @throws {SigError} `fetch_redirected`, `fetch_status`, `fetch_failed` (an
- * encoding that we did not ask for, a length that makes no sense),
- * `fetch_media_type`, or the options' `tooLargeCode`.
+ * encoding that we did not ask for, a length that makes no sense, no sign of
+ * where the body ends), `fetch_media_type`, or the options' `tooLargeCode`.
  */
 export function judgeResponse(
   head: ResponseHead,
@@ -65,6 +67,7 @@ export function judgeResponse(
     ? judgeRange(head, url, options)
     : undefined;
   const length = judgeLength(head, url, options, contentRange);
+  if (length === undefined) judgeFraming(head, url);
   return {
     ...accepted,
     ...(contentRange === undefined ? {} : { contentRange }),
@@ -179,6 +182,33 @@ function judgeLength(
     throw tooLarge(url, maxBytes, tooLargeCode);
   }
   return length;
+}
+
+/**
+ * A body whose end is that of the connection may have been cut by anybody on
+ * the way, also under TLS, whose own end (close_notify) runtimes don't insist
+ * on: the last lines of a feed, a revoke among them, would be missing unseen
+ * (RFC 9112 §8). Only a length, a range or chunks say where it ends.
+ *
+ * Where the platform speaks HTTP for us, HTTP/2 says it out of our sight, and
+ * headers may be hidden: then only what tells of such a body refuses it.
+ */
+function judgeFraming(head: ResponseHead, url: URL): void {
+  // judgeEncoding() let nothing but "chunked" pass.
+  if ((head.header("transfer-encoding") ?? "").trim() !== "") return;
+  const endsWithConnection = head.isVerbatim ||
+    /(?:^|,)\s*close\s*(?:,|$)/i.test(head.header("connection") ?? "");
+  if (!endsWithConnection) return;
+  throw fetchError(
+    "fetch_failed",
+    url,
+    "the server did not say where the body ends, so it may have been cut off",
+    {
+      kind: "unframed",
+      hint: "Have the server, and each proxy before it, send content-length " +
+        "or transfer-encoding: chunked (HTTP/1.1).",
+    },
+  );
 }
 
 function parseLength(text: string): number {

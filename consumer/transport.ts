@@ -27,7 +27,11 @@ export interface TransportResponse {
    * Not bounded in time: the budget is the caller's.
    */
   read(): Promise<Uint8Array | undefined>;
-  /** Whether `content-length` counts the very bytes that `read` gives. */
+  /**
+   * Whether the headers are those of HTTP/1 as they were sent, so that
+   * `content-length` counts the very bytes that `read` gives, and a missing
+   * header was not sent.
+   */
   readonly isVerbatim: boolean;
   /** Closes the connection. Never rejects; may be called twice. */
   close(): Promise<void>;

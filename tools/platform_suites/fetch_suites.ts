@@ -66,6 +66,9 @@ const HOSTILE:
     ["html", same("fetch_media_type")],
     ["cut-length", same("fetch_failed")],
     ["cut-chunk", same("fetch_failed")],
+    // HTTP/1 without a length or chunks. Chromium shows neither header to a
+    // page of elsewhere; the cut document is no JSON there.
+    ["unframed", { node: "fetch_failed", browser: "invalid_metadata" }],
     ["too-long", same("document_too_large")],
     ["too-long-chunked", same("document_too_large")],
     ["stalled", same("fetch_timeout")],

@@ -130,6 +130,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "cut-chunk": say(
     `${OK}${JSON_TYPE}transfer-encoding: chunked\r\n\r\n63\r\n{`,
   ),
+  "unframed": say(`${OK}${JSON_TYPE}connection: close\r\n\r\n{`),
   "too-long": say(
     `${OK}${JSON_TYPE}content-length: ${MEBIBYTE}\r\n\r\n`,
     new Uint8Array(MEBIBYTE),

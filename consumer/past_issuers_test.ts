@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+import type { PastIssuer } from "./issuer_record.ts";
+import { PastIssuers } from "./past_issuers.ts";
+
+/** A memory that can be told from others. */
+function past(sequence: number): PastIssuer {
+  return { memory: { sequence } } as unknown as PastIssuer;
+}
+
+/** Keeps one a host, in that order, and tells which are left. */
+function left(max: number, hosts: readonly string[]): readonly string[] {
+  const all = new PastIssuers(max);
+  for (const [i, host] of hosts.entries()) all.keep(host, host, past(i));
+  assertEquals(all.size, Math.min(max, new Set(hosts).size));
+  return hosts.filter((host) => all.take(host, host) !== undefined);
+}
+
+Deno.test("of issuers without a site in common, those kept first go", () => {
+  assertEquals(left(2, ["a.example", "b.example", "c.example"]), [
+    "b.example",
+    "c.example",
+  ]);
+});
+
+Deno.test("the site that has most memories loses its first ones", () => {
+  const mallory = ["1", "2", "3", "4"].map((name) => `${name}.mallory.test`);
+  assertEquals(
+    left(4, ["a.one.test", "b.one.test", ...mallory, "a.two.test"]),
+    [
+      "b.one.test",
+      "3.mallory.test",
+      "4.mallory.test",
+      "a.two.test",
+    ],
+  );
+  // Ports and names below one domain are one site, addresses are their own.
+  assertEquals(left(2, ["10.0.0.1", "10.9.0.1", "[2001:db8::1]"]), [
+    "10.9.0.1",
+    "[2001:db8::1]",
+  ]);
+});
+
+Deno.test("a memory that is kept again is kept once, and anew", () => {
+  const all = new PastIssuers(2);
+  all.keep("a", "a.example", past(1));
+  all.keep("b", "b.example", past(1));
+  all.keep("a", "a.example", past(2));
+  assertEquals(all.size, 2);
+  all.keep("c", "c.example", past(1));
+  assertEquals(all.take("b", "b.example"), undefined);
+  assertEquals(all.take("a", "a.example"), past(2));
+  assertEquals(all.take("a", "a.example"), undefined);
+  assertEquals(all.size, 1);
+});
