@@ -31,6 +31,7 @@ export { createServerIo, writeLog } from "./deno_server_io.ts";
 export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
+export { PAGE_HEADERS } from "./page_headers.ts";
 export type { RateLimit } from "./rate_limiter.ts";
 export {
   formatLogEntry,
