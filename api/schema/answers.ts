@@ -259,6 +259,7 @@ const PROBLEM: JsonSchema = {
     ),
   },
   required: ["type", "title", "status", "detail", "instance", "code"],
+  additionalProperties: true,
 };
 
 const DECISION = exactly("A decision as AuthZEN says it.", {
