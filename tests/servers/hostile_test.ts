@@ -334,17 +334,18 @@ for (const name of SERVERS) {
       (await exchangeRaw(server.port, head(GET, [line]))).headers;
     const split = await idOf("X-Request-ID: a\r\nX-Evil: b");
     assertEquals([split.get("x-request-id"), split.get("x-evil")], ["a", null]);
-    for (const id of ["a\tb", "\xe9", "x".repeat(256), ""]) {
+    for (const id of ["x".repeat(1_025), ""]) {
       assertMatch(
         (await idOf(`X-Request-ID: ${id}`)).get("x-request-id")!,
         /^[0-9a-f-]{36}$/,
       );
     }
-    const long = "x".repeat(255);
-    assertEquals(
-      (await idOf(`X-Request-ID: ${long}`)).get("x-request-id"),
-      long,
-    );
+    for (const id of ["a\tb", "\xe9", "\x80\x9b", "x".repeat(1_024)]) {
+      assertEquals(
+        (await idOf(`X-Request-ID: ${id}`)).get("x-request-id"),
+        id,
+      );
+    }
   });
 
   Deno.test(`${name}: HEAD has the length of what GET sends`, async () => {
