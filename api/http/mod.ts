@@ -27,6 +27,7 @@ export {
   type ReplyOptions,
 } from "./exchange.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
+export { hostsOf } from "./hosts_of.ts";
 export { createServerIo, writeLog } from "./deno_server_io.ts";
 export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";

@@ -9,7 +9,7 @@ import { createCors } from "./cors.ts";
 import { describeThrown } from "./describe_thrown.ts";
 import { Exchange } from "./exchange.ts";
 import { createHostList } from "./host_list.ts";
-import { isHost } from "./is_host.ts";
+import { hostsOf } from "./hosts_of.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { RequestLogEntry } from "./request_log.ts";
@@ -242,15 +242,9 @@ function createGate(options: ServiceOptions): Gate {
   if (token !== undefined) checkTokenText(token);
   return {
     checkHost(request) {
-      // Both: an absolute target in the request line replaces the header.
-      const header = request.headers.get("host");
-      const { host } = splitUrl(request.url);
-      const names = header === null || header === host
-        ? [host]
-        : [host, header];
-      // RFC 9112 §3.2: whatever the path, and whether or not there is a list.
-      if (!names.every(isHost)) throw hostInvalid();
-      if (isKnownHost === undefined || names.every(isKnownHost)) return;
+      const hosts = hostsOf(request);
+      if (hosts === undefined) throw hostInvalid();
+      if (isKnownHost === undefined || hosts.every(isKnownHost)) return;
       throw new SigError(
         "host_not_allowed",
         "Cannot answer: this server is not known by that name",
