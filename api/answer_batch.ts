@@ -22,8 +22,10 @@ export const MAX_ANSWERS_LENGTH: number = 16 * 1024 * 1024;
 export interface BatchContext extends AnswerContext {
   /** Reads one of the questions; throws what is wrong with it. */
   readonly read: (check: unknown, index: number) => CheckRequest;
+  /** What stands in the place of an answer; the answer itself unless told. */
+  readonly tell?: (answer: CheckAnswer, index: number) => unknown;
   /** What stands in the place of an answer that there is none of. */
-  readonly refuse: (error: unknown) => unknown;
+  readonly refuse: (error: unknown, index: number) => unknown;
   /** Told of bytes before they are held; may throw to refuse them. */
   readonly reserve: (bytes: number) => void;
 }
@@ -133,8 +135,9 @@ function createResults(length: number, context: BatchContext) {
   const texts = new Array<string>(length);
   let used = 0;
   let isFull = false;
+  const { tell = (answer: CheckAnswer) => answer } = context;
   const refuse = (index: number, error: unknown) => {
-    texts[index] = JSON.stringify({ error: context.refuse(error) });
+    texts[index] = JSON.stringify(context.refuse(error, index));
   };
   return {
     texts,
@@ -142,7 +145,7 @@ function createResults(length: number, context: BatchContext) {
     put(index: number, answer: () => CheckAnswer): void {
       try {
         if (isFull) throw tooMuch();
-        const text = JSON.stringify(answer());
+        const text = JSON.stringify(tell(answer(), index));
         isFull = used + text.length > MAX_ANSWERS_LENGTH;
         if (isFull) throw tooMuch();
         context.reserve(text.length);

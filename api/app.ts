@@ -116,7 +116,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     createVerifyRoute(context, schemas),
     createDumpStateRoute(context, schemas),
     ...createAuthzenRoutes({
-      consumer,
+      ...context,
       listed: distinct(issuers, allowPrivate),
       issuerText: createSourceSchemas({ allowPrivate }).issuer,
       publicUrl,

@@ -24,10 +24,12 @@ Deno.test("the metadata names the endpoints under the name that was asked", asyn
   assert(!(await foreign.text()).includes("eve.example"));
   const told = createApp({ publicUrl: "https://sig.acme.example" });
   const { body } = await get(told, path);
+  const closed = createApp({ token: "secret" });
+  assertEquals((await get(closed, path)).status, 200);
   assertEquals(body.policy_decision_point, "https://sig.acme.example");
 });
 
-Deno.test("subject, action, resource and time are mapped", async () => {
+Deno.test("subject, action and resource are mapped", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   const ask = async (changes: object) =>
@@ -44,9 +46,6 @@ Deno.test("subject, action, resource and time are mapped", async () => {
   const deny = await ask({ action: { name: "admin" } });
   assertEquals(deny.decision, false);
   assertEquals(deny.context.reasons[0].code, "role_missing");
-  const early = await ask({ context: { time: "2025-01-01T00:00:00Z" } });
-  assertEquals(early.decision, false);
-  assertEquals(early.context.reasons[0].code, "not_yet_valid");
   const other = await ask({ resource: { type: "cluster", id: "production" } });
   assertEquals(other.decision, true);
   const host = await ask({
@@ -62,7 +61,7 @@ Deno.test("unknown members are ignored, wrong ones are 400", async () => {
     subject: { ...SUBJECT, properties: { department: "x" } },
     action: { ...ACTION, properties: { method: "GET" } },
     resource: { ...resourceOf(server.did), properties: {} },
-    context: { time: "2026-02-01T00:00:00Z", place: { a: 1 } },
+    context: { time: "2025-06-27T18:03-07:00", place: { a: 1 }, at: 7 },
     extra: 1,
   };
   const answered = await post(app, "/access/v1/evaluation", good);
@@ -78,7 +77,12 @@ Deno.test("unknown members are ignored, wrong ones are 400", async () => {
     [{ action: "deploy" }, "/action"],
     [{ resource: { type: "issuer" } }, "/resource/id"],
     [{ context: null }, "/context"],
-    [{ context: { time: "1985-10-26T01:22-07:00" } }, "/context/time"],
+    [{ context: [] }, "/context"],
+    [{ context: { sig: 7 } }, "/context/sig"],
+    [{ context: { sig: { at: "1985-10-26T01:22-07:00" } } }, "/context/sig/at"],
+    [{ context: { sig: { min_sequence: -1 } } }, "/context/sig/min_sequence"],
+    [{ context: { sig: { explain: 1 } } }, "/context/sig/explain"],
+    [{ context: { sig: { as_of: 0 } } }, "/context/sig/as_of"],
   ];
   for (const [changes, pointer] of rows) {
     const body = { ...good, ...changes };
@@ -89,11 +93,16 @@ Deno.test("unknown members are ignored, wrong ones are 400", async () => {
     );
     assertEquals([status, problem.code], [400, "invalid_request"]);
     assertEquals(problem.errors[0].pointer, pointer);
+    // One that is wrong spoils no other, and gets the status of a single one.
     const batch = await post(app, "/access/v1/evaluations", {
       evaluations: [good, body],
     });
-    assertEquals(batch.status, 400);
-    assertEquals(batch.body.errors[0].pointer, `/evaluations/1${pointer}`);
+    assertEquals(batch.status, 200);
+    const [first, second] = batch.body.evaluations;
+    assertEquals([first.decision, second.decision], [true, false]);
+    const { message, ...error } = second.context.error;
+    assertEquals(error, { status: 400, code: "invalid_request" });
+    assertStringIncludes(message, `/evaluations/1${pointer}: it `);
   }
   const file = { ...good, resource: resourceOf("./acme") };
   const refused = await post(app, "/access/v1/evaluation", file);
@@ -171,8 +180,16 @@ Deno.test("a batch takes defaults, and stops where it is told to", async () => {
     false,
     true,
   ]);
-  const early = { context: { time: "2025-01-01T00:00:00Z" } };
+  // A member of an item replaces the default as a whole.
+  const early = { context: { sig: { at: "2025-01-01T00:00:00Z" } } };
   assertEquals(await ask([early, { context: {} }]), [false, true]);
+  const wrong = { subject: { id: ALICE } };
+  assertEquals(await ask([{}, wrong, {}]), [true, false, true]);
+  assertEquals(await ask([{}, wrong, {}], "deny_on_first_deny"), [true, false]);
+  assertEquals(await ask([wrong, {}, admin], "permit_on_first_permit"), [
+    false,
+    true,
+  ]);
 });
 
 Deno.test("an odd batch is refused as a whole", async () => {
@@ -180,7 +197,9 @@ Deno.test("an odd batch is refused as a whole", async () => {
   const item = { subject: SUBJECT, action: ACTION, resource: resourceOf("x") };
   const bodies = [
     { evaluations: 7 },
-    { evaluations: [7] },
+    { evaluations: [item], subject: "alice" },
+    { evaluations: [item], context: { sig: { exlain: true } } },
+    { evaluations: [item], context: null },
     { evaluations: Array(101).fill(item) },
     { evaluations: [item], options: { evaluations_semantic: "any" } },
     { evaluations: [item], options: [] },
@@ -205,7 +224,7 @@ Deno.test("without evaluations a batch is a single evaluation", async () => {
   }
 });
 
-Deno.test("what can't be answered is a problem in a batch too, never false", async () => {
+Deno.test("what can't be answered is a problem, in a batch an error that is no deny", async () => {
   await using good = await serveIssuer();
   await using bad = await serveIssuer();
   bad.server.documents.set(PATHS.feed, status(500));
@@ -218,47 +237,209 @@ Deno.test("what can't be answered is a problem in a batch too, never false", asy
     action: { name },
     resource: resourceOf(served.server.did),
   });
-  const ask = (evaluations: readonly object[], semantic: string) =>
-    post(app, "/access/v1/evaluations", {
+  const single = await post(app, "/access/v1/evaluation", {
+    subject: SUBJECT,
+    ...itemOf(bad),
+  });
+  assertEquals([single.status, single.body.code], [502, "fetch_status"]);
+  assert(!("decision" in single.body));
+  const ask = async (evaluations: readonly unknown[], semantic?: string) => {
+    const { status, body } = await post(app, "/access/v1/evaluations", {
       subject: SUBJECT,
       evaluations,
       options: { evaluations_semantic: semantic },
     });
-  const semantics = [
-    "execute_all",
-    "deny_on_first_deny",
-    "permit_on_first_permit",
-  ];
-  for (const semantic of semantics) {
-    const { status, body } = await ask([itemOf(bad), itemOf(good)], semantic);
-    assertEquals([status, body.code, body.evaluation], [
-      502,
-      "fetch_status",
-      0,
-    ]);
-    assert(!JSON.stringify(body).includes("decision"));
-  }
-  const denied = await ask(
-    [itemOf(good, "admin"), itemOf(bad)],
-    "deny_on_first_deny",
+    assertEquals(status, 200);
+    return body.evaluations;
+  };
+  const failed = {
+    decision: false,
+    context: {
+      error: {
+        status: 502,
+        code: "fetch_status",
+        message: single.body.detail,
+      },
+    },
+  };
+  const other = { action: ACTION, resource: resourceOf("other.example") };
+  const none = { action: ACTION, resource: { type: "cluster", id: "a" } };
+  const all = await ask([itemOf(bad), itemOf(good), other, none, 7]);
+  assertEquals(all[0], failed);
+  assertEquals(all[1].decision, true);
+  assertEquals(
+    all.slice(2).map((each: typeof failed) => [
+      each.decision,
+      each.context.error.status,
+      each.context.error.code,
+    ]),
+    [[false, 403, "issuer_not_allowed"], [false, 400, "invalid_request"], [
+      false,
+      400,
+      "invalid_request",
+    ]],
   );
-  assertEquals(denied.status, 200);
-  assertEquals(denied.body.evaluations.length, 1);
+  // An error ends where a deny would, and permits nothing.
+  assertEquals(
+    await ask([itemOf(bad), itemOf(good)], "deny_on_first_deny"),
+    [failed],
+  );
   const permitted = await ask(
-    [itemOf(good), itemOf(bad)],
+    [itemOf(bad), itemOf(good), itemOf(bad)],
     "permit_on_first_permit",
   );
-  assertEquals(permitted.body.evaluations[0].decision, true);
+  assertEquals(permitted.length, 2);
+  assertEquals([permitted[0], permitted[1].decision], [failed, true]);
+});
+
+Deno.test("a batch asks each issuer once, however strict its items are", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  let asked = 0;
+  const feed = server.documents.get(PATHS.feed)!;
+  server.documents.set(PATHS.feed, (request) => {
+    asked++;
+    return typeof feed === "function"
+      ? feed(request)
+      : new Response(feed as BodyInit);
+  });
+  const { body } = await post(app, "/access/v1/evaluations", {
+    subject: SUBJECT,
+    action: ACTION,
+    resource: resourceOf(server.did),
+    context: { sig: { max_age_seconds: 0 } },
+    evaluations: Array(100).fill({}),
+  });
+  assertEquals(body.evaluations.length, 100);
+  assertEquals(asked, 1);
+});
+
+Deno.test("context has no effect, whatever stands in it beside sig", async () => {
+  await using issuer = await serveIssuer();
+  const contexts = [
+    { time: "2025-06-27T18:03-07:00", ip: "192.168.1.1" },
+    { time: "2020-01-01T00:00:00Z" },
+    { time: 7, at: "2020-01-01T00:00:00Z", as_of: 0, min_sequence: 99 },
+    { Sig: { at: "2020-01-01T00:00:00Z" }, "sig ": 1 },
+    {},
+  ];
+  for (const context of contexts) {
+    const { status, body } = await post(issuer.app, "/access/v1/evaluation", {
+      subject: SUBJECT,
+      action: ACTION,
+      resource: resourceOf(issuer.server.did),
+      context,
+    });
+    assertEquals([status, body.decision], [200, true], JSON.stringify(context));
+  }
+});
+
+Deno.test("context.sig asks as /v1/check does, and refuses what it doesn't know", async () => {
+  await using issuer = await serveIssuer();
+  const ask = async (sig: object) =>
+    await post(issuer.app, "/access/v1/evaluation", {
+      subject: SUBJECT,
+      action: ACTION,
+      resource: resourceOf(issuer.server.did),
+      context: { sig },
+    });
+  const early = await ask({ at: "2025-01-01T00:00:00Z" });
+  assertEquals(early.body.decision, false);
+  assertEquals(early.body.context.reasons[0].code, "not_yet_valid");
+  const first = await ask({ as_of: 1, explain: true, max_age_seconds: 0 });
+  assertEquals(first.body.context.last_sequence, 1);
+  assertEquals(first.body.context.explain.relationships.length, 1);
+  assertEquals((await ask({})).body.context.explain, undefined);
+  const later = await ask({ min_sequence: 9 });
+  assertEquals([later.status, later.body.code], [
+    409,
+    "consistency_unavailable",
+  ]);
+  const misspelt = await ask({ min_seqence: 9 });
+  assertEquals([misspelt.status, misspelt.body.errors], [400, [{
+    pointer: "/context/sig/min_seqence",
+    code: "invalid_field",
+    detail: 'there is no member "min_seqence"; did you mean "min_sequence"?',
+  }]]);
+});
+
+Deno.test("a subject of another type is somebody else, whom no feed knows", async () => {
+  await using issuer = await serveIssuer();
+  const ask = async (subject: object, context?: object) => {
+    const { status, body } = await post(issuer.app, "/access/v1/evaluation", {
+      subject,
+      action: ACTION,
+      resource: resourceOf(issuer.server.did),
+      context,
+    });
+    assertEquals(status, 200);
+    return body;
+  };
+  for (const type of ["user", "did"]) {
+    assertEquals((await ask({ type, id: ALICE })).decision, true);
+  }
+  const sig = { explain: true };
+  const group = await ask({ type: "group", id: ALICE }, { sig });
+  assertEquals(group.decision, false);
+  const { reasons, matched_relationship_id, not_after, explain } =
+    group.context;
+  assertEquals(reasons, [{
+    code: "no_relationship",
+    detail: 'no feed speaks of subjects of type "group", only of user and did',
+  }]);
+  assertEquals([matched_relationship_id, not_after], [null, null]);
+  assertEquals(explain.relationships, []);
+  const name = await ask({ type: "did", id: "alice" });
+  assertEquals(
+    name.context.reasons[0].detail,
+    [
+      "no feed speaks of it:",
+      'an id of type "did" must be a DID',
+    ].join(" "),
+  );
+  const types = ["User", "user ", "service", "\u202euser"];
+  for (const type of types) {
+    assertEquals((await ask({ type, id: ALICE })).decision, false, type);
+  }
+});
+
+Deno.test("a wrong Content-Type is 400 on these routes, and parameters are none", async () => {
+  await using issuer = await serveIssuer();
+  const question = {
+    subject: SUBJECT,
+    action: ACTION,
+    resource: resourceOf(issuer.server.did),
+  };
+  for (const path of ["/access/v1/evaluation", "/access/v1/evaluations"]) {
+    const ask = async (type: string, more: { [name: string]: string } = {}) => {
+      const { status, body } = await post(issuer.app, path, question, {
+        "content-type": type,
+        ...more,
+      });
+      return [status, body.code ?? body.decision];
+    };
+    const refused = [400, "invalid_request"];
+    for (const type of ["text/plain", "application/jsonp", ""]) {
+      assertEquals(await ask(type), refused, type);
+    }
+    const encoded = { "content-encoding": "gzip" };
+    assertEquals(await ask("application/json", encoded), refused);
+    const charset = "application/json; charset=latin1";
+    assertEquals(await ask(charset), refused);
+    for (const parameter of ["charset=utf-8", "Charset=UTF-8", "profile=x"]) {
+      assertEquals(await ask(`application/json; ${parameter}`), [200, true]);
+    }
+  }
 });
 
 Deno.test("the request's id is echoed", async () => {
   const app = createApp();
   for (const path of ["/access/v1/evaluation", "/access/v1/evaluations"]) {
     const { headers, body } = await post(app, path, {}, {
-      "x-request-id": "bfe9eb29-ab87",
+      "x-request-id": "bfe9eb29 ab87/é",
     });
-    assertEquals(headers.get("x-request-id"), "bfe9eb29-ab87");
-    assertEquals(body.instance, "bfe9eb29-ab87");
+    assertEquals(headers.get("x-request-id"), "bfe9eb29 ab87/é");
+    assertEquals(body.instance, "bfe9eb29 ab87/é");
     assertStringIncludes(body.detail, "Cannot read request");
   }
 });

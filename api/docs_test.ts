@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "./app.ts";
 import { escapeHtml, prose } from "./docs/html.ts";
+import { PAGE_HEADERS } from "./http/mod.ts";
 import { get } from "./testdata/asking.ts";
 
 Deno.test("the page shows every route, member, example and code, and loads nothing", async () => {
@@ -52,17 +53,21 @@ Deno.test("the policy allows the page's own style and nothing else", async () =>
       "form-action 'none'; frame-ancestors 'none'",
   );
   assertEquals(headers.get("x-content-type-options"), "nosniff");
+  for (const [name, value] of PAGE_HEADERS) {
+    assertEquals(headers.get(name), value);
+  }
 });
 
 Deno.test("the examples show a token where one is needed", async () => {
   const { body: without } = await get(createApp(), "/docs");
   assert(!without.includes("authorization: Bearer"));
-  const token = { authorization: "Bearer secret" };
-  const { body } = await get(createApp({ token: "secret" }), "/docs", token);
+  const { status, body } = await get(createApp({ token: "secret" }), "/docs");
+  assertEquals(status, 200);
   const commands = body.split("curl -sS ").slice(1);
+  const open = ["/healthz", "/.well-known/authzen-configuration"];
   for (const command of commands) {
-    const isOpen = command.startsWith(
-      escapeHtml("'http://127.0.0.1/healthz'"),
+    const isOpen = open.some((path) =>
+      command.startsWith(escapeHtml(`'http://127.0.0.1${path}'`))
     );
     assertEquals(command.includes("Bearer $SIG_TOKEN"), !isOpen);
   }

@@ -1,29 +1,36 @@
 /** AuthZEN evaluations, answered by `check` (INTERFACES §3). @module */
 
-import type { Consumer, IssuerQuestion } from "@sig/consumer";
 import {
   type CheckAnswer,
   isObject,
-  isSigError,
+  type Reason,
   SigError,
-  withContext,
+  toProblem,
 } from "@sig/core";
+import { answerBatch, type BatchContext } from "./answer_batch.ts";
+import { answerCheck, type AnswerContext } from "./answer_check.ts";
 import {
   EVALUATION,
   type Evaluation,
   type EvaluationsRequest,
 } from "./schema/authzen.ts";
 import { readAs } from "./schema/faults.ts";
+import type { CheckRequest } from "./schema/requests.ts";
 import type { Schema } from "./schema/schema.ts";
+import { findForeignSubject } from "./subject_type.ts";
 
 /** What evaluations need. */
-export interface EvaluationContext {
-  /** Issuers on the network. */
-  readonly consumer: Consumer;
+export interface EvaluationContext extends AnswerContext {
   /** The service's list. */
   readonly listed: readonly string[];
   /** How an issuer must be written. */
   readonly issuerText: Schema<string>;
+}
+
+/** What a batch of evaluations needs of its request. */
+export interface BatchExchange extends Pick<BatchContext, "reserve"> {
+  /** Told of what was not meant to happen; for the log. */
+  readonly noteThrown: (error: unknown) => void;
 }
 
 /** A decision as AuthZEN says it. */
@@ -31,18 +38,38 @@ export interface Decision {
   /** Yes or no. */
   readonly decision: boolean;
   /** What it rests upon. */
-  readonly context: Pick<
-    CheckAnswer,
-    | "reasons"
-    | "issuer"
-    | "matched_relationship_id"
-    | "last_sequence"
-    | "evaluated_at"
-    | "not_after"
-    | "freshness"
-    | "continuity"
-    | "warnings"
-  >;
+  readonly context:
+    & Pick<
+      CheckAnswer,
+      | "issuer"
+      | "matched_relationship_id"
+      | "last_sequence"
+      | "evaluated_at"
+      | "not_after"
+      | "freshness"
+      | "continuity"
+      | "warnings"
+      | "explain"
+    >
+    & {
+      /** Why not; `detail` where the feed was not what decided. */
+      readonly reasons: readonly (Reason & { readonly detail?: string })[];
+    };
+}
+
+/** What stands in a batch for an evaluation that can't be answered. */
+export interface FailedEvaluation {
+  /** Closed, as AuthZEN demands (§7.2.1): no permission follows from it. */
+  readonly decision: false;
+  /** That this is an error and no deny. */
+  readonly context: {
+    /** The problem, short. */
+    readonly error: {
+      readonly status: number;
+      readonly code: string;
+      readonly message: string;
+    };
+  };
 }
 
 /**
@@ -55,31 +82,48 @@ export async function evaluate(
   body: unknown,
   context: EvaluationContext,
 ): Promise<Decision> {
-  return await answer(plan(body, context, ""), context);
+  const { request, foreign } = plan(body, context, "");
+  return toDecision(await answerCheck(request, context), foreign);
 }
 
 /**
- * Answers the evaluations of a batch in order, up to where its semantic stops.
- *
- * @throws {SigError} as {@linkcode evaluate}, with `context.evaluation`.
+ * Answers the evaluations of a batch, in their order, up to where its semantic
+ * stops, as the texts of JSON values. They are independent (AuthZEN §7.1), so
+ * all are looked at together and each issuer is asked once; an error counts as
+ * a deny for the semantic (§7.1.3) and says that it is none.
  */
-export async function evaluateInOrder(
+export async function evaluateBatch(
   request: EvaluationsRequest,
   evaluations: readonly unknown[],
-  context: EvaluationContext,
-): Promise<readonly Decision[]> {
-  // All are read before the first is answered: a request is right or wrong.
-  const plans = evaluations.map((item, i) =>
-    plan(withDefaults(request, item), context, `/evaluations/${i}`)
-  );
+  context: EvaluationContext & BatchExchange,
+): Promise<readonly string[]> {
+  const foreign: (string | undefined)[] = [];
+  const decisions: boolean[] = [];
+  const texts = await answerBatch(evaluations, {
+    ...context,
+    read(item, i) {
+      const planned = plan(
+        withDefaults(request, item),
+        context,
+        `/evaluations/${i}`,
+      );
+      foreign[i] = planned.foreign;
+      return planned.request;
+    },
+    tell(answer, i) {
+      const decision = toDecision(answer, foreign[i]);
+      decisions[i] = decision.decision;
+      return decision;
+    },
+    refuse(error, i) {
+      decisions[i] = false;
+      return toFailed(error, context);
+    },
+  });
   const { evaluations_semantic = "execute_all" } = request.options ?? {};
-  const decisions: Decision[] = [];
-  for (const [i, each] of plans.entries()) {
-    const decision = await answer(each, context, i);
-    decisions.push(decision);
-    if (decision.decision === STOP_AT[evaluations_semantic]) break;
-  }
-  return decisions;
+  const stop = STOP_AT[evaluations_semantic];
+  const last = stop === undefined ? -1 : decisions.indexOf(stop);
+  return last < 0 ? texts : texts.slice(0, last + 1);
 }
 
 const STOP_AT = Object.freeze({
@@ -101,8 +145,9 @@ function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
 
 /** An evaluation in SIG's words. */
 interface Plan {
-  readonly issuer: string;
-  readonly question: IssuerQuestion;
+  readonly request: CheckRequest;
+  /** Why no feed can speak of this subject, where that is so. */
+  readonly foreign: string | undefined;
 }
 
 /** Reads an evaluation; nothing is asked yet. */
@@ -117,43 +162,65 @@ function plan(
     pointer,
   );
   return {
-    issuer: issuerOf(resource, context, pointer),
-    question: {
+    request: {
+      ...rest.context?.sig,
+      issuer: issuerOf(resource, context, pointer),
       subject: subject.id,
       require: [{ role: action.name }],
-      at: rest.context?.time,
+    },
+    foreign: findForeignSubject(subject),
+  };
+}
+
+function toDecision(
+  answer: CheckAnswer,
+  foreign: string | undefined,
+): Decision {
+  const { explain } = answer;
+  const basis = {
+    issuer: answer.issuer,
+    matched_relationship_id: answer.matched_relationship_id,
+    last_sequence: answer.last_sequence,
+    evaluated_at: answer.evaluated_at,
+    not_after: answer.not_after,
+    freshness: answer.freshness,
+    continuity: answer.continuity,
+    warnings: answer.warnings,
+  };
+  if (foreign === undefined) {
+    return {
+      decision: answer.decision === "allow",
+      context: {
+        reasons: answer.reasons,
+        ...basis,
+        ...(explain === undefined ? {} : { explain }),
+      },
+    };
+  }
+  // What the feed says is about another subject, whose id is the same text.
+  return {
+    decision: false,
+    context: {
+      reasons: [{ code: "no_relationship", detail: foreign }],
+      ...basis,
+      matched_relationship_id: null,
+      not_after: null,
+      ...(explain === undefined
+        ? {}
+        : { explain: { ...explain, relationships: [] } }),
     },
   };
 }
 
-/** Answers, or throws, in a batch with the index of the evaluation. */
-async function answer(
-  { issuer, question }: Plan,
-  { consumer }: EvaluationContext,
-  index?: number,
-): Promise<Decision> {
-  try {
-    return toDecision(await consumer.check(issuer, question));
-  } catch (error) {
-    if (!isSigError(error) || index === undefined) throw error;
-    throw withContext(error, { evaluation: index });
-  }
-}
-
-function toDecision(answer: CheckAnswer): Decision {
+function toFailed(
+  error: unknown,
+  { noteThrown }: BatchExchange,
+): FailedEvaluation {
+  const { status, code, detail } = toProblem(error);
+  if (code === "internal") noteThrown(error);
   return {
-    decision: answer.decision === "allow",
-    context: {
-      reasons: answer.reasons,
-      issuer: answer.issuer,
-      matched_relationship_id: answer.matched_relationship_id,
-      last_sequence: answer.last_sequence,
-      evaluated_at: answer.evaluated_at,
-      not_after: answer.not_after,
-      freshness: answer.freshness,
-      continuity: answer.continuity,
-      warnings: answer.warnings,
-    },
+    decision: false,
+    context: { error: { status, code, message: detail } },
   };
 }
 

@@ -94,7 +94,7 @@ Deno.test("every example is asked, answered as told, and fits its schema", async
         }
       }
     }
-    assertEquals(asked, 15);
+    assertEquals(asked, 18);
   });
 });
 
@@ -155,6 +155,7 @@ Deno.test("every refusal at the door is described", async () => {
       headers: foreign.headers,
       body: await foreign.json(),
     });
+    expect(400, await ask(app, { ...token, host: "a/docs#" }));
     const other = await app.fetch(
       new Request(`http://127.0.0.1${path}`, { method: "DELETE" }),
     );
@@ -172,12 +173,41 @@ Deno.test("every refusal at the door is described", async () => {
     if (method === "post") {
       const cross = { ...token, "sec-fetch-site": "cross-site" };
       expect(403, await ask(app, cross));
-      expect(415, await ask(app, { ...token, "content-type": "text/plain" }));
+      const typed = await ask(app, { ...token, "content-type": "text/plain" });
+      expect(path.startsWith("/access/") ? 400 : 415, typed);
       ms += 60_000;
       const large = "x".repeat(16 * 1024 * 1024 + 1);
       expect(413, await post(app, path, large, token));
     }
   }
+});
+
+Deno.test("generators learn where to ask, who may, and what may be left out", async () => {
+  assertEquals(document.servers, [
+    { url: "/", description: "Where this document is." },
+  ]);
+  const publicUrl = "https://sig.acme.example";
+  const told = await get(createApp({ publicUrl }), "/openapi.json");
+  assertEquals(told.body.servers[0].url, publicUrl);
+  const tags = document.tags.map(({ name }: Json) => name);
+  const open: string[] = [];
+  for (const [path, methods] of Object.entries<Json>(document.paths)) {
+    for (const operation of Object.values<Json>(methods)) {
+      assertEquals(operation.tags.length, 1, path);
+      assert(tags.includes(operation.tags[0]), path);
+      const isOpen = operation.security?.length === 0;
+      if (isOpen) open.push(path);
+      assertEquals(401 in operation.responses, !isOpen, path);
+    }
+  }
+  assertEquals(open.sort(), [
+    "/.well-known/authzen-configuration",
+    "/docs",
+    "/healthz",
+    "/openapi.json",
+  ]);
+  // A member with a default counts as required in the types of generators.
+  assert(!JSON.stringify(document.components.schemas).includes('"default"'));
 });
 
 Deno.test("the document names every code, and refuses what the service refuses", () => {

@@ -1,5 +1,6 @@
 /** The responses of `sig serve`: an issuer's documents and nothing else. @module */
 
+import { hostsOf } from "@sig/api/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
@@ -47,6 +48,9 @@ export function createIssuerSite(
       return refuse("method_not_allowed", "the method must be GET or HEAD", {
         allow: METHODS,
       });
+    }
+    if (hostsOf(request) === undefined) {
+      return refuse("invalid_request", "the header host must name a host");
     }
     const { pathname } = new URL(request.url);
     const opened = await openPublished(dir, pathname);

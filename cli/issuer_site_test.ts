@@ -23,6 +23,20 @@ async function serving(work: (served: Served) => Promise<void>): Promise<void> {
   });
 }
 
+Deno.test("a Host that is none is 400, not another document or a fault", async () => {
+  await serving(async ({ get }) => {
+    for (const host of ["localhost/.well-known/sig.json#", "[", "a b", ""]) {
+      const response = await get("/.well-known/did.json", { host });
+      assertEquals(response.status, 400, host);
+      const { code, detail } = await response.json();
+      assertEquals([code, detail], [
+        "invalid_request",
+        "Cannot serve: the header host must name a host",
+      ]);
+    }
+  });
+});
+
 Deno.test("the four documents are served with their media types", async () => {
   await serving(async ({ get, workspace }) => {
     const documents: readonly (readonly [string, string])[] = [

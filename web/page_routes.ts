@@ -1,6 +1,6 @@
 /** The embedded page and what it reads (INTERFACES §4). @module */
 
-import type { Exchange, Route } from "@sig/api/http";
+import { type Exchange, PAGE_HEADERS, type Route } from "@sig/api/http";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import {
   createIssuerDocuments,
@@ -71,15 +71,12 @@ function assetRoute(path: string, { type, text }: Asset): Route {
     path,
     async handle(exchange: Exchange) {
       const etag = await (tag ??= eTag(text)) ?? "";
-      const headers: [string, string][] = [
+      const headers: (readonly [string, string])[] = [
         ["etag", etag],
         // Asked again each time, and answered with 304.
         ["cache-control", "no-cache"],
         ["content-security-policy", PAGE_CSP],
-        ["referrer-policy", "no-referrer"],
-        ["cross-origin-opener-policy", "same-origin"],
-        ["cross-origin-resource-policy", "same-origin"],
-        ["x-frame-options", "DENY"],
+        ...PAGE_HEADERS,
       ];
       const given = exchange.request.headers.get("if-none-match");
       return ifNoneMatch(given, etag)

@@ -16,7 +16,6 @@ interface ReadSchema {
   readonly items?: ReadSchema;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
@@ -132,8 +131,5 @@ function kindOf(schema: ReadSchema, document: OpenApiDocument): string {
       maximum === Number.MAX_SAFE_INTEGER
     ? ""
     : `, ${minimum} to ${maximum}`;
-  const usual = schema.default === undefined
-    ? ""
-    : `, ${JSON.stringify(schema.default)} unless told`;
-  return `${schema.type ?? "any JSON"}${range}${usual}`;
+  return `${schema.type ?? "any JSON"}${range}`;
 }

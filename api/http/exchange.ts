@@ -8,6 +8,9 @@ const encoder = new TextEncoder();
 const NONE = Object.freeze([]);
 const NO_TYPE = Object.freeze({});
 
+/** What is no page loads nothing, and stands in no frame, if shown as one. */
+const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
 /** What a response is, beside its body. */
 export interface ReplyOptions {
   /** 200 unless told. */
@@ -89,11 +92,14 @@ export class Exchange {
     all.append("x-content-type-options", "nosniff");
     for (const [name, value] of this.#context.headers) all.append(name, value);
     let isCacheable = false;
+    let hasPolicy = false;
     for (const [name, value] of headers) {
       isCacheable ||= name === "cache-control";
+      hasPolicy ||= name === "content-security-policy";
       all.append(name, value);
     }
     if (!isCacheable) all.append("cache-control", "no-store");
+    if (!hasPolicy) all.append("content-security-policy", NO_CONTENT_POLICY);
     if (isEmpty && body !== null) {
       // What the body's length would be, not 0 (RFC 9110 §8.6).
       all.append("content-length", String(encoder.encode(body).length));

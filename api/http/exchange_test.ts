@@ -24,6 +24,7 @@ Deno.test("a reply carries its type, the request's name and the service's header
   assertEquals([response.status, await response.text()], [201, "é"]);
   assertEquals(Object.fromEntries(response.headers), {
     "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "content-type": "text/plain",
     "etag": '"x"',
     "vary": "origin",
@@ -37,6 +38,17 @@ Deno.test("caches keep a reply only if its headers say so", () => {
   const response = exchangeOf().reply(null, { status: 304, headers });
   assertEquals(response.headers.get("cache-control"), "no-cache");
   assertEquals(response.headers.get("content-type"), null);
+});
+
+Deno.test("what has no policy of its own may load nothing, problems too", () => {
+  const exchange = exchangeOf();
+  const policyOf = (response: Response) =>
+    response.headers.get("content-security-policy");
+  const nothing = "default-src 'none'; frame-ancestors 'none'";
+  assertEquals(policyOf(exchange.json({})), nothing);
+  assertEquals(policyOf(exchange.refuse(new Error("x"))), nothing);
+  const headers = [["content-security-policy", "default-src 'self'"]] as const;
+  assertEquals(policyOf(exchange.reply("", { headers })), "default-src 'self'");
 });
 
 Deno.test("the answer to HEAD has the length of the body that it leaves out", async () => {

@@ -27,10 +27,12 @@ export {
   type ReplyOptions,
 } from "./exchange.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
+export { hostsOf } from "./hosts_of.ts";
 export { createServerIo, writeLog } from "./deno_server_io.ts";
 export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
+export { PAGE_HEADERS } from "./page_headers.ts";
 export type { RateLimit } from "./rate_limiter.ts";
 export {
   formatLogEntry,

@@ -3,9 +3,11 @@
 import { JsonError, parseJson, SigError } from "@sig/core";
 import { type BodyLimits, readBody } from "./read_body.ts";
 
-/** `application/json`, in the one encoding that JSON has. */
+/** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
 const JSON_TYPE =
-  /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+  /^application\/json(?:[ \t]*;(?:[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*[ \t]*$/i;
+/** An encoding other than the one that JSON has (RFC 8259 §8.1). */
+const OTHER_CHARSET = /;[ \t]*charset=(?!(?:utf-8|"utf-8")[ \t]*(?:;|$))/i;
 
 /**
  * Values in a body at most: far more than any request needs (a feed is one
@@ -58,7 +60,10 @@ function checkType(headers: Headers): void {
   const type = headers.get("content-type");
   // Nearly every client spells it so.
   const isUsual = type === "application/json";
-  if (!isUsual && (type === null || !JSON_TYPE.test(type))) {
+  if (
+    !isUsual &&
+    (type === null || !JSON_TYPE.test(type) || OTHER_CHARSET.test(type))
+  ) {
     throw unsupported("it must be application/json in UTF-8", {
       hint: "Send the header content-type: application/json.",
     });

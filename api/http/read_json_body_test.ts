@@ -29,6 +29,8 @@ Deno.test("JSON in UTF-8 is read, however its type is spelled", async () => {
       ...[
         'application/json; charset="UTF-8"',
         "application/json ; charset=utf-8",
+        "application/json; profile=x; charset=utf-8",
+        'application/json;a="b;\\"c";',
       ],
     ]
   ) {
@@ -51,7 +53,13 @@ Deno.test("another type is refused, so that no form or script can ask", async ()
         "multipart/form-data; boundary=x",
         "application/json; charset=utf-16",
       ],
-      ...["application/json; charset=latin1", "application/json; boundary=x"],
+      ...["application/json; charset=latin1", "application/json; boundary"],
+      ...[
+        "application/json; a=b c",
+        'application/json; a="b',
+        "application/json x",
+      ],
+      'application/json; charset="utf-16"',
       ...['application/json; charset="utf-8', "application/json, text/plain"],
       "application/json; charset=utf-8; charset=utf-16",
     ]
@@ -69,6 +77,14 @@ Deno.test("another type is refused, so that no form or script can ask", async ()
   }
   const { code } = await refusal(read(new Uint8Array([0x7b, 0x7d]), {}));
   assertEquals(code, "unsupported_media_type");
+});
+
+Deno.test("a long type is refused as fast as a short one", async () => {
+  for (const gap of [" ;", ";", '; a=""', " ".repeat(50) + ";"]) {
+    const type = `application/json${gap.repeat(2_000)}@`;
+    const { code } = await refusal(read("{}", { "content-type": type }));
+    assertEquals(code, "unsupported_media_type");
+  }
 });
 
 Deno.test("a compressed body is refused", async () => {

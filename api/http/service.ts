@@ -9,6 +9,7 @@ import { createCors } from "./cors.ts";
 import { describeThrown } from "./describe_thrown.ts";
 import { Exchange } from "./exchange.ts";
 import { createHostList } from "./host_list.ts";
+import { hostsOf } from "./hosts_of.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { RequestLogEntry } from "./request_log.ts";
@@ -241,11 +242,9 @@ function createGate(options: ServiceOptions): Gate {
   if (token !== undefined) checkTokenText(token);
   return {
     checkHost(request) {
-      if (isKnownHost === undefined) return;
-      // Both: an absolute target in the request line replaces the header.
-      const header = request.headers.get("host");
-      const { host } = splitUrl(request.url);
-      if (isKnownHost(host) && (header === null || isKnownHost(header))) return;
+      const hosts = hostsOf(request);
+      if (hosts === undefined) throw hostInvalid();
+      if (isKnownHost === undefined || hosts.every(isKnownHost)) return;
       throw new SigError(
         "host_not_allowed",
         "Cannot answer: this server is not known by that name",
@@ -284,6 +283,14 @@ function createGate(options: ServiceOptions): Gate {
       );
     },
   };
+}
+
+function hostInvalid(): SigError {
+  return new SigError(
+    "invalid_request",
+    "Cannot answer: the header host must be a name or an address, with a port at most",
+    { context: { hint: "For example: host: sig.acme.example" } },
+  );
 }
 
 /** RFC 6750: another one could never be sent, or would be sent empty. */

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes themselves. @module */
 
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
-import type { Operation } from "../routes/operation.ts";
+import { type Operation, TAGS } from "../routes/operation.ts";
 import {
   BUSY_CODES,
   COMMON_CODES,
@@ -20,6 +20,10 @@ export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   /** What it is about. */
   readonly info: JsonSchema;
+  /** Where the service is reached. */
+  readonly servers: JsonValue;
+  /** The groups of operations. */
+  readonly tags: JsonValue;
   /** How callers say who they are. */
   readonly security: JsonValue;
   /** Operations by path and method. */
@@ -33,10 +37,11 @@ export interface OpenApiDocument {
   };
 }
 
-/** Describes the routes. */
+/** Describes the routes of a service that is reached at this origin, if told. */
 export function createDocument(
   operations: readonly Operation[],
   schemas: RequestSchemas,
+  publicUrl?: string,
 ): OpenApiDocument {
   const paths: { [path: string]: { [method: string]: JsonSchema } } = {};
   for (const operation of operations) {
@@ -51,8 +56,17 @@ export function createDocument(
       version: VERSION,
       license: { name: "MIT", identifier: "MIT" },
       description:
-        "Asks signed feeds of relationships (SIG v0.1) whether they are in order, and what a subject may do. Every error is a problem (RFC 9457) with a stable `code`; a question without an answer is an error, never a deny. Another path is 404 `not_found`. `X-Request-ID` (printable ASCII, at most 255 characters) is echoed, or made.",
+        "Asks signed feeds of relationships (SIG v0.1) whether they are in order, and what a subject may do. Every error is a problem (RFC 9457) with a stable `code`; a question without an answer is an error, never a deny. Another path is 404 `not_found`. `X-Request-ID` (any header value of up to 1,024 characters) is echoed, or made.",
     },
+    servers: [
+      publicUrl === undefined
+        ? { url: "/", description: "Where this document is." }
+        : { url: publicUrl, description: "The service's public address." },
+    ],
+    tags: Object.entries(TAGS).map(([name, description]) => ({
+      name,
+      description,
+    })),
     security: [{ bearer: [] }, {}],
     paths,
     components: {
@@ -88,13 +102,17 @@ function codesOf(operation: Operation): readonly ErrorCode[] {
     ...(operation.always ? [] : BUSY_CODES),
     ...(operation.open || operation.always ? [] : ["unauthorized"] as const),
   ];
-  return [...new Set(codes)].sort();
+  const { otherTypeIsInvalid = false } = operation.body ?? {};
+  return [...new Set(codes)].filter((code) =>
+    !otherTypeIsInvalid || code !== "unsupported_media_type"
+  ).sort();
 }
 
 function describe(operation: Operation): JsonSchema {
   const { id, summary, description, body, answer, examples } = operation;
   return {
     operationId: id,
+    tags: [operation.tag],
     summary,
     description,
     ...(operation.open || operation.always ? { security: [] } : {}),
@@ -103,7 +121,7 @@ function describe(operation: Operation): JsonSchema {
       in: "header",
       required: false,
       description: "The caller's name for the request.",
-      schema: { type: "string", maxLength: 255 },
+      schema: { type: "string", maxLength: 1_024 },
     }],
     ...(body
       ? {

@@ -288,6 +288,41 @@ export const EVALUATION_EXAMPLES: Examples = {
     },
     answer: REFUSE,
   },
+  past: {
+    summary: "In February, as `context.sig` asks; `time` has no effect",
+    request: {
+      subject: { type: "did", id: BOB },
+      action: { name: "deploy" },
+      resource: { type: "issuer", id: ISSUER },
+      context: {
+        time: "2026-06-01T14:00+02:00",
+        sig: { at: "2026-02-10T12:00:00Z" },
+      },
+    },
+    answer: {
+      decision: true,
+      context: { ...PERMIT.context, matched_relationship_id: "bob-1" },
+    },
+  },
+  other: {
+    summary: "A subject of another type is somebody else",
+    request: {
+      subject: { type: "group", id: ALICE },
+      action: { name: "deploy" },
+      resource: { type: "issuer", id: ISSUER },
+    },
+    answer: {
+      decision: false,
+      context: {
+        reasons: [{
+          code: "no_relationship",
+          detail:
+            'no feed speaks of subjects of type "group", only of user and did',
+        }],
+        ...BASIS,
+      },
+    },
+  },
 };
 
 /** `POST /access/v1/evaluations` */
@@ -316,6 +351,29 @@ export const EVALUATIONS_EXAMPLES: Examples = {
       ],
     },
     answer: { evaluations: [REFUSE] },
+  },
+  error: {
+    summary: "One that can't be answered: `false`, with its error",
+    request: {
+      subject: { type: "user", id: ALICE },
+      action: { name: "deploy" },
+      evaluations: [
+        { resource: { type: "issuer", id: "other.example" } },
+        { resource: { type: "issuer", id: ISSUER } },
+      ],
+    },
+    answer: {
+      evaluations: [{
+        decision: false,
+        context: {
+          error: {
+            status: NOT_ALLOWED.status,
+            code: NOT_ALLOWED.code,
+            message: NOT_ALLOWED.detail,
+          },
+        },
+      }, PERMIT],
+    },
   },
 };
 

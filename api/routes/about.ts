@@ -2,7 +2,7 @@
 
 import { renderPage } from "../docs/page.ts";
 import { STYLE } from "../docs/style.ts";
-import { createHealth } from "../http/mod.ts";
+import { createHealth, PAGE_HEADERS } from "../http/mod.ts";
 import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
@@ -19,6 +19,7 @@ export function createHealthRoute(now: () => Date): Operation {
     open: true,
     always: true,
     id: "health",
+    tag: "service",
     summary: "Is the service there?",
     description: "Answers without a token, and however busy the service is.",
     answer: {
@@ -53,12 +54,13 @@ export function createDocumentRoutes(
   let text: string | undefined;
   let policy: Promise<string> | undefined;
   const document = () =>
-    made ??= createDocument([...others, ...operations], schemas);
+    made ??= createDocument([...others, ...operations], schemas, publicUrl);
   const operations: readonly Operation[] = [{
     method: "GET",
     path: "/openapi.json",
     open: true,
     id: "openApi",
+    tag: "service",
     summary: "This document",
     description: "OpenAPI 3.1 of exactly these routes; needs no token.",
     answer: {
@@ -75,9 +77,12 @@ export function createDocumentRoutes(
   }, {
     method: "GET",
     path: "/docs",
+    open: true,
     id: "docs",
+    tag: "service",
     summary: "The same for people",
-    description: "A page without script that loads nothing from elsewhere.",
+    description:
+      "A page without script that loads nothing from elsewhere; needs no token.",
     answer: {
       type: "text/html; charset=utf-8",
       description: "The page.",
@@ -89,10 +94,10 @@ export function createDocumentRoutes(
       const base = publicUrl ?? new URL(exchange.request.url).origin;
       return exchange.reply(renderPage(document(), { base, needsToken }), {
         type: "text/html; charset=utf-8",
-        headers: [[
-          "content-security-policy",
-          await (policy ??= createPolicy()),
-        ]],
+        headers: [
+          ["content-security-policy", await (policy ??= createPolicy())],
+          ...PAGE_HEADERS,
+        ],
       });
     },
   }];

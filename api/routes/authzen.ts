@@ -1,10 +1,12 @@
 /** AuthZEN Authorization API 1.0, as a view of `check` (INTERFACES §3). @module */
 
+import { isSigError, SigError } from "@sig/core";
 import {
   evaluate,
-  evaluateInOrder,
+  evaluateBatch,
   type EvaluationContext,
 } from "../evaluate.ts";
+import type { Exchange } from "../http/mod.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,
@@ -26,7 +28,7 @@ const EVALUATION_PATH = "/access/v1/evaluation";
 const EVALUATIONS_PATH = "/access/v1/evaluations";
 
 const CODES: Operation["codes"] = [
-  "feed_stale",
+  ...["consistency_unavailable", "feed_stale"] as const,
   ...SOURCE_CODES,
   ...FAULT_CODES,
   ...FETCH_CODES,
@@ -47,10 +49,12 @@ function configurationRoute(publicUrl: string | undefined): Operation {
   return {
     method: "GET",
     path: "/.well-known/authzen-configuration",
+    open: true,
     id: "authzenConfiguration",
+    tag: "authzen",
     summary: "Where the AuthZEN endpoints are",
     description:
-      "Metadata of the policy decision point (AuthZEN 1.0 §9). The addresses begin with the service's public URL, or with the one that it is asked by.",
+      "Metadata of the policy decision point (AuthZEN 1.0 §9). The addresses begin with the service's public URL, or with the one that it is asked by; needs no token.",
     answer: {
       type: "application/json",
       description: "The addresses.",
@@ -75,10 +79,15 @@ function evaluationRoute(context: AuthzenContext): Operation {
     method: "POST",
     path: EVALUATION_PATH,
     id: "accessEvaluation",
+    tag: "authzen",
     summary: "May this subject act in this role? (AuthZEN)",
     description:
-      "`subject.id` is SIG's subject, `action.name` a role, `context.time` is `at`. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. Unknown members are ignored. What can't be answered is a problem, never `false`.",
-    body: { schema: refTo("EvaluationRequest"), maxBytes: MAX_BODY_BYTES },
+      "`subject.id` is SIG's subject where `subject.type` is `user` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
+    body: {
+      schema: refTo("EvaluationRequest"),
+      maxBytes: MAX_BODY_BYTES,
+      otherTypeIsInvalid: true,
+    },
     answer: {
       type: "application/json",
       description: "The decision.",
@@ -87,7 +96,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     examples: EVALUATION_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await exchange.readJson(MAX_BODY_BYTES);
+      const body = await readBody(exchange);
       return exchange.json(await evaluate(body, context));
     },
   };
@@ -98,10 +107,15 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     method: "POST",
     path: EVALUATIONS_PATH,
     id: "accessEvaluations",
+    tag: "authzen",
     summary: "Several AuthZEN evaluations",
     description:
-      "Gone through in order, with the members beside `evaluations` as defaults; `options.evaluations_semantic` says whether to stop at the first deny or permit. Every item of an answer has its `decision`. When one that is due can't be answered, the whole request is a problem, whose `evaluation` is its index: AuthZEN knows no item without a decision, and a `false` that stands for an error could not be told from a deny.",
-    body: { schema: refTo("EvaluationsRequest"), maxBytes: MAX_BODY_BYTES },
+      'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is such an error too.',
+    body: {
+      schema: refTo("EvaluationsRequest"),
+      maxBytes: MAX_BODY_BYTES,
+      otherTypeIsInvalid: true,
+    },
     answer: {
       type: "application/json",
       description:
@@ -111,15 +125,31 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await exchange.readJson(MAX_BODY_BYTES);
+      const body = await readBody(exchange);
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
         return exchange.json(await evaluate(body, context));
       }
-      return exchange.json({
-        evaluations: await evaluateInOrder(request, evaluations, context),
+      const texts = await evaluateBatch(request, evaluations, {
+        ...context,
+        reserve: (bytes) => exchange.reserve(bytes),
+        noteThrown: (error) => exchange.thrown ??= error,
+      });
+      return exchange.reply(`{"evaluations":[${texts.join(",")}]}`, {
+        type: "application/json",
       });
     },
   };
+}
+
+/** The body; what is no JSON by its type is 400 here (AuthZEN §10.1.2). */
+async function readBody(exchange: Exchange): Promise<unknown> {
+  try {
+    return await exchange.readJson(MAX_BODY_BYTES);
+  } catch (error) {
+    if (!isSigError(error, "unsupported_media_type")) throw error;
+    const { message, context } = error;
+    throw new SigError("invalid_request", message, { context, cause: error });
+  }
 }

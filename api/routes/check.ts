@@ -21,6 +21,7 @@ export function createCheckRoute(
     method: "POST",
     path: "/v1/check",
     id: "check",
+    tag: "questions",
     summary: "May this subject do this, now or then?",
     description:
       "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships.",
@@ -50,7 +51,7 @@ export function createCheckRoute(
       const results = await answerBatch(request.checks, {
         ...context,
         read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
-        refuse: (error) => problemOf(error, exchange),
+        refuse: (error) => ({ error: problemOf(error, exchange) }),
         reserve: (bytes) => exchange.reserve(bytes),
       });
       return exchange.reply(`{"results":[${results.join(",")}]}`, {

@@ -20,6 +20,7 @@ export function createDumpStateRoute(
     method: "POST",
     path: "/v1/dump-state",
     id: "dumpState",
+    tag: "questions",
     summary: "What does the feed say of each relationship?",
     description:
       "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",

@@ -4,6 +4,16 @@ import type { ErrorCode, JsonValue } from "@sig/core";
 import type { Route } from "../http/mod.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 
+/** The groups of routes, in the order of the document. */
+export const TAGS = Object.freeze({
+  questions: "May a subject do this, and is a feed in order?",
+  authzen: "The same question as OpenID AuthZEN asks it.",
+  service: "About the service itself; none of these needs a token.",
+});
+
+/** The name of a group. */
+export type Tag = keyof typeof TAGS;
+
 /** One request and the answer that it gets; a test asks the service. */
 export interface Example {
   /** What it shows. */
@@ -18,6 +28,8 @@ export interface Example {
 export interface Operation extends Route {
   /** Its name in generated clients. */
   readonly id: string;
+  /** The group that it is listed in. */
+  readonly tag: Tag;
   /** One line. */
   readonly summary: string;
   /** In more words. */
@@ -28,6 +40,8 @@ export interface Operation extends Route {
     readonly schema: JsonSchema;
     /** Bytes at most. */
     readonly maxBytes: number;
+    /** Another type is `invalid_request`, not `unsupported_media_type`. */
+    readonly otherTypeIsInvalid?: true;
   };
   /** What it is answered with. */
   readonly answer: {

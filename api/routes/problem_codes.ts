@@ -6,7 +6,7 @@ const ALL = Object.keys(ERROR_CODES) as ErrorCode[];
 
 /** A body that is wrong by itself. */
 export const REQUEST_CODES: readonly ErrorCode[] = [
-  ...["invalid_request", "invalid_json", "unsupported_media_type"] as const,
+  ...["invalid_json", "unsupported_media_type"] as const,
   ...["body_too_large", "request_timeout", "origin_not_allowed"] as const,
 ];
 
@@ -34,7 +34,9 @@ export const FETCH_CODES: readonly ErrorCode[] = [
 
 /** What every route can give. */
 export const COMMON_CODES: readonly ErrorCode[] = [
-  ...["method_not_allowed", "host_not_allowed", "internal"] as const,
+  // A host that is none is `invalid_request`, whatever is asked.
+  ...["invalid_request", "host_not_allowed", "method_not_allowed"] as const,
+  "internal",
 ];
 
 /** What a route can give that is not answered however busy the service is. */

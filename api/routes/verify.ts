@@ -18,6 +18,7 @@ export function createVerifyRoute(
     method: "POST",
     path: "/v1/verify",
     id: "verify",
+    tag: "questions",
     summary: "Is this feed in order?",
     description:
       "Every document, signature and rule. The issuer is asked now. What is faulty, or contradicts what this service saw before, is 200 with `valid: false` and up to 100 faults; a problem says that it is not known, because something could not be read or exceeds a limit.",

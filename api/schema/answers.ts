@@ -82,21 +82,19 @@ const RELATIONSHIP = exactly(
   },
 );
 
-const REASON = exactly(
-  "One reason of a deny.",
-  {
-    code: word(
-      ...["no_relationship", "relationship_type_missing", "role_missing"],
-      ...["relationship_id_missing", "revoked", "expired", "not_yet_valid"],
-      "requirements_split",
-    ),
-  },
-  {
-    relationship_id: told(TEXT, "The relationship that it is about."),
-    sequence: told(COUNT, "That relationship's last event."),
-    requirement: exactly("The requirement that it is about.", REQUIREMENT),
-  },
-);
+const REASON_CODE = {
+  code: word(
+    ...["no_relationship", "relationship_type_missing", "role_missing"],
+    ...["relationship_id_missing", "revoked", "expired", "not_yet_valid"],
+    "requirements_split",
+  ),
+};
+const REASON_MEMBERS = {
+  relationship_id: told(TEXT, "The relationship that it is about."),
+  sequence: told(COUNT, "That relationship's last event."),
+  requirement: exactly("The requirement that it is about.", REQUIREMENT),
+};
+const REASON = exactly("One reason of a deny.", REASON_CODE, REASON_MEMBERS);
 
 const FRESHNESS = exactly("How fresh the state is.", {
   observed_at: told(INSTANT, "When the issuer last confirmed it."),
@@ -250,7 +248,6 @@ const PROBLEM: JsonSchema = {
     line: told(COUNT, "Line of the feed."),
     sequence: told(COUNT, "Event of the feed."),
     kid: told(TEXT, "The key."),
-    evaluation: told(COUNT, "Index of the evaluation, in a batch."),
     retry_after_seconds: told({ type: "number" }, "When to ask again."),
     errors: listOf(
       exactly("One fault.", {
@@ -262,12 +259,19 @@ const PROBLEM: JsonSchema = {
     ),
   },
   required: ["type", "title", "status", "detail", "instance", "code"],
+  additionalProperties: true,
 };
 
 const DECISION = exactly("A decision as AuthZEN says it.", {
   decision: told(YES_OR_NO, "Yes or no."),
   context: exactly("What it rests upon.", {
-    reasons: listOf(refTo("Reason"), "Why not; empty on `true`."),
+    reasons: listOf(
+      exactly("One reason of a deny.", REASON_CODE, {
+        ...REASON_MEMBERS,
+        detail: told(TEXT, "In words, where the feed was not what decided."),
+      }),
+      "Why not; empty on `true`.",
+    ),
     issuer: ISSUER,
     matched_relationship_id: orNull(TEXT),
     last_sequence: COUNT,
@@ -276,8 +280,22 @@ const DECISION = exactly("A decision as AuthZEN says it.", {
     freshness: orNull(refTo("Freshness")),
     continuity: CONTINUITY,
     warnings: WARNINGS,
-  }),
+  }, { explain: refTo("Explanation") }),
 });
+
+const FAILED_EVALUATION = exactly(
+  "An evaluation of a batch that can't be answered. It is no deny, but AuthZEN demands a `decision`, and a closed one.",
+  {
+    decision: { const: false },
+    context: exactly("That this is an error.", {
+      error: exactly("The problem, short.", {
+        status: told({ type: "integer" }, "The HTTP status of a single one."),
+        code: refTo("ErrorCode"),
+        message: told(TEXT, "What went wrong, for people."),
+      }),
+    }),
+  },
+);
 
 /** The components of the OpenAPI document that are about answers. */
 export const ANSWER_SCHEMAS: Properties = {
@@ -305,8 +323,11 @@ export const ANSWER_SCHEMAS: Properties = {
     ),
   }),
   Decision: DECISION,
+  FailedEvaluation: FAILED_EVALUATION,
   Decisions: exactly("Decisions in the order of the evaluations.", {
-    evaluations: listOf(refTo("Decision")),
+    evaluations: listOf({
+      anyOf: [refTo("Decision"), refTo("FailedEvaluation")],
+    }),
   }),
   AuthzenConfiguration: exactly("AuthZEN metadata.", {
     policy_decision_point: { type: "string", format: "uri" },

@@ -1,13 +1,22 @@
 /**
  * The bodies of the AuthZEN requests (OpenID AuthZEN Authorization API 1.0, §5
- * to §7). Unknown members are ignored, as its text demands.
+ * to §7). Unknown members are ignored, as its text demands, but for ours.
  *
  * @module
  */
 
+import { SUBJECT_TYPES } from "../subject_type.ts";
 import { list } from "./list.ts";
 import { object } from "./object.ts";
-import { anything, instant, nonEmptyText, oneOf } from "./scalars.ts";
+import {
+  AS_OF,
+  AT,
+  EXPLAIN,
+  MAX_AGE_SECONDS,
+  MIN_SEQUENCE,
+} from "./question.ts";
+import type { CheckRequest } from "./requests.ts";
+import { anything, nonEmptyText, oneOf } from "./scalars.ts";
 import { named, type Schema } from "./schema.ts";
 
 /** One evaluation. */
@@ -18,9 +27,15 @@ export interface Evaluation {
   readonly action: { readonly name: string };
   /** Of type `issuer`, `id` is the issuer. */
   readonly resource: { readonly type: string; readonly id: string };
-  /** `time` is `at`. */
-  readonly context?: { readonly time?: string };
+  /** `sig` bounds the question; all else is of no effect. */
+  readonly context?: { readonly sig?: SigContext };
 }
+
+/** What AuthZEN has no members for. */
+export type SigContext = Pick<
+  CheckRequest,
+  "at" | "as_of" | "min_sequence" | "max_age_seconds" | "explain"
+>;
 
 /** How a batch is gone through. */
 export type EvaluationsSemantic =
@@ -42,8 +57,15 @@ const MAX_EVALUATIONS = 100;
 const MEMBERS = {
   subject: object<Evaluation["subject"]>({
     members: {
-      type: nonEmptyText({ description: "Of no effect." }),
-      id: nonEmptyText({ description: "Whom the question is about." }),
+      type: nonEmptyText({
+        description:
+          "`user`, or `did` where `id` is a DID. The id is scoped to it: of any other type no feed speaks, which is a deny.",
+        examples: SUBJECT_TYPES,
+      }),
+      id: nonEmptyText({
+        description:
+          "Whom the question is about: SIG's subject; compared exactly.",
+      }),
     },
     required: ["type", "id"],
     unknown: "ignored",
@@ -70,11 +92,25 @@ const MEMBERS = {
   }),
   context: object<NonNullable<Evaluation["context"]>>({
     members: {
-      time: instant({
-        description: "Ask what was true at this instant: RFC 3339 UTC.",
+      sig: object<SigContext>({
+        members: {
+          at: AT,
+          as_of: AS_OF,
+          min_sequence: MIN_SEQUENCE,
+          max_age_seconds: MAX_AGE_SECONDS,
+          explain: EXPLAIN,
+        },
+        keywords: {
+          description:
+            "What AuthZEN has no members for, as in `/v1/check`. Read strictly: an unknown member is refused.",
+        },
       }),
     },
     unknown: "ignored",
+    keywords: {
+      description:
+        "Of no effect but for `sig`: the `time` of a request, for one, is no instant to ask about.",
+    },
   }),
 };
 
@@ -106,8 +142,8 @@ export const EVALUATIONS: Schema<EvaluationsRequest> = object<
         evaluations_semantic: oneOf<EvaluationsSemantic>(
           ["execute_all", "deny_on_first_deny", "permit_on_first_permit"],
           {
-            default: "execute_all",
-            description: "Whether to stop, and where.",
+            description:
+              "Whether to stop, and where; `execute_all` unless told. An evaluation that can't be answered counts as a deny.",
           },
         ),
       },

@@ -143,8 +143,8 @@ export function createRequestSchemas(
           description: "Only relationships that come to this at that time.",
         }),
         limit: integer(1, MAX_PAGE, {
-          default: DEFAULT_PAGE,
-          description: "Relationships on one page.",
+          description:
+            `Relationships on one page; ${DEFAULT_PAGE} unless told.`,
         }),
         cursor: text(
           {

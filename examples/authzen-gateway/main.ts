@@ -6,6 +6,8 @@
  * @module
  */
 
+import { hostsOf } from "@sig/api/http";
+
 function setting(name: string): string {
   const value = Deno.env.get(name);
   if (value === undefined) throw new Error(`${name} is not set`);
@@ -51,6 +53,10 @@ async function decide(
 }
 
 Deno.serve({ hostname: "127.0.0.1", port }, async (request) => {
+  // A host that is none, such as `a/admin#`, would shift where the path begins.
+  if (hostsOf(request) === undefined) {
+    return new Response("what host?\n", { status: 400 });
+  }
   const subject = request.headers.get("x-subject");
   if (subject === null) return new Response("who are you?\n", { status: 401 });
   const decision = await decide(subject, roleFor(request));

@@ -1,5 +1,6 @@
 /** The examples as processes, on loopback: also where they refuse. */
 
+import { exchangeRaw, head } from "../servers/testdata/raw_client.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   generateSigningKey,
@@ -171,6 +172,15 @@ Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
       const post = { method: "POST", body: "hello" };
       assertEquals(await ask(alice, post), [200, "upstream hello"]);
       assertEquals(await ask("did:web:bob.example"), [403, "denied\n"]);
+      const port = Number(new URL(gateway.url).port);
+      const shifting = ["X-Subject: did:web:alice.example"];
+      assertEquals(
+        (await exchangeRaw(
+          port,
+          head("GET /a HTTP/1.1", shifting, "Host: a/admin#"),
+        )).status,
+        400,
+      );
       await decisionPoint.shutdown();
       assertEquals(await ask(alice), [503, "can't decide now\n"]);
       assertEquals(seen, [
