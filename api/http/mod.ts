@@ -32,6 +32,7 @@ export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
 export type { RateLimit } from "./rate_limiter.ts";
+export { Load, type LoadLimits, RequestFlow } from "./request_flow.ts";
 export {
   formatLogEntry,
   type LogFormat,

@@ -20,6 +20,7 @@ async function read(
       maxBytes: 1_000_000,
       timeoutMs: 60_000,
       reserve: (bytes) => reserved += bytes,
+      awaitBody: () => () => {},
       ...limits,
     });
     return { error: undefined, length: bytes.length, reserved };
@@ -109,6 +110,7 @@ Deno.test("the bytes are those that were sent, in whatever chunks", async () => 
       maxBytes: 100_000,
       timeoutMs: 60_000,
       reserve() {},
+      awaitBody: () => () => {},
     });
     assertEquals(bytes, sent);
   }

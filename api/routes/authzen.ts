@@ -10,6 +10,8 @@ import {
   EVALUATION_EXAMPLES,
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
+import { consumerOutOfPlace } from "../out_of_place.ts";
+import type { Exchange } from "../http/mod.ts";
 import { EVALUATIONS } from "../schema/authzen.ts";
 import { readAs } from "../schema/faults.ts";
 import { refTo } from "../schema/schema.ts";
@@ -70,6 +72,15 @@ function configurationRoute(publicUrl: string | undefined): Operation {
   };
 }
 
+/** An issuer that is silent holds up no other questions. */
+function contextOf(
+  exchange: Exchange,
+  context: EvaluationContext,
+): EvaluationContext {
+  const consumer = consumerOutOfPlace(context.consumer, exchange);
+  return { ...context, consumer };
+}
+
 function evaluationRoute(context: AuthzenContext): Operation {
   return {
     method: "POST",
@@ -88,7 +99,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     codes: CODES,
     async handle(exchange) {
       const body = await exchange.readJson(MAX_BODY_BYTES);
-      return exchange.json(await evaluate(body, context));
+      return exchange.json(await evaluate(body, contextOf(exchange, context)));
     },
   };
 }
@@ -115,10 +126,16 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
-        return exchange.json(await evaluate(body, context));
+        return exchange.json(
+          await evaluate(body, contextOf(exchange, context)),
+        );
       }
       return exchange.json({
-        evaluations: await evaluateInOrder(request, evaluations, context),
+        evaluations: await evaluateInOrder(
+          request,
+          evaluations,
+          contextOf(exchange, context),
+        ),
       });
     },
   };

@@ -2,6 +2,7 @@
 
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
+import { outOfPlace } from "../out_of_place.ts";
 import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
@@ -12,7 +13,7 @@ import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
 
 /** Makes the route. */
 export function createDumpStateRoute(
-  { consumer, inline, now, breathe }: AnswerContext,
+  { now, breathe, ...sources }: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
   const pages = createStatePages(now);
@@ -40,6 +41,7 @@ export function createDumpStateRoute(
       const body = await readFeedBody(exchange, breathe);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
+      const { consumer, inline } = outOfPlace(sources, exchange);
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,
