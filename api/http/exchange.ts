@@ -86,12 +86,12 @@ export class Exchange {
   }
 
   /**
-   * Counts bytes that are about to be held until the response is made.
+   * Counts bytes of the answer that are about to be held.
    *
    * @throws {SigError} `overloaded` when all requests hold too much.
    */
   reserve(bytes: number): void {
-    this.#context.flow.reserve(bytes);
+    this.#context.flow.reserveAnswer(bytes);
   }
 
   /**

@@ -17,6 +17,8 @@ export interface LoadLimits {
  */
 const CLIENT_BYTES = 64 * 1024 * 1024;
 
+const TOO_MANY_BYTES = "too many large requests are being answered";
+
 /**
  * What all requests of a service take together. Each thing that a request can
  * be held up by has bounds of its own, and each client its share of them, so
@@ -62,6 +64,7 @@ export class RequestFlow {
   readonly #clientOf: () => string;
   #client: string | undefined;
   #bytes = 0;
+  #hasReservedAnswer = false;
   #hasPlace = false;
   /** What it waits for now; while there is any, it leaves its place. */
   #waits = 0;
@@ -116,8 +119,21 @@ export class RequestFlow {
    * @throws {SigError} `overloaded` when too many are.
    */
   reserve(bytes: number): void {
-    this.hold(bytes);
+    if (!this.#load.bytes.take(this.client, bytes)) {
+      throw overloaded(TOO_MANY_BYTES);
+    }
     this.#bytes += bytes;
+  }
+
+  /**
+   * The same for what will be a part of the answer: it was counted while there
+   * was room for it, and is sent as well when there is none any more.
+   *
+   * @throws {SigError} `overloaded` when too many are.
+   */
+  reserveAnswer(bytes: number): void {
+    this.reserve(bytes);
+    this.#hasReservedAnswer = true;
   }
 
   /**
@@ -126,8 +142,11 @@ export class RequestFlow {
    * @throws {SigError} `overloaded` when too many are.
    */
   hold(bytes: number): void {
-    if (this.#load.bytes.take(this.client, bytes)) return;
-    throw overloaded("too many large requests are being answered");
+    const { client } = this;
+    const { bytes: shares } = this.#load;
+    if (this.#hasReservedAnswer) return shares.add(client, bytes);
+    if (shares.take(client, bytes)) return;
+    throw overloaded(TOO_MANY_BYTES);
   }
 
   /** Tells of held bytes that are gone. */

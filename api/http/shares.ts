@@ -43,9 +43,14 @@ export class Shares {
     const { total } = this.#options;
     const own = (this.#taken.get(owner) ?? 0) + amount;
     if (own > each || this.#sum + amount > total) return false;
-    this.#taken.set(owner, own);
-    this.#sum += amount;
+    this.add(owner, amount);
     return true;
+  }
+
+  /** Takes what somebody has already, whatever is left. */
+  add(owner: string, amount: number): void {
+    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + amount);
+    this.#sum += amount;
   }
 
   /** Gives back what was taken. */
