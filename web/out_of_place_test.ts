@@ -13,12 +13,16 @@ const VERIFY = "/v1/auth/attestation/verify";
 function siteOf(options: Partial<AppOptions>) {
   const app = createApp({ audiences: [ORIGIN], ...options });
   return async (path: string, sent?: unknown, hostname = "192.0.2.1") => {
+    const json = JSON.stringify(sent);
     const request = new Request(
       `${ORIGIN}${path}`,
-      sent === undefined ? {} : {
+      json === undefined ? {} : {
         method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(sent),
+        headers: {
+          "content-type": "application/json",
+          "content-length": String(json.length),
+        },
+        body: json,
       },
     );
     const response = await app.fetch(request, { remoteAddr: { hostname } });

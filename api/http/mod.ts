@@ -33,6 +33,7 @@ export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
 export type { RateLimit } from "./rate_limiter.ts";
 export { Load, type LoadLimits, RequestFlow } from "./request_flow.ts";
+export { Shares, type SharesOptions } from "./shares.ts";
 export {
   formatLogEntry,
   type LogFormat,

@@ -17,6 +17,9 @@ export interface LoadLimits {
  */
 const CLIENT_BYTES = 64 * 1024 * 1024;
 
+/** Bodies of one client on their way at least, however few places there are. */
+const MIN_CLIENT_BODIES = 16;
+
 const TOO_MANY_BYTES = "too many large requests are being answered";
 
 /**
@@ -26,7 +29,7 @@ const TOO_MANY_BYTES = "too many large requests are being answered";
  *
  * - a place only while the service itself works;
  * - bodies on their way: four times as many as places, a quarter of the places
- *   for one client;
+ *   for one client, or 16 where that is more;
  * - waiting for others, such as an issuer or a store: eight times as many as
  *   places, twice the places for one client, the places for one other;
  * - bytes of large bodies and of answers until they are sent.
@@ -48,10 +51,8 @@ export class Load {
   /** Nothing is taken yet. */
   constructor({ places, heldBytes }: LoadLimits) {
     this.places = places;
-    this.bodies = new Shares({
-      total: 4 * places,
-      each: Math.ceil(places / 4),
-    });
+    const each = Math.max(MIN_CLIENT_BODIES, Math.ceil(places / 4));
+    this.bodies = new Shares({ total: 16 * each, each });
     this.waiting = new Shares({ total: 8 * places, each: 2 * places });
     this.waitedFor = new Shares({ total: Infinity, each: places });
     this.bytes = new Shares({ total: heldBytes, each: CLIENT_BYTES });

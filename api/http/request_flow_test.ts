@@ -93,8 +93,8 @@ Deno.test("as many as there are places wait for one, others for others", async (
 });
 
 Deno.test("one client's bodies on their way leave room for those of others", () => {
-  const load = new Load({ places: 8, heldBytes: 1 });
-  const arrived = [flowOf(load), flowOf(load)].map((flow) => flow.awaitBody());
+  const load = new Load({ places: 80, heldBytes: 1 });
+  const arrived = Array.from({ length: 20 }, () => flowOf(load).awaitBody());
   assertEquals(
     refusal(() => flowOf(load).awaitBody()),
     "overloaded: Cannot answer: too many requests are still on their way",

@@ -39,7 +39,7 @@ export class Shares {
    *
    * @param each Another bound for this owner.
    */
-  take(owner: string, amount = 1, each = this.#options.each): boolean {
+  take(owner: string, amount = 1, each: number = this.#options.each): boolean {
     const { total } = this.#options;
     const own = (this.#taken.get(owner) ?? 0) + amount;
     if (own > each || this.#sum + amount > total) return false;
