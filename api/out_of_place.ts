@@ -1,6 +1,14 @@
 /** Waiting for issuers, and for heavy work, outside of a request's place. @module */
 
-import type { Consumer, ObserveOptions } from "@sig/consumer";
+import type {
+  Consumer,
+  ConsumerQuestion,
+  ObservedIssuer,
+  ObserveOptions,
+  VerifiedIssuer,
+  VerifyReport,
+} from "@sig/consumer";
+import type { CheckAnswer, FeedState } from "@sig/core";
 import type { Exchange } from "./http/mod.ts";
 import { type InlineFeeds, isLargeFeed } from "./inline_feeds.ts";
 
@@ -38,32 +46,61 @@ export function consumerOutOfPlace(
   consumer: Consumer,
   exchange: Exchange,
 ): Consumer {
-  const ask = async <T>(
+  return new OutOfPlaceConsumer(consumer, exchange);
+}
+
+/** A class, since one is made for each request. */
+class OutOfPlaceConsumer implements Consumer {
+  readonly #consumer: Consumer;
+  readonly #exchange: Exchange;
+
+  constructor(consumer: Consumer, exchange: Exchange) {
+    this.#consumer = consumer;
+    this.#exchange = exchange;
+  }
+
+  wouldAsk(issuer: string, bounds?: ObserveOptions): string | undefined {
+    return this.#consumer.wouldAsk(issuer, bounds);
+  }
+
+  verify(issuer: string): Promise<VerifiedIssuer> {
+    return this.#ask(issuer, NOW, () => this.#consumer.verify(issuer));
+  }
+
+  report(issuer: string): Promise<VerifyReport> {
+    return this.#ask(issuer, NOW, () => this.#consumer.report(issuer));
+  }
+
+  observe(
+    issuer: string,
+    bounds: ObserveOptions = {},
+  ): Promise<ObservedIssuer> {
+    const work = () => this.#consumer.observe(issuer, bounds);
+    return this.#ask(issuer, bounds, work);
+  }
+
+  state(issuer: string, bounds: ObserveOptions = {}): Promise<FeedState> {
+    const work = () => this.#consumer.state(issuer, bounds);
+    return this.#ask(issuer, bounds, work);
+  }
+
+  check(issuer: string, question: ConsumerQuestion): Promise<CheckAnswer> {
+    const { maxAgeSeconds, minSequence } = question;
+    const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
+    const work = () => this.#consumer.check(issuer, question);
+    return this.#ask(issuer, { maxAgeMs, minSequence }, work);
+  }
+
+  async #ask<T>(
     issuer: string,
     bounds: ObserveOptions,
     work: () => Promise<T>,
-  ): Promise<T> => {
-    const asked = consumer.wouldAsk(issuer, bounds);
-    return await (asked === undefined ? work() : exchange.waitFor(asked, work));
-  };
-  return {
-    wouldAsk: (issuer, bounds) => consumer.wouldAsk(issuer, bounds),
-    verify: (issuer) => ask(issuer, NOW, () => consumer.verify(issuer)),
-    report: (issuer) => ask(issuer, NOW, () => consumer.report(issuer)),
-    observe: (issuer, bounds = {}) =>
-      ask(issuer, bounds, () => consumer.observe(issuer, bounds)),
-    state: (issuer, bounds = {}) =>
-      ask(issuer, bounds, () => consumer.state(issuer, bounds)),
-    check(issuer, question) {
-      const { maxAgeSeconds, minSequence } = question;
-      const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
-      return ask(
-        issuer,
-        { maxAgeMs, minSequence },
-        () => consumer.check(issuer, question),
-      );
-    },
-  };
+  ): Promise<T> {
+    const asked = this.#consumer.wouldAsk(issuer, bounds);
+    return await (asked === undefined
+      ? work()
+      : this.#exchange.waitFor(asked, work));
+  }
 }
 
 function inlineOutOfPlace(
