@@ -45,6 +45,11 @@ export interface InlineFeedsOptions extends TurnsOptions {
  */
 const SMALL_FEED_LENGTH = 256 * 1024;
 
+/** Whether a feed needs a turn. */
+export function isLargeFeed({ events }: InlineFeed): boolean {
+  return events.length > SMALL_FEED_LENGTH;
+}
+
 /** Makes what verifies inline feeds. */
 export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
   const { limits, now, breathe } = options;
@@ -65,9 +70,7 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
         breathe,
       });
     };
-    return feed.events.length <= SMALL_FEED_LENGTH
-      ? await work()
-      : await takeTurn(work);
+    return isLargeFeed(feed) ? await takeTurn(work) : await work();
   };
   return {
     verify: (feed) => inTurn(feed, verifyIssuer),

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Exchange } from "./http/mod.ts";
+import { Exchange, Load, RequestFlow } from "./http/mod.ts";
 import { readFeedBody } from "./read_feed_body.ts";
 
 Deno.test("large bodies are taken in one a turn, small ones at once", async () => {
@@ -18,7 +18,11 @@ Deno.test("large bodies are taken in one a turn, small ones at once", async () =
       requestId: "test",
       headers: [],
       bodyTimeoutMs: 1_000,
-      reserve() {},
+      sendTimeoutMs: 1_000,
+      flow: new RequestFlow(
+        new Load({ places: 1, heldBytes: 1_000_000 }),
+        () => "",
+      ),
     });
     const body = await readFeedBody(exchange, () => {
       breaths++;

@@ -10,6 +10,7 @@ import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
 import { digestEvent } from "./digest_event.ts";
 import { prefixOf } from "./prefix_of.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "./schema/requests.ts";
+import { writeMembers } from "./write_members.ts";
 
 /** One page. */
 export interface StatePage {
@@ -17,8 +18,11 @@ export interface StatePage {
   readonly issuer: string;
   /** Sequence of the last event that was looked at. */
   readonly last_sequence: number;
-  /** Relationships by their identifiers, sorted by code units. */
-  readonly relationships: readonly (readonly [string, RelationshipState])[];
+  /**
+   * Relationships by their identifiers, sorted by code units: members of a JSON
+   * object as texts. Fewer than asked for where they are large.
+   */
+  readonly relationships: readonly string[];
   /** What asks for the next page, null on the last one. */
   readonly next_cursor: string | null;
 }
@@ -123,13 +127,13 @@ export function createStatePages(now: () => Date): StatePages {
       );
       const from = cursor === undefined ? 0 : firstAfter(entries, cursor.after);
       const to = from + (request.limit ?? DEFAULT_PAGE);
-      const relationships = entries.slice(from, to);
-      const after = relationships.at(-1)?.[0];
+      const { texts, end } = writeMembers(entries, from, to);
+      const after = entries[end - 1]?.[0];
       return {
         issuer,
         last_sequence: lastSequence,
-        relationships,
-        next_cursor: after === undefined || to >= entries.length
+        relationships: texts,
+        next_cursor: after === undefined || end >= entries.length
           ? null
           : writeCursor({ sequence, event, judgedAtMs, after, question }),
       };
@@ -176,11 +180,8 @@ function firstAfter(
  * identifiers such as "10" first, and could not hold `__proto__` safely.
  */
 export function stringifyPage(page: StatePage): string {
-  const entries = page.relationships.map(([id, state]) =>
-    `${JSON.stringify(id)}:${JSON.stringify(state)}`
-  );
   return `{"issuer":${JSON.stringify(page.issuer)},` +
     `"last_sequence":${page.last_sequence},` +
-    `"by_relationship_id":{${entries.join(",")}},` +
+    `"by_relationship_id":{${page.relationships.join(",")}},` +
     `"next_cursor":${JSON.stringify(page.next_cursor)}}`;
 }

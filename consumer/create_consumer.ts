@@ -74,6 +74,12 @@ export interface Consumer {
   state(issuer: string, options?: ObserveOptions): Promise<FeedState>;
   /** Answers a question from a state that is no older than asked for. */
   check(issuer: string, question: ConsumerQuestion): Promise<CheckAnswer>;
+  /**
+   * The DID of the issuer, if it had to be asked for a state of these bounds;
+   * undefined while what is known is enough. For those who bound how many wait
+   * for one issuer; asks nobody.
+   */
+  wouldAsk(issuer: string, options?: ObserveOptions): string | undefined;
 }
 
 /**
@@ -200,6 +206,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         freshness: freshnessOf(observation, askedAt, bounds.maxAgeMs),
         continuity: observation.continuity,
       });
+    },
+    wouldAsk(text, asked = {}) {
+      const issuer = issuers.find(text);
+      return knownWithin(issuer, readBounds(asked, ownMaxAgeMs), now())
+        ? undefined
+        : issuer.location.expectedIssuer;
     },
   };
 }

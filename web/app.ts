@@ -4,6 +4,7 @@ import {
   type App,
   createHealth,
   createService,
+  type Exchange,
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
@@ -18,6 +19,7 @@ import { createSubjectResolver } from "./login/resolve_subject.ts";
 import { createSubjectKeys } from "./login/subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate } from "./login_gate.ts";
+import { loginsOutOfPlace, storeOutOfPlace } from "./out_of_place.ts";
 import { createPageRoutes } from "./page_routes.ts";
 import type { ChallengeStore } from "./stores/challenge_store.ts";
 import { createMemoryStore } from "./stores/memory_store.ts";
@@ -95,7 +97,6 @@ export function createApp(options: AppOptions): App {
     );
   }
   const challenges = {
-    store,
     audiences: options.audiences,
     require: gate.require,
     defaultTtlSeconds: ttlSeconds,
@@ -103,8 +104,6 @@ export function createApp(options: AppOptions): App {
     now,
   };
   const logins = {
-    store,
-    now,
     resolveKey: createSubjectKeys({
       resolveSubjectKey: createSubjectResolver({
         fetchDocument: (url, { maxBytes }) =>
@@ -119,10 +118,12 @@ export function createApp(options: AppOptions): App {
         allowPrivate,
       }),
     }),
-    ...(gate.checkRelationship === undefined
-      ? {}
-      : { checkRelationship: gate.checkRelationship }),
+    issuer: gate.issuer,
+    checkRelationship: gate.checkRelationship,
   };
+  // One in memory never makes anybody wait.
+  const storeFor = (exchange: Exchange) =>
+    options.store === undefined ? store : storeOutOfPlace(store, exchange);
   const health = createHealth({ service: "sig-web", version: VERSION, now });
   const config = {
     service: "sig-web",
@@ -147,7 +148,7 @@ export function createApp(options: AppOptions): App {
         exchange.json(
           await createChallenge(
             await exchange.readJson(MAX_BODY_BYTES),
-            challenges,
+            { ...challenges, store: storeFor(exchange) },
           ),
         ),
     },
@@ -156,7 +157,14 @@ export function createApp(options: AppOptions): App {
       path: "/v1/auth/attestation/verify",
       handle: async (exchange) =>
         exchange.json(
-          await verifyLogin(await exchange.readJson(MAX_BODY_BYTES), logins),
+          await verifyLogin(
+            await exchange.readJson(MAX_BODY_BYTES),
+            {
+              ...loginsOutOfPlace(logins, exchange),
+              store: storeFor(exchange),
+              now,
+            },
+          ),
         ),
     },
     ...createPageRoutes(config, gate.issuers, now),

@@ -57,7 +57,9 @@ export function createPageRoutes(
       async handle(exchange, { n = "", file = "" }) {
         const isKnown = Object.values(DOCUMENT_FILES).includes(file);
         const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
-        const documents = isKnown ? await read?.() : undefined;
+        const documents = isKnown && read !== undefined
+          ? await exchange.waitFor(`documents of ${n}`, read)
+          : undefined;
         return replyDocument(exchange, file, documents?.get(file));
       },
     },

@@ -3,6 +3,8 @@
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
 import { readJsonBody } from "./read_json_body.ts";
+import type { RequestFlow } from "./request_flow.ts";
+import { sendAnswer } from "./send_answer.ts";
 
 const encoder = new TextEncoder();
 const NONE = Object.freeze([]);
@@ -10,6 +12,11 @@ const NO_TYPE = Object.freeze({});
 
 /** What is no page loads nothing, and stands in no frame, if shown as one. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
+/**
+ * Characters up to which an answer is handed to the server as a text, which is
+ * faster than all else: as much is held for each connection anyway.
+ */
+const SMALL_LENGTH = 4096;
 
 /** What a response is, beside its body. */
 export interface ReplyOptions {
@@ -29,8 +36,10 @@ export interface ExchangeContext {
   readonly headers: readonly (readonly [string, string])[];
   /** Milliseconds until a body must be there. */
   readonly bodyTimeoutMs: number;
-  /** Told of bytes before they are held; throws when there are too many. */
-  reserve(bytes: number): void;
+  /** Milliseconds in which something of a large answer must be taken. */
+  readonly sendTimeoutMs: number;
+  /** What the request takes of the service. */
+  readonly flow: RequestFlow;
 }
 
 /**
@@ -47,6 +56,7 @@ export class Exchange {
   /** What was thrown, when that was not meant to happen; for the log. */
   thrown: unknown;
   readonly #context: ExchangeContext;
+  #isBodyOnItsWay = false;
 
   /** Begins it. */
   constructor(request: Request, context: ExchangeContext) {
@@ -56,34 +66,66 @@ export class Exchange {
   }
 
   /**
-   * The body as strict JSON.
+   * The body as strict JSON. When it is there, the request takes a place.
    *
    * @param maxBytes Bytes at most.
    * @throws {SigError} `unsupported_media_type`, `body_too_large`,
    * `request_timeout`, `invalid_json`, `overloaded`.
    */
-  readJson(maxBytes: number): Promise<unknown> {
-    return readJsonBody(this.request, {
+  async readJson(maxBytes: number): Promise<unknown> {
+    const { flow, bodyTimeoutMs } = this.#context;
+    this.#isBodyOnItsWay = true;
+    return await readJsonBody(this.request, {
       maxBytes,
-      timeoutMs: this.#context.bodyTimeoutMs,
-      reserve: (bytes) => this.#context.reserve(bytes),
+      timeoutMs: bodyTimeoutMs,
+      reserve: (bytes) => flow.reserve(bytes),
+      awaitBody: () => flow.awaitBody(),
+      onArrival: () => {
+        this.#isBodyOnItsWay = false;
+        flow.enter();
+      },
     });
   }
 
   /**
-   * Counts bytes that are about to be held until the response is made.
+   * Counts bytes of the answer that are about to be held.
    *
    * @throws {SigError} `overloaded` when all requests hold too much.
    */
   reserve(bytes: number): void {
-    this.#context.reserve(bytes);
+    this.#context.flow.reserveAnswer(bytes);
   }
 
-  /** A response; nothing of it is kept by caches unless its headers say so. */
+  /**
+   * Waits for somebody else's answer without holding a place, so that one who is
+   * silent holds up only those who ask for the same.
+   *
+   * @param other Who is waited for, such as an issuer's DID.
+   * @param eachClient How many of one client may wait for it, where clients
+   * choose what stands behind the name.
+   * @throws {SigError} `overloaded` before the work begins, and what it throws.
+   */
+  waitFor<T>(
+    other: string,
+    work: () => Promise<T>,
+    eachClient?: number,
+  ): Promise<T> {
+    return this.#context.flow.waitFor(other, work, eachClient);
+  }
+
+  /**
+   * A response; nothing of it is kept by caches unless its headers say so. A
+   * large one is counted until it is sent, and cut off when it is not read.
+   *
+   * @throws {SigError} `overloaded` when too much waits to be sent.
+   */
   reply(body: string | null, options: ReplyOptions): Response {
     const { status = 200, type, headers = NONE } = options;
     const isEmpty = body === null || this.request.method === "HEAD";
-    const response = new Response(isEmpty ? null : body, {
+    const sent = isEmpty || body.length <= SMALL_LENGTH
+      ? undefined
+      : this.#send(body);
+    const response = new Response(isEmpty ? null : sent?.body ?? body, {
       status,
       headers: type === undefined ? NO_TYPE : { "content-type": type },
     });
@@ -104,6 +146,7 @@ export class Exchange {
       // What the body's length would be, not 0 (RFC 9110 §8.6).
       all.append("content-length", String(encoder.encode(body).length));
     }
+    if (sent) all.append("content-length", String(sent.bytes));
     return response;
   }
 
@@ -133,15 +176,29 @@ export class Exchange {
     }
   }
 
+  #send(text: string) {
+    const { flow, sendTimeoutMs } = this.#context;
+    return sendAnswer(text, {
+      timeoutMs: sendTimeoutMs,
+      hold: (bytes) => flow.hold(bytes),
+      release: (bytes) => flow.release(bytes),
+    });
+  }
+
   #tell(error: unknown): Response {
     const problem = toProblem(error);
     const { type, title, status, detail, ...rest } = problem;
     const instance = this.requestId;
     const body = { type, title, status, detail, ...rest, instance };
+    const headers = problemHeaders(problem);
+    // Who is sent away for want of room is not read on from either.
+    if (this.#isBodyOnItsWay && problem.code === "overloaded") {
+      headers.push(["connection", "close"]);
+    }
     const response = this.reply(JSON.stringify(body), {
       status,
       type: "application/problem+json",
-      headers: problemHeaders(problem),
+      headers,
     });
     this.problem = problem;
     if (problem.code === "internal") this.thrown = error;

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type ErrorContext, SigError } from "@sig/core";
 import { Exchange } from "./exchange.ts";
+import { Load, RequestFlow } from "./request_flow.ts";
 
 function exchangeOf(
   method = "GET",
@@ -10,7 +11,11 @@ function exchangeOf(
     requestId: "r1",
     headers,
     bodyTimeoutMs: 1_000,
-    reserve() {},
+    sendTimeoutMs: 1_000,
+    flow: new RequestFlow(
+      new Load({ places: 1, heldBytes: 1_000_000 }),
+      () => "",
+    ),
   });
 }
 

@@ -1,7 +1,8 @@
 /** Which requests are being answered, for a server that is to stop. @module */
 
-import { SigError } from "@sig/core";
 import { Exchange } from "./exchange.ts";
+import { overloaded } from "./overloaded.ts";
+import { Load, RequestFlow } from "./request_flow.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { Respond } from "./server_io.ts";
 
@@ -55,16 +56,15 @@ export function trackInFlight(respond: Respond): InFlight {
   };
 }
 
+/** One that is sent away takes nothing. */
+const NOTHING = new Load({ places: 0, heldBytes: 0 });
+
 function refuse(request: Request): Response {
-  const error = new SigError(
-    "overloaded",
-    "Cannot answer: this server is being stopped",
-    { context: { retry_after_seconds: 1, hint: "Ask again in a moment." } },
-  );
   return new Exchange(request, {
     requestId: requestIdOf(request.headers),
     headers: [["connection", "close"]],
     bodyTimeoutMs: 0,
-    reserve() {},
-  }).refuse(error);
+    sendTimeoutMs: 0,
+    flow: new RequestFlow(NOTHING, () => ""),
+  }).refuse(overloaded("this server is being stopped"));
 }

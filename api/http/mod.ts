@@ -34,6 +34,8 @@ export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
 export { PAGE_HEADERS } from "./page_headers.ts";
 export type { RateLimit } from "./rate_limiter.ts";
+export { Load, type LoadLimits, RequestFlow } from "./request_flow.ts";
+export { Shares, type SharesOptions } from "./shares.ts";
 export {
   formatLogEntry,
   type LogFormat,

@@ -1,6 +1,7 @@
 /** How often one client may ask. @module */
 
 import { SigError } from "@sig/core";
+import { clientNetwork } from "./client_network.ts";
 
 /** So many requests in one second, and as many at once. */
 export interface RateLimit {
@@ -44,7 +45,7 @@ export function createRateLimiter(
   }
   const buckets = new Map<string, Bucket>();
   return (address, nowMs) => {
-    const client = networkOf(address);
+    const client = clientNetwork(address);
     const bucket = buckets.get(client) ??
       { tokens: perSecond, filledAtMs: nowMs };
     // A clock that was set back must not lock a client out.
@@ -61,20 +62,6 @@ export function createRateLimiter(
     if (bucket.tokens < 1) throw rateLimited(perSecond);
     bucket.tokens--;
   };
-}
-
-/** An IPv6 client has a whole /64 to ask from. */
-function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  const canonical = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1);
-  if (canonical === undefined) return address;
-  const [head = "", tail] = canonical.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const behind = tail ? tail.split(":").length : 0;
-  // An IPv4 client: all of them would share the /64.
-  if (canonical.startsWith("::ffff:") && behind === 3) return canonical;
-  while (groups.length < 4 && groups.length + behind < 8) groups.push("0");
-  return groups.length < 4 ? canonical : groups.slice(0, 4).join(":");
 }
 
 function rateLimited(perSecond: number): SigError {

@@ -8,11 +8,22 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Milliseconds until the last byte must be there. */
   readonly timeoutMs: number;
-  /** Told of bytes before they are held; may throw to refuse them. */
+  /**
+   * Told of bytes before they are held, where they are many; may throw to refuse
+   * them.
+   */
   readonly reserve: (bytes: number) => void;
+  /**
+   * Told that the body is on the way, unless it is there at once; what it
+   * returns, that it has come or never will. May throw to refuse to wait.
+   */
+  readonly awaitBody: () => () => void;
 }
 
-/** Announced lengths up to this one are believed; also the first buffer. */
+/**
+ * Announced lengths up to this one are believed; also the first buffer. They are
+ * not counted in bytes: as many bodies as may be on the way are little.
+ */
 const SMALL_BYTES = 16 * 1024;
 
 /**
@@ -29,12 +40,17 @@ const SMALL_BYTES = 16 * 1024;
  *   method: "POST",
  *   body: "{}",
  * });
- * const limits = { maxBytes: 2, timeoutMs: 1_000, reserve() {} };
+ * const limits = {
+ *   maxBytes: 2,
+ *   timeoutMs: 1_000,
+ *   reserve() {},
+ *   awaitBody: () => () => {},
+ * };
  * assertEquals((await readBody(request, limits)).length, 2);
  * ```
  *
  * @throws {SigError} `body_too_large`, `request_timeout`, `invalid_request`
- * where the client went away, and what `reserve` throws.
+ * where the client went away, and what `reserve` and `awaitBody` throw.
  */
 export async function readBody(
   request: Request,
@@ -45,9 +61,17 @@ export async function readBody(
   if (length !== undefined && length > limits.maxBytes) {
     throw tooLarge(limits.maxBytes);
   }
-  return length !== undefined && length <= SMALL_BYTES
-    ? await readAtOnce(request, length, limits)
-    : await readCounted(request.body, limits);
+  if (length !== undefined && length <= SMALL_BYTES) {
+    return await readAtOnce(request, limits);
+  }
+  const { body } = request;
+  if (body === null) return new Uint8Array();
+  const arrived = limits.awaitBody();
+  try {
+    return await readCounted(body, limits);
+  } finally {
+    arrived();
+  }
 }
 
 /**
@@ -57,17 +81,22 @@ export async function readBody(
  */
 async function readAtOnce(
   request: Request,
-  length: number,
-  { maxBytes, timeoutMs, reserve }: BodyLimits,
+  { maxBytes, timeoutMs, awaitBody }: BodyLimits,
 ): Promise<Uint8Array> {
-  reserve(length);
   let bytes: Uint8Array | undefined;
   const reading = interrupted(request.bytes());
   reading.then((all) => bytes = all, () => {});
   // A small body has mostly come with its headers, and is there in a few turns
   // of the microtask queue; a timer would cost more than reading it.
   for (let turn = 0; bytes === undefined && turn < TURNS; turn++) await turn;
-  bytes ??= await readInTime(reading, timeoutMs);
+  if (bytes === undefined) {
+    const arrived = awaitBody();
+    try {
+      bytes = await readInTime(reading, timeoutMs);
+    } finally {
+      arrived();
+    }
+  }
   // No server that counts lets this happen.
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
   return bytes;
@@ -92,10 +121,9 @@ async function readInTime(
 }
 
 async function readCounted(
-  body: ReadableStream<Uint8Array> | null,
+  body: ReadableStream<Uint8Array>,
   { maxBytes, timeoutMs, reserve }: BodyLimits,
 ): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array();
   const reader = body.getReader();
   let isLate = false;
   const cancel = () => reader.cancel().catch(() => {});

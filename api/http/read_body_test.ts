@@ -20,6 +20,7 @@ async function read(
       maxBytes: 1_000_000,
       timeoutMs: 60_000,
       reserve: (bytes) => reserved += bytes,
+      awaitBody: () => () => {},
       ...limits,
     });
     return { error: undefined, length: bytes.length, reserved };
@@ -109,6 +110,7 @@ Deno.test("the bytes are those that were sent, in whatever chunks", async () => 
       maxBytes: 100_000,
       timeoutMs: 60_000,
       reserve() {},
+      awaitBody: () => () => {},
     });
     assertEquals(bytes, sent);
   }
@@ -153,12 +155,42 @@ Deno.test("a body whose bytes may not be held is left alone", async () => {
     "overloaded: Cannot answer: full",
   );
   assertEquals(seen.cancelled, true);
-  const request = post("{}", "2");
-  assertEquals(
-    (await read(request, { reserve })).error,
-    "overloaded: Cannot answer: full",
-  );
-  assertEquals(request.bodyUsed, false);
+});
+
+Deno.test("a small body that is there waits for nobody's leave", async () => {
+  const awaitBody = () => {
+    throw new SigError("overloaded", "Cannot answer: full");
+  };
+  const body = new Uint8Array(16_384);
+  assertEquals(await read(post(body, "16384"), { awaitBody }), {
+    error: undefined,
+    length: 16_384,
+    reserved: 0,
+  });
+});
+
+Deno.test("a body on its way needs leave, and gives it back however it ends", async () => {
+  const full = "overloaded: Cannot answer: full";
+  const refuse = () => {
+    throw new SigError("overloaded", "Cannot answer: full");
+  };
+  let waiting = 0;
+  const awaitBody = () => {
+    waiting++;
+    return () => waiting--;
+  };
+  const rows = [
+    [() => post(stream([], "hang").body, "2"), "request_timeout"],
+    [() => post(stream([]).body), undefined],
+    [() => post(stream([], "hang").body), "request_timeout"],
+    [() => post(stream([], new Error("gone")).body), "invalid_request"],
+  ] as const;
+  for (const [make, code] of rows) {
+    assertEquals((await read(make(), { awaitBody: refuse })).error, full);
+    const { error } = await read(make(), { awaitBody, timeoutMs: 5 });
+    assertEquals(error?.split(":")[0], code);
+    assertEquals(waiting, 0);
+  }
 });
 
 Deno.test("a body that never ends is given up, and no more of it is read", async () => {

@@ -15,6 +15,12 @@ const OTHER_CHARSET = /;[ \t]*charset=(?!(?:utf-8|"utf-8")[ \t]*(?:;|$))/i;
  */
 const MAX_VALUES = 200_000;
 
+/** How much a body may take, and what follows when it is there. */
+export interface JsonBodyLimits extends BodyLimits {
+  /** Told that it is there, before it is parsed; may throw to refuse it. */
+  readonly onArrival?: () => void;
+}
+
 /**
  * Reads and parses a request's body: at most 200,000 values. Any other type is refused, and a web page
  * of another site can't send this one without being asked about it first.
@@ -29,19 +35,25 @@ const MAX_VALUES = 200_000;
  *   headers: { "content-type": "application/json" },
  *   body: '{"a":1}',
  * });
- * const limits = { maxBytes: 64, timeoutMs: 1_000, reserve() {} };
+ * const limits = {
+ *   maxBytes: 64,
+ *   timeoutMs: 1_000,
+ *   reserve() {},
+ *   awaitBody: () => () => {},
+ * };
  * assertEquals(await readJsonBody(request, limits), { a: 1 });
  * ```
  *
  * @throws {SigError} `unsupported_media_type`, `invalid_json` with the place of
- * the fault, and what {@linkcode readBody} throws.
+ * the fault, and what {@linkcode readBody} and `onArrival` throw.
  */
 export async function readJsonBody(
   request: Request,
-  limits: BodyLimits,
+  limits: JsonBodyLimits,
 ): Promise<unknown> {
   checkType(request.headers);
   const bytes = await readBody(request, limits);
+  limits.onArrival?.();
   try {
     return parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {

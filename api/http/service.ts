@@ -5,12 +5,14 @@ import { equalInConstantTime } from "@sig/jose";
 import { Hono } from "hono";
 import type { App } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
+import { clientNetwork } from "./client_network.ts";
 import { createCors } from "./cors.ts";
 import { describeThrown } from "./describe_thrown.ts";
 import { Exchange } from "./exchange.ts";
 import { createHostList } from "./host_list.ts";
 import { hostsOf } from "./hosts_of.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
+import { Load, RequestFlow } from "./request_flow.ts";
 import { requestIdOf } from "./request_id.ts";
 import type { RequestLogEntry } from "./request_log.ts";
 import { splitUrl } from "./split_url.ts";
@@ -49,12 +51,23 @@ export interface ServiceOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** Networks whose `X-Forwarded-For` is believed; none unless told. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Requests answered at a time; 512 unless told. */
+  /**
+   * Requests answered at a time; 512 unless told. Those whose body is on its
+   * way, and those that wait for others, have bounds of their own in proportion.
+   */
   readonly maxConcurrent?: number | undefined;
-  /** Bytes of bodies held at a time; 256 MiB unless told. */
+  /**
+   * Bytes of large bodies and of large answers that are not sent yet, held at a
+   * time; 256 MiB unless told, and 64 MiB for one client.
+   */
   readonly maxHeldBytes?: number | undefined;
   /** Milliseconds until a body must be there; 10,000 unless told. */
   readonly bodyTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds in which a client must take something of a large answer, and
+   * all of it in four times as many; 30,000 unless told. Else it is cut off.
+   */
+  readonly sendTimeoutMs?: number | undefined;
   /** Told of every request when its response is made; must not throw. */
   readonly log?: ((entry: RequestLogEntry) => void) | undefined;
 }
@@ -63,9 +76,7 @@ export interface ServiceOptions {
 const DEFAULT_MAX_CONCURRENT = 512;
 const DEFAULT_MAX_HELD_BYTES = 256 * 1024 * 1024;
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
-
-/** How often the same refusal is worth repeating the question. */
-const RETRY_AFTER_SECONDS = 1;
+const DEFAULT_SEND_TIMEOUT_MS = 30_000;
 
 /**
  * Makes a service of routes: request ids, the Host list, the token, limits,
@@ -102,44 +113,38 @@ export function createService(
   const cors = createCors(options.corsOrigins ?? []);
   const clientOf = createClientAddress(options.trustProxy);
   const limit = options.rateLimit && createRateLimiter(options.rateLimit);
-  const maxHeldBytes = options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES;
-  const maxConcurrent = options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT;
+  const load = new Load({
+    places: options.maxConcurrent ?? DEFAULT_MAX_CONCURRENT,
+    heldBytes: options.maxHeldBytes ?? DEFAULT_MAX_HELD_BYTES,
+  });
   const bodyTimeoutMs = options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS;
-  let heldBytes = 0;
-  let inProgress = 0;
+  const sendTimeoutMs = options.sendTimeoutMs ?? DEFAULT_SEND_TIMEOUT_MS;
 
-  const answer: Answer = async (route, { exchange, client }, params) => {
+  const answer: Answer = async (route, { exchange, flow, client }, params) => {
     const { request } = exchange;
     gate.checkSite(request);
     if (route.always) return await route.handle(exchange, params);
     // An address that isn't known can't be told from others.
     limit?.(client() ?? "", now().getTime());
     if (!route.open) gate.checkToken(request.headers);
-    if (inProgress >= maxConcurrent) throw overloaded("requests");
-    inProgress++;
-    try {
-      return await route.handle(exchange, params);
-    } finally {
-      inProgress--;
-    }
+    // With a body it takes a place when that is there.
+    if (route.method === "GET") flow.enter();
+    return await route.handle(exchange, params);
   };
   const router = createRouter(routes, answer);
 
   return {
     async fetch(request, info) {
       const came = now();
-      let ownBytes = 0;
+      const client = () => clientOf(request.headers, info);
+      const flow = new RequestFlow(load, () => clientNetwork(client() ?? ""));
       const exchange = new Exchange(request, {
         requestId: requestIdOf(request.headers),
         headers: cors.headersFor(request),
         bodyTimeoutMs,
-        reserve(bytes) {
-          if (heldBytes + bytes > maxHeldBytes) throw overloaded("bytes");
-          heldBytes += bytes;
-          ownBytes += bytes;
-        },
+        sendTimeoutMs,
+        flow,
       });
-      const client = () => clientOf(request.headers, info);
       let response: Response;
       try {
         gate.checkHost(request);
@@ -148,11 +153,11 @@ export function createService(
             status: 204,
             headers: cors.preflightHeaders,
           })
-          : await router.fetch(request, { exchange, client });
+          : await router.fetch(request, { exchange, flow, client });
       } catch (error) {
         response = exchange.refuse(error);
       } finally {
-        heldBytes -= ownBytes;
+        flow.end();
       }
       options.log?.(
         entryOf(service, exchange, response.status, came, now(), client()),
@@ -164,6 +169,7 @@ export function createService(
 
 interface Bindings {
   readonly exchange: Exchange;
+  readonly flow: RequestFlow;
   readonly client: () => string | undefined;
 }
 
@@ -300,21 +306,6 @@ function checkTokenText(token: string): void {
     "invalid_request",
     "Cannot ask for a token: it must be printable ASCII without white space",
     { context: { hint: "For example: openssl rand -hex 32." } },
-  );
-}
-
-function overloaded(what: "requests" | "bytes"): SigError {
-  return new SigError(
-    "overloaded",
-    what === "requests"
-      ? "Cannot answer: too many requests are being answered"
-      : "Cannot answer: too many large requests are being answered",
-    {
-      context: {
-        retry_after_seconds: RETRY_AFTER_SECONDS,
-        hint: "Ask again in a moment.",
-      },
-    },
   );
 }
 

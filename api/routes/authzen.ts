@@ -12,6 +12,7 @@ import {
   EVALUATION_EXAMPLES,
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
+import { consumerOutOfPlace } from "../out_of_place.ts";
 import { EVALUATIONS } from "../schema/authzen.ts";
 import { readAs } from "../schema/faults.ts";
 import { refTo } from "../schema/schema.ts";
@@ -74,6 +75,15 @@ function configurationRoute(publicUrl: string | undefined): Operation {
   };
 }
 
+/** An issuer that is silent holds up no other questions. */
+function contextOf(
+  exchange: Exchange,
+  context: EvaluationContext,
+): EvaluationContext {
+  const consumer = consumerOutOfPlace(context.consumer, exchange);
+  return { ...context, consumer };
+}
+
 function evaluationRoute(context: AuthzenContext): Operation {
   return {
     method: "POST",
@@ -97,7 +107,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     codes: CODES,
     async handle(exchange) {
       const body = await readBody(exchange);
-      return exchange.json(await evaluate(body, context));
+      return exchange.json(await evaluate(body, contextOf(exchange, context)));
     },
   };
 }
@@ -129,10 +139,12 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
-        return exchange.json(await evaluate(body, context));
+        return exchange.json(
+          await evaluate(body, contextOf(exchange, context)),
+        );
       }
       const texts = await evaluateBatch(request, evaluations, {
-        ...context,
+        ...contextOf(exchange, context),
         reserve: (bytes) => exchange.reserve(bytes),
         noteThrown: (error) => exchange.thrown ??= error,
       });

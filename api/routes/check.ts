@@ -5,6 +5,7 @@ import { answerBatch } from "../answer_batch.ts";
 import { answerCheck, type AnswerContext } from "../answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
+import { outOfPlace } from "../out_of_place.ts";
 import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import { readCheck, type RequestSchemas } from "../schema/requests.ts";
@@ -45,11 +46,12 @@ export function createCheckRoute(
     async handle(exchange) {
       const body = await readFeedBody(exchange, context.breathe);
       const request = readCheck(schemas, body);
+      const ownContext = { ...context, ...outOfPlace(context, exchange) };
       if (!("checks" in request)) {
-        return exchange.json(await answerCheck(request, context));
+        return exchange.json(await answerCheck(request, ownContext));
       }
       const results = await answerBatch(request.checks, {
-        ...context,
+        ...ownContext,
         read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
         refuse: (error) => ({ error: problemOf(error, exchange) }),
         reserve: (bytes) => exchange.reserve(bytes),

@@ -2,6 +2,7 @@
 
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
+import { outOfPlace } from "../out_of_place.ts";
 import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
@@ -12,7 +13,7 @@ import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
 
 /** Makes the route. */
 export function createDumpStateRoute(
-  { consumer, inline, now, breathe }: AnswerContext,
+  { now, breathe, ...sources }: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
   const pages = createStatePages(now);
@@ -23,7 +24,7 @@ export function createDumpStateRoute(
     tag: "questions",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at 4,194,304 characters. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
@@ -41,6 +42,7 @@ export function createDumpStateRoute(
       const body = await readFeedBody(exchange, breathe);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
+      const { consumer, inline } = outOfPlace(sources, exchange);
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,

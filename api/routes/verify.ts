@@ -2,6 +2,7 @@
 
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
+import { outOfPlace } from "../out_of_place.ts";
 import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
@@ -11,7 +12,7 @@ import { FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
 
 /** Makes the route. */
 export function createVerifyRoute(
-  { consumer, inline, breathe }: AnswerContext,
+  { breathe, ...sources }: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
   return {
@@ -33,6 +34,7 @@ export function createVerifyRoute(
     async handle(exchange) {
       const body = await readFeedBody(exchange, breathe);
       const request = readAs(schemas.verify, body);
+      const { consumer, inline } = outOfPlace(sources, exchange);
       return exchange.json(
         request.feed === undefined
           ? await consumer.report(sourceOf(request))

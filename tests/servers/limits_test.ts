@@ -170,39 +170,7 @@ for (const name of SERVERS) {
     assert(refused.length >= 4, answers.map(({ status }) => status).join());
   });
 
-  Deno.test(`${name}: held-up bodies take the places, health checks go on`, async () => {
-    await using server = await ServerProcess.start(name, [
-      "--max-concurrent",
-      "4",
-    ]);
-    const clients: RawClient[] = [];
-    try {
-      for (let i = 0; i < 4; i++) {
-        const client = await RawClient.connect(server.port);
-        clients.push(client);
-        await client.send(unfinished(path, body.length) + body.slice(0, 3));
-      }
-      // The fourth may be on its way still.
-      const answer = await askWhile(server.port, rawPost(path, body), 200);
-      assertEquals(answer.status, 503);
-      assertEquals(answer.headers.get("retry-after"), "1");
-      assertEquals(JSON.parse(answer.body).code, "overloaded");
-      for (let i = 0; i < 10; i++) await assertUntouched(server);
-      // They were only slow: they are answered when they go on.
-      for (const client of clients) {
-        await client.send(body.slice(3));
-        assertEquals((await client.receive()).status, 200);
-      }
-      assertEquals(
-        (await exchangeRaw(server.port, rawPost(path, body))).status,
-        200,
-      );
-    } finally {
-      for (const client of clients) client[Symbol.dispose]();
-    }
-  });
-
-  Deno.test(`${name}: places of clients that went away are free again`, async () => {
+  Deno.test(`${name}: rooms of clients that went away are free again`, async () => {
     await using server = await ServerProcess.start(name, [
       "--max-concurrent",
       "4",

@@ -357,7 +357,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "Mend the disk (space, rights, mount) and append again.",
   ),
   overloaded: says(
-    "As many requests as allowed are being answered.",
+    "As many requests as allowed are being answered, are on their way, wait for the same issuer, or are not read by their client; the text says which.",
     "Wait as `Retry-After` says; the operator raises `--max-concurrent`.",
   ),
   request_timeout: says(

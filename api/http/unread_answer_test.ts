@@ -1,0 +1,47 @@
+// Real sockets: what becomes of an answer whose reader has stopped.
+import { assert, assertEquals } from "@std/assert";
+import { RawClient } from "../../tests/servers/testdata/raw_client.ts";
+import { listen } from "./listen.ts";
+import { createService } from "./service.ts";
+
+/** More than the buffers of two sockets hold. */
+const LENGTH = 32 * 1024 * 1024;
+
+Deno.test("an answer that isn't read is cut off, and its room is free again", async () => {
+  let made = Promise.withResolvers<void>();
+  const app = createService("sig-api", [{
+    method: "GET",
+    path: "/large",
+    handle(exchange) {
+      const response = exchange.reply("x".repeat(LENGTH), {
+        type: "text/plain",
+      });
+      made.resolve();
+      return response;
+    },
+  }], { sendTimeoutMs: 1_000, maxHeldBytes: LENGTH });
+  const server = listen({ hostname: "127.0.0.1", port: 0 }, app.fetch);
+  const read = async () => {
+    const response = await fetch(`${server.url}/large`);
+    return [response.status, (await response.text()).length];
+  };
+  try {
+    assertEquals(await read(), [200, LENGTH]);
+    made = Promise.withResolvers();
+    using client = await RawClient.connect(Number(new URL(server.url).port));
+    await client.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await made.promise;
+    let outcome = await read();
+    assertEquals(outcome[0], 503);
+    for (let i = 0; i < 1_000 && outcome[0] === 503; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      outcome = await read();
+    }
+    assertEquals(outcome, [200, LENGTH]);
+    const { status, headers, body } = await client.receive();
+    assertEquals([status, headers.get("content-length")], [200, `${LENGTH}`]);
+    assert(body.length < LENGTH, `${body.length} bytes`);
+  } finally {
+    await server.shutdown(1_000);
+  }
+});

@@ -1,0 +1,273 @@
+// What slow clients and silent others hold up, at real processes (SECURITY A3).
+import {
+  createMemoryKeyStore,
+  createMemoryStore,
+  initIssuer,
+  openIssuer,
+} from "@sig/issuer";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type ClientHttp2Session, connect } from "node:http2";
+import {
+  exchangeRaw,
+  head,
+  RawClient,
+  rawPost,
+  type RawResponse,
+} from "./testdata/raw_client.ts";
+import {
+  assertUntouched,
+  QUESTIONS,
+  ServerProcess,
+  SERVERS,
+} from "./testdata/server_process.ts";
+
+/** Bodies of one client that may be on their way at a time. */
+const BODIES_EACH_CLIENT = 128;
+
+/** The status of each request of a connection, as they come. */
+interface Stream {
+  readonly status: Promise<number>;
+}
+
+/** One connection of HTTP/2, which Deno speaks without TLS as well. */
+function openHttp2(url: string): ClientHttp2Session & Disposable {
+  const session = connect(url);
+  // It is destroyed while requests are under way.
+  session.on("error", () => {});
+  return Object.assign(session, {
+    [Symbol.dispose]: () => session.destroy(),
+  });
+}
+
+/** Sends a question; what is left of the answer is not read. */
+function send(
+  session: ClientHttp2Session,
+  path: string,
+  body: string,
+  part: string = body,
+): Stream {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/json",
+    "content-length": String(body.length),
+  });
+  stream.on("error", () => {});
+  stream.write(part);
+  if (part === body) stream.end();
+  const status = new Promise<number>((resolve) => {
+    stream.on("response", (headers) => resolve(Number(headers[":status"])));
+  });
+  return { status };
+}
+
+/** Resolves when so many of them are answered. */
+function answered(
+  streams: readonly Stream[],
+  count: number,
+): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  return new Promise((resolve) => {
+    for (const { status } of streams) {
+      status.then((each) => {
+        statuses.push(each);
+        if (statuses.length === count) resolve(statuses);
+      });
+    }
+  });
+}
+
+for (const name of SERVERS) {
+  const { path, body } = QUESTIONS[name];
+
+  Deno.test(`${name}: 520 slow bodies refuse nobody whose body is there`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    const clients: RawClient[] = [];
+    const unfinished = head(`POST ${path} HTTP/1.1`, [
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ]);
+    try {
+      const refused: Promise<RawResponse>[] = [];
+      for (let i = 0; i < 520; i++) {
+        const client = await RawClient.connect(server.port);
+        clients.push(client);
+        await client.send(unfinished + body.slice(0, 3));
+        if (i < BODIES_EACH_CLIENT) await assertPending(server);
+        else refused.push(client.receive());
+      }
+      const answer = await exchangeRaw(server.port, rawPost(path, body));
+      assertEquals(answer.status, 200, answer.body);
+      await assertUntouched(server);
+      for (const { status, headers, body } of await Promise.all(refused)) {
+        assertEquals([status, JSON.parse(body).detail], [
+          503,
+          "Cannot answer: too many requests are still on their way",
+        ]);
+        assertMatch(headers.get("connection")!, /^close(, close)?$/);
+      }
+      // They were only slow: they are answered when they go on.
+      await clients[0]!.send(body.slice(3));
+      assertEquals((await clients[0]!.receive()).status, 200);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  });
+
+  Deno.test(`${name}: streams of HTTP/2 count for their address, not their connection`, async () => {
+    await using server = await ServerProcess.start(name, ["--log", "off"]);
+    using first = openHttp2(server.url);
+    using second = openHttp2(server.url);
+    using third = openHttp2(server.url);
+    const streams = [first, second, third].flatMap((session) =>
+      Array.from(
+        { length: 200 },
+        () => send(session, path, body, body.slice(0, 3)),
+      )
+    );
+    const statuses = await answered(streams, 600 - BODIES_EACH_CLIENT);
+    assertEquals(new Set(statuses), new Set([503]));
+    const answer = await exchangeRaw(server.port, rawPost(path, body));
+    assertEquals(answer.status, 200, answer.body);
+    await assertUntouched(server);
+  });
+}
+
+/** Lets the server take in what was sent before. */
+async function assertPending(server: ServerProcess): Promise<void> {
+  await assertUntouched(server);
+}
+
+Deno.test("api: questions about a silent issuer hold up no others", async () => {
+  const held: Deno.Conn[] = [];
+  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepting = (async () => {
+    for await (const connection of silent) held.push(connection);
+  })();
+  const quick = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response(null, { status: 404 }),
+  );
+  const silentHost = `127.0.0.1:${silent.addr.port}`;
+  const quickHost = `127.0.0.1:${quick.addr.port}`;
+  const about = (issuer: string) =>
+    rawPost(
+      "/v1/check",
+      JSON.stringify({
+        issuer,
+        subject: "did:web:alice.example",
+        require: [{ role: "deploy" }],
+      }),
+    );
+  const clients: RawClient[] = [];
+  try {
+    await using server = await ServerProcess.start("api", [
+      ...["--allow-insecure", "--log", "off", "--max-concurrent", "32"],
+      ...["--issuer", silentHost, "--issuer", quickHost],
+    ]);
+    for (let i = 0; i < 32; i++) {
+      const client = await RawClient.connect(server.port);
+      clients.push(client);
+      await client.send(about(silentHost));
+      await assertPending(server);
+    }
+    const refused = await exchangeRaw(server.port, about(silentHost));
+    assertEquals(
+      [refused.status, JSON.parse(refused.body).detail],
+      [
+        503,
+        "Cannot answer: too many requests wait for the same answer of others",
+      ],
+    );
+    assertEquals(refused.headers.get("retry-after"), "1");
+    // Its issuer answers, with 404.
+    const other = await exchangeRaw(server.port, about(quickHost));
+    assertEquals(JSON.parse(other.body).code, "fetch_status");
+    const { path, body } = QUESTIONS.api;
+    const inline = await exchangeRaw(server.port, rawPost(path, body));
+    assertEquals(inline.status, 200);
+    await assertUntouched(server);
+  } finally {
+    for (const client of clients) client[Symbol.dispose]();
+    silent.close();
+    await accepting;
+    for (const connection of held) connection.close();
+    await quick.shutdown();
+  }
+});
+
+Deno.test("api: answers that nobody reads are bounded, small ones go on", async () => {
+  const { origin, stop } = await servePublished(1_500);
+  try {
+    await using server = await ServerProcess.start("api", [
+      ...["--allow-insecure", "--log", "off", "--issuer", origin],
+    ]);
+    const ask = (more: object) => JSON.stringify({ issuer: origin, ...more });
+    const page = ask({ limit: 10_000 });
+    const first = await fetch(`${server.url}/v1/dump-state`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: page,
+    });
+    const text = await first.text();
+    assertEquals(first.status, 200, text);
+    // The page ended early, and says how to go on.
+    assert(text.length < 4.2 * 1024 * 1024, `${text.length} characters`);
+    assert(JSON.parse(text).next_cursor !== null);
+    // HTTP/2 has a window for each stream: an answer stays where it is.
+    using session = openHttp2(server.url);
+    const streams = Array.from(
+      { length: 100 },
+      () => send(session, "/v1/dump-state", page),
+    );
+    const statuses = await answered(streams, 100);
+    const count = (status: number) =>
+      statuses.filter((each) => each === status).length;
+    // 64 MiB for one client.
+    assert(count(200) >= 8 && count(200) <= 17, `${count(200)} pages`);
+    assertEquals(count(503), 100 - count(200));
+    const question = {
+      subject: "did:web:person-1.example",
+      require: [{ relationship: "employee" }],
+    };
+    const answer = await exchangeRaw(
+      server.port,
+      rawPost("/v1/check", ask(question)),
+    );
+    assertEquals(JSON.parse(answer.body).decision, "allow");
+    await assertUntouched(server);
+  } finally {
+    await stop();
+  }
+});
+
+/** An issuer of large relationships, about 6 KB each. */
+async function servePublished(events: number) {
+  const store = createMemoryStore();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const bytes = store.files.get(new URL(request.url).pathname);
+      return new Response(bytes?.slice() ?? null, {
+        status: bytes === undefined ? 404 : 200,
+      });
+    },
+  );
+  const origin = `127.0.0.1:${server.addr.port}`;
+  const did = `did:web:${origin.replace(":", "%3A")}`;
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did, allowPrivate: true });
+  const issuer = await openIssuer({ store, keys, now: () => new Date() });
+  const roles = Array.from(
+    { length: 60 },
+    (_, i) => `role-${i}-${"x".repeat(90)}`,
+  );
+  await issuer.appendAll(Array.from({ length: events }, (_, i) => ({
+    event_type: "relationship.upsert" as const,
+    subject: `did:web:person-${i}.example`,
+    relationship_type: "employee" as const,
+    roles,
+  })));
+  await issuer.close();
+  return { origin, stop: () => server.shutdown() };
+}
