@@ -1,0 +1,2 @@
+import { Validator } from "@cfworker/json-schema";
+import { WARNING_CODES } from "@sig/core";
