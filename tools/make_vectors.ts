@@ -1,7 +1,8 @@
 /**
- * Writes `vectors/`: keys, feeds and questions with the results that they must
- * have. `--check` compares instead and exits 1 when something differs. The
- * results are written down in the cases; no code of the project computes them.
+ * Writes `vectors/`: keys, feeds by theme and questions, with the results that
+ * they must have. `--check` compares instead and exits 1 when something
+ * differs. The results are written down in the cases; no code of the project
+ * computes them.
  *
  * @module
  */
