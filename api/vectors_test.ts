@@ -1,10 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
+import { toInlineFeed } from "../tests/kit/inline_vectors.ts";
 import {
   type FeedVector,
   readFeedVector,
-  readFeedVectors,
-  toInlineFeed,
-} from "../consumer/testdata/feed_vectors.ts";
+  readOneFeedOfEach,
+  readQuestionVectors,
+} from "../tests/kit/vectors.ts";
 import { createApp } from "./app.ts";
 import { post } from "./testdata/asking.ts";
 
@@ -12,7 +13,7 @@ import { post } from "./testdata/asking.ts";
 const asksForPolicy = ({ expected }: FeedVector) =>
   expected.options !== undefined;
 
-for (const vector of readFeedVectors()) {
+for (const vector of readOneFeedOfEach()) {
   const feed = toInlineFeed(vector);
   if (feed === undefined || asksForPolicy(vector)) continue;
   const { expected } = vector;
@@ -48,33 +49,15 @@ for (const vector of readFeedVectors()) {
 }
 
 Deno.test("few vectors can't be asked inline", () => {
-  const vectors = readFeedVectors();
+  const vectors = readOneFeedOfEach();
   const asked = vectors.filter((each) =>
     toInlineFeed(each) !== undefined && !asksForPolicy(each)
   );
   assert(asked.length > vectors.length * 0.85, `${asked.length}`);
 });
 
-interface CheckVector {
-  readonly description: string;
-  readonly feed: string;
-  readonly question: {
-    readonly subject: string;
-    readonly require: readonly string[];
-    readonly at: string | null;
-    readonly as_of: number | string | null;
-    readonly now: string;
-  };
-  readonly expected: { readonly [member: string]: unknown };
-}
-
-const FOLDER = new URL("../vectors/check/", import.meta.url);
-
-for (const { name } of Deno.readDirSync(FOLDER)) {
-  const text = Deno.readTextFileSync(new URL(name, FOLDER));
-  const { description, expected, feed, question }: CheckVector = JSON.parse(
-    text,
-  );
+for (const vector of readQuestionVectors()) {
+  const { description, expected, feed, name, question } = vector;
   Deno.test(`/v1/check ${name}: ${description}`, async () => {
     const { now, at, as_of, ...rest } = question;
     const app = createApp({ now: () => new Date(now) });

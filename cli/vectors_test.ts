@@ -1,58 +1,12 @@
-import type { ErrorCode } from "@sig/core";
 import { assertEquals } from "@std/assert";
+import { unpackedFeed } from "../tests/kit/unpack_vectors.ts";
+import {
+  readOneFeedOfEach,
+  readQuestionVectors,
+} from "../tests/kit/vectors.ts";
 import { createDenoIo } from "./deno_io.ts";
 import { run } from "./run.ts";
 import type { Ran } from "./testdata/workspace.ts";
-
-const VECTORS = new URL("../vectors/", import.meta.url);
-
-interface FeedVector {
-  readonly description: string;
-  readonly now: string;
-  readonly options?: {
-    readonly unknown_events?: string;
-    readonly unmatched_revoke?: string;
-  };
-  readonly result: "valid" | "invalid";
-  readonly code?: ErrorCode;
-  readonly line?: number;
-  readonly sequence?: number;
-  readonly kid?: string;
-  readonly last_sequence?: number;
-  readonly by_relationship_id?: { readonly [id: string]: unknown };
-}
-
-interface CheckVector {
-  readonly description: string;
-  readonly feed: string;
-  readonly question: {
-    readonly subject: string;
-    readonly require: readonly string[];
-    readonly at: string | null;
-    readonly as_of: number | string | null;
-    readonly now: string;
-  };
-  readonly expected: {
-    readonly error?: ErrorCode;
-    readonly decision?: "allow" | "deny";
-    readonly reasons?: unknown;
-    readonly matched_relationship_id?: string | null;
-    readonly last_sequence?: number;
-  };
-}
-
-function read(path: string): unknown {
-  return JSON.parse(Deno.readTextFileSync(new URL(path, VECTORS)));
-}
-
-function names(folder: string): readonly string[] {
-  const entries = Deno.readDirSync(new URL(folder, VECTORS));
-  return [...entries].map(({ name }) => name).sort();
-}
-
-function folderOf(feed: string): string {
-  return new URL(`feed/${feed}/`, VECTORS).pathname;
-}
 
 async function sig(now: string, ...args: string[]): Promise<Ran> {
   let [stdout, stderr] = ["", ""];
@@ -82,14 +36,15 @@ function placeOf({ line, sequence, kid }: {
   return { line, sequence, kid };
 }
 
-for (const name of names("feed/")) {
-  const vector = read(`feed/${name}/expected.json`) as FeedVector;
+for (const feed of readOneFeedOfEach()) {
+  const { expected: vector, name } = feed;
   Deno.test(`feed ${name}: verify ends with ${vector.result === "valid" ? 0 : 1}`, async () => {
     const { options = {}, now } = vector;
     const policy = Object.entries(options).map(([flag, value]) =>
       `--${flag.replaceAll("_", "-")}=${value}`
     );
-    const dir = folderOf(name);
+    await using unpacked = await unpackedFeed(feed);
+    const dir = unpacked.path;
     const verified = await sig(now, "verify", dir, ...policy);
     const check = ["--subject", "did:web:alice.example", "--require", "role=x"];
     const asked = [
@@ -131,13 +86,13 @@ for (const name of names("feed/")) {
   });
 }
 
-for (const name of names("check/")) {
-  const vector = read(`check/${name}`) as CheckVector;
-  Deno.test(`check ${name}: ${vector.description}`, async () => {
+for (const vector of readQuestionVectors()) {
+  Deno.test(`check ${vector.name}: ${vector.description}`, async () => {
     const { expected, feed, question } = vector;
+    await using unpacked = await unpackedFeed(feed);
     const ran = await sig(
       question.now,
-      ...["check", "--sig", folderOf(feed), `--subject=${question.subject}`],
+      ...["check", "--sig", unpacked.path, `--subject=${question.subject}`],
       ...question.require.map((each) => `--require=${each}`),
       ...question.at === null ? [] : [`--at=${question.at}`],
       ...question.as_of === null ? [] : [`--as-of=${question.as_of}`],

@@ -1,5 +1,6 @@
 import type { CheckAnswer, ErrorCode } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
+import { unpackedFeed } from "../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
 import { checkIssuer } from "./check_issuer.ts";
 import { openSource } from "./open_source.ts";
@@ -21,7 +22,6 @@ import {
   upsert,
 } from "./testdata/test_issuer.ts";
 import { say, startRawServer } from "./testdata/raw_server.ts";
-import { readFeedVector } from "./testdata/feed_vectors.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 assert(key1 && key2 && stranger);
@@ -81,7 +81,8 @@ Deno.test("an answer has the members of PROTOCOL §5, in their order", async () 
 });
 
 Deno.test("an answer from a directory proves no origin and has no freshness", async () => {
-  const { path } = readFeedVector("did-missing");
+  await using unpacked = await unpackedFeed("did-missing");
+  const { path } = unpacked;
   const answer = await checkIssuer(
     openSource({ kind: "directory", path }),
     { ...QUESTION, explain: true },

@@ -7,15 +7,14 @@ import {
 } from "@sig/core";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { IssuerLocation } from "./load_issuer.ts";
+import { policyOf, toInlineFeed } from "../tests/kit/inline_vectors.ts";
+import { unpackedFeed } from "../tests/kit/unpack_vectors.ts";
+import type {
+  ExpectedInvalid,
+  ExpectedValid,
+} from "../tests/kit/vector_format.ts";
+import { type FeedVector, readFeedVectors } from "../tests/kit/vectors.ts";
 import { openInlineFeed, openSource } from "./open_source.ts";
-import {
-  type ExpectedInvalid,
-  type ExpectedValid,
-  type FeedVector,
-  policyOf,
-  readFeedVectors,
-  toInlineFeed,
-} from "./testdata/feed_vectors.ts";
 import { reportIssuer } from "./report_issuer.ts";
 import { verifyIssuer } from "./verify_issuer.ts";
 import type { ReportedFault } from "./verify_report.ts";
@@ -24,7 +23,8 @@ const vectors = readFeedVectors();
 
 for (const vector of vectors) {
   Deno.test(`feed ${vector.name}: ${vector.expected.description}`, async () => {
-    const { path } = vector;
+    await using unpacked = await unpackedFeed(vector);
+    const { path } = unpacked;
     await judge(vector, openSource({ kind: "directory", path }));
     const inline = toInlineFeed(vector);
     if (inline !== undefined) await judge(vector, openInlineFeed(inline));

@@ -1,12 +1,9 @@
 import { DEFAULT_LIMITS, isSigError, SigError } from "@sig/core";
 import { createKeyResolver, type VerificationBackend } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { policyOf } from "../tests/kit/inline_vectors.ts";
+import { DOCUMENT_PATHS, readFeedVectors } from "../tests/kit/vectors.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
-import {
-  policyOf,
-  readFeedVectors,
-  readVectorFile,
-} from "./testdata/feed_vectors.ts";
 import {
   DID,
   feedOf,
@@ -446,8 +443,8 @@ async function outcome(
 Deno.test("both verifiers of the platform give the same for every vector", async () => {
   let compared = 0;
   for (const vector of readFeedVectors()) {
-    const feed = readVectorFile(vector, ".well-known/sig/events.jsonl");
-    const text = readVectorFile(vector, ".well-known/jwks.json");
+    const feed = vector.documents.get(DOCUMENT_PATHS.feed);
+    const text = vector.documents.get(DOCUMENT_PATHS.jwks);
     if (feed === undefined || text === undefined) continue;
     let jwks: unknown;
     try {

@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
+import { unpackedFeed } from "../tests/kit/unpack_vectors.ts";
+import { DOCUMENT_PATHS, readFeedVector } from "../tests/kit/vectors.ts";
 import { openSource } from "./open_source.ts";
 import { parseSource } from "./source.ts";
 import { expectSigError } from "./testdata/expect_sig_error.ts";
-import { readFeedVector, readVectorFile } from "./testdata/feed_vectors.ts";
 import { startIssuerServer, status } from "./testdata/issuer_server.ts";
 import { createMemoryReader } from "./testdata/memory_reader.ts";
 import {
@@ -24,8 +25,9 @@ assert(key1 && key2 && stranger);
 
 Deno.test("the report on a valid feed has exactly the members of /v1/verify", async () => {
   const vector = readFeedVector("key-rotation");
-  const location = openSource({ kind: "directory", path: vector.path });
-  const feed = readVectorFile(vector, ".well-known/sig/events.jsonl");
+  await using unpacked = await unpackedFeed(vector);
+  const location = openSource({ kind: "directory", path: unpacked.path });
+  const feed = vector.documents.get(DOCUMENT_PATHS.feed);
   const hash = await crypto.subtle.digest("SHA-256", feed!);
   assertEquals(await reportIssuer(location, { now: NOW }), {
     valid: true,
@@ -92,7 +94,6 @@ Deno.test("the report on an invalid feed lists its faults in order", async () =>
 });
 
 Deno.test("a fault of the documents is reported, without an issuer", async () => {
-  const path = (name: string) => readFeedVector(name).path;
   for (
     const [name, code, issuer] of [
       ["metadata-not-json", "invalid_metadata", null],
@@ -101,7 +102,8 @@ Deno.test("a fault of the documents is reported, without an issuer", async () =>
       ["sequence-gap", "sequence_gap", DID],
     ] as const
   ) {
-    const location = openSource({ kind: "directory", path: path(name) });
+    await using unpacked = await unpackedFeed(name);
+    const location = openSource({ kind: "directory", path: unpacked.path });
     const report = await reportIssuer(location, { now: NOW });
     assert(!report.valid);
     assertEquals([report.errors[0]?.code, report.issuer], [code, issuer], name);

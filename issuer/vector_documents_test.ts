@@ -1,6 +1,5 @@
-/** A new issuer publishes the documents of `vectors/feed`, byte for byte. */
+/** A new issuer publishes the documents of the vectors, byte for byte. */
 
-import type { PrivateJwk } from "@sig/core";
 import {
   createMemoryKeyStore,
   createMemoryStore,
@@ -8,22 +7,15 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
-
-const VECTORS = new URL("../vectors/", import.meta.url);
-
-function readText(path: string): string {
-  return Deno.readTextFileSync(new URL(path, VECTORS));
-}
-
-function testKey(index: number): PrivateJwk {
-  return JSON.parse(readText("keys.json")).keys[index].jwk;
-}
+import { readFeedVector, readTestKeys } from "../tests/kit/vectors.ts";
 
 /** An issuer with the first test key; rotated to the second on request. */
 async function publish(rotate: boolean): Promise<Map<string, string>> {
+  const [first, second] = readTestKeys();
+  assert(first && second);
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
-  await keys.write({ host: "acme.example", kid: "orgsign-1" }, testKey(0));
+  await keys.write({ host: "acme.example", kid: "orgsign-1" }, first);
   const did = "did:web:acme.example";
   const { keyReused } = await initIssuer({ store, keys, did });
   assert(keyReused);
@@ -32,7 +24,7 @@ async function publish(rotate: boolean): Promise<Map<string, string>> {
     keys,
     now: () => new Date(0),
   });
-  if (rotate) await issuer.rotateKey({ kid: "orgsign-2", key: testKey(1) });
+  if (rotate) await issuer.rotateKey({ kid: "orgsign-2", key: second });
   return new Map(
     Array.from(store.files, ([path, bytes]) => [
       path,
@@ -42,11 +34,13 @@ async function publish(rotate: boolean): Promise<Map<string, string>> {
 }
 
 function readCase(name: string): Map<string, string> {
-  const paths = ["did.json", "jwks.json", "sig.json", "sig/events.jsonl"];
-  return new Map(paths.map((path) => [
-    `/.well-known/${path}`,
-    readText(`feed/${name}/.well-known/${path}`),
-  ]));
+  const { documents } = readFeedVector(name);
+  return new Map(
+    Array.from(documents, ([path, bytes]) => [
+      `/${path}`,
+      new TextDecoder().decode(bytes),
+    ]),
+  );
 }
 
 Deno.test("a new issuer's four files are those of the vector feed-empty", async () => {

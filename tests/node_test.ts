@@ -84,10 +84,15 @@ Deno.test("the suites name what is wrong, and one without cases fails", async ()
       "shared/own/didweb.json": encode([]),
       "shared/own/envelopes.json": encode({ jwksSets: {}, cases: [] }),
       "shared/wycheproof/ed25519_test.json": encode({ testGroups: [] }),
-      "own/feed/empty/expected.json": encode({
-        now: "2026-01-01T00:00:00Z",
-        result: "valid",
+      "own/feed/one.json": encode({
+        usual: { now: "2026-01-01T00:00:00Z", documents: {} },
+        cases: [{
+          name: "empty",
+          documents: {},
+          expected: { result: "valid", by_relationship_id: {}, warnings: [] },
+        }],
       }),
+      "own/questions.json": encode({ cases: [] }),
     },
   }, "node");
   assertEquals(lines, [

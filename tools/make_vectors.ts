@@ -1,85 +1,79 @@
 /**
- * Writes `vectors/`: keys, feeds and questions with the results that they must
- * have. `--check` compares instead and exits 1 when something differs. The
- * results are written down in the cases; no code of the project computes them.
+ * Writes `vectors/`: keys, feeds by theme and questions, with the results that
+ * they must have. `--check` compares instead and exits 1 when something
+ * differs. The results are written down in the cases; no code of the project
+ * computes them.
  *
  * @module
  */
 
-import { spell, toBytes } from "./vectors/bytes.ts";
+import { spell } from "./vectors/bytes.ts";
 import { checkCases } from "./vectors/check_cases.ts";
-import { feedCases } from "./vectors/feed_cases.ts";
+import { themes } from "./vectors/feed_cases.ts";
 import { keysDocument } from "./vectors/keys.ts";
+import { spellFile } from "./vectors/spell_file.ts";
+import { themeFile } from "./vectors/theme_file.ts";
 
 const TARGET = new URL("../vectors/", import.meta.url);
-/** What is written anew; everything else in there is written by hand. */
-const GENERATED = ["check", "feed"];
+/** A folder that holds nothing else; what lies beside it is partly by hand. */
+const GENERATED = "feed/";
 
-type Files = Map<string, Uint8Array>;
+const feedCases = Object.values(themes).flatMap(({ cases }) => cases);
 
-function build(): Files {
-  const files: Files = new Map();
-  const put = (path: string, bytes: Uint8Array) => {
-    if (files.has(path)) throw new Error(`Cannot make ${path}: it exists`);
-    files.set(path, bytes);
-  };
-  put("keys.json", toBytes(spell(keysDocument())));
-  for (const { name, files: documents, expected } of feedCases) {
-    for (const [path, bytes] of documents) put(`feed/${name}/${path}`, bytes);
-    put(`feed/${name}/expected.json`, toBytes(spell(expected)));
-  }
-  for (const { name, content } of checkCases) {
-    put(`check/${name}.json`, toBytes(spell(content)));
-  }
-  return files;
+/** The texts by their path in `vectors/`. */
+function build(): ReadonlyMap<string, string> {
+  requireUnique([...feedCases, ...checkCases].map(({ name }) => name));
+  return new Map([
+    ["keys.json", spell(keysDocument())],
+    ...Object.entries(themes).map(([name, theme]) =>
+      [`${GENERATED}${name}.json`, spellFile(themeFile(theme))] as const
+    ),
+    [
+      "questions.json",
+      spellFile({
+        $schema: "schema.json",
+        kind: "questions",
+        cases: checkCases.map(({ name, content }) => ({ name, ...content })),
+      }),
+    ],
+  ]);
 }
 
-function* listFiles(folder: string): Generator<string> {
-  for (const entry of Deno.readDirSync(new URL(folder, TARGET))) {
-    const path = `${folder}${entry.name}`;
-    if (entry.isDirectory) yield* listFiles(`${path}/`);
-    else yield path;
+/** A case is asked for by its name alone. */
+function requireUnique(names: readonly string[]): void {
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) !== i) throw new Error(`Two cases are ${name}`);
   }
 }
 
-function toUrl(path: string): URL {
-  return new URL(path.split("/").map(encodeURIComponent).join("/"), TARGET);
-}
-
-function readIfThere(path: string): Uint8Array | undefined {
+function readIfThere(path: string): string | undefined {
   try {
-    return Deno.readFileSync(toUrl(path));
+    return Deno.readTextFileSync(new URL(path, TARGET));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
 }
 
-function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  return a.length === b?.length && a.every((byte, at) => byte === b[at]);
-}
-
 /** The paths that are missing, differ, or should not be there. */
-function findStale(files: Files): string[] {
-  const wrong = [...files].filter(([path, bytes]) =>
-    !isSame(bytes, readIfThere(path))
-  ).map(([path]) => path);
-  const extra = GENERATED.flatMap((folder) => [...listFiles(`${folder}/`)])
+function findStale(files: ReadonlyMap<string, string>): readonly string[] {
+  const wrong = [...files.keys()].filter((path) =>
+    readIfThere(path) !== files.get(path)
+  );
+  const extra = [...Deno.readDirSync(new URL(GENERATED, TARGET))]
+    .map(({ name }) => GENERATED + name)
     .filter((path) => !files.has(path));
   return [...wrong, ...extra];
 }
 
-function write(files: Files): void {
-  for (const folder of GENERATED) {
-    try {
-      Deno.removeSync(new URL(`${folder}/`, TARGET), { recursive: true });
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  for (const [path, bytes] of files) {
-    Deno.mkdirSync(new URL("./", toUrl(path)), { recursive: true });
-    Deno.writeFileSync(toUrl(path), bytes);
+function write(files: ReadonlyMap<string, string>): void {
+  const folder = new URL(GENERATED, TARGET);
+  // Also what is no longer made goes.
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.removeSync(folder, { recursive: true });
+  Deno.mkdirSync(folder);
+  for (const [path, text] of files) {
+    Deno.writeTextFileSync(new URL(path, TARGET), text);
   }
 }
 

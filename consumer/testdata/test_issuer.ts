@@ -1,6 +1,7 @@
 /** An issuer made for a test: documents and signed lines. @module */
 
 import { importSigningKey, signEvent, type SigningKey } from "@sig/jose";
+import { readTestKeys } from "../../tests/kit/vectors.ts";
 
 /** The issuer's DID unless told. */
 export const DID = "did:web:acme.example";
@@ -17,13 +18,10 @@ export const PATHS = {
   feed: "/.well-known/sig/events.jsonl",
 } as const;
 
-const KEYS = new URL("../../vectors/keys.json", import.meta.url);
-
 /** The published test keys, by their order in `vectors/keys.json`. */
 export async function importTestKeys(): Promise<readonly SigningKey[]> {
-  const { keys } = JSON.parse(await Deno.readTextFile(KEYS));
   return await Promise.all(
-    keys.map(({ jwk }: { jwk: unknown }) => importSigningKey(jwk)),
+    readTestKeys().map((jwk) => importSigningKey(jwk)),
   );
 }
 

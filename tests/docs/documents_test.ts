@@ -51,8 +51,8 @@ async function findDocuments(): Promise<readonly string[]> {
 
 /** Settings of other programs. */
 const FOREIGN = new Set(["ini", "nginx"]);
-/** Commands, programs, and what is only read. */
-const KNOWN = new Set(["sh", "ts", "json", "text", "", ...FOREIGN]);
+/** Commands, programs, and what is only read; tests/kit runs the python. */
+const KNOWN = new Set(["sh", "ts", "json", "python", "text", "", ...FOREIGN]);
 
 /** Shell blocks are run here, ts blocks by `deno test --doc`. */
 const isCommand = (block: Block) => block.language === "sh";

@@ -7,50 +7,51 @@ import {
   verifyIssuer,
 } from "@sig/consumer";
 import { isSigError, SigError } from "@sig/core";
+import {
+  type Documents,
+  type Expected,
+  type FeedFile,
+  type FeedVector,
+  parseFeedFile,
+  type QuestionFile,
+} from "../../tests/kit/vector_format.ts";
 import { type FileTree, type Suite, Tally } from "./suite.ts";
 
-/** `expected.json` of a feed. */
-interface ExpectedFeed {
-  readonly now: string;
-  readonly options?: {
-    readonly unknown_events?: "ignore" | "reject";
-    readonly unmatched_revoke?: "ignore" | "reject";
-  };
-  readonly result: "invalid" | "valid";
-  readonly code?: string;
-  readonly line?: number;
-  readonly sequence?: number;
-  readonly kid?: string;
-  readonly issuer?: string;
-  readonly last_sequence?: number;
-  readonly by_relationship_id?: Readonly<Record<string, unknown>>;
-  readonly warnings?: readonly string[];
+function readFeeds(files: FileTree): readonly FeedVector[] {
+  return files.list("own/feed").flatMap((name) =>
+    parseFeedFile(files.json<FeedFile>(`own/feed/${name}`))
+  );
 }
 
-/** Every feed of `vectors/feed`: state and warnings, or fault and place. */
+/** Every feed of the vectors: state and warnings, or fault and place. */
 export const feedSuite: Suite = async ({ files }) => {
   const tally = new Tally();
-  for (const name of files.list("own/feed")) {
-    const folder = `own/feed/${name}`;
-    const expected = files.json<ExpectedFeed>(`${folder}/expected.json`);
-    const outcome = await judge(locate(files, folder), expected);
-    const { code, line, sequence, kid } = expected;
-    const required = expected.result === "invalid"
-      ? { code, line, sequence, kid }
-      : {
-        issuer: expected.issuer,
-        last_sequence: expected.last_sequence,
-        states: Object.entries(expected.by_relationship_id ?? {}).sort(byId),
-        warnings: [...expected.warnings ?? []].sort(),
-      };
-    tally.expectValue(name, outcome, required);
+  for (const { name, documents, expected } of readFeeds(files)) {
+    tally.expectValue(
+      name,
+      await judge(locate(documents), expected),
+      requiredOf(expected),
+    );
   }
   return tally;
 };
 
+function requiredOf(expected: Expected): unknown {
+  if (expected.result === "invalid") {
+    const { code, line, sequence, kid } = expected;
+    return { code, line, sequence, kid };
+  }
+  return {
+    issuer: expected.issuer,
+    last_sequence: expected.last_sequence,
+    states: Object.entries(expected.by_relationship_id).sort(byId),
+    warnings: [...expected.warnings].sort(),
+  };
+}
+
 async function judge(
   location: IssuerLocation,
-  expected: ExpectedFeed,
+  expected: Expected,
 ): Promise<unknown> {
   try {
     const { state, warnings } = await verifyIssuer(location, {
@@ -68,12 +69,8 @@ async function judge(
     if (!isSigError(error)) throw error;
     const { line, sequence, kid } = error.context;
     // A kid counts where the case names one.
-    return {
-      code: error.code,
-      line,
-      sequence,
-      kid: expected.kid === undefined ? undefined : kid,
-    };
+    const counts = expected.result === "invalid" && expected.kid !== undefined;
+    return { code: error.code, line, sequence, kid: counts ? kid : undefined };
   }
 }
 
@@ -81,29 +78,17 @@ function byId(a: readonly [string, unknown], b: readonly [string, unknown]) {
   return a[0] < b[0] ? -1 : 1;
 }
 
-/** A file of `vectors/check`. */
-interface Question {
-  readonly feed: string;
-  readonly question: {
-    readonly subject: string;
-    readonly require: readonly string[];
-    readonly at: string | null;
-    readonly as_of: number | string | null;
-    readonly now: string;
-  };
-  readonly expected: Readonly<Record<string, unknown>>;
-}
-
-/** Every question of `vectors/check`. */
+/** Every question of the vectors. */
 export const questionSuite: Suite = async ({ files }) => {
   const tally = new Tally();
-  for (const name of files.list("own/check")) {
-    const { feed, question, expected } = files.json<Question>(
-      `own/check/${name}`,
-    );
+  const feeds = readFeeds(files);
+  const { cases } = files.json<QuestionFile>("own/questions.json");
+  for (const { name, feed, question, expected } of cases) {
+    const vector = feeds.find((each) => each.name === feed);
+    if (vector === undefined) throw new Error(`Cannot find feed ${feed}`);
     const { as_of, at, now, ...rest } = question;
     const outcome = await checkIssuer(
-      locate(files, `own/feed/${feed}`),
+      locate(vector.documents),
       { ...rest, at: at ?? undefined, asOf: as_of ?? undefined },
       { now: new Date(now) },
     ).then((answer) => ({
@@ -121,13 +106,13 @@ export const questionSuite: Suite = async ({ files }) => {
   return tally;
 };
 
-/** An issuer's directory among the files; sources on disk are Deno's alone. */
-function locate(files: FileTree, folder: string): IssuerLocation {
+/** An issuer's documents in memory; sources on disk are Deno's alone. */
+function locate(documents: Documents): IssuerLocation {
   const reader: DocumentReader = {
     kind: "local",
     open(ref) {
       const { pathname } = new URL(ref, "https://host.invalid");
-      const bytes = files.find(folder + decodeURIComponent(pathname));
+      const bytes = documents.get(decodeURIComponent(pathname.slice(1)));
       if (bytes === undefined) {
         return Promise.reject(
           new SigError("source_not_found", "Cannot read: no such file", {

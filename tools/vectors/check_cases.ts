@@ -5,11 +5,11 @@ import { CAROL, DAVE } from "./cases/history.ts";
 import { ALICE, BOB } from "./events.ts";
 import { NOW } from "./feed_case.ts";
 
-/** A question as it is written to disk. */
+/** A question and what must come of it. */
 export interface CheckCase {
-  /** Name of its file. */
+  /** Its name, which no other question and no feed has. */
   readonly name: string;
-  /** The whole file. */
+  /** All the rest. */
   readonly content: JsonObject;
 }
 

@@ -9,13 +9,21 @@ import { feed } from "./lines.ts";
 /** The clock of every case that does not say otherwise. */
 export const NOW = "2026-06-01T00:00:00Z";
 
-/** A case as it is written to disk. */
+/** Where an issuer's documents usually lie. */
+export const DOCUMENT_PATHS = {
+  did: ".well-known/did.json",
+  jwks: ".well-known/jwks.json",
+  metadata: ".well-known/sig.json",
+  feed: ".well-known/sig/events.jsonl",
+} as const;
+
+/** A case, before it is written into the file of its theme. */
 export interface FeedCase {
-  /** Name of its folder. */
+  /** Its name, which no other case and no question has. */
   readonly name: string;
-  /** Files by their path in the folder. */
+  /** An issuer's documents, by their path. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** `expected.json`. */
+  /** What a verifier must make of them. */
   readonly expected: JsonObject;
 }
 
@@ -79,7 +87,8 @@ export interface InvalidResult {
   readonly kid?: string;
 }
 
-function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
+/** The documents of a case, by their path; those in order unless told. */
+export function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const put = (path: string, document: Document) => {
     if (document === null) return;
@@ -87,14 +96,11 @@ function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
   };
   const of = (given: Document | undefined, usual: JsonObject) =>
     given === undefined ? usual : given;
-  put(".well-known/did.json", of(content.did, didDocument()));
+  put(DOCUMENT_PATHS.did, of(content.did, didDocument()));
+  put(content.jwksPath ?? DOCUMENT_PATHS.jwks, of(content.jwks, jwks(KEY_1)));
+  put(DOCUMENT_PATHS.metadata, of(content.metadata, metadata()));
   put(
-    content.jwksPath ?? ".well-known/jwks.json",
-    of(content.jwks, jwks(KEY_1)),
-  );
-  put(".well-known/sig.json", of(content.metadata, metadata()));
-  put(
-    content.feedPath ?? ".well-known/sig/events.jsonl",
+    content.feedPath ?? DOCUMENT_PATHS.feed,
     content.feed ?? feed(...content.lines ?? []),
   );
   return files;

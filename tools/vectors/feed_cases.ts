@@ -1,4 +1,4 @@
-/** Every case of `vectors/feed`. @module */
+/** Every feed of the vectors, by theme. @module */
 
 import { didDocuments } from "./cases/did_documents.ts";
 import { forms } from "./cases/forms.ts";
@@ -14,18 +14,26 @@ import { times } from "./cases/times.ts";
 import { transitions } from "./cases/transitions.ts";
 import type { FeedCase } from "./feed_case.ts";
 
-/** All of them. */
-export const feedCases: readonly FeedCase[] = [
-  ...transitions,
-  ...history,
-  ...forms,
-  ...times,
-  ...lines,
-  ...headers,
-  ...signatures,
-  ...payloads,
-  ...order,
-  ...metadataCases,
-  ...keySets,
-  ...didDocuments,
-];
+/** Cases about one thing: a file of `vectors/feed`. */
+export interface Theme {
+  /** What they are about, for people. */
+  readonly title: string;
+  /** In the order in which they are written. */
+  readonly cases: readonly FeedCase[];
+}
+
+/** The themes, by the name of their file. */
+export const themes: Readonly<Record<string, Theme>> = {
+  "did-documents": { title: "did.json", cases: didDocuments },
+  "forms": { title: "Members and values of events", cases: forms },
+  "headers": { title: "Protected headers", cases: headers },
+  "history": { title: "The feed of the questions", cases: history },
+  "key-sets": { title: "jwks.json", cases: keySets },
+  "lines": { title: "Lines and their envelopes", cases: lines },
+  "metadata": { title: "sig.json", cases: metadataCases },
+  "order": { title: "Sequences and the order of checks", cases: order },
+  "payloads": { title: "Payloads as JSON", cases: payloads },
+  "signatures": { title: "Signatures and who made them", cases: signatures },
+  "times": { title: "Instants and clocks", cases: times },
+  "transitions": { title: "What events make of state", cases: transitions },
+};

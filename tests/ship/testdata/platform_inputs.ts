@@ -24,9 +24,7 @@ export async function packInputs(servers: Servers): Promise<Inputs> {
   for (const path of PATHS) {
     await pack(new URL(path, SHARED), `shared/${path}`, files);
   }
-  for (const path of ["check", "feed"]) {
-    await pack(new URL(`vectors/${path}`, ROOT), `own/${path}`, files);
-  }
+  await pack(new URL("vectors", ROOT), "own", files);
   return { files, servers };
 }
 

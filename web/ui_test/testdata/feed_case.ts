@@ -1,6 +1,10 @@
-/** The cases of `vectors/feed`, as a person would bring them to the page. @module */
+/** A feed of the vectors, as a person would bring it to the page. @module */
 
-const VECTORS = new URL("../../../vectors/feed/", import.meta.url);
+import {
+  DOCUMENT_PATHS,
+  type FeedVector,
+  readFeedVector,
+} from "../../../tests/kit/vectors.ts";
 
 /** A file for the browser's file chooser. */
 export interface ChosenFile {
@@ -13,54 +17,21 @@ export interface ChosenFile {
   readonly buffer: Buffer;
 }
 
-const PATHS: readonly (readonly [string, string])[] = [
-  ["sig.json", ".well-known/sig.json"],
-  ["jwks.json", ".well-known/jwks.json"],
-  ["did.json", ".well-known/did.json"],
-  ["events.jsonl", ".well-known/sig/events.jsonl"],
-];
-
 /** The documents of a case that are there, as files. */
-export async function feedFiles(name: string): Promise<ChosenFile[]> {
+export async function feedFiles(
+  vector: FeedVector | string,
+): Promise<ChosenFile[]> {
   const { Buffer } = await import("node:buffer");
-  const files: ChosenFile[] = [];
-  for (const [file, path] of PATHS) {
-    const bytes = await Deno.readFile(new URL(`${name}/${path}`, VECTORS))
-      .catch(() => undefined);
-    if (bytes === undefined) continue;
-    files.push({
-      name: file,
+  const { documents } = typeof vector === "string"
+    ? readFeedVector(vector)
+    : vector;
+  return Object.values(DOCUMENT_PATHS).flatMap((path) => {
+    const bytes = documents.get(path);
+    if (bytes === undefined) return [];
+    return [{
+      name: path.slice(path.lastIndexOf("/") + 1),
       mimeType: "application/octet-stream",
       buffer: Buffer.from(bytes),
-    });
-  }
-  return files;
-}
-
-/** What a verifier must make of a case. */
-export async function expectedOf(name: string): Promise<Expected> {
-  const text = await Deno.readTextFile(
-    new URL(`${name}/expected.json`, VECTORS),
-  );
-  return JSON.parse(text);
-}
-
-/** `expected.json`, as far as it is read here. */
-export interface Expected {
-  readonly result: "valid" | "invalid";
-  readonly code?: string;
-  readonly line?: number;
-  readonly sequence?: number;
-  readonly last_sequence?: number;
-  readonly by_relationship_id?: Record<string, unknown>;
-}
-
-/** The names of all cases that are judged with the reader's defaults. */
-export async function feedCases(): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const { name } of Deno.readDir(VECTORS)) {
-    const expected = await expectedOf(name) as { options?: unknown };
-    if (expected.options === undefined) names.push(name);
-  }
-  return names.sort();
+    }];
+  });
 }

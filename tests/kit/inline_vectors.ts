@@ -1,0 +1,45 @@
+/** Feeds of the vectors as values, and what they ask of a reader. @module */
+
+import type { FeedPolicy, InlineFeed } from "@sig/consumer";
+import { DOCUMENT_PATHS, type FeedVector } from "./vectors.ts";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The case as values; undefined where values can't say what the files say: text
+ * that is not UTF-8, or JSON that a request could not have carried.
+ */
+export function toInlineFeed(
+  { documents, name }: FeedVector,
+): InlineFeed | undefined {
+  const read = (path: string) => {
+    const bytes = documents.get(path);
+    return bytes && utf8.decode(bytes);
+  };
+  const parse = (text: string | undefined) =>
+    text === undefined ? undefined : JSON.parse(text);
+  if (name.endsWith("-duplicate-member")) {
+    if (!/^(?:line|header|payload)-/.test(name)) return undefined;
+  }
+  try {
+    const events = read(DOCUMENT_PATHS.feed);
+    const jwks = parse(read(DOCUMENT_PATHS.jwks));
+    if (events === undefined || jwks === undefined) return undefined;
+    return {
+      metadata: parse(read(DOCUMENT_PATHS.metadata)),
+      jwks,
+      did_document: parse(read(DOCUMENT_PATHS.did)),
+      events,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The options that the case asks for. */
+export function policyOf({ expected }: FeedVector): FeedPolicy {
+  return {
+    unknownEvents: expected.options?.unknown_events,
+    unmatchedRevoke: expected.options?.unmatched_revoke,
+  };
+}

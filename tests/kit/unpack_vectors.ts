@@ -1,0 +1,63 @@
+/** Writes cases of `vectors/` as files. @module */
+
+import { dirname } from "node:path";
+import {
+  type FeedVector,
+  type QuestionVector,
+  readFeedVector,
+} from "./vectors.ts";
+
+function spell(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** An issuer's directory, as it would be published. */
+export async function writeDocuments(
+  { documents }: FeedVector,
+  folder: string,
+): Promise<void> {
+  for (const [path, bytes] of documents) {
+    const file = `${folder}/${path}`;
+    await Deno.mkdir(dirname(file), { recursive: true });
+    await Deno.writeFile(file, bytes);
+  }
+}
+
+/** `<folder>/<case>/`: an issuer's directory with its `expected.json`. */
+export async function unpackFeed(
+  vector: FeedVector,
+  folder: string,
+): Promise<void> {
+  const path = `${folder}/${vector.name}`;
+  await Deno.mkdir(path, { recursive: true });
+  await writeDocuments(vector, path);
+  await Deno.writeTextFile(`${path}/expected.json`, spell(vector.expected));
+}
+
+/** `<folder>/<question>.json`. */
+export async function unpackQuestion(
+  { name, ...content }: QuestionVector,
+  folder: string,
+): Promise<void> {
+  await Deno.writeTextFile(`${folder}/${name}.json`, spell(content));
+}
+
+/** A case's documents in a temporary folder, as a source for tests. */
+export interface UnpackedFeed extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** Unpacks a case for a test; it goes when the test ends. */
+export async function unpackedFeed(
+  vector: FeedVector | string,
+): Promise<UnpackedFeed> {
+  const path = await Deno.makeTempDir({ prefix: "sig-vector-" });
+  await writeDocuments(
+    typeof vector === "string" ? readFeedVector(vector) : vector,
+    path,
+  );
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}

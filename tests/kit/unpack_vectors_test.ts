@@ -1,0 +1,139 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { unpackedFeed } from "./unpack_vectors.ts";
+import {
+  type FeedVector,
+  readFeedVector,
+  readFeedVectors,
+  readQuestionVectors,
+} from "./vectors.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function unpack(...args: string[]): Promise<Ran> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "vectors:unpack", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+async function tempFolder() {
+  const path = await Deno.makeTempDir({ prefix: "sig-unpack-" });
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
+function namesIn(folder: string): readonly string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+}
+
+async function assertUnpacked(
+  { documents, expected }: FeedVector,
+  folder: string,
+): Promise<void> {
+  for (const [path, bytes] of documents) {
+    const found = await Deno.readFile(`${folder}/${path}`);
+    assertEquals(found.toBase64(), bytes.toBase64(), path);
+  }
+  const text = await Deno.readTextFile(`${folder}/expected.json`);
+  assertEquals(JSON.parse(text), expected);
+}
+
+Deno.test("vectors:unpack writes every case when none is named", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/new/cases`;
+  assertEquals(await unpack(path), {
+    code: 0,
+    stdout: `${readFeedVectors().length} feeds and ` +
+      `${readQuestionVectors().length} questions in ${path}\n`,
+    stderr: "",
+  });
+  for (const vector of readFeedVectors()) {
+    await assertUnpacked(vector, `${path}/${vector.name}`);
+  }
+  assertEquals(
+    namesIn(path),
+    [
+      ...readFeedVectors().map(({ name }) => name),
+      ...readQuestionVectors().map(({ name }) => `${name}.json`),
+    ].sort(),
+  );
+});
+
+Deno.test("vectors:unpack writes what is named, a question with its feed", async () => {
+  await using folder = await tempFolder();
+  const { code } = await unpack(folder.path, "upsert", "all-in-one");
+  assertEquals(code, 0);
+  assertEquals(namesIn(folder.path), ["all-in-one.json", "history", "upsert"]);
+  const text = await Deno.readTextFile(`${folder.path}/all-in-one.json`);
+  const { name: _, ...content } = readQuestionVectors().find(({ name }) =>
+    name === "all-in-one"
+  )!;
+  assertEquals(JSON.parse(text), content);
+});
+
+Deno.test("vectors:unpack refuses a directory that holds something, and leaves it", async () => {
+  await using folder = await tempFolder();
+  await Deno.writeTextFile(`${folder.path}/mine`, "");
+  const { code, stdout, stderr } = await unpack(folder.path, "upsert");
+  assertEquals([code, stdout], [2, ""]);
+  assertStringIncludes(
+    stderr,
+    `Cannot unpack: ${folder.path} is not empty. Name a new directory\n`,
+  );
+  assertEquals(namesIn(folder.path), ["mine"]);
+  const ran = await unpack(`${folder.path}/mine`);
+  assertEquals(ran.code, 2);
+  assertStringIncludes(ran.stderr, "/mine is no directory\n");
+});
+
+Deno.test("vectors:unpack names what it doesn't know, and writes nothing", async () => {
+  await using folder = await tempFolder();
+  const path = `${folder.path}/new`;
+  for (
+    const [args, says] of [
+      [
+        [path, "upsert", "histroy"],
+        'there is no case "histroy". Did you mean history?',
+      ],
+      [[path, "../upsert"], 'there is no case "../upsert"'],
+      [[path, "--all"], "unknown flag --all"],
+      [[], "DIR is missing"],
+    ] as const
+  ) {
+    const { code, stdout, stderr } = await unpack(...args);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, `Cannot unpack: ${says}`);
+    assertStringIncludes(stderr, "See: deno task vectors:unpack --help");
+  }
+  assertEquals(namesIn(folder.path), []);
+});
+
+Deno.test("vectors:unpack explains itself", async () => {
+  const { code, stdout } = await unpack("--help");
+  assertEquals(code, 0);
+  assertStringIncludes(stdout, "Usage: deno task vectors:unpack DIR [CASE…]");
+});
+
+Deno.test("an unpacked feed is gone when its test ends", async () => {
+  let path: string;
+  {
+    await using unpacked = await unpackedFeed("did-missing");
+    path = unpacked.path;
+    const { documents } = readFeedVector("did-missing");
+    assertEquals(documents.has(".well-known/did.json"), false);
+    assertEquals(namesIn(`${path}/.well-known`).includes("did.json"), false);
+  }
+  const found = await Deno.stat(path).then(() => true, () => false);
+  assertEquals(found, false);
+});

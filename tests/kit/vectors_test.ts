@@ -1,0 +1,110 @@
+import { Validator } from "@cfworker/json-schema";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { themes } from "../../tools/vectors/feed_cases.ts";
+import {
+  type FeedVector,
+  readFeedVector,
+  readFeedVectors,
+  readOneFeedOfEach,
+  readQuestionVectors,
+} from "./vectors.ts";
+
+const FOLDER = new URL("../../vectors/", import.meta.url);
+
+// deno-lint-ignore no-explicit-any -- files of any shape are looked into
+type Json = any;
+
+function readJson(path: string): Json {
+  return JSON.parse(Deno.readTextFileSync(new URL(path, FOLDER)));
+}
+
+const validator = new Validator(readJson("schema.json"), "2020-12", false);
+const feedFiles = [...Deno.readDirSync(new URL("feed/", FOLDER))]
+  .map(({ name }) => `feed/${name}`).sort();
+
+Deno.test("the files of the vectors are as their schema says", () => {
+  for (const path of [...feedFiles, "questions.json"]) {
+    const { valid, errors } = validator.validate(readJson(path));
+    assert(valid, `${path}: ${JSON.stringify(errors.slice(-3))}`);
+  }
+});
+
+Deno.test("the schema refuses what it does not know", () => {
+  const changes: readonly ((file: Json) => void)[] = [
+    (file) => file.kind = "other",
+    (file) => file.extra = true,
+    (file) => delete file.usual,
+    (file) => file.cases = [],
+    (file) => file.cases[0].name = "../up",
+    (file) => file.cases[0].documents.feed = 1,
+    (file) => file.cases[0].documents.feed = ["line\n"],
+    (file) => file.cases[0].documents.feed = { base64: "-_" },
+    (file) => file.cases[0].expected.code = "invalid_line",
+    (file) => file.cases[0].expected.result = "perhaps",
+    (file) => delete file.cases[0].expected.last_sequence,
+  ];
+  for (const change of changes) {
+    const file = readJson("feed/history.json");
+    assert(validator.validate(file).valid);
+    change(file);
+    assert(!validator.validate(file).valid, String(change));
+  }
+});
+
+Deno.test("what is read from a file is what its case was made of", () => {
+  const cases = Object.values(themes).flatMap(({ cases }) => cases);
+  const vectors = new Map(readFeedVectors().map((each) => [each.name, each]));
+  assertEquals(vectors.size, cases.length);
+  for (const { name, files, expected } of cases) {
+    const vector = vectors.get(name);
+    assertEquals(
+      JSON.stringify(vector?.expected),
+      JSON.stringify(expected),
+      name,
+    );
+    const byPath = (a: string, b: string) => a < b ? -1 : 1;
+    assertEquals(
+      [...vector!.documents.keys()].sort(byPath),
+      [...files.keys()].sort(byPath),
+    );
+    for (const [path, bytes] of files) {
+      assert(isSame(bytes, vector?.documents.get(path)), `${name}: ${path}`);
+    }
+  }
+});
+
+/** assertEquals would spell a line of 64 KiB, byte by byte. */
+function isSame(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return a.length === b?.length && a.every((byte, at) => byte === b[at]);
+}
+
+Deno.test("nothing in the files is hidden from an editor", () => {
+  for (const path of [...feedFiles, "questions.json"]) {
+    const text = Deno.readTextFileSync(new URL(path, FOLDER));
+    const found = /(?!\n)[\p{C}\p{M}\p{Zl}\p{Zp}\u00a0]/u.exec(text);
+    assertEquals(found?.index, undefined, path);
+  }
+});
+
+function outcomesOf(vectors: readonly FeedVector[]): ReadonlySet<string> {
+  return new Set(
+    vectors.flatMap(({ theme, expected }) =>
+      expected.result === "invalid"
+        ? [`${theme}: ${expected.code}`]
+        : ["valid", ...expected.warnings].map((each) => `${theme}: ${each}`)
+    ),
+  );
+}
+
+Deno.test("one feed of each has every error code and warning of every theme", () => {
+  const few = readOneFeedOfEach();
+  assertEquals(outcomesOf(few), outcomesOf(readFeedVectors()));
+  assert(few.length > 50 && few.length < 80, `${few.length} feeds`);
+});
+
+Deno.test("a question is about a feed that is there", () => {
+  for (const feed of new Set(readQuestionVectors().map(({ feed }) => feed))) {
+    readFeedVector(feed);
+  }
+  assertThrows(() => readFeedVector("no-such"), Error, "There is no feed");
+});

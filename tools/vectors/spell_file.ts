@@ -1,0 +1,48 @@
+/** How a file of vectors is written, so that a change shows in few lines. @module */
+
+/** What fits into it stays on one line. */
+const COLUMNS = 100;
+
+/**
+ * What an editor may hide or compose anew: controls, byte order marks, marks,
+ * separators. They are escaped; other letters stay as they are.
+ */
+const HIDDEN = /[\p{C}\p{M}\p{Zl}\p{Zp}\u00a0]/gu;
+
+/** A value as JSON: what is short on one line, else one member a line. */
+export function spellFile(value: unknown): string {
+  return `${spellValue(value, "", 0)}\n`;
+}
+
+function spellValue(value: unknown, indent: string, before: number): string {
+  const flat = spellFlat(value);
+  const isLeaf = value === null || typeof value !== "object";
+  if (isLeaf || indent.length + before + flat.length < COLUMNS) return flat;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const parts = Array.isArray(value)
+    ? value.map((each) => spellValue(each, inner, 0))
+    : Object.entries(value).map(([name, each]) => {
+      const start = `${spellFlat(name)}: `;
+      return start + spellValue(each, inner, start.length);
+    });
+  if (parts.length === 0) return flat;
+  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
+}
+
+function spellFlat(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spellFlat).join(", ")}]`;
+  if (value !== null && typeof value === "object") {
+    const members = Object.entries(value).map(([name, each]) =>
+      `${spellFlat(name)}: ${spellFlat(each)}`
+    );
+    return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+  }
+  return JSON.stringify(value).replace(HIDDEN, escapeUnits);
+}
+
+function escapeUnits(character: string): string {
+  return character.split("").map((unit) =>
+    `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+  ).join("");
+}
