@@ -189,12 +189,11 @@ class FileStore implements FeedStore {
     if (entry === undefined) throw missingFeed(path);
     requirePlainFile(place, entry.kind);
     requireInside(place);
-    const { identity } = entry;
     const kept = this.#keptFeed.take();
-    if (kept?.isWhat(place, entry)) return { place, file: kept, identity };
+    if (kept?.isWhat(place, entry)) return { place, file: kept, entry };
     kept?.close();
     const file = openFile(place, { read: true, append: true });
-    return { place, file, identity };
+    return { place, file, entry };
   }
 
   /** Where a published path is on the disk. */
