@@ -14,7 +14,8 @@ import {
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
-import { IndexError } from "./feed_index.ts";
+import type { FeedIds } from "./feed_ids.ts";
+import { type IndexedRelationship, IndexError } from "./feed_index.ts";
 import { concat } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import { IndexWriter } from "./index_writer.ts";
@@ -50,6 +51,8 @@ export interface AppendContext {
   readonly allowWarnings: boolean;
   /** The issuer's clock: one reading for all drafts. */
   readonly now: Date;
+  /** Knows which ids the feed has, whatever the index says. */
+  readonly ids: FeedIds;
 }
 
 const LF = Uint8Array.of(0x0a);
@@ -107,7 +110,7 @@ class Batch {
         { context: { pointer: "/event_id", sequence: earlier.sequence } },
       );
     }
-    const event = this.#complete(draft);
+    const event = await this.#complete(draft);
     const line = await this.#sign(event);
     this.#requireRoom(line);
     this.#writer.add(event, line);
@@ -129,20 +132,59 @@ class Batch {
     const found = this.#events.get(id);
     if (found !== undefined) return found;
     const place = this.#writer.event(id);
-    if (place === undefined) return undefined;
-    const line = await this.#feed.read(place.offset, place.bytes);
-    const event = readStoredEvent(line, this.#context.limits);
-    if (event?.event_id === id) return event;
-    throw new IndexError("Cannot find an event in its place");
+    if (place !== undefined) {
+      const event = await this.#readAt(place);
+      if (event?.event_id === id && event.sequence === place.sequence) {
+        return event;
+      }
+      throw new IndexError("Cannot find an event in its place");
+    }
+    const { ids, limits } = this.#context;
+    const parseLine = createFeedLineParser({ limits });
+    if (!await ids.has(id, this.#feed, parseLine)) return undefined;
+    throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  #complete(draft: DraftMembers): SigEvent {
+  async #readAt(
+    { bytes, offset }: { readonly bytes: number; readonly offset: number },
+  ): Promise<SigEvent | undefined> {
+    if (offset < 0 || bytes < 1 || offset + bytes >= this.#feed.size) {
+      return undefined;
+    }
+    const line = await this.#feed.read(offset, bytes);
+    return readStoredEvent(line, this.#context.limits);
+  }
+
+  /**
+   * The relationship as the index has it, held against the line of its last
+   * event. So the index can make nothing up; to hide a later event is all that
+   * a wrong one can do.
+   */
+  async #findRelationship(
+    id: unknown,
+  ): Promise<IndexedRelationship | undefined> {
+    if (typeof id !== "string") return undefined;
+    const found = this.#writer.relationship(id);
+    // Of a draft before this one: it has no line yet.
+    if (found === undefined || found.offset >= this.#into.mark.bytes) {
+      return found;
+    }
+    const event = await this.#readAt(found);
+    const isRevoked = event?.event_type === "relationship.revoke";
+    if (
+      event?.relationship_id === id &&
+      event.sequence === found.last_sequence &&
+      isRevoked === (found.status === "revoked") &&
+      (isRevoked || event.subject === found.subject)
+    ) return found;
+    throw new IndexError("Cannot find a relationship in its place");
+  }
+
+  async #complete(draft: DraftMembers): Promise<SigEvent> {
     const context = this.#context;
     const writer = this.#writer;
     const { issuer, now } = context;
-    const relationship = typeof draft.relationship_id === "string"
-      ? writer.relationship(draft.relationship_id)
-      : undefined;
+    const relationship = await this.#findRelationship(draft.relationship_id);
     if (draft.event_type === "relationship.revoke") {
       requireRevocable(draft, relationship?.status);
     }

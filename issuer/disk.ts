@@ -112,6 +112,20 @@ function loadFs(): typeof nodeFs {
   return process?.getBuiltinModule("node:fs") as typeof nodeFs;
 }
 
+/**
+ * Refuses what is not a directory.
+ *
+ * @throws {SigError} `invalid_metadata`
+ */
+export function requireFolder(path: string, entry: Entry | undefined): void {
+  if (entry?.kind === "directory") return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${JSON.stringify(path)}: it must be a directory`,
+    { context: { path } },
+  );
+}
+
 /** Changes when a file is written or replaced; undefined when it is absent. */
 export function lookForRevision(path: string): string | undefined {
   try {
