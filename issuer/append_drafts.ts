@@ -9,6 +9,7 @@ import {
   parseEventPayload,
   SigError,
   type SigEvent,
+  type Warning,
   withContext,
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose";
@@ -21,7 +22,7 @@ import type { OpenFeed } from "./feed_store.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
 import { hasSameContent } from "./same_content.ts";
-import { requireWritable } from "./write_rules.ts";
+import { requireWritable, type WritableEvent } from "./write_rules.ts";
 
 /** What became of a draft. */
 export interface AppendedEvent {
@@ -35,6 +36,8 @@ export interface AppendedEvent {
   readonly relationship_id: string;
   /** True when it was there already and nothing was written. */
   readonly repeated: boolean;
+  /** What readers will warn about; empty unless that was asked for. */
+  readonly warnings: readonly Warning[];
 }
 
 /** What an append needs besides the feed. */
@@ -103,20 +106,22 @@ class Batch {
   async add(draft: DraftMembers): Promise<AppendedEvent> {
     const earlier = await this.#findEarlier(draft);
     if (earlier !== undefined) {
-      if (hasSameContent(draft, earlier)) return result(earlier, true);
+      if (hasSameContent(draft, earlier)) {
+        return { ...result(earlier, []), repeated: true };
+      }
       throw new SigError(
         "duplicate_event_id",
         `Cannot append: event_id is in use at sequence ${earlier.sequence}, with other content`,
         { context: { pointer: "/event_id", sequence: earlier.sequence } },
       );
     }
-    const event = await this.#complete(draft);
+    const { event, warnings } = await this.#complete(draft);
     const line = await this.#sign(event);
     this.#requireRoom(line);
     this.#writer.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
-    return result(event, false);
+    return result(event, warnings);
   }
 
   async write(): Promise<void> {
@@ -180,7 +185,7 @@ class Batch {
     throw new IndexError("Cannot find a relationship in its place");
   }
 
-  async #complete(draft: DraftMembers): Promise<SigEvent> {
+  async #complete(draft: DraftMembers): Promise<WritableEvent> {
     const context = this.#context;
     const writer = this.#writer;
     const { issuer, now } = context;
@@ -237,9 +242,13 @@ class Batch {
   }
 }
 
-function result(event: SigEvent, repeated: boolean): AppendedEvent {
+function result(
+  event: SigEvent,
+  warnings: readonly Warning[],
+): AppendedEvent {
   const { event_id, relationship_id, sequence } = event;
-  return { event, sequence, event_id, relationship_id, repeated };
+  const repeated = false;
+  return { event, sequence, event_id, relationship_id, repeated, warnings };
 }
 
 function requireRevocable(
