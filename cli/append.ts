@@ -10,7 +10,7 @@ import {
 import type { EventDraft } from "@sig/issuer";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "./command.ts";
-import { safe, writeJson } from "./output.ts";
+import { safe, writeJson, writeWarnings } from "./output.ts";
 
 /** Flags of every append. */
 export const APPEND_FLAGS: readonly FlagSpec[] = [
@@ -39,6 +39,10 @@ export const APPEND_FLAGS: readonly FlagSpec[] = [
     help: "a private JWK, instead of the key store",
   },
   { name: "allow-warnings", help: "write even what readers will warn about" },
+  {
+    name: "accept-rollback",
+    help: "go on after a feed that has lost events; who saw them refuses it",
+  },
 ];
 
 /** Flags of the peer's command line. */
@@ -102,6 +106,7 @@ export async function append(call: Call, draft: OpenObject): Promise<number> {
   const appended = await issuer.append(draft as unknown as EventDraft);
   const { sequence, event_id, relationship_id, repeated, event } = appended;
   const { event_type } = event;
+  writeWarnings(call, appended.warnings);
   if (call.format === "json") {
     writeJson(call.io, {
       event_type,

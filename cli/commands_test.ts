@@ -645,3 +645,26 @@ Deno.test("an issuer's DID has no port that its URLs don't show", async () => {
     }
   });
 });
+
+Deno.test("a feed put back from before is refused, and an amended revoke is warned of", async () => {
+  await withIssuer(async (workspace) => {
+    const feed = workspace.path("acme/.well-known/sig/events.jsonl");
+    const upsert =
+      "upsert --dir $D/acme --subject did:web:z.example --type employee --relationship-id z";
+    const revoke =
+      "revoke --dir $D/acme --relationship-id z --reason-code other";
+    const sig = (words: string) => workspace.sig(words.split(" "));
+    const before = await Deno.readTextFile(feed);
+    await sig(upsert);
+    await Deno.writeTextFile(feed, before);
+    const refused = await sig(upsert);
+    assertEquals([refused.code, refused.stdout], [2, ""]);
+    assertStringIncludes(refused.stderr, "error: feed_rolled_back: ");
+    assertEquals(await Deno.readTextFile(feed), before);
+    assertEquals((await sig(`${upsert} --accept-rollback`)).code, 0);
+    assertEquals((await sig(revoke)).stderr, "");
+    const amended = await sig(`${revoke} --amend`);
+    assertEquals(amended.code, 0);
+    assertStringIncludes(amended.stderr, "warning: revoked_again: ");
+  });
+});

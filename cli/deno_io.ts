@@ -104,10 +104,20 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
     if (error instanceof Deno.errors.NotFound) {
       throw await notFound(shown, "there is no such file", error);
     }
-    if (
-      error instanceof Deno.errors.PermissionDenied ||
-      error instanceof Deno.errors.NotCapable
-    ) throw await notFound(shown, "it may not be read", error);
+    if (error instanceof Deno.errors.NotCapable) {
+      throw await ioError(
+        "source_not_found",
+        `Cannot read ${shown}: the program was not given permission to read it`,
+        {
+          cause: error,
+          context: { hint: `Run it with --allow-read=${path}.` },
+        },
+      );
+    }
+    if (error instanceof Deno.errors.PermissionDenied) {
+      const why = "the system does not let this user read it";
+      throw await notFound(shown, why, error);
+    }
     if (error instanceof Error && error.name === "SigError") throw error;
     throw await notFound(shown, "reading it failed", error);
   }
@@ -127,15 +137,29 @@ async function createPrivateFile(path: string, text: string): Promise<void> {
   try {
     await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
   } catch (cause) {
-    const why = cause instanceof Deno.errors.AlreadyExists
-      ? "it exists already, and is not overwritten"
-      : "its folder is missing or may not be written";
+    const isNotGiven = cause instanceof Deno.errors.NotCapable;
+    const hint = `Run it with --allow-write=${path}.`;
     throw await ioError(
       "write_failed",
-      `Cannot write ${JSON.stringify(path)}: ${why}`,
-      { cause },
+      `Cannot write ${JSON.stringify(path)}: ${whyNotWritten(cause)}`,
+      { cause, ...(isNotGiven ? { context: { hint } } : {}) },
     );
   }
+}
+
+function whyNotWritten(error: unknown): string {
+  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (error instanceof AlreadyExists) {
+    return "it exists already, and is not overwritten";
+  }
+  if (error instanceof NotCapable) {
+    return "the program was not given permission to write it";
+  }
+  if (error instanceof NotFound) return "its folder is missing";
+  if (error instanceof PermissionDenied) {
+    return "the system does not let this user write there";
+  }
+  return "the system refused it";
 }
 
 async function fileMode(path: string): Promise<number | null> {

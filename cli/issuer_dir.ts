@@ -74,6 +74,7 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
       keys,
       now: io.now,
       allowWarnings,
+      acceptRollback: call.on("accept-rollback"),
       onRecovery: (notice) => warn(call, notice.detail),
       ...(kid === undefined ? {} : { kid }),
     });

@@ -4,18 +4,22 @@ import { hostsOf } from "@sig/api/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
+import type { InsideFile } from "@sig/consumer/local";
 import { parseByteRange } from "./byte_range.ts";
 import {
   FEED_TYPE,
   openPublished,
   type PublishedDocument,
-  readFully,
 } from "./published_documents.ts";
 
 const LF = 0x0a;
 /** Bytes looked at from the end of a feed for its last LF: one line at most. */
 const TAIL_BYTES = 64 * 1024 + 1;
 const CHUNK_BYTES = 256 * 1024;
+/** RFC 9110 §15.5.13. */
+const PRECONDITION_FAILED = 412;
+const PAUSE_MS = 100;
+const MAX_WAITS = 20;
 const METHODS = "GET, HEAD, OPTIONS";
 
 const COMMON_HEADERS = {
@@ -41,6 +45,7 @@ interface Body {
  */
 export function createIssuerSite(
   dir: string,
+  now: () => Date = () => new Date(),
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.method === "OPTIONS") return preflight();
@@ -53,9 +58,16 @@ export function createIssuerSite(
       return refuse("invalid_request", "the header host must name a host");
     }
     const { pathname } = new URL(request.url);
-    const opened = await openPublished(dir, pathname);
+    const opened = await openSettled(dir, pathname, now);
     if (opened === undefined) {
       return refuse("not_found", "there is no such document");
+    }
+    if (opened === "unsettled") {
+      return refuse(
+        "store_unavailable",
+        "folders of the issuer's directory are being renamed, or their times lie in the future",
+        { "retry-after": "1" },
+      );
     }
     let response: Response | undefined;
     try {
@@ -66,6 +78,19 @@ export function createIssuerSite(
       if (!response?.body) opened.file.close();
     }
   };
+}
+
+/** Waits for folders to rest: on average half a second after a change. */
+async function openSettled(
+  dir: string,
+  pathname: string,
+  now: () => Date,
+): Promise<PublishedDocument | "unsettled" | undefined> {
+  for (let waits = 0;; waits++) {
+    const opened = await openPublished(dir, pathname, now());
+    if (opened !== "unsettled" || waits === MAX_WAITS) return opened;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
 }
 
 function preflight(): Response {
@@ -98,18 +123,25 @@ function refuse(
 
 async function respond(
   request: Request,
-  { file, info, type }: PublishedDocument,
+  { file, type }: PublishedDocument,
 ): Promise<Response> {
-  const size = type === FEED_TYPE
-    ? await wholeLines(file, info.size)
-    : info.size;
-  const tag = await tagOf(file, info, size);
+  const size = type === FEED_TYPE ? await wholeLines(file) : file.size;
+  const tag = await tagOf(file, size);
   const headers = new Headers({
     ...COMMON_HEADERS,
     "content-type": type,
     "accept-ranges": "bytes",
     etag: tag,
   });
+  const ifMatch = request.headers.get("if-match");
+  // First of all (RFC 9110 §13.2.2). There is no Last-Modified: conditions on
+  // times say nothing, and are ignored (§13.1.3, §13.1.4).
+  if (ifMatch !== null && !matches(ifMatch, tag)) {
+    return new Response(null, {
+      status: PRECONDITION_FAILED,
+      headers,
+    });
+  }
   if (!ifNoneMatch(request.headers.get("if-none-match"), tag)) {
     return new Response(null, { status: STATUS_CODE.NotModified, headers });
   }
@@ -126,8 +158,16 @@ async function respond(
   }
   headers.set("content-length", String(to - from));
   if (request.method === "HEAD") return new Response(null, { status, headers });
-  await file.seek(from, Deno.SeekMode.Start);
-  return new Response(stream(file, to - from), { status, headers });
+  return new Response(stream(file, from, to), { status, headers });
+}
+
+/**
+ * Whether a list of entity tags holds this one, by strong comparison: a weak
+ * tag never does (RFC 9110 §13.1.1).
+ */
+function matches(list: string, tag: string): boolean {
+  return list.trim() === "*" ||
+    list.split(",").some((each) => each.trim() === tag);
 }
 
 /** The whole, one range of it, or 416. */
@@ -158,48 +198,46 @@ function chooseBody(request: Request, size: number, tag: string): Body {
  * A strong tag without reading a whole feed: size, file, time, and the bytes of
  * its end, which hold the last event's signature.
  */
-async function tagOf(
-  file: Deno.FsFile,
-  info: Deno.FileInfo,
-  size: number,
-): Promise<string> {
+async function tagOf(file: InsideFile, size: number): Promise<string> {
   const start = Math.max(0, size - CHUNK_BYTES);
-  await file.seek(start, Deno.SeekMode.Start);
   const tail = new Uint8Array(size - start);
-  await readFully(file, tail);
-  const about = `${size} ${info.ino} ${info.mtime?.getTime()} `;
-  const bytes = new TextEncoder().encode(about);
-  const all = new Uint8Array(bytes.length + tail.length);
-  all.set(bytes);
-  all.set(tail, bytes.length);
+  await file.read(tail, start);
+  const about = new TextEncoder().encode(`${size} ${file.version} `);
+  const all = new Uint8Array(about.length + tail.length);
+  all.set(about);
+  all.set(tail, about.length);
   return await eTag(all) ?? `"${size}"`;
 }
 
 /** Bytes up to the last LF: an append that is under way is not shown. */
-async function wholeLines(file: Deno.FsFile, size: number): Promise<number> {
+async function wholeLines(file: InsideFile): Promise<number> {
+  const { size } = file;
   const start = Math.max(0, size - TAIL_BYTES);
-  await file.seek(start, Deno.SeekMode.Start);
   const tail = new Uint8Array(size - start);
-  const length = await readFully(file, tail);
+  const length = await file.read(tail, start);
   const last = tail.subarray(0, length).lastIndexOf(LF);
   // Longer than any line: that damage is not hidden, readers must see it.
   return last < 0 && start > 0 ? size : start + last + 1;
 }
 
-function stream(file: Deno.FsFile, length: number): ReadableStream<Uint8Array> {
-  let left = length;
+function stream(
+  file: InsideFile,
+  from: number,
+  to: number,
+): ReadableStream<Uint8Array> {
+  let at = from;
   return new ReadableStream({
     async pull(controller) {
       try {
-        const chunk = new Uint8Array(Math.min(left, CHUNK_BYTES));
-        const count = left === 0 ? null : await file.read(chunk);
-        if (count !== null) {
-          left -= count;
+        const chunk = new Uint8Array(Math.min(to - at, CHUNK_BYTES));
+        const count = await file.read(chunk, at);
+        if (count > 0) {
+          at += count;
           return controller.enqueue(chunk.subarray(0, count));
         }
         file.close();
         // A file that shrank must not look like a whole answer.
-        if (left === 0) controller.close();
+        if (at === to) controller.close();
         else controller.error(new Error("the file became shorter"));
       } catch (error) {
         file.close();

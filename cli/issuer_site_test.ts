@@ -270,3 +270,130 @@ Deno.test("a body that is given up closes its file", async () => {
     await reader.cancel();
   });
 });
+
+/** Exchanges names in another process, until it is told to stop. */
+async function whileExchanging(
+  script: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const child = new Deno.Command("python3", {
+    args: ["-c", `import os, sys\nprint("go", flush=True)\n${script}`],
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  try {
+    await reader.read();
+    await work();
+  } finally {
+    child.kill("SIGKILL");
+    await reader.cancel();
+    await child.status;
+  }
+}
+
+async function bodies(get: Served["get"], path: string, count: number) {
+  const responses = await Promise.all(
+    Array.from({ length: count }, () => get(path)),
+  );
+  return await Promise.all(responses.map((response) => response.text()));
+}
+
+Deno.test("a feed that alternates with a link to a private key never gives the key", async () => {
+  await serving(async ({ get, workspace, feed }) => {
+    const secret = workspace.path("key.jwk");
+    await Deno.writeTextFile(secret, "SECRET\n");
+    const file = workspace.path(`acme${FEED}`);
+    await Deno.rename(file, workspace.path("true.jsonl"));
+    const [from, key, at] = [workspace.path("true.jsonl"), secret, file].map(
+      (path) => JSON.stringify(path),
+    );
+    const script = `while True:
+  os.link(${from}, ${at} + "1"); os.rename(${at} + "1", ${at})
+  os.symlink(${key}, ${at} + "2"); os.rename(${at} + "2", ${at})`;
+    await whileExchanging(script, async () => {
+      const seen = new Set<string>();
+      for (let n = 0; n < 500; n++) {
+        for (const body of await bodies(get, FEED, 4)) seen.add(body);
+      }
+      assertEquals([...seen].filter((body) => body.includes("SECRET")), []);
+      // The file itself is a document, also while its name is contested.
+      assert(seen.has(feed));
+    });
+  });
+});
+
+Deno.test("a folder that alternates with a link to another never gives the other's files", async () => {
+  await serving(async ({ get, workspace }) => {
+    await Deno.mkdir(workspace.path("others"));
+    await Deno.writeTextFile(workspace.path("others/events.jsonl"), "SECRET\n");
+    const folder = workspace.path("acme/.well-known/sig");
+    await Deno.symlink(workspace.path("others"), `${folder}-link`);
+    const at = JSON.stringify(folder);
+    const script = `while True:
+  os.rename(${at}, ${at} + "-true"); os.rename(${at} + "-link", ${at})
+  os.rename(${at}, ${at} + "-link"); os.rename(${at} + "-true", ${at})`;
+    await whileExchanging(script, async () => {
+      const seen = new Set(await bodies(get, FEED, 200));
+      assertEquals([...seen].filter((body) => body.includes("SECRET")), []);
+    });
+  });
+});
+
+Deno.test("a document that is a FIFO is not there, and holds nobody up", async () => {
+  await serving(async ({ get, workspace }) => {
+    const file = workspace.path(`acme${FEED}`);
+    await Deno.remove(file);
+    await new Deno.Command("mkfifo", { args: [file] }).output();
+    const response = await get(FEED);
+    assertEquals(response.status, 404);
+    await response.body?.cancel();
+  });
+});
+
+Deno.test("a private key is no document, under whatever name it lies there", async (t) => {
+  await serving(async ({ get, workspace }) => {
+    const key = { kty: "OKP", crv: "Ed25519", x: "x", d: "SECRET" };
+    const secret = workspace.path("key.jwk");
+    for (const value of [key, { keys: [{ kty: "OKP" }, key] }]) {
+      await Deno.writeTextFile(secret, JSON.stringify(value, null, 2));
+      for (const path of ["/.well-known/jwks.json", FEED]) {
+        await t.step(`${path} ${Object.keys(value)[0]}`, async () => {
+          const file = workspace.path(`acme${path}`);
+          await Deno.remove(file);
+          await Deno.link(secret, file);
+          const response = await get(path);
+          assertEquals(response.status, 404);
+          assert(!(await response.text()).includes("SECRET"));
+        });
+      }
+    }
+  });
+});
+
+Deno.test("If-Match is answered 412 unless it names the document's tag, and before all else", async (t) => {
+  await serving(async ({ get, feed }) => {
+    const tag = (await get(FEED, {}, "HEAD")).headers.get("etag")!;
+    const cases: readonly (readonly [string, number])[] = [
+      [tag, 200],
+      ["*", 200],
+      [`"x", ${tag}`, 200],
+      ['"x"', 412],
+      // A strong comparison: a weak tag is never the same.
+      [`W/${tag}`, 412],
+    ];
+    for (const [value, status] of cases) {
+      await t.step(value, async () => {
+        const response = await get(FEED, { "if-match": value });
+        assertEquals(response.status, status);
+        assertEquals(await response.text(), status === 200 ? feed : "");
+        assertEquals(response.headers.get("etag"), tag);
+      });
+    }
+    const both = { "if-match": '"x"', "if-none-match": tag, range: "bytes=0-" };
+    assertEquals((await get(FEED, both)).status, 412);
+    // Without Last-Modified a condition on times has no meaning.
+    const old = { "if-unmodified-since": "Thu, 01 Jan 1970 00:00:00 GMT" };
+    const response = await get(FEED, old);
+    assertEquals([response.status, await response.text()], [200, feed]);
+  });
+});

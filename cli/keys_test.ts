@@ -328,3 +328,16 @@ Deno.test("a challenge that can't be answered is refused", async (t) => {
     }
   });
 });
+
+Deno.test("key generate --format json names file, kid and did:key", async () => {
+  await inWorkspace(async (workspace) => {
+    const words = ["key", "generate", "--out", "$D/a.jwk", "--kid", "me"];
+    const { stdout } = await workspace.sig([...words, "--format", "json"]);
+    const { did } = JSON.parse(
+      (await workspace.sig(["key", "did", "$D/a.jwk", "--format", "json"]))
+        .stdout,
+    );
+    const file = "$D/a.jwk";
+    assertEquals(JSON.parse(stdout), { file, kid: "me", did });
+  });
+});

@@ -1,9 +1,17 @@
 /** The files of an issuer's directory that anyone may read. @module */
 
-import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
+import {
+  isObject,
+  parseJson,
+  validateMetadata,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { type InsideFile, openInside } from "@sig/consumer/local";
 
 /** Longest `sig.json` that is read (PROTOCOL §8). */
 const MAX_METADATA_BYTES = 16 * 1024;
+/** Longest file that can be a set of private keys (PROTOCOL §8). */
+const MAX_KEYS_BYTES = 256 * 1024;
 const JSON_TYPE = "application/json";
 
 /** The media type of a feed. */
@@ -12,23 +20,26 @@ export const FEED_TYPE = "application/x-ndjson";
 /** A published file, open for reading. The caller closes it. */
 export interface PublishedDocument {
   /** The open file. */
-  readonly file: Deno.FsFile;
-  /** What it was when it was opened. */
-  readonly info: Deno.FileInfo;
+  readonly file: InsideFile;
   /** Its media type. */
   readonly type: string;
 }
 
 /**
- * Opens what a URL path names: DID document, metadata, and the two documents
- * that the metadata names; undefined for everything else. A symbolic link that
- * leaves the directory, or leads to our private folder, is nothing, and so is
- * whatever is not a regular file.
+ * What a URL path names: DID document, metadata, and the two documents that the
+ * metadata names. Undefined is everything else: what is not a regular file,
+ * what a symbolic link takes out of the directory or to our private folder, and
+ * a private key, whatever its name: a hard link or a careless copy can't be
+ * told from a document in any other way.
+ *
+ * @returns `unsettled` while folders are being renamed: then nothing proves
+ * that what was opened lies in the directory. Ask again.
  */
 export async function openPublished(
   dir: string,
   pathname: string,
-): Promise<PublishedDocument | undefined> {
+  now: Date,
+): Promise<PublishedDocument | "unsettled" | undefined> {
   const { did_document, metadata } = WELL_KNOWN_PATHS;
   const type = pathname === did_document
     ? "application/did+json"
@@ -36,66 +47,89 @@ export async function openPublished(
     ? JSON_TYPE
     : await namedType(dir, pathname);
   if (type === undefined) return undefined;
-  const opened = await openInside(dir, pathname);
-  return opened && { ...opened, type };
+  const file = openFile(dir, pathname);
+  if (file === undefined) return undefined;
+  let kept = false;
+  try {
+    if (!isSettled(file, now)) return "unsettled";
+    if (await holdsPrivateKey(file)) return undefined;
+    kept = true;
+    return { file, type };
+  } finally {
+    if (!kept) file.close();
+  }
 }
+
+/**
+ * Folder times are whole seconds, and the system's own clock may be a tick
+ * behind: only when that second is over would a further renaming show.
+ */
+function isSettled({ foldersChangedMs }: InsideFile, now: Date): boolean {
+  return now.getTime() >= foldersChangedMs + 1_000 + TICK_MS;
+}
+
+/** Longest tick of the clocks that file systems take their times from. */
+const TICK_MS = 20;
 
 /** The type of what the metadata calls its key set or its feed. */
 async function namedType(
   dir: string,
   pathname: string,
 ): Promise<string | undefined> {
-  const opened = await openInside(dir, WELL_KNOWN_PATHS.metadata);
-  if (opened === undefined) return undefined;
+  const file = openFile(dir, WELL_KNOWN_PATHS.metadata);
+  if (file === undefined) return undefined;
   try {
-    const bytes = new Uint8Array(MAX_METADATA_BYTES);
-    const metadata = validateMetadata(
-      parseJson(bytes.subarray(0, await readFully(opened.file, bytes))),
-    );
+    const bytes = await readUpTo(file, MAX_METADATA_BYTES);
+    const metadata = validateMetadata(parseJson(bytes));
     if (new URL(metadata.events_uri).pathname === pathname) return FEED_TYPE;
     if (new URL(metadata.jwks_uri).pathname === pathname) return JSON_TYPE;
   } catch {
     // Readers can't get past such metadata either.
   } finally {
-    opened.file.close();
+    file.close();
   }
   return undefined;
 }
 
-/** Fills the bytes as far as the file goes; answers how far. */
-export async function readFully(
-  file: Deno.FsFile,
-  bytes: Uint8Array,
-): Promise<number> {
-  let length = 0;
-  while (length < bytes.length) {
-    const count = await file.read(bytes.subarray(length));
-    if (count === null) break;
-    length += count;
-  }
-  return length;
-}
-
-async function openInside(
-  dir: string,
-  pathname: string,
-): Promise<Omit<PublishedDocument, "type"> | undefined> {
-  let file: Deno.FsFile | undefined;
+function openFile(dir: string, pathname: string): InsideFile | undefined {
   try {
-    const root = await Deno.realPath(dir);
-    const path = await Deno.realPath(root + decodeURIComponent(pathname));
-    const prefix = root.endsWith("/") ? root : `${root}/`;
-    if (!path.startsWith(prefix) || path.startsWith(`${prefix}.sig/`)) {
-      return undefined;
-    }
-    // Asked before opening: a FIFO would block.
-    if (!(await Deno.stat(path)).isFile) return undefined;
-    file = await Deno.open(path, { read: true });
-    const info = await file.stat();
-    if (info.isFile) return { file, info };
+    const root = Deno.realPathSync(dir);
+    const top = root.endsWith("/") ? root : `${root}/`;
+    const file = openInside(top, root + decodeURIComponent(pathname));
+    if (typeof file === "string") return undefined;
+    if (!file.place.startsWith(".sig/")) return file;
+    file.close();
+    return undefined;
   } catch {
     // Missing, not readable, or not a path: the same to whoever asks.
+    return undefined;
   }
-  file?.close();
-  return undefined;
+}
+
+/** Whether the file is a private JWK, or a set with one. */
+async function holdsPrivateKey(file: InsideFile): Promise<boolean> {
+  if (file.size > MAX_KEYS_BYTES) return false;
+  let value: unknown;
+  try {
+    value = parseJson(await readUpTo(file, MAX_KEYS_BYTES));
+  } catch {
+    return false;
+  }
+  if (!isObject(value)) return false;
+  const keys: readonly unknown[] = Array.isArray(value.keys) ? value.keys : [];
+  return [value, ...keys].some((key) =>
+    isObject(key) && typeof key.kty === "string" &&
+    PRIVATE_MEMBERS.some((name) => Object.hasOwn(key, name))
+  );
+}
+
+/** RFC 7518 §6, RFC 8037 §2. */
+const PRIVATE_MEMBERS = ["d", "k", "p", "q", "dp", "dq", "qi", "oth"];
+
+async function readUpTo(
+  file: InsideFile,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(Math.min(file.size, maxBytes));
+  return bytes.subarray(0, await file.read(bytes, 0));
 }

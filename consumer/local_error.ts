@@ -17,7 +17,7 @@ export type LocalFailure =
 
 const WHY: Readonly<Record<LocalFailure, string>> = {
   missing: "there is no such file",
-  permission_denied: "it may not be read",
+  permission_denied: "the system does not let this user read it",
   not_a_file: "it is not a regular file",
   unreadable: "reading it failed",
 };
@@ -64,12 +64,29 @@ export function localFailure(
 /** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
 export function toLocalError(error: unknown, place: LocalPlace): SigError {
   if (isSigError(error)) return error;
-  switch (error instanceof Error ? error.name : "") {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  switch (typeof code === "string" ? code : name) {
+    case "ENOENT":
     case "NotFound":
       return localFailure(place, "missing", error);
-    case "PermissionDenied":
     case "NotCapable":
+      // Deno's own, not the system's: another flag mends it, no chmod.
+      return localError(
+        "source_not_found",
+        place,
+        "the program was not given permission to read it",
+        {
+          reason: "permission_denied",
+          hint: `Run it with --allow-read=${place.path.slice(0, 200)}.`,
+        },
+        error,
+      );
+    case "EACCES":
+    case "EPERM":
+    case "PermissionDenied":
       return localFailure(place, "permission_denied", error);
+    case "ENOTDIR":
+    case "EISDIR":
     case "NotADirectory":
     case "IsADirectory":
       return localFailure(place, "not_a_file", error);

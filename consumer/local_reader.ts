@@ -7,6 +7,7 @@ import {
   toLocalError,
 } from "./local_error.ts";
 import { parseLocalPath, refused } from "./local_path.ts";
+import { type InsideFile, openInside } from "./open_inside.ts";
 import {
   type DocumentReader,
   type OpenOptions,
@@ -68,11 +69,10 @@ export function createLocalReader(source: LocalSource): LocalReader {
         const path = isNamed
           ? place.folder + name
           : place.top + parseLocalPath(ref).join("/");
-        const real = await realInside(place.top, path, ref);
-        const { file, size } = await openFile(real, asked, options);
-        const close = closeOnce(file);
+        const file = openFile(place.top, path, { asked, ref }, options);
+        const close = () => file.close();
         return {
-          bytes: readChunks(file, size, asked, close),
+          bytes: readChunks(file, asked),
           mediaType: null,
           etag: null,
           cancel: close,
@@ -94,7 +94,7 @@ function splitPath({ kind, path }: LocalSource) {
   };
 }
 
-/** The real folder, and the directory that references start from; both end in "/". */
+/** The real folder, and the directory that references start from. */
 async function locate(given: string, isOfFile: boolean) {
   const folder = asPrefix(await Deno.realPath(given));
   const isWellKnown = isOfFile && folder.endsWith("/.well-known/");
@@ -102,77 +102,52 @@ async function locate(given: string, isOfFile: boolean) {
   return { folder, top };
 }
 
-/** With the separators of URLs, which Windows takes as well. */
+/** With the separators of URLs, which Windows takes as well; ends in one. */
 function asPrefix(path: string): string {
-  const slashed = withSlashes(path);
+  const slashed = Deno.build.os === "windows"
+    ? path.replaceAll("\\", "/")
+    : path;
   return slashed.endsWith("/") ? slashed : `${slashed}/`;
 }
 
-function withSlashes(path: string): string {
-  return Deno.build.os === "windows" ? path.replaceAll("\\", "/") : path;
+interface Asked {
+  readonly asked: LocalPlace;
+  readonly ref: string;
 }
 
-/** The real path, if it lies inside the directory: links can lead anywhere. */
-async function realInside(
+function openFile(
   top: string,
   path: string,
-  ref: string,
-): Promise<string> {
-  const real = await Deno.realPath(path);
-  if (!withSlashes(real).startsWith(top)) {
+  { asked, ref }: Asked,
+  { name, maxBytes }: OpenOptions,
+): InsideFile {
+  const file = openInside(top, path);
+  if (file === "outside") {
     throw refused(ref, "a symbolic link leaves the issuer's directory");
   }
-  return real;
-}
-
-async function openFile(
-  path: string,
-  asked: LocalPlace,
-  { name, maxBytes }: OpenOptions,
-) {
-  // Asked before opening: a FIFO would block until somebody writes to it.
-  const { isFile } = await Deno.stat(path);
-  if (!isFile) throw localFailure(asked, "not_a_file");
-  const file = await Deno.open(path, { read: true });
-  try {
-    const opened = await file.stat();
-    if (!opened.isFile) throw localFailure(asked, "not_a_file");
-    if (opened.size > maxBytes) {
-      const why = `it is larger than ${maxBytes} bytes`;
-      throw localError(tooLargeCode(name), asked, why, { limit: maxBytes });
-    }
-    return { file, size: opened.size };
-  } catch (error) {
-    file.close();
-    throw error;
-  }
+  if (file === "not_a_file") throw localFailure(asked, "not_a_file");
+  if (file === "exchanged") throw localFailure(asked, "unreadable");
+  if (file.size <= maxBytes) return file;
+  file.close();
+  const why = `it is larger than ${maxBytes} bytes`;
+  throw localError(tooLargeCode(name), asked, why, { limit: maxBytes });
 }
 
 async function* readChunks(
-  file: Deno.FsFile,
-  size: number,
+  file: InsideFile,
   asked: LocalPlace,
-  close: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for (let left = size; left > 0;) {
-      const chunk = new Uint8Array(Math.min(left, CHUNK_BYTES));
-      const length = await file.read(chunk);
-      if (length === null) return;
-      left -= length;
+    for (let at = 0; at < file.size;) {
+      const chunk = new Uint8Array(Math.min(file.size - at, CHUNK_BYTES));
+      const length = await file.read(chunk, at);
+      if (length === 0) return;
+      at += length;
       yield chunk.subarray(0, length);
     }
   } catch (error) {
     throw toLocalError(error, asked);
   } finally {
-    close();
+    file.close();
   }
-}
-
-function closeOnce(file: Deno.FsFile): () => void {
-  let isOpen = true;
-  return () => {
-    if (isOpen) file.close();
-    isOpen = false;
-  };
 }

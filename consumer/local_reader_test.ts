@@ -183,7 +183,7 @@ Deno.test({
       const error = await expectSigError(
         () => read({ kind: "directory", path }, JWKS),
         "source_not_found",
-        "it may not be read",
+        "the system does not let this user read it",
       );
       assert(!isMissing(error));
     }),
@@ -196,7 +196,7 @@ Deno.test({
     await expectSigError(
       () => read({ kind: "directory", path: "/srv" }),
       "source_not_found",
-      'Cannot read "/.well-known/sig.json" in "/srv": it may not be read',
+      'Cannot read "/.well-known/sig.json" in "/srv": the program was not given permission to read it',
     );
   },
 });

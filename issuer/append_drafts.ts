@@ -9,18 +9,20 @@ import {
   parseEventPayload,
   SigError,
   type SigEvent,
+  type Warning,
   withContext,
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
-import { IndexError } from "./feed_index.ts";
+import type { FeedIds } from "./feed_ids.ts";
+import { type IndexedRelationship, IndexError } from "./feed_index.ts";
 import { concat } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
 import { hasSameContent } from "./same_content.ts";
-import { requireWritable } from "./write_rules.ts";
+import { requireWritable, type WritableEvent } from "./write_rules.ts";
 
 /** What became of a draft. */
 export interface AppendedEvent {
@@ -34,6 +36,8 @@ export interface AppendedEvent {
   readonly relationship_id: string;
   /** True when it was there already and nothing was written. */
   readonly repeated: boolean;
+  /** What readers will warn about; empty unless that was asked for. */
+  readonly warnings: readonly Warning[];
 }
 
 /** What an append needs besides the feed. */
@@ -50,6 +54,8 @@ export interface AppendContext {
   readonly allowWarnings: boolean;
   /** The issuer's clock: one reading for all drafts. */
   readonly now: Date;
+  /** Knows which ids the feed has, whatever the index says. */
+  readonly ids: FeedIds;
 }
 
 const LF = Uint8Array.of(0x0a);
@@ -100,20 +106,22 @@ class Batch {
   async add(draft: DraftMembers): Promise<AppendedEvent> {
     const earlier = await this.#findEarlier(draft);
     if (earlier !== undefined) {
-      if (hasSameContent(draft, earlier)) return result(earlier, true);
+      if (hasSameContent(draft, earlier)) {
+        return { ...result(earlier, []), repeated: true };
+      }
       throw new SigError(
         "duplicate_event_id",
         `Cannot append: event_id is in use at sequence ${earlier.sequence}, with other content`,
         { context: { pointer: "/event_id", sequence: earlier.sequence } },
       );
     }
-    const event = this.#complete(draft);
+    const { event, warnings } = await this.#complete(draft);
     const line = await this.#sign(event);
     this.#requireRoom(line);
     this.#writer.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
-    return result(event, false);
+    return result(event, warnings);
   }
 
   async write(): Promise<void> {
@@ -129,20 +137,59 @@ class Batch {
     const found = this.#events.get(id);
     if (found !== undefined) return found;
     const place = this.#writer.event(id);
-    if (place === undefined) return undefined;
-    const line = await this.#feed.read(place.offset, place.bytes);
-    const event = readStoredEvent(line, this.#context.limits);
-    if (event?.event_id === id) return event;
-    throw new IndexError("Cannot find an event in its place");
+    if (place !== undefined) {
+      const event = await this.#readAt(place);
+      if (event?.event_id === id && event.sequence === place.sequence) {
+        return event;
+      }
+      throw new IndexError("Cannot find an event in its place");
+    }
+    const { ids, limits } = this.#context;
+    const parseLine = createFeedLineParser({ limits });
+    if (!await ids.has(id, this.#feed, parseLine)) return undefined;
+    throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  #complete(draft: DraftMembers): SigEvent {
+  async #readAt(
+    { bytes, offset }: { readonly bytes: number; readonly offset: number },
+  ): Promise<SigEvent | undefined> {
+    if (offset < 0 || bytes < 1 || offset + bytes >= this.#feed.size) {
+      return undefined;
+    }
+    const line = await this.#feed.read(offset, bytes);
+    return readStoredEvent(line, this.#context.limits);
+  }
+
+  /**
+   * The relationship as the index has it, held against the line of its last
+   * event. So the index can make nothing up; to hide a later event is all that
+   * a wrong one can do.
+   */
+  async #findRelationship(
+    id: unknown,
+  ): Promise<IndexedRelationship | undefined> {
+    if (typeof id !== "string") return undefined;
+    const found = this.#writer.relationship(id);
+    // Of a draft before this one: it has no line yet.
+    if (found === undefined || found.offset >= this.#into.mark.bytes) {
+      return found;
+    }
+    const event = await this.#readAt(found);
+    const isRevoked = event?.event_type === "relationship.revoke";
+    if (
+      event?.relationship_id === id &&
+      event.sequence === found.last_sequence &&
+      isRevoked === (found.status === "revoked") &&
+      (isRevoked || event.subject === found.subject)
+    ) return found;
+    throw new IndexError("Cannot find a relationship in its place");
+  }
+
+  async #complete(draft: DraftMembers): Promise<WritableEvent> {
     const context = this.#context;
     const writer = this.#writer;
     const { issuer, now } = context;
-    const relationship = typeof draft.relationship_id === "string"
-      ? writer.relationship(draft.relationship_id)
-      : undefined;
+    const relationship = await this.#findRelationship(draft.relationship_id);
     if (draft.event_type === "relationship.revoke") {
       requireRevocable(draft, relationship?.status);
     }
@@ -195,9 +242,13 @@ class Batch {
   }
 }
 
-function result(event: SigEvent, repeated: boolean): AppendedEvent {
+function result(
+  event: SigEvent,
+  warnings: readonly Warning[],
+): AppendedEvent {
   const { event_id, relationship_id, sequence } = event;
-  return { event, sequence, event_id, relationship_id, repeated };
+  const repeated = false;
+  return { event, sequence, event_id, relationship_id, repeated, warnings };
 }
 
 function requireRevocable(

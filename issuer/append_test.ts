@@ -55,6 +55,7 @@ Deno.test("what an upsert leaves out is generated, in the order of the seed's ta
     event_id: event.event_id,
     relationship_id: event.relationship_id,
     repeated: false,
+    warnings: [],
   });
   assertEquals(Object.entries(event), [
     ["spec_version", "sig/0.1"],

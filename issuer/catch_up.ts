@@ -5,10 +5,17 @@
  * @module
  */
 
-import { isSigError, SigError } from "@sig/core";
+import {
+  compareInstants,
+  isSigError,
+  parseTimestamp,
+  SigError,
+  type SigEvent,
+} from "@sig/core";
 import type { FeedIndex, FeedMark } from "./feed_index.ts";
 import { type FeedLine, isSame, readLines } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
+import { provenEvent, putEvidence, requireEvidence } from "./index_evidence.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type LineRules, verifyLine } from "./verify_line.ts";
 
@@ -30,6 +37,8 @@ export interface RecoveryNotice {
 export interface RecoveryOptions {
   /** The clock, for the name of a torn tail. */
   readonly now: () => Date;
+  /** Forget events that the index knows of and the feed lacks. */
+  readonly acceptRollback?: boolean;
   /** Told of whatever was mended. */
   readonly onRecovery?: ((notice: RecoveryNotice) => void) | undefined;
 }
@@ -51,8 +60,11 @@ const LF = Uint8Array.of(0x0a);
  *
  * @param before what an earlier call has returned: its events need not be in the
  * index yet.
- * @throws {SigError} the first fault of a line, `write_failed`,
- * `store_unavailable`
+ * A feed that lacks an event which is known to have been in it is refused, and
+ * nothing is changed.
+ *
+ * @throws {SigError} the first fault of a line, `feed_rolled_back`,
+ * `feed_rewritten`, `write_failed`, `store_unavailable`
  * @throws {IndexError} when the index can't be used.
  */
 export async function catchUp(
@@ -64,14 +76,42 @@ export async function catchUp(
 ): Promise<IndexWriter> {
   const found = await findStart(feed, index, rules, before);
   if (found?.mark.bytes === feed.size) return found;
-  if (found === undefined && index.mark() !== undefined) {
-    index.reset();
+  const stale = found === undefined ? index.mark() : undefined;
+  if (options.acceptRollback !== true) {
+    // What this process has seen counts as well: the index may be behind it.
+    for (const known of [found === before ? undefined : before?.mark, stale]) {
+      if (known !== undefined) await requireEvidence(feed, known, rules);
+    }
+  }
+  if (stale === undefined) {
+    const writer = found ?? new IndexWriter(index, start(feed, rules.issuer));
+    return await readOn(writer, feed, index, rules, options);
+  }
+  index.reset();
+  try {
+    const writer = new IndexWriter(index, start(feed, rules.issuer));
+    await readOn(writer, feed, index, rules, options);
     options.onRecovery?.({
       kind: "index_rebuilt",
       detail: "the index did not fit the feed, which was verified anew",
     });
+    return writer;
+  } catch (error) {
+    // Else a copy from before, put in the place of this feed, would pass.
+    index.reset();
+    putEvidence(index, stale);
+    throw error;
   }
-  const writer = found ?? new IndexWriter(index, start(feed, rules.issuer));
+}
+
+/** Verifies and adds the lines behind the writer's mark. */
+async function readOn(
+  writer: IndexWriter,
+  feed: OpenFeed,
+  index: FeedIndex,
+  rules: LineRules,
+  options: RecoveryOptions,
+): Promise<IndexWriter> {
   for await (const line of readLines(feed, writer.mark.bytes)) {
     if (!line.terminated) {
       await mendTail(line, feed, writer, rules, options);
@@ -102,9 +142,10 @@ export async function catchUp(
 async function findStart(
   feed: OpenFeed,
   index: FeedIndex,
-  { issuer }: LineRules,
+  rules: LineRules,
   before: IndexWriter | undefined,
 ): Promise<IndexWriter | undefined> {
+  const { issuer } = rules;
   const isKept = before !== undefined && before.epoch === index.epoch &&
     await fits(before.mark, feed, issuer);
   // Nobody has written since: the index need not even be asked.
@@ -112,9 +153,38 @@ async function findStart(
   const mark = index.mark();
   if (mark === undefined) return undefined;
   if (isKept && before.continues(mark)) return before;
-  return await fits(mark, feed, issuer)
+  if (!await fits(mark, feed, issuer)) return undefined;
+  return await isBorneOut(mark, index, feed, rules)
     ? new IndexWriter(index, mark)
     : undefined;
+}
+
+/**
+ * Whether the signed line at the mark says what the mark says, and the tables
+ * know it. The mark alone is not believed: whoever could write it would choose
+ * the sequence that is signed next.
+ */
+async function isBorneOut(
+  mark: FeedMark,
+  index: FeedIndex,
+  feed: OpenFeed,
+  rules: LineRules,
+): Promise<boolean> {
+  if (mark.sequence === 0) return mark.latest_issued_at === null;
+  const { length } = mark.last_line;
+  const offset = mark.bytes - length - 1;
+  const before = offset === 0 ? LF : await feed.read(offset - 1, 1);
+  const event = await provenEvent(mark.last_line, rules);
+  if (event?.sequence !== mark.sequence || before[0] !== LF[0]) return false;
+  const known = index.event(event.event_id);
+  return known?.sequence === mark.sequence && known.offset === offset &&
+    known.bytes === length && isNotBefore(mark.latest_issued_at, event);
+}
+
+function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
+  const a = parseTimestamp(latest);
+  const b = parseTimestamp(issued_at);
+  return a !== undefined && b !== undefined && compareInstants(a, b) >= 0;
 }
 
 function start(feed: OpenFeed, issuer: string): FeedMark {

@@ -8,6 +8,7 @@
  * @module
  */
 
+import type * as nodeFs from "node:fs";
 import { type ErrorCode, SigError } from "@sig/core";
 
 /** What a path names; a symbolic link is not followed. */
@@ -22,6 +23,8 @@ export interface Entry {
   readonly identity: string;
   /** Which file system that is. */
   readonly device: number;
+  /** Who owns it; null where there are no owners. */
+  readonly owner: number | null;
 }
 
 /** An error of the file system; the system's own text is not repeated. */
@@ -97,7 +100,30 @@ function toEntry(info: Deno.FileInfo): Entry {
     mode: info.mode === null ? null : info.mode & 0o777,
     identity: String(info.ino),
     device: info.dev,
+    owner: info.uid,
   };
+}
+
+/** Node's file functions: Deno's own open no file without waiting. */
+function loadFs(): typeof nodeFs {
+  const { process } = globalThis as {
+    readonly process?: { getBuiltinModule(name: string): unknown };
+  };
+  return process?.getBuiltinModule("node:fs") as typeof nodeFs;
+}
+
+/**
+ * Refuses what is not a directory.
+ *
+ * @throws {SigError} `invalid_metadata`
+ */
+export function requireFolder(path: string, entry: Entry | undefined): void {
+  if (entry?.kind === "directory") return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${JSON.stringify(path)}: it must be a directory`,
+    { context: { path } },
+  );
 }
 
 /** Changes when a file is written or replaced; undefined when it is absent. */
@@ -122,9 +148,9 @@ export function resolvePath(path: string): string | undefined {
 }
 
 /** Makes a directory, durably; false when it is there already. */
-export function makeDirectory(path: string, mode?: number): boolean {
+export function makeDirectory(path: string, mode = 0o755): boolean {
   try {
-    Deno.mkdirSync(path, mode === undefined ? {} : { mode });
+    Deno.mkdirSync(path, { mode });
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return false;
     throw diskError("write_failed", "create the directory", path, error);
@@ -135,11 +161,54 @@ export function makeDirectory(path: string, mode?: number): boolean {
 
 /** Makes what was created, renamed or removed in a directory durable. */
 export function syncDirectory(path: string): void {
-  const directory = openFile(path, { read: true });
+  const fs = loadFs();
+  const { O_DIRECTORY, O_NONBLOCK, O_RDONLY } = fs.constants;
+  let fd: number | undefined;
   try {
-    directory.sync();
+    fd = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    fs.fsyncSync(fd);
+  } catch (error) {
+    throw diskError("write_failed", "make durable", path, error);
   } finally {
-    directory.close();
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
+/**
+ * All bytes of the plain file that a path names; undefined when it names
+ * something else by now, or a file with more bytes. What was opened is judged,
+ * no link is followed and no FIFO waited for.
+ */
+export function readPlainFile(
+  path: string,
+  maxBytes: number,
+): Uint8Array<ArrayBuffer> | undefined {
+  const fs = loadFs();
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const opened = fs.fstatSync(fd, { bigint: true });
+    // With permission for some folders only, Deno itself follows links first.
+    const named = fs.lstatSync(path, { bigint: true });
+    const isSame = named.ino === opened.ino && named.dev === opened.dev;
+    if (!isSame || !opened.isFile() || opened.size > maxBytes) return undefined;
+    const bytes = new Uint8Array(Number(opened.size));
+    let filled = 0;
+    while (filled < bytes.length) {
+      const rest = bytes.length - filled;
+      const count = fs.readSync(fd, bytes, filled, rest, filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return filled === bytes.length ? bytes : bytes.subarray(0, filled);
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === "ELOOP") {
+      return undefined;
+    }
+    throw diskError("store_unavailable", "read", path, error);
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
   }
 }
 
@@ -188,7 +257,10 @@ export function setMode(path: string, mode: number): void {
   }
 }
 
-/** Opens a file. Check before that it is one: opening a FIFO waits for ever. */
+/**
+ * Opens a file for writing. It may have become another one since it was looked
+ * at: judge what is open. With `read` as well, a FIFO does not block.
+ */
 export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
   try {
     return new DiskFile(path, Deno.openSync(path, options));
@@ -200,6 +272,23 @@ export function openFile(path: string, options: Deno.OpenOptions): DiskFile {
       path,
       error,
     );
+  }
+}
+
+/** {@linkcode openFile}; undefined when others were faster to make or remove it. */
+export function tryOpenFile(
+  path: string,
+  options: Deno.OpenOptions,
+): DiskFile | undefined {
+  try {
+    return openFile(path, options);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown };
+    if (
+      cause instanceof Deno.errors.AlreadyExists ||
+      cause instanceof Deno.errors.NotFound
+    ) return undefined;
+    throw error;
   }
 }
 
@@ -233,8 +322,9 @@ export class DiskFile {
   isWhat(path: string, entry: Entry | undefined): boolean {
     if (entry === undefined || path !== this.#path) return false;
     const own = this.#first ?? this.look();
-    return entry.identity === own.identity && entry.device === own.device &&
-      entry.mode === own.mode;
+    return entry.kind === "file" && entry.identity === own.identity &&
+      entry.device === own.device && entry.mode === own.mode &&
+      entry.owner === own.owner;
   }
 
   /** Takes the advisory lock of this open file, if nobody has it. */

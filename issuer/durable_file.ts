@@ -6,6 +6,7 @@ import {
   look,
   openFile,
   parentOf,
+  readPlainFile,
   removeFile,
   renameFile,
   setMode,
@@ -14,7 +15,10 @@ import {
 
 /** Options of {@linkcode replaceDurably}. */
 export interface DurableOptions {
-  /** Permission bits of a new file; those of the process unless told. */
+  /**
+   * Exact permission bits of a new file. Unless told the owner may write and
+   * all may read, less what the process's umask takes away.
+   */
   readonly mode?: number;
   /** Called between the steps. */
   readonly onStep?: (step: "temp-written" | "renamed" | "created") => void;
@@ -33,7 +37,10 @@ export function replaceDurably(
   options: DurableOptions = {},
 ): void {
   const temporary = temporaryName(path);
-  const mode = options.mode ?? look(path)?.mode ?? undefined;
+  const before = look(path)?.mode ?? undefined;
+  // Kept, but for what nobody wants: that anyone may write a published file.
+  const mode = options.mode ??
+    (before === undefined ? undefined : before & ~0o002);
   writeNew(temporary, bytes, mode);
   options.onStep?.("temp-written");
   renameFile(temporary, path);
@@ -91,12 +98,13 @@ export function readWhole(
       { context: { path, limit: maxBytes } },
     );
   }
-  const file = openFile(path, { read: true });
-  try {
-    return file.read(0, entry.size);
-  } finally {
-    file.close();
-  }
+  const bytes = readPlainFile(path, maxBytes);
+  if (bytes !== undefined) return bytes;
+  throw new SigError(
+    "store_unavailable",
+    `Cannot read ${JSON.stringify(path)}: it was replaced while it was opened`,
+    { context: { path, hint: "Try again." } },
+  );
 }
 
 /** Refuses what is not a plain file: nothing is followed, nothing can block. */
@@ -122,7 +130,8 @@ function writeNew(path: string, bytes: Uint8Array, mode?: number): void {
   const file = openFile(path, {
     write: true,
     createNew: true,
-    ...(mode === undefined ? {} : { mode }),
+    // Not the system's default, which is writable for all under umask 000.
+    mode: mode ?? 0o644,
   });
   try {
     file.writeAll(bytes);

@@ -1,7 +1,7 @@
 /** The feed's file under the lock (SECURITY §4, rules 2, 4 and 5). @module */
 
 import { isSigError, SigError } from "@sig/core";
-import type { DiskFile } from "./disk.ts";
+import type { DiskFile, Entry } from "./disk.ts";
 import { createDurably } from "./durable_file.ts";
 import type { FaultHooks } from "./fault_hooks.ts";
 import type { OpenFeed } from "./feed_store.ts";
@@ -30,7 +30,7 @@ export interface PlainFile {
   /** What was opened there. */
   readonly file: DiskFile;
   /** What was looked at there. */
-  readonly identity: string;
+  readonly entry: Entry;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function openFeedFile(
     context.refuseIfUnclean();
     await lockFile(opened.file, context.timeoutMs);
     const feed = new FeedFile(opened, context);
-    if (feed.identity === opened.identity) return feed;
+    if (opened.file.isWhat(opened.place, opened.entry)) return feed;
     throw new SigError(
       "write_failed",
       "Cannot append: the feed was replaced while it was opened",

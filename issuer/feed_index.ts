@@ -10,6 +10,10 @@ export interface IndexedRelationship {
   readonly status: "active" | "revoked";
   /** Sequence of its last event. */
   readonly last_sequence: number;
+  /** Bytes of the feed before that event's line. */
+  readonly offset: number;
+  /** Bytes of that line, without the LF. */
+  readonly bytes: number;
 }
 
 /** Where an event stands in the feed. */
@@ -52,7 +56,8 @@ export interface FeedMark {
 /**
  * Finds events and relationships without reading the feed. It is a cache: it
  * may be behind the feed or empty, and is made again from the feed when it does
- * not fit. Used under the store's lock only.
+ * not fit. It is not believed either: what it says is held against the lines
+ * that it points to. Used under the store's lock only.
  *
  * Every method may throw {@linkcode IndexError}; the caller then calls `reset`
  * and starts over.

@@ -139,6 +139,8 @@ const CONTRACT: readonly [string, (store: FeedStore) => Promise<void>][] = [
       subject: "did:web:a.example",
       status: "revoked",
       last_sequence: 2,
+      offset: 10,
+      bytes: 9,
     } as const;
     await store.exclusively(SOON, ({ index }) => {
       assertEquals(index.mark(), undefined);

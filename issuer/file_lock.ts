@@ -1,7 +1,8 @@
 /** The lock of an issuer's directory (SECURITY §4, rule 1). @module */
 
 import { SigError } from "@sig/core";
-import { type DiskFile, look, openFile } from "./disk.ts";
+import { type DiskFile, look, tryOpenFile } from "./disk.ts";
+import { requirePlainFile } from "./durable_file.ts";
 
 /** Longest wait between two tries, in milliseconds. */
 const MAX_PAUSE_MS = 10;
@@ -13,7 +14,8 @@ const MAX_PAUSE_MS = 10;
  * @param kept the file as it was opened for an earlier lock, and is used by
  * nobody else: a lock excludes only who has opened the file on their own. It is
  * closed when it does not serve.
- * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`
+ * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`,
+ * `invalid_metadata` when it is no plain file
  */
 export async function acquireLock(
   path: string,
@@ -40,14 +42,22 @@ export async function lockFile(
 }
 
 function tryOnce(path: string): DiskFile | undefined {
-  const file = openFile(path, { write: true, create: true, mode: 0o600 });
-  return tryToLock(file, path);
+  const entry = look(path);
+  if (entry !== undefined) requirePlainFile(path, entry.kind);
+  // A new file is never made through a link; for reading as well, since a FIFO
+  // that has come in between would wait for its reader.
+  const how = entry === undefined
+    ? { createNew: true, mode: 0o600 }
+    : { create: false };
+  const file = tryOpenFile(path, { read: true, write: true, ...how });
+  return file && tryToLock(file, path);
 }
 
 function tryToLock(file: DiskFile, path: string): DiskFile | undefined {
   let held = false;
   try {
-    // A lock file that was deleted meanwhile excludes nobody any more.
+    // A lock file that was deleted meanwhile excludes nobody any more; a link
+    // that has come in between is not what was opened.
     held = file.tryLock() && file.isWhat(path, look(path));
   } finally {
     if (!held) file.close();

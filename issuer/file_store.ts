@@ -2,12 +2,12 @@
 
 import { SigError } from "@sig/core";
 import {
-  type Entry,
   look,
   lookForRevision,
   makeDirectory,
   openFile,
   parentOf,
+  requireFolder,
   resolvePath,
 } from "./disk.ts";
 import {
@@ -23,6 +23,7 @@ import {
   openFeedFile,
   type PlainFile,
 } from "./feed_file.ts";
+import type { FeedIndex } from "./feed_index.ts";
 import type {
   ExclusiveOptions,
   FeedStore,
@@ -30,8 +31,15 @@ import type {
   OpenFeed,
 } from "./feed_store.ts";
 import { acquireLock } from "./file_lock.ts";
+import { keepEvidence } from "./index_evidence.ts";
 import { KeptFile } from "./kept_file.ts";
 import { missingFeed } from "./memory_store.ts";
+import {
+  closeToOthers,
+  findOwner,
+  isDoubtful,
+  requireOwner,
+} from "./private_folder.ts";
 import { type ClosableIndex, createSqliteIndex } from "./sqlite_index.ts";
 
 /** Options of {@linkcode createFileStore}. */
@@ -79,11 +87,21 @@ export function createFileStore(
   return new FileStore(dir, options.faults ?? {});
 }
 
+/** One use of the store under its lock. */
+interface Turn {
+  readonly folder: string;
+  readonly timeoutMs: number;
+  /** Opened meanwhile. */
+  readonly feeds: OpenFeed[];
+}
+
 class FileStore implements FeedStore {
   readonly #dir: string;
   readonly #faults: FaultHooks;
   #root: string | undefined;
   #index: ClosableIndex | undefined;
+  /** Who owns what this process makes. */
+  #us: number | null | undefined;
   readonly #keptLock = new KeptFile();
   readonly #keptFeed = new KeptFile();
   #closed = false;
@@ -120,15 +138,19 @@ class FileStore implements FeedStore {
       entry = look(folder);
     }
     requireFolder(folder, entry);
+    this.#us ??= findOwner(folder);
+    requireOwner(folder, entry, this.#us);
+    const { timeoutMs } = options;
     const lock = await acquireLock(
       `${folder}/lock`,
-      options.timeoutMs,
+      timeoutMs,
       this.#keptLock.take(),
     );
     const feeds: OpenFeed[] = [];
     try {
       this.#step("locked");
-      return await work(this.#writer(folder, options.timeoutMs, feeds));
+      const index = this.#guardIndex(folder, this.#us);
+      return await work(this.#writer(index, { folder, timeoutMs, feeds }));
     } finally {
       for (const feed of feeds) feed.close();
       this.#keptLock.keep(lock);
@@ -143,12 +165,24 @@ class FileStore implements FeedStore {
     this.#index = undefined;
   }
 
-  #writer(
-    folder: string,
-    timeoutMs: number,
-    feeds: OpenFeed[],
-  ): FeedWriter {
+  /** An index that others could write keeps its evidence, and nothing else. */
+  #guardIndex(folder: string, us: number | null): ClosableIndex {
+    const entry = look(folder);
+    requireOwner(folder, entry, us);
+    const isClosed = ((entry?.mode ?? 0) & 0o077) === 0;
+    // Nobody else got in since it was judged.
+    if (this.#index !== undefined && isClosed) return this.#index;
     this.#index ??= createSqliteIndex(`${folder}/index.db`);
+    // First, so that a crash in between leaves it as doubtful as it was.
+    if (isDoubtful(folder, us)) keepEvidence(this.#index);
+    closeToOthers(folder);
+    return this.#index;
+  }
+
+  #writer(
+    index: FeedIndex,
+    { feeds, folder, timeoutMs }: Turn,
+  ): FeedWriter {
     const context: FeedFileContext = {
       folder,
       timeoutMs,
@@ -161,7 +195,7 @@ class FileStore implements FeedStore {
       onStep: (step) => this.#step(`${step} ${path}`),
     });
     return {
-      index: this.#index,
+      index,
       create: async (path, bytes) => {
         const place = this.#makePlace(path);
         return await Promise.resolve(
@@ -189,12 +223,11 @@ class FileStore implements FeedStore {
     if (entry === undefined) throw missingFeed(path);
     requirePlainFile(place, entry.kind);
     requireInside(place);
-    const { identity } = entry;
     const kept = this.#keptFeed.take();
-    if (kept?.isWhat(place, entry)) return { place, file: kept, identity };
+    if (kept?.isWhat(place, entry)) return { place, file: kept, entry };
     kept?.close();
     const file = openFile(place, { read: true, append: true });
-    return { place, file, identity };
+    return { place, file, entry };
   }
 
   /** Where a published path is on the disk. */
@@ -246,15 +279,6 @@ function makeFolders(path: string): void {
   } else if (entry.kind !== "symlink") {
     requireFolder(path, entry);
   }
-}
-
-function requireFolder(path: string, entry: Entry | undefined): void {
-  if (entry?.kind === "directory") return;
-  throw new SigError(
-    "invalid_metadata",
-    `Cannot use ${JSON.stringify(path)}: it must be a directory`,
-    { context: { path } },
-  );
 }
 
 /** Refuses a path below the root that some symbolic link leads elsewhere. */

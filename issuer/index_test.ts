@@ -58,16 +58,193 @@ Deno.test("an index that is behind is brought up to date, not made anew", () =>
     await assertIndexed(place, ids(1, 7));
   }));
 
-Deno.test("an index that is ahead of the feed is made anew", () =>
+/** The feed and all beside it as they are; asserted to be so afterwards. */
+async function assertUntouched(place: Place, work: () => Promise<unknown>) {
+  const before = await Deno.readFile(place.feed);
+  await work();
+  assertEquals(await Deno.readFile(place.feed), before);
+}
+
+for (
+  const [what, replace] of [
+    [
+      "cut in its place",
+      (place: Place, feed: Uint8Array) => Deno.writeFile(place.feed, feed),
+    ],
+    [
+      "replaced by a copy from before",
+      async (place: Place, feed: Uint8Array) => {
+        await Deno.writeFile(`${place.base}/backup`, feed);
+        await Deno.rename(`${place.base}/backup`, place.feed);
+      },
+    ],
+    [
+      "cut within a line",
+      (place: Place, feed: Uint8Array) =>
+        Deno.writeFile(place.feed, feed.subarray(0, feed.length - 9)),
+    ],
+    ["emptied", (place: Place) => Deno.truncate(place.feed)],
+  ] as const
+) {
+  Deno.test(`a feed that was ${what} is refused again and again, and nothing is written`, () =>
+    withPlace(async (place) => {
+      await appendIds(place, ids(1, 3));
+      const feed = await Deno.readFile(place.feed);
+      await appendIds(place, ids(4, 6));
+      await replace(place, feed);
+      for (let n = 0; n < 3; n++) {
+        await assertUntouched(place, async () => {
+          const error = await assertRejected(
+            appendIds(place, ["e7"]),
+            "feed_rolled_back",
+            'but the index beside it knows sequence 6 (event_id "e6")',
+          );
+          assert(String(error.context.hint).includes("--accept-rollback"));
+        });
+      }
+      // The lost events are put back.
+      await Deno.writeFile(place.feed, feed);
+      const notices: RecoveryNotice[] = [];
+      const issuer = await place.open({
+        acceptRollback: true,
+        onRecovery: (notice) => notices.push(notice),
+      });
+      assertEquals((await issuer.append(upsert())).sequence, 4);
+      assertEquals(notices.map(({ kind }) => kind), ["index_rebuilt"]);
+      await issuer.close();
+      await appendIds(place, ["e8"]);
+    }));
+}
+
+Deno.test("a feed with another event in the place of a known one is refused", () =>
+  withPlace(async (place) => {
+    await appendIds(place, ids(1, 2));
+    const feed = await Deno.readFile(place.feed);
+    await appendIds(place, ["e3"]);
+    const db = await Deno.readFile(`${place.dir}/.sig/index.db`);
+    await Deno.writeFile(place.feed, feed);
+    await Deno.remove(`${place.dir}/.sig/index.db`);
+    await appendIds(place, ["other"]);
+    await Deno.writeFile(`${place.dir}/.sig/index.db`, db);
+    await assertUntouched(place, () =>
+      assertRejected(
+        appendIds(place, ["e4"]),
+        "feed_rewritten",
+        'the index beside it knows another event at sequence 3 (event_id "e3")',
+      ));
+  }));
+
+for (
+  const [what, sql] of [
+    ["a higher sequence", "UPDATE mark SET sequence = 41"],
+    ["a lower sequence", "UPDATE mark SET sequence = 1"],
+    ["no event at all", "UPDATE mark SET sequence = 0, bytes = 0"],
+    ["a later last event", "UPDATE mark SET latest_issued_at = NULL"],
+    ["its last event elsewhere", "UPDATE events SET offset = 0"],
+    ["no last event", "DELETE FROM events WHERE event_id = 'e3'"],
+    ["no event in its table", "DELETE FROM events"],
+    [
+      "another event than the one asked for",
+      "DELETE FROM events WHERE event_id = 'e2'",
+    ],
+    [
+      "an event at another's sequence",
+      "UPDATE events SET sequence = 9 WHERE event_id = 'e2'",
+    ],
+    [
+      "a relationship revoked that is not",
+      "UPDATE relationships SET status = 'revoked'",
+    ],
+    [
+      "a relationship of somebody else",
+      "UPDATE relationships SET subject = 'did:web:eve.example'",
+    ],
+    [
+      "a relationship that there is not",
+      "UPDATE relationships SET relationship_id = 'made up' WHERE relationship_id = 'r3'",
+    ],
+    [
+      "relationships at other lines",
+      "UPDATE relationships SET offset = 0, last_sequence = 1",
+    ],
+  ] as const
+) {
+  Deno.test(`an index that says ${what} makes the key sign nothing wrong`, () =>
+    withPlace(async (place) => {
+      await appendIds(place, ids(1, 2));
+      const first = await place.open();
+      await first.append(upsert({ event_id: "e3", relationship_id: "r3" }));
+      await first.close();
+      const database = openDatabase(`${place.dir}/.sig/index.db`);
+      assert(database !== undefined);
+      database.exec(sql);
+      database.close();
+      const issuer = await place.open();
+      const again = await issuer.append(upsert({ event_id: "e2" }));
+      assertEquals([again.sequence, again.repeated], [2, true]);
+      await assertRejected(
+        issuer.append({
+          event_type: "relationship.revoke",
+          relationship_id: "made up",
+          reason_code: "other",
+        }),
+        "unknown_relationship",
+        "the feed has no relationship with this relationship_id",
+      );
+      const { sequence } = await issuer.append({
+        event_type: "relationship.revoke",
+        event_id: "e4",
+        relationship_id: "r3",
+        reason_code: "other",
+      });
+      assertEquals(sequence, 4);
+      await issuer.close();
+      // Gapless, unique, and nothing to warn about.
+      const events = await readFeed(place);
+      assertEquals(events.map(({ event_id }) => event_id), ids(1, 4));
+    }));
+}
+
+const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
+
+Deno.test("lock, index and their folder are ours alone, and an index that others could write is made anew", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
-    const feed = await Deno.readFile(place.feed);
-    await appendIds(place, ids(4, 6));
-    await Deno.writeFile(place.feed, feed);
-    const [notice] = await appendIds(place, ["e4"]);
-    assertEquals(notice?.kind, "index_rebuilt");
-    await assertIndexed(place, ids(1, 4));
+    const folder = `${place.dir}/.sig`;
+    const assertPrivate = () => {
+      assertEquals(modeOf(folder), 0o700);
+      for (const { name } of Deno.readDirSync(folder)) {
+        assertEquals([name, modeOf(`${folder}/${name}`)], [name, 0o600]);
+      }
+    };
+    assertPrivate();
+    for (const [path, mode] of [["", 0o777], ["/index.db", 0o666]] as const) {
+      await Deno.chmod(folder + path, mode);
+      const [notice] = await appendIds(place, ["e3"]);
+      assertEquals(notice?.kind, "index_rebuilt");
+      assertPrivate();
+    }
+    await Deno.chmod(folder, 0o755);
+    assertEquals(await appendIds(place, ["e3"]), []);
+    assertPrivate();
   }));
+
+Deno.test({
+  name: "a private folder of another user is refused",
+  // Only the superuser can give it away.
+  ignore: Deno.uid() !== 0,
+  fn: () =>
+    withPlace(async (place) => {
+      await appendIds(place, ids(1, 1));
+      await Deno.chown(`${place.dir}/.sig`, 12345, null);
+      await assertUntouched(place, () =>
+        assertRejected(
+          appendIds(place, ["e2"]),
+          "store_unavailable",
+          "it belongs to another user, who could change what is signed",
+        ));
+    }),
+});
 
 Deno.test("an index of another file of that name is made anew", () =>
   withPlace(async (place) => {
@@ -79,7 +256,7 @@ Deno.test("an index of another file of that name is made anew", () =>
     await assertIndexed(place, ids(1, 4));
   }));
 
-Deno.test("a feed that was replaced while the issuer is open is verified anew", () =>
+Deno.test("a feed that loses events while the issuer is open is refused", () =>
   withPlace(async (place) => {
     const issuer = await place.open();
     await issuer.append(upsert({ event_id: "e1" }));
@@ -87,10 +264,13 @@ Deno.test("a feed that was replaced while the issuer is open is verified anew", 
     await issuer.append(upsert({ event_id: "e2" }));
     await Deno.writeFile(`${place.base}/other`, feed);
     await Deno.rename(`${place.base}/other`, place.feed);
-    const { sequence } = await issuer.append(upsert({ event_id: "e2" }));
-    assertEquals(sequence, 2);
-    await issuer.close();
-    await assertIndexed(place, ids(1, 2));
+    for (let n = 0; n < 2; n++) {
+      await assertRejected(
+        issuer.append(upsert({ event_id: "e2" })),
+        "feed_rolled_back",
+        "it ends at sequence 1",
+      );
+    }
   }));
 
 for (

@@ -77,7 +77,7 @@ export class IndexWriter implements IndexLookup {
 
   /** Adds the next event and its line. */
   add(event: SigEvent, line: Uint8Array): void {
-    const relationship = this.#after(event);
+    const relationship = this.#after(event, line.length);
     this.#note({
       event_id: event.event_id,
       sequence: event.sequence,
@@ -133,14 +133,15 @@ export class IndexWriter implements IndexLookup {
   }
 
   /** The relationship after an event; undefined where there is none. */
-  #after(event: SigEvent): IndexedRelationship | undefined {
+  #after(event: SigEvent, bytes: number): IndexedRelationship | undefined {
     const { relationship_id, sequence: last_sequence } = event;
+    const place = { last_sequence, offset: this.#mark.bytes, bytes };
     if (!isRevoke(event)) {
       const { subject } = event;
-      return { relationship_id, subject, status: "active", last_sequence };
+      return { relationship_id, subject, status: "active", ...place };
     }
     const before = this.relationship(relationship_id);
-    return before && { ...before, status: "revoked", last_sequence };
+    return before && { ...before, status: "revoked", ...place };
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import type { SigningKey } from "@sig/jose";
 import { appendDrafts, type AppendedEvent } from "./append_drafts.ts";
 import { catchUp, type RecoveryNotice } from "./catch_up.ts";
+import { keepEvidence } from "./index_evidence.ts";
 import { DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
 import {
   documentsRevision,
@@ -19,6 +20,7 @@ import {
 } from "./documents.ts";
 import type { EventDraft } from "./event_draft.ts";
 import type { FaultHooks } from "./fault_hooks.ts";
+import { FeedIds } from "./feed_ids.ts";
 import { IndexError } from "./feed_index.ts";
 import type { FeedStore, FeedWriter, OpenFeed } from "./feed_store.ts";
 import type { IndexWriter } from "./index_writer.ts";
@@ -46,6 +48,11 @@ export interface OpenIssuerOptions {
   readonly allowWarnings?: boolean;
   /** Milliseconds to wait for another writer; 10,000 unless told. */
   readonly lockTimeoutMs?: number;
+  /**
+   * Go on after the feed's end even where later events are known to have been
+   * there; readers that saw those will refuse the feed.
+   */
+  readonly acceptRollback?: boolean;
   /** Told of whatever was mended after a crash. */
   readonly onRecovery?: (notice: RecoveryNotice) => void;
   /** For tests only. */
@@ -74,8 +81,9 @@ export interface Issuer {
    * `already_revoked` (unless `amend`), `line_too_long`, `feed_too_large`,
    * `too_many_events`, `signing_key_not_found`, `key_not_authorized`,
    * `invalid_key`, `feed_locked`, `write_failed`, `store_unavailable`,
-   * `source_not_found`, `invalid_metadata`, `invalid_did_document`, and the
-   * fault of a feed line that is complete and wrong.
+   * `source_not_found`, `invalid_metadata`, `invalid_did_document`,
+   * `feed_rolled_back` and `feed_rewritten` (the feed lacks events that the
+   * index knows of; unless `acceptRollback`), and the fault of a feed line that is complete and wrong.
    */
   append(draft: EventDraft): Promise<AppendedEvent>;
   /**
@@ -182,6 +190,7 @@ class OpenedIssuer implements Issuer {
   #loaded: Loaded | undefined;
   /** The index and the events that it is behind. */
   #known: IndexWriter | undefined;
+  readonly #ids = new FeedIds();
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -315,6 +324,7 @@ class OpenedIssuer implements Issuer {
       limits: this.#limits,
       allowWarnings: allowWarnings ?? false,
       now: now(),
+      ids: this.#ids,
     };
     const feed = await writer.openFeed(documents.feedPath);
     const appended = await this.#retryWithIndex(writer, async () => {
@@ -346,11 +356,17 @@ class OpenedIssuer implements Issuer {
   ): Promise<IndexWriter> {
     const before = this.#known;
     this.#known = undefined;
-    this.#known = await this.#retryWithIndex(
-      writer,
-      () => catchUp(feed, writer.index, rules, this.#options, before),
-    );
-    return this.#known;
+    try {
+      this.#known = await this.#retryWithIndex(
+        writer,
+        () => catchUp(feed, writer.index, rules, this.#options, before),
+      );
+      return this.#known;
+    } catch (error) {
+      // Asked again, a feed that lacks events must be refused again.
+      this.#known = before;
+      throw error;
+    }
   }
 
   /** Starts over with an empty index when the index proves unusable. */
@@ -370,7 +386,7 @@ class OpenedIssuer implements Issuer {
             { cause: error },
           );
         }
-        writer.index.reset();
+        keepEvidence(writer.index);
         this.#known = undefined;
       }
     }

@@ -71,7 +71,9 @@ Deno.test("a last line torn at any byte is cut off, a whole one is kept (in memo
   await initIssuer({ store, keys, did: DID });
   const path = "/.well-known/sig/events.jsonl";
   const now = () => NOW;
-  const issuer = await openIssuer({ store, keys, now });
+  // One store is put back again and again.
+  const acceptRollback = true;
+  const issuer = await openIssuer({ store, keys, now, acceptRollback });
   for (const event_id of ["e1", "e2"]) {
     await issuer.append(upsert({ event_id }));
   }
@@ -101,9 +103,12 @@ Deno.test("a last line torn at any byte is cut off, a whole one is kept (on disk
     for (let end = start; end < feed.length; end++) {
       if (middle(end)) continue;
       if (end > start && end < feed.length - 1) cut++;
+      // A write that is torn was never acknowledged: the index knows two.
+      await Deno.writeFile(place.feed, feed.subarray(0, start));
+      await Deno.remove(`${place.dir}/.sig/index.db`).catch(() => {});
+      await (await place.open()).state();
       await Deno.writeFile(place.feed, feed.subarray(0, end));
       const notices: RecoveryNotice[] = [];
-      // The store's index knows more events than the feed has by now.
       const issuer = await place.open({ onRecovery: (n) => notices.push(n) });
       const { sequence } = await issuer.append(upsert({ event_id: "next" }));
       await issuer.close();
@@ -111,7 +116,7 @@ Deno.test("a last line torn at any byte is cut off, a whole one is kept (on disk
       assertEquals(sequence, whole ? 4 : 3);
       assertEquals(
         notices.at(-1)?.kind,
-        whole ? "line_completed" : end === start ? "index_rebuilt" : "tail_cut",
+        whole ? "line_completed" : end === start ? undefined : "tail_cut",
       );
     }
     const events = await readFeed(place);

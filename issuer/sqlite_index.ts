@@ -1,6 +1,6 @@
 /** The index beside the feed, in SQLite. @module */
 
-import { removeFile } from "./disk.ts";
+import { removeFile, tryOpenFile } from "./disk.ts";
 import {
   type FeedIndex,
   type FeedMark,
@@ -33,7 +33,7 @@ export function createSqliteIndex(path: string): ClosableIndex {
 }
 
 /** Changes when the tables do: an index of another version is made again. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 // With a write-ahead log and NORMAL, a commit costs no flush, and after a power
 // cut the file is whole and at worst behind, which is all that is asked of it.
@@ -55,7 +55,9 @@ CREATE TABLE relationships (
   relationship_id TEXT PRIMARY KEY,
   subject TEXT NOT NULL,
   status TEXT NOT NULL,
-  last_sequence INTEGER NOT NULL
+  last_sequence INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY CHECK (id = 0),
@@ -136,6 +138,8 @@ class SqliteIndex implements ClosableIndex {
       subject: text(row, "subject"),
       status: text(row, "status") === "revoked" ? "revoked" : "active",
       last_sequence: integer(row, "last_sequence"),
+      offset: integer(row, "offset"),
+      bytes: integer(row, "bytes"),
     };
   }
 
@@ -206,6 +210,8 @@ class SqliteIndex implements ClosableIndex {
 }
 
 function openIndex(path: string): Open {
+  // Before SQLite makes it, which asks the umask; its log takes over the bits.
+  tryOpenFile(path, { write: true, createNew: true, mode: 0o600 })?.close();
   const database = openDatabase(path);
   if (database === undefined) throw new IndexError("Cannot find SQLite");
   try {
@@ -236,7 +242,7 @@ function prepare(database: SqlDatabase): Open {
       "SELECT * FROM relationships WHERE relationship_id = ?",
     ),
     putRelationship: statement(
-      "REPLACE INTO relationships VALUES (?, ?, ?, ?)",
+      "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)",
     ),
   };
 }
@@ -256,6 +262,8 @@ function put(open: Open, entry: IndexEntry): void {
     relationship.subject,
     relationship.status,
     relationship.last_sequence,
+    relationship.offset,
+    relationship.bytes,
   );
 }
 

@@ -45,6 +45,14 @@ export interface WriteRules {
   readonly amend: boolean;
 }
 
+/** An event that may be written. */
+export interface WritableEvent {
+  /** The event. */
+  readonly event: SigEvent;
+  /** What readers will warn about. */
+  readonly warnings: readonly Warning[];
+}
+
 /**
  * Judges an event by reading it the way a consumer will.
  *
@@ -56,16 +64,17 @@ export function requireWritable(
   event: Readonly<Record<string, unknown>>,
   place: WritePlace,
   rules: WriteRules,
-): SigEvent {
+): WritableEvent {
   const written = readBack(event, rules);
   const reader = standIn(written, place, rules.limits);
   const { warnings } = reader.accept(written);
-  if (rules.allowWarnings) return written;
+  const writable = { event: written, warnings };
+  if (rules.allowWarnings) return writable;
   const issues = warnings
     .filter(({ code }) => !(rules.amend && code === "revoked_again"))
     .map(toIssue);
   const [first] = issues;
-  if (first === undefined) return written;
+  if (first === undefined) return writable;
   throw new SigError(
     "invalid_field",
     `Cannot append: ${issues.map(({ detail }) => detail).join("; ")}`,

@@ -67,16 +67,30 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
     // A FIFO or device would block, or never end.
     if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
   } catch (cause) {
+    const isNotGiven = cause instanceof Deno.errors.NotCapable;
+    const hint = `Run it with --allow-read=${path}.`;
     throw new SigError(
       "source_not_found",
-      `Cannot read ${shown}: it is missing or may not be read`,
-      { cause },
+      `Cannot read ${shown}: ${whyNotRead(cause)}`,
+      { cause, context: isNotGiven ? { hint } : {} },
     );
   }
   throw new SigError(
     "document_too_large",
     `Cannot read ${shown}: it must be a file of at most ${maxBytes} bytes`,
   );
+}
+
+function whyNotRead(error: unknown): string {
+  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (error instanceof NotFound) return "there is no such file";
+  if (error instanceof NotCapable) {
+    return "the program was not given permission to read it";
+  }
+  if (error instanceof PermissionDenied) {
+    return "the system does not let this user read it";
+  }
+  return "reading it failed";
 }
 
 function stopRequested(): Promise<void> {

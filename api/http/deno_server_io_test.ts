@@ -22,7 +22,7 @@ Deno.test("a file is read up to a size, and nothing else is", async () => {
   assertEquals(await refusal("/dev/zero", 100), notFile(100));
   assertEquals(
     await refusal(`${folder}/other`, 100),
-    'source_not_found: Cannot read "FILE": it is missing or may not be read',
+    'source_not_found: Cannot read "FILE": there is no such file',
   );
   await Deno.remove(folder, { recursive: true });
 });
@@ -33,7 +33,7 @@ Deno.test({
   async fn() {
     assertEquals(
       await refusal("/etc/hostname", 100),
-      'source_not_found: Cannot read "FILE": it is missing or may not be read',
+      'source_not_found: Cannot read "FILE": the program was not given permission to read it',
     );
   },
 });

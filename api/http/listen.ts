@@ -41,10 +41,19 @@ export function listen(
       onError: () => new Response(null, { status: 500 }),
     }, inFlight.respond);
   } catch (cause) {
+    const place = `${hostname}:${port}`;
     throw new SigError(
       "invalid_request",
-      `Cannot listen on ${hostname}:${port}: it is in use or not allowed`,
-      { context: { flag: "--addr" }, cause },
+      `Cannot listen on ${place}: ${whyNot(cause)}`,
+      {
+        context: {
+          flag: "--addr",
+          ...(isNotGiven(cause)
+            ? { hint: `Run it with --allow-net=${place}.` }
+            : {}),
+        },
+        cause,
+      },
     );
   }
   const at = server.addr;
@@ -65,4 +74,23 @@ export function listen(
       await server.finished;
     },
   };
+}
+
+/** A permission of Deno's, which a flag gives, not the system's. */
+function isNotGiven(error: unknown): boolean {
+  return error instanceof Deno.errors.NotCapable;
+}
+
+function whyNot(error: unknown): string {
+  if (isNotGiven(error)) return "the program was not given permission to";
+  if (error instanceof Deno.errors.AddrInUse) {
+    return "another program listens there";
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return "it is no address of this machine";
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return "the system does not let this user; ports below 1024 need a privilege";
+  }
+  return "the system refused it";
 }

@@ -9,16 +9,16 @@ Deno.test("an address that can't be had is refused", async () => {
   const server = listen(LOOPBACK, ok);
   const port = Number(new URL(server.url).port);
   for (
-    const [hostname, wanted] of [
-      ["127.0.0.1", port],
-      ["192.0.2.1", 0],
-      ["no-such-host.invalid", 0],
+    const [hostname, wanted, why] of [
+      ["127.0.0.1", port, "another program listens there"],
+      ["192.0.2.1", 0, "it is no address of this machine"],
+      ["no-such-host.invalid", 0, "the system refused it"],
     ] as const
   ) {
     const { context } = assertSigError(
       () => listen({ hostname, port: wanted }, ok),
       "invalid_request",
-      `Cannot listen on ${hostname}:${wanted}: it is in use or not allowed`,
+      `Cannot listen on ${hostname}:${wanted}: ${why}`,
     );
     assertEquals(context.flag, "--addr");
   }
@@ -73,4 +73,17 @@ Deno.test("a request that is never answered is cut off after the grace", async (
   assertEquals(await answer, "cut off");
   await server.finished;
   never.resolve(new Response());
+});
+
+Deno.test({
+  name: "a permission that was not given is told from a port that is taken",
+  permissions: { net: false },
+  fn() {
+    const { context } = assertSigError(
+      () => listen({ hostname: "127.0.0.1", port: 8080 }, ok),
+      "invalid_request",
+      "Cannot listen on 127.0.0.1:8080: the program was not given permission to",
+    );
+    assertEquals(context.hint, "Run it with --allow-net=127.0.0.1:8080.");
+  },
 });

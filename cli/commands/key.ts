@@ -38,10 +38,10 @@ export const key: Command = {
     checkWords(action!, path, call.text("kid"));
     const jose = await import("@sig/jose");
     const out = call.text("out");
-    const put = async (text: string, said: string) => {
+    const put = async (text: string, said: string, about: object = {}) => {
       if (out === undefined) return io.stdout(text);
       await io.createPrivateFile(out, text);
-      if (call.format === "json") writeJson(io, { file: out });
+      if (call.format === "json") writeJson(io, { file: out, ...about });
       else io.stdout(said);
     };
     if (action === "generate") {
@@ -49,9 +49,11 @@ export const key: Command = {
       const jwk = await jose.generateSigningKey(
         kid === undefined ? {} : { kid },
       );
+      const did = jose.jwkToDidKey(jwk);
       await put(
         `${JSON.stringify(jwk, null, 2)}\n`,
-        `Wrote private key ${out} (${jose.jwkToDidKey(jwk)})\n`,
+        `Wrote private key ${out} (${did})\n`,
+        { kid: jwk.kid, did },
       );
       return 0;
     }

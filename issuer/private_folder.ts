@@ -1,0 +1,80 @@
+/** The folder of lock, index and torn tails: ours alone. @module */
+
+import { SigError } from "@sig/core";
+import { type Entry, look, openFile, removeFile, setMode } from "./disk.ts";
+
+/** Bits that let others change what is in a folder. */
+const OTHERS_WRITE = 0o022;
+const OTHERS = 0o077;
+const INDEX_FILES = ["index.db", "index.db-wal", "index.db-shm"];
+
+/** Whether somebody else may have written the index in our folder. */
+export function isDoubtful(folder: string, us: number | null): boolean {
+  if (isOpen(look(folder))) return true;
+  return INDEX_FILES.some((name) => {
+    const file = look(`${folder}/${name}`);
+    return file !== undefined &&
+      (file.kind !== "file" || file.owner !== us || isOpen(file));
+  });
+}
+
+function isOpen(entry: Entry | undefined): boolean {
+  return ((entry?.mode ?? 0) & OTHERS_WRITE) !== 0;
+}
+
+/**
+ * Requires that a folder belongs to whoever runs this program: its owner can
+ * change what is in it.
+ *
+ * @throws {SigError} `store_unavailable`
+ */
+export function requireOwner(
+  path: string,
+  entry: Entry | undefined,
+  us: number | null,
+): void {
+  if (us === null || entry?.owner === us) return;
+  throw new SigError(
+    "store_unavailable",
+    `Cannot use ${
+      JSON.stringify(path)
+    }: it belongs to another user, who could change what is signed`,
+    {
+      context: {
+        path,
+        hint: "Run as its owner, or remove it: it is made again from the feed.",
+      },
+    },
+  );
+}
+
+/** Takes away what others may do there, in a folder that is ours. */
+export function closeToOthers(folder: string): void {
+  for (const [path, mode] of placesOf(folder)) {
+    const entry = look(path);
+    if (entry === undefined || entry.kind === "symlink") continue;
+    if (((entry.mode ?? 0) & OTHERS) !== 0) setMode(path, mode);
+  }
+}
+
+function placesOf(folder: string): readonly (readonly [string, number])[] {
+  const files = INDEX_FILES.map((name) =>
+    [`${folder}/${name}`, 0o600] as const
+  );
+  return [[folder, 0o700], ...files];
+}
+
+/**
+ * Who we are to the file system, by what a new file says: to ask the system
+ * would need a permission more.
+ */
+export function findOwner(folder: string): number | null {
+  const path = `${folder}/.owner.${crypto.randomUUID()}`;
+  const file = openFile(path, { write: true, createNew: true, mode: 0o600 });
+  try {
+    return file.look().owner;
+  } finally {
+    file.close();
+    removeFile(path);
+  }
+}
