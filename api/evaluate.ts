@@ -8,6 +8,7 @@ import {
   SigError,
   withContext,
 } from "@sig/core";
+import { createPause } from "./pause.ts";
 import {
   EVALUATION,
   type Evaluation,
@@ -20,6 +21,8 @@ import type { Schema } from "./schema/schema.ts";
 export interface EvaluationContext {
   /** Issuers on the network. */
   readonly consumer: Consumer;
+  /** Awaited between slices of long work. */
+  readonly breathe: () => Promise<void>;
   /** The service's list. */
   readonly listed: readonly string[];
   /** How an issuer must be written. */
@@ -74,7 +77,9 @@ export async function evaluateInOrder(
   );
   const { evaluations_semantic = "execute_all" } = request.options ?? {};
   const decisions: Decision[] = [];
+  const pause = createPause(context.breathe);
   for (const [i, each] of plans.entries()) {
+    await pause();
     const decision = await answer(each, context, i);
     decisions.push(decision);
     if (decision.decision === STOP_AT[evaluations_semantic]) break;

@@ -15,14 +15,14 @@ export function createDumpStateRoute(
   { consumer, inline, now, breathe }: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
-  const pages = createStatePages(now);
+  const pages = createStatePages({ now, breathe });
   return {
     method: "POST",
     path: "/v1/dump-state",
     id: "dumpState",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last; a page may be shorter than `limit`, to bound its size. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",

@@ -1,0 +1,42 @@
+/**
+ * A worker that asks `/healthz` again and again, on a thread of its own, so
+ * that a busy asker is not taken for a busy server.
+ *
+ * @module
+ */
+
+/// <reference lib="deno.worker" />
+
+import { Connection } from "../http_client.ts";
+
+let asking: Promise<readonly number[]> | undefined;
+let done = false;
+
+self.onmessage = async ({ data: url }: MessageEvent<string | null>) => {
+  if (url !== null) {
+    done = false;
+    asking = ask(new URL(url));
+    self.postMessage([]);
+  } else {
+    done = true;
+    self.postMessage(await asking);
+  }
+};
+
+/** Milliseconds of each answer, one every 5 ms. */
+async function ask(url: URL): Promise<readonly number[]> {
+  const connection = await Connection.open(url);
+  const request = new TextEncoder().encode(
+    `GET /healthz HTTP/1.1\r\nhost: ${url.host}\r\n\r\n`,
+  );
+  const waits: number[] = [];
+  do {
+    const start = performance.now();
+    const { status } = await connection.ask(request);
+    if (status !== 200) throw new Error(`/healthz answered ${status}`);
+    waits.push(performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  } while (!done);
+  connection.close();
+  return waits;
+}
