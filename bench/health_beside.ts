@@ -20,7 +20,7 @@ const RELATIONSHIPS = 105_000;
 const ODD = 1_500;
 const VERSIONS = 100_000;
 const AT_ONCE = 60;
-const MANY = "did:web:s.example";
+const MANY = "did:x:s";
 const ONE = "did:web:one.example";
 
 const privateJwk = await generateSigningKey({ kid: "k" });
@@ -43,13 +43,13 @@ function line(event: SigEvent): string {
 function upsert(issuer: string, sequence: number): SigEvent {
   return {
     spec_version: "sig/0.1",
-    event_id: `${sequence}`,
+    event_id: sequence.toString(36),
     event_type: "relationship.upsert",
     issuer,
     issued_at: "2026-01-05T09:00:00Z",
     sequence,
     // In no order.
-    relationship_id: `${(sequence * 7919) % 1_000_003}`,
+    relationship_id: ((sequence * 7919) % 1_000_003).toString(36),
     subject: sequence <= ODD ? `p${sequence}` : MANY,
     visibility: "public",
     relationship_type: "employee",

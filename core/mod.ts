@@ -108,6 +108,7 @@ export {
   type ParsedJson,
   parseJson,
   type ParseJsonOptions,
+  parseJsonSteps,
   parseJsonWithSpelling,
 } from "./json.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";

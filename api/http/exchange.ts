@@ -56,15 +56,19 @@ export class Exchange {
    * The body as strict JSON.
    *
    * @param maxBytes Bytes at most.
+   * @param breathe Awaited between slices of parsing a large one.
    * @throws {SigError} `unsupported_media_type`, `body_too_large`,
    * `request_timeout`, `invalid_json`, `overloaded`.
    */
-  readJson(maxBytes: number): Promise<unknown> {
+  readJson(
+    maxBytes: number,
+    breathe?: () => Promise<void>,
+  ): Promise<unknown> {
     return readJsonBody(this.request, {
       maxBytes,
       timeoutMs: this.#context.bodyTimeoutMs,
       reserve: (bytes) => this.#context.reserve(bytes),
-    });
+    }, breathe);
   }
 
   /**

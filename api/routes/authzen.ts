@@ -87,7 +87,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     examples: EVALUATION_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await exchange.readJson(MAX_BODY_BYTES);
+      const body = await exchange.readJson(MAX_BODY_BYTES, context.breathe);
       return exchange.json(await evaluate(body, context));
     },
   };
@@ -111,7 +111,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await exchange.readJson(MAX_BODY_BYTES);
+      const body = await exchange.readJson(MAX_BODY_BYTES, context.breathe);
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {

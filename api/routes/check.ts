@@ -5,7 +5,6 @@ import { answerBatch } from "../answer_batch.ts";
 import { answerCheck, type AnswerContext } from "../answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
-import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import { readCheck, type RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
@@ -42,7 +41,10 @@ export function createCheckRoute(
       ...FETCH_CODES,
     ],
     async handle(exchange) {
-      const body = await readFeedBody(exchange, context.breathe);
+      const body = await exchange.readJson(
+        MAX_FEED_BODY_BYTES,
+        context.breathe,
+      );
       const request = readCheck(schemas, body);
       if (!("checks" in request)) {
         return exchange.json(await answerCheck(request, context));

@@ -2,7 +2,6 @@
 
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
-import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
@@ -37,7 +36,7 @@ export function createDumpStateRoute(
       ...FETCH_CODES,
     ],
     async handle(exchange) {
-      const body = await readFeedBody(exchange, breathe);
+      const body = await exchange.readJson(MAX_FEED_BODY_BYTES, breathe);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
       const state = request.feed === undefined
