@@ -52,9 +52,9 @@ function upsert(issuer: string, sequence: number): SigEvent {
     relationship_id: ((sequence * 7919) % 1_000_003).toString(36),
     subject: sequence <= ODD ? `p${sequence}` : MANY,
     visibility: "public",
-    relationship_type: "employee",
+    relationship_type: "other",
     status: "active",
-    roles: ["a"],
+    roles: [],
     valid_from: null,
     valid_until: null,
   };
@@ -250,7 +250,7 @@ const requests: readonly Beside[] = [
     "check, 64 met",
     "/v1/check",
     check(large.host, MANY, {
-      require: Array.from({ length: 64 }, () => "role=a"),
+      require: Array.from({ length: 64 }, () => "relationship=other"),
     }),
   ],
   [

@@ -5,21 +5,26 @@
  * @module
  */
 
-/// <reference lib="deno.worker" />
-
 import { Connection } from "../http_client.ts";
+
+/** What a worker's own side has; naming that library would change all others. */
+interface Scope {
+  onmessage: (event: MessageEvent<string | null>) => void;
+  postMessage(waits: readonly number[]): void;
+}
+const scope = globalThis as unknown as Scope;
 
 let asking: Promise<readonly number[]> | undefined;
 let done = false;
 
-self.onmessage = async ({ data: url }: MessageEvent<string | null>) => {
+scope.onmessage = async ({ data: url }) => {
   if (url !== null) {
     done = false;
     asking = ask(new URL(url));
-    self.postMessage([]);
+    scope.postMessage([]);
   } else {
     done = true;
-    self.postMessage(await asking);
+    scope.postMessage(await asking ?? []);
   }
 };
 
