@@ -5,6 +5,7 @@ import {
   type RelationshipState,
   runInSlices,
   SigError,
+  type Steps,
   walkState,
 } from "@sig/core";
 import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
@@ -50,6 +51,9 @@ export interface StatePages {
  * relationship.
  */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
+
+/** Characters written in a step. */
+const STEP_LENGTH = 32 * 1024;
 
 /** What pages need. */
 export interface StatePagesContext {
@@ -146,10 +150,17 @@ function requireSequence(state: FeedState, sequence: number): void {
  * A page as JSON text. Written member by member: a JavaScript object would put
  * identifiers such as "10" first, and could not hold `__proto__` safely.
  */
-export function stringifyPage(page: StatePage): string {
-  const entries = page.relationships.map(([id, state]) =>
-    `${JSON.stringify(id)}:${JSON.stringify(state)}`
-  );
+export function* stringifyPage(page: StatePage): Steps<string> {
+  const entries: string[] = [];
+  let length = 0;
+  for (const [id, state] of page.relationships) {
+    const entry = `${JSON.stringify(id)}:${JSON.stringify(state)}`;
+    entries.push(entry);
+    length += entry.length;
+    if (length < STEP_LENGTH) continue;
+    length = 0;
+    yield;
+  }
   return `{"issuer":${JSON.stringify(page.issuer)},` +
     `"last_sequence":${page.last_sequence},` +
     `"by_relationship_id":{${entries.join(",")}},` +

@@ -1,5 +1,6 @@
 /** `POST /v1/dump-state` (INTERFACES §3). @module */
 
+import { runInSlices } from "@sig/core";
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { readAs } from "../schema/faults.ts";
@@ -45,7 +46,9 @@ export function createDumpStateRoute(
         })
         : (await inline.verify(request.feed)).state;
       const page = await pages.page(request, cursor, state);
-      return exchange.reply(stringifyPage(page), { type: "application/json" });
+      // Many pages may have waited for the same thing, and go on together.
+      const text = await runInSlices(stringifyPage(page), breathe);
+      return exchange.reply(text, { type: "application/json" });
     },
   };
 }
