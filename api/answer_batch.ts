@@ -1,6 +1,6 @@
 /** Several questions in one request (INTERFACES §3). @module */
 
-import { answerFrom } from "@sig/consumer";
+import { answerInSlices } from "@sig/consumer";
 import { type CheckAnswer, SigError } from "@sig/core";
 import {
   type AnswerContext,
@@ -8,13 +8,13 @@ import {
   questionOf,
   sourceOf,
 } from "./answer_check.ts";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
+import { createPause } from "./pause.ts";
 import type { CheckRequest } from "./schema/requests.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
 const BATCH_WIDTH = 8;
-/** Milliseconds of a batch's work before others are let in. */
-const SLICE_MS = 10;
 /** Characters of a batch's answers at most. */
 export const MAX_ANSWERS_LENGTH: number = 16 * 1024 * 1024;
 
@@ -36,7 +36,9 @@ interface Due {
 }
 
 /** Answers one question from what its group rests upon. */
-type Answer = (request: CheckRequest) => CheckAnswer;
+type Answer = (
+  request: CheckRequest,
+) => CheckAnswer | Promise<CheckAnswer>;
 
 /** Questions that rest upon the same state, or lack the same one. */
 interface Group {
@@ -80,9 +82,8 @@ export async function answerBatch(
           throw error;
         });
         for (const { index, request } of group.due) {
-          // A subject of very many relationships takes long.
           await pause();
-          results.put(index, () => basis(request));
+          await results.put(index, () => basis(request));
         }
       }
     }
@@ -94,12 +95,13 @@ export async function answerBatch(
 /** Begins to look at one source for all questions about it. */
 function openGroups(
   due: readonly Due[],
-  { consumer, inline, now }: AnswerContext,
+  context: AnswerContext,
 ): readonly Group[] {
+  const { consumer, inline, now, breathe } = context;
   const { feed } = due[0]!.request;
   if (feed !== undefined) {
     const basis = inline.verify(feed).then((verified): Answer => (request) =>
-      answerInline(request, verified, now())
+      answerInline(request, verified, context)
     );
     return [{ due, basis }];
   }
@@ -115,12 +117,12 @@ function openGroups(
     const basis = consumer.observe(sourceOf(request), { maxAgeMs, minSequence })
       .then(({ verified, freshness, continuity }): Answer => {
         const at = now();
-        return (request) =>
+        const basis = { now: at, freshness, continuity };
+        return async (request) =>
           boundExplanation(
-            answerFrom(verified, questionOf(request), {
-              now: at,
-              freshness,
-              continuity,
+            await answerInSlices(verified, questionOf(request), basis, {
+              ...ANSWER_LIMITS,
+              breathe,
             }),
           );
       });
@@ -142,10 +144,13 @@ function createResults(length: number, context: BatchContext) {
   return {
     texts,
     refuse,
-    put(index: number, answer: () => CheckAnswer): void {
+    async put(
+      index: number,
+      answer: () => CheckAnswer | Promise<CheckAnswer>,
+    ): Promise<void> {
       try {
         if (isFull) throw tooMuch();
-        const text = JSON.stringify(tell(answer(), index));
+        const text = JSON.stringify(tell(await answer(), index));
         isFull = used + text.length > MAX_ANSWERS_LENGTH;
         if (isFull) throw tooMuch();
         context.reserve(text.length);
@@ -169,14 +174,4 @@ function tooMuch(): SigError {
       },
     },
   );
-}
-
-/** Makes what lets others in when work has gone on for long enough. */
-function createPause(breathe: () => Promise<void>): () => Promise<void> {
-  let sliceBegan = performance.now();
-  return async () => {
-    if (performance.now() - sliceBegan <= SLICE_MS) return;
-    await breathe();
-    sliceBegan = performance.now();
-  };
 }

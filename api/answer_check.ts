@@ -1,12 +1,13 @@
 /** From a question of a request to its answer. @module */
 
 import {
-  answerFrom,
+  answerInSlices,
   type Consumer,
   type IssuerQuestion,
   type VerifiedIssuer,
 } from "@sig/consumer";
 import { type CheckAnswer, SigError } from "@sig/core";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "./schema/requests.ts";
@@ -30,10 +31,11 @@ export interface AnswerContext {
  */
 export async function answerCheck(
   request: CheckRequest,
-  { consumer, inline, now }: AnswerContext,
+  context: AnswerContext,
 ): Promise<CheckAnswer> {
+  const { consumer, inline } = context;
   if (request.feed !== undefined) {
-    return answerInline(request, await inline.verify(request.feed), now());
+    return answerInline(request, await inline.verify(request.feed), context);
   }
   const { subject, require, at, as_of: asOf, explain } = request;
   const answer = await consumer.check(sourceOf(request), {
@@ -53,13 +55,18 @@ export async function answerCheck(
  *
  * @throws {SigError} as core's `check`.
  */
-export function answerInline(
+export async function answerInline(
   request: CheckRequest,
   verified: VerifiedIssuer,
-  now: Date,
-): CheckAnswer {
+  { now, breathe }: Pick<AnswerContext, "now" | "breathe">,
+): Promise<CheckAnswer> {
   requireSequence(verified.state.last_sequence, request.min_sequence);
-  return boundExplanation(answerFrom(verified, questionOf(request), { now }));
+  return boundExplanation(
+    await answerInSlices(verified, questionOf(request), { now: now() }, {
+      ...ANSWER_LIMITS,
+      breathe,
+    }),
+  );
 }
 
 /** A request's question, without its source and bounds. */

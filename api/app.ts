@@ -7,6 +7,7 @@ import {
   locateIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { createBreather } from "./breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
 import { createInlineFeeds } from "./inline_feeds.ts";
@@ -101,6 +102,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     backend: "node",
     now,
     breathe,
+    answerLimits: ANSWER_LIMITS,
   });
   const inline = createInlineFeeds({
     places: TURN_PLACES,

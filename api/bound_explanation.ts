@@ -2,10 +2,8 @@
 
 import type { CheckAnswer, ExplainedRelationship } from "@sig/core";
 
-/** Relationships that an answer explains at most. */
-export const MAX_EXPLAINED = 1_000;
 /**
- * Characters of their texts at most. Every relationship repeats the
+ * Characters of an explanation's texts at most. Every relationship repeats the
  * requirements, which a request can make very long.
  */
 const MAX_EXPLAINED_LENGTH = 4 * 1024 * 1024;
@@ -29,7 +27,8 @@ export function boundExplanation(answer: CheckAnswer): CheckAnswer {
     explain: {
       ...explain,
       relationships,
-      ...{ truncated: true, relationship_count: all.length },
+      truncated: true,
+      relationship_count: explain.relationship_count ?? all.length,
     },
   };
 }
@@ -45,9 +44,7 @@ function countThatFit(all: readonly ExplainedRelationship[]): number {
   for (const { relationship_id, roles } of all) {
     length += requirementsLength + relationship_id.length +
       roles.reduce((sum, role) => sum + role.length, 0);
-    if (count === MAX_EXPLAINED || count > 0 && length > MAX_EXPLAINED_LENGTH) {
-      break;
-    }
+    if (count > 0 && length > MAX_EXPLAINED_LENGTH) break;
     count++;
   }
   return count;

@@ -1,6 +1,13 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { check, type CheckAnswer, replay } from "@sig/core";
+import {
+  check,
+  type CheckAnswer,
+  checkSteps,
+  replay,
+  runSteps,
+} from "@sig/core";
 import { NOW, upsert } from "../consumer/testdata/test_issuer.ts";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { SigEvent } from "@sig/core";
 
@@ -11,12 +18,12 @@ function answerOf(events: number, role: string, roles = ["deploy"]) {
       (_, i) => upsert(i + 1, { roles }) as unknown as SigEvent,
     ),
   );
-  const answer = check(state, {
+  const answer = runSteps(checkSteps(state, {
     subject: "did:web:alice.example",
     require: [{ role }],
     explain: true,
     now: NOW,
-  });
+  }, ANSWER_LIMITS));
   return boundExplanation(answer as CheckAnswer);
 }
 

@@ -1,16 +1,17 @@
 /** A state in pages that never mix two states. @module */
 
 import {
-  dumpState,
   type FeedState,
   type RelationshipState,
+  runInSlices,
   SigError,
+  type Steps,
+  walkState,
 } from "@sig/core";
 import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
 import { digestEvent } from "./digest_event.ts";
 import { prefixOf } from "./prefix_of.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "./schema/requests.ts";
-import { writeMembers } from "./write_members.ts";
 
 /** One page. */
 export interface StatePage {
@@ -19,10 +20,10 @@ export interface StatePage {
   /** Sequence of the last event that was looked at. */
   readonly last_sequence: number;
   /**
-   * Relationships by their identifiers, sorted by code units: members of a JSON
-   * object as texts. Fewer than asked for where they are large.
+   * Relationships by their identifiers, sorted by code units. Fewer than asked
+   * for where they are large.
    */
-  readonly relationships: readonly string[];
+  readonly relationships: readonly (readonly [string, RelationshipState])[];
   /** What asks for the next page, null on the last one. */
   readonly next_cursor: string | null;
 }
@@ -38,7 +39,7 @@ export interface StatePages {
   /**
    * The page.
    *
-   * @throws {SigError} as `dumpState`, and `invalid_request` for a cursor of
+   * @throws {SigError} as `walkState`, and `invalid_request` for a cursor of
    * another history.
    */
   page(
@@ -48,65 +49,33 @@ export interface StatePages {
   ): Promise<StatePage>;
 }
 
-interface Dump {
-  readonly history: FeedState["history"];
-  readonly issuer: string;
-  readonly lastSequence: number;
-  /** The last event; empty for an empty feed, which has one page. */
-  readonly event: string;
-  readonly entries: readonly (readonly [string, RelationshipState])[];
-}
+/**
+ * Characters of a page's texts, roughly: an issuer may write roles of 64 KiB a
+ * relationship.
+ */
+const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** Dumps kept between their pages; the oldest one goes first. */
-const MAX_KEPT = 4;
+/** Characters written in a step. */
+const STEP_LENGTH = 32 * 1024;
+
+/** What pages need. */
+export interface StatePagesContext {
+  /** The clock. */
+  readonly now: () => Date;
+  /** Awaited between slices of long work. */
+  readonly breathe: () => Promise<void>;
+}
 
 /**
  * Makes what divides states into pages. All pages of one dump are of the state
- * and the instant of its first page, also when the feed has grown since.
+ * and the instant of its first page, also when the feed has grown since. A page
+ * goes through no more than itself, and nothing is kept between pages but the
+ * order of the identifiers, which is the state's own.
  */
-export function createStatePages(now: () => Date): StatePages {
-  // Sorting a state of 250,000 relationships for each of its pages would cost
-  // more than all the rest.
-  const kept = new Map<string, Dump>();
-
-  const dump = async (
-    request: DumpStateRequest,
-    cursor: Cursor | undefined,
-    question: string,
-    sequence: number,
-    judgedAtMs: number,
-    state: FeedState,
-  ): Promise<Dump> => {
-    const key = JSON.stringify([question, sequence, judgedAtMs]);
-    const before = kept.get(key);
-    if (before?.history === state.history) {
-      if (cursor !== undefined) checkEvent(cursor, before.event);
-      return before;
-    }
-    const event = sequence === 0 ? "" : await digestEvent(state, sequence);
-    if (cursor !== undefined) checkEvent(cursor, event);
-    const { at, as_of: asOf, subject, status } = request;
-    const { issuer, last_sequence, by_relationship_id } = dumpState(
-      prefixOf(state, sequence),
-      { now: new Date(judgedAtMs), at, asOf, subject, status },
-    );
-    const made: Dump = {
-      history: state.history,
-      issuer,
-      lastSequence: last_sequence,
-      event,
-      entries: [...by_relationship_id],
-    };
-    const pageSize = request.limit ?? DEFAULT_PAGE;
-    // A feed that comes along is another one with the next page.
-    if (request.feed === undefined && made.entries.length > pageSize) {
-      kept.delete(key);
-      kept.set(key, made);
-      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
-    }
-    return made;
-  };
-
+export function createStatePages(
+  { now, breathe }: StatePagesContext,
+): StatePages {
+  const digests = createLastDigests(breathe);
   return {
     begin: ({ cursor, ...request }) =>
       cursor === undefined
@@ -117,26 +86,46 @@ export function createStatePages(now: () => Date): StatePages {
       const sequence = cursor?.sequence ?? state.last_sequence;
       const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
       requireSequence(state, sequence);
-      const { issuer, lastSequence, event, entries } = await dump(
-        request,
-        cursor,
-        question,
-        sequence,
-        judgedAtMs,
-        state,
+      if (cursor !== undefined) {
+        checkEvent(cursor, await digests.of(state, sequence));
+      }
+      const { at, as_of: asOf, subject, status, limit } = request;
+      const part = await runInSlices(
+        walkState(prefixOf(state, sequence), {
+          ...{ now: new Date(judgedAtMs), at, asOf, subject, status },
+          after: cursor?.after,
+          limit: limit ?? DEFAULT_PAGE,
+          maxLength: MAX_PAGE_LENGTH,
+        }),
+        breathe,
       );
-      const from = cursor === undefined ? 0 : firstAfter(entries, cursor.after);
-      const to = from + (request.limit ?? DEFAULT_PAGE);
-      const { texts, end } = writeMembers(entries, from, to);
-      const after = entries[end - 1]?.[0];
-      return {
-        issuer,
-        last_sequence: lastSequence,
-        relationships: texts,
-        next_cursor: after === undefined || end >= entries.length
-          ? null
-          : writeCursor({ sequence, event, judgedAtMs, after, question }),
-      };
+      const { issuer, last_sequence, entries, hasMore } = part;
+      const after = entries.at(-1)?.[0];
+      const next_cursor = !hasMore || after === undefined ? null : writeCursor({
+        ...{ sequence, judgedAtMs, after, question },
+        event: await digests.of(state, sequence),
+      });
+      return { issuer, last_sequence, relationships: entries, next_cursor };
+    },
+  };
+}
+
+/**
+ * Digests of the event that was asked about last, a history each: nearly every
+ * page is of the last event, and finding it goes through all relationships.
+ */
+function createLastDigests(breathe: () => Promise<void>) {
+  const known = new WeakMap<
+    FeedState["history"],
+    { readonly sequence: number; readonly digest: Promise<string> }
+  >();
+  return {
+    of(state: FeedState, sequence: number): Promise<string> {
+      const last = known.get(state.history);
+      if (last?.sequence === sequence) return last.digest;
+      const digest = digestEvent(state, sequence, breathe);
+      known.set(state.history, { sequence, digest });
+      return digest;
     },
   };
 }
@@ -160,28 +149,23 @@ function requireSequence(state: FeedState, sequence: number): void {
   );
 }
 
-/** Where the first entry behind an identifier is, by bisection. */
-function firstAfter(
-  entries: readonly (readonly [string, unknown])[],
-  id: string,
-): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (entries[middle]![0] > id) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 /**
  * A page as JSON text. Written member by member: a JavaScript object would put
  * identifiers such as "10" first, and could not hold `__proto__` safely.
  */
-export function stringifyPage(page: StatePage): string {
+export function* stringifyPage(page: StatePage): Steps<string> {
+  const entries: string[] = [];
+  let length = 0;
+  for (const [id, state] of page.relationships) {
+    const entry = `${JSON.stringify(id)}:${JSON.stringify(state)}`;
+    entries.push(entry);
+    length += entry.length;
+    if (length < STEP_LENGTH) continue;
+    length = 0;
+    yield;
+  }
   return `{"issuer":${JSON.stringify(page.issuer)},` +
     `"last_sequence":${page.last_sequence},` +
-    `"by_relationship_id":{${page.relationships.join(",")}},` +
+    `"by_relationship_id":{${entries.join(",")}},` +
     `"next_cursor":${JSON.stringify(page.next_cursor)}}`;
 }

@@ -1,11 +1,16 @@
 /** From a verified issuer to an answer (PROTOCOL §5). @module */
 
 import {
-  check,
+  type AnswerLimits,
   type CheckAnswer,
+  checkSteps,
   type Continuity,
   type Freshness,
   type Question,
+  runInSlices,
+  runSteps,
+  type Steps,
+  warningsAbout,
 } from "@sig/core";
 import type { VerifiedIssuer } from "./verify_issuer.ts";
 
@@ -59,15 +64,46 @@ export interface AnswerBasis {
  * @throws {SigError} as core's `check`.
  */
 export function answerFrom(
+  verified: VerifiedIssuer,
+  question: IssuerQuestion,
+  basis: AnswerBasis,
+): CheckAnswer {
+  return runSteps(answerSteps(verified, question, basis, {}));
+}
+
+/** How {@linkcode answerInSlices} lets others in, and what it says at most. */
+export interface SliceOptions extends AnswerLimits {
+  /** Awaited between slices of a few milliseconds. */
+  readonly breathe: () => Promise<void>;
+}
+
+/**
+ * {@linkcode answerFrom} for a process that serves others: a subject of very
+ * many relationships is looked at in slices. Where there are few, which is the
+ * usual case, the answer comes at once and without a promise.
+ *
+ * @throws {SigError} as {@linkcode answerFrom}, at once.
+ */
+export function answerInSlices(
+  verified: VerifiedIssuer,
+  question: IssuerQuestion,
+  basis: AnswerBasis,
+  { breathe, ...limits }: SliceOptions,
+): CheckAnswer | Promise<CheckAnswer> {
+  return runInSlices(answerSteps(verified, question, basis, limits), breathe);
+}
+
+function* answerSteps(
   { state, source, warnings }: VerifiedIssuer,
   question: IssuerQuestion,
   { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
-): CheckAnswer {
+  limits: AnswerLimits,
+): Steps<CheckAnswer> {
   return {
-    ...check(state, { ...question, now }),
+    ...yield* checkSteps(state, { ...question, now }, limits),
     source,
     freshness: source === "https" ? freshness : null,
     continuity,
-    warnings,
+    warnings: warningsAbout(question.subject, warnings, state.history),
   };
 }

@@ -1,7 +1,11 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
-import type { CheckAnswer, FeedState } from "@sig/core";
-import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
+import type { AnswerLimits, CheckAnswer, FeedState } from "@sig/core";
+import {
+  answerFrom,
+  answerInSlices,
+  type IssuerQuestion,
+} from "./answer_from.ts";
 import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./check_issuer.ts";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
@@ -46,8 +50,13 @@ export interface ConsumerOptions
   readonly maxAge?: number | undefined;
   /** The clock; `() => new Date()` unless told. */
   readonly now?: (() => Date) | undefined;
-  /** Awaited now and then while a feed is verified; see `verifyFeed`. */
+  /**
+   * Awaited now and then while a feed is verified (see `verifyFeed`), and while
+   * a question about very many relationships is answered.
+   */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** What an answer says at most; everything unless told. */
+  readonly answerLimits?: AnswerLimits | undefined;
 }
 
 /** A question to a consumer. */
@@ -135,6 +144,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
   const now = options.now ?? (() => new Date());
   const waiting = checkWaitingLimits(options);
+  const { breathe, answerLimits } = options;
+  const slices = breathe && { ...answerLimits, breathe };
   const issuers = new KnownIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
@@ -201,11 +212,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         observation = await observeIssuer(issuer, bounds, askedAt);
         at = now();
       }
-      return answerFrom(observation.verified, question, {
-        now: at,
-        freshness: freshnessOf(observation, askedAt, bounds.maxAgeMs),
-        continuity: observation.continuity,
-      });
+      const { verified, continuity } = observation;
+      const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
+      const basis = { now: at, freshness, continuity };
+      return slices === undefined
+        ? answerFrom(verified, question, basis)
+        : await answerInSlices(verified, question, basis, slices);
     },
     wouldAsk(text, asked = {}) {
       const issuer = issuers.find(text);

@@ -19,7 +19,9 @@ export { isPublicAddress, isRefusedHostName } from "./address.ts";
 export {
   type AnswerBasis,
   answerFrom,
+  answerInSlices,
   type IssuerQuestion,
+  type SliceOptions,
 } from "./answer_from.ts";
 export {
   checkIssuer,

@@ -223,7 +223,6 @@ Deno.test("warnings of documents, transport and feed come together", async () =>
       {
         code: "subject_not_did",
         detail: "subject is not a DID",
-        pointer: "/subject",
         sequence: 1,
         line: 1,
       },

@@ -3,13 +3,15 @@
 import { SigError } from "./error.ts";
 import { isDigits, resolveMoment, type TimeQuestion } from "./moment.ts";
 import type { FeedState } from "./replay.ts";
-import { meets, parseRequirement, type Requirement } from "./requirement.ts";
+import { parseRequirement, type Requirement } from "./requirement.ts";
+import { RequirementIndex } from "./requirement_index.ts";
 import {
   type EffectiveStatus,
   type Moment,
   type Standing,
   standingOf,
 } from "./standing.ts";
+import { runSteps, STEP_UNITS, type Steps } from "./steps.ts";
 import {
   compareInstants,
   formatInstant,
@@ -81,6 +83,10 @@ export interface Explanation {
   readonly events: number;
   /** Every relationship of the subject. */
   readonly relationships: readonly ExplainedRelationship[];
+  /** Whether relationships were left out, to bound the answer. */
+  readonly truncated?: true;
+  /** How many there are; told when some were left out. */
+  readonly relationship_count?: number;
 }
 
 /** What core knows of an answer. */
@@ -99,6 +105,8 @@ export interface CheckResult {
   readonly issuer: string;
   /** Why not; empty on allow. */
   readonly reasons: readonly Reason[];
+  /** How many reasons are left out, where some are, to bound the answer. */
+  readonly reasons_left_out?: number;
   /** The clock when the answer was made. */
   readonly evaluated_at: string;
   /** As asked, or null. */
@@ -147,8 +155,12 @@ const MISSING = Object.freeze({
   relationship_id: "relationship_id_missing",
 });
 
-interface Judged extends Standing {
-  readonly met: readonly boolean[];
+/** How much an answer says at most; it rests upon everything all the same. */
+export interface AnswerLimits {
+  /** Relationships that are explained; all unless told. */
+  readonly maxExplained?: number;
+  /** Reasons of a deny; all unless told. */
+  readonly maxReasons?: number;
 }
 
 /**
@@ -175,6 +187,20 @@ interface Judged extends Standing {
  * time, `consistency_unavailable`.
  */
 export function check(state: FeedState, question: Question): CheckResult {
+  return runSteps(checkSteps(state, question));
+}
+
+/**
+ * {@linkcode check} in steps, for a process that serves others: a subject may
+ * have as many relationships as the feed has events.
+ *
+ * @throws {SigError} as {@linkcode check}, at the first step.
+ */
+export function* checkSteps(
+  state: FeedState,
+  question: Question,
+  { maxExplained = Infinity, maxReasons = Infinity }: AnswerLimits = {},
+): Steps<CheckResult> {
   const requirements = parseRequirements(question.require);
   if (question.subject === "") {
     throw new SigError(
@@ -184,8 +210,13 @@ export function check(state: FeedState, question: Question): CheckResult {
     );
   }
   const moment = resolveMoment(state, question);
-  const judged = judge(state, question.subject, requirements, moment);
-  const match = findMatch(judged);
+  const judging = new Judging(
+    requirements,
+    question.explain ? maxExplained : 0,
+    maxReasons,
+  );
+  yield* judge(state, question.subject, moment, judging);
+  const { match } = judging;
   return {
     decision: match ? "allow" : "deny",
     subject: question.subject,
@@ -193,14 +224,12 @@ export function check(state: FeedState, question: Question): CheckResult {
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
-    reasons: match ? [] : denyReasons(judged, requirements),
+    ...judging.denyReasons(),
     evaluated_at: formatInstant(instantOf(question.now)),
     at: question.at ?? null,
     as_of: asAsked(question.asOf),
-    not_after: isPast(question) ? null : notAfter(judged, match),
-    ...(question.explain
-      ? { explain: explain(judged, requirements, moment) }
-      : {}),
+    not_after: isPast(question) ? null : judging.notAfter,
+    ...(question.explain ? { explain: yield* judging.explain(moment) } : {}),
   };
 }
 
@@ -228,94 +257,152 @@ function isPast(question: Question): boolean {
   return question.at !== undefined || question.asOf !== undefined;
 }
 
-function judge(
-  state: FeedState,
+/** Looks at each relationship of the subject once. */
+function* judge(
+  { history }: FeedState,
   subject: string,
-  requirements: readonly Requirement[],
   moment: Moment,
-): Judged[] {
-  const judged: Judged[] = [];
-  for (const id of state.history.relationshipsOf(subject)) {
-    const standing = standingOf(state.history, id, moment);
-    if (standing?.state.subject !== subject) continue;
-    const met = requirements.map((each) => meets(standing.state, each));
-    judged.push({ ...standing, met });
+  judging: Judging,
+): Steps<void> {
+  let units = 0;
+  for (const id of history.relationshipsOf(subject)) {
+    const standing = standingOf(history, id, moment);
+    units += 1 + (history.versions.get(id)!.length >> 3);
+    if (standing?.state.subject === subject) {
+      units += standing.state.roles.length >> 3;
+      judging.add(standing);
+    }
+    if (units < STEP_UNITS) continue;
+    units = 0;
+    yield;
   }
-  return judged;
 }
 
-function findMatch(judged: readonly Judged[]): Judged | undefined {
-  const matches = judged.filter(({ status, met }) =>
-    status === "active" && met.every(Boolean)
-  );
-  return matches.length > 0 ? matches.reduce(later) : undefined;
-}
+/** What was seen of a subject's relationships; not all of them themselves. */
+class Judging {
+  /** Of those that meet everything and are active, the last spoken of. */
+  match: Standing | undefined;
+  readonly #requirements: readonly Requirement[];
+  readonly #index: RequirementIndex;
+  readonly #maxExplained: number;
+  readonly #maxReasons: number;
+  readonly #explained: Standing[] = [];
+  /** Of those that meet everything but are not active. */
+  readonly #inactive: Reason[] = [];
+  #count = 0;
+  #inactiveCount = 0;
+  /** The earliest start among those that meet everything. */
+  #begins: string | null = null;
+  /** Per distinct requirement: whether an active relationship meets it. */
+  readonly #metByActive: boolean[];
+  /** Per distinct requirement: the last spoken of that meets it. */
+  readonly #lastMeeting: (Standing | undefined)[];
 
-/** Of several, the one that the feed spoke of last is named. */
-function later(a: Judged, b: Judged): Judged {
-  return b.state.last_sequence > a.state.last_sequence ? b : a;
-}
-
-function denyReasons(
-  judged: readonly Judged[],
-  requirements: readonly Requirement[],
-): Reason[] {
-  if (judged.length === 0) return [{ code: "no_relationship" }];
-  const meeting = judged.filter(({ met }) => met.every(Boolean));
-  if (meeting.length > 0) return meeting.map((each) => statusReason(each));
-  const reasons: Reason[] = [];
-  for (const [i, requirement] of requirements.entries()) {
-    const candidates = judged.filter(({ met }) => met[i]);
-    if (candidates.some(({ status }) => status === "active")) continue;
-    const last = candidates.length > 0 ? candidates.reduce(later) : undefined;
-    reasons.push(
-      last
-        ? statusReason(last, requirement)
-        : { code: MISSING[requirement.key], requirement },
-    );
+  constructor(
+    requirements: readonly Requirement[],
+    maxExplained: number,
+    maxReasons: number,
+  ) {
+    this.#requirements = requirements;
+    this.#index = new RequirementIndex(requirements);
+    this.#maxExplained = maxExplained;
+    this.#maxReasons = maxReasons;
+    this.#metByActive = this.#index.distinct.map(() => false);
+    this.#lastMeeting = this.#index.distinct.map(() => undefined);
   }
-  return reasons.length > 0 ? reasons : [{ code: "requirements_split" }];
-}
 
-function statusReason(judged: Judged, requirement?: Requirement): Reason {
-  return {
-    // Never called for an active one: that would be a match.
-    code: judged.status as Exclude<EffectiveStatus, "active">,
-    relationship_id: judged.state.relationship_id,
-    sequence: judged.state.last_sequence,
-    ...(requirement ? { requirement } : {}),
-  };
-}
+  /** Takes the next relationship. */
+  add(standing: Standing): void {
+    this.#count++;
+    if (this.#explained.length < this.#maxExplained) {
+      this.#explained.push(standing);
+    }
+    const isActive = standing.status === "active";
+    const met = this.#index.metBy(standing.state);
+    for (const i of met) {
+      this.#metByActive[i] ||= isActive;
+      this.#lastMeeting[i] = later(this.#lastMeeting[i], standing);
+    }
+    if (met.length < this.#index.distinct.length) return;
+    if (isActive) this.match = later(this.match, standing);
+    else this.#addInactive(standing);
+  }
 
-/** Allow ends with its relationship; deny may end when a later one begins. */
-function notAfter(
-  judged: readonly Judged[],
-  match: Judged | undefined,
-): string | null {
-  if (match) return match.state.valid_until;
-  let first: string | null = null;
-  for (const { state, status, met } of judged) {
-    const from = state.valid_from;
-    if (status !== "not_yet_valid" || from === null) continue;
-    if (!met.every(Boolean)) continue;
+  #addInactive(standing: Standing): void {
+    this.#inactiveCount++;
+    if (this.#inactive.length < this.#maxReasons) {
+      this.#inactive.push(statusReason(standing));
+    }
+    const { valid_from: from } = standing.state;
+    if (standing.status !== "not_yet_valid" || from === null) return;
     if (
-      first === null ||
-      compareInstants(validInstant(from), validInstant(first)) < 0
-    ) first = from;
+      this.#begins === null ||
+      compareInstants(validInstant(from), validInstant(this.#begins)) < 0
+    ) this.#begins = from;
   }
-  return first;
-}
 
-function explain(
-  judged: readonly Judged[],
-  requirements: readonly Requirement[],
-  moment: Moment,
-): Explanation {
-  return {
-    judged_at: formatInstant(moment.instant),
-    tense: moment.tense,
-    events: moment.events,
-    relationships: judged.map(({ state, status, met }) => ({
+  /** Allow ends with its relationship; deny may end when a later one begins. */
+  get notAfter(): string | null {
+    return this.match ? this.match.state.valid_until : this.#begins;
+  }
+
+  /** Why not; empty on allow. */
+  denyReasons(): Pick<CheckResult, "reasons" | "reasons_left_out"> {
+    if (this.match) return { reasons: [] };
+    if (this.#count === 0) return { reasons: [{ code: "no_relationship" }] };
+    if (this.#inactiveCount > 0) {
+      const leftOut = this.#inactiveCount - this.#inactive.length;
+      return {
+        reasons: this.#inactive,
+        ...(leftOut > 0 ? { reasons_left_out: leftOut } : {}),
+      };
+    }
+    const reasons: Reason[] = [];
+    for (const [i, requirement] of this.#requirements.entries()) {
+      const place = this.#index.places[i]!;
+      if (this.#metByActive[place]) continue;
+      const last = this.#lastMeeting[place];
+      reasons.push(
+        last
+          ? statusReason(last, requirement)
+          : { code: MISSING[requirement.key], requirement },
+      );
+    }
+    return {
+      reasons: reasons.length > 0 ? reasons : [{ code: "requirements_split" }],
+    };
+  }
+
+  /** How each relationship was judged; the one that matched is among them. */
+  *explain(moment: Moment): Steps<Explanation> {
+    const { match } = this;
+    const shown = this.#explained;
+    if (match && shown.length > 0 && !shown.includes(match)) {
+      shown[shown.length - 1] = match;
+    }
+    const relationships: ExplainedRelationship[] = [];
+    let units = 0;
+    for (const standing of shown) {
+      relationships.push(this.#explainOne(standing));
+      units += this.#requirements.length + (standing.state.roles.length >> 3);
+      if (units < STEP_UNITS) continue;
+      units = 0;
+      yield;
+    }
+    return {
+      judged_at: formatInstant(moment.instant),
+      tense: moment.tense,
+      events: moment.events,
+      relationships,
+      ...(shown.length < this.#count
+        ? { truncated: true, relationship_count: this.#count }
+        : {}),
+    };
+  }
+
+  #explainOne({ state, status }: Standing): ExplainedRelationship {
+    const met = new Set(this.#index.metBy(state));
+    return {
       relationship_id: state.relationship_id,
       relationship_type: state.relationship_type,
       roles: state.roles,
@@ -323,10 +410,30 @@ function explain(
       valid_until: state.valid_until,
       effective_status: status,
       last_sequence: state.last_sequence,
-      requirements: requirements.map((each, i) => ({
+      requirements: this.#requirements.map((each, i) => ({
         ...each,
-        met: met[i]!,
+        met: met.has(this.#index.places[i]!),
       })),
-    })),
+    };
+  }
+}
+
+/** Of several, the one that the feed spoke of last is named. */
+function later(a: Standing | undefined, b: Standing): Standing {
+  return a === undefined || b.state.last_sequence > a.state.last_sequence
+    ? b
+    : a;
+}
+
+function statusReason(
+  { state, status }: Standing,
+  requirement?: Requirement,
+): Reason {
+  return {
+    // Never called for an active one: that would be a match.
+    code: status as Exclude<EffectiveStatus, "active">,
+    relationship_id: state.relationship_id,
+    sequence: state.last_sequence,
+    ...(requirement ? { requirement } : {}),
   };
 }

@@ -8,6 +8,7 @@ import {
   type EffectiveStatus,
   standingOf,
 } from "./standing.ts";
+import { runSteps, STEP_UNITS, type Steps } from "./steps.ts";
 import type { RelationshipState } from "./types.ts";
 
 /** Which part of a state. */
@@ -16,6 +17,31 @@ export interface DumpStateOptions extends TimeQuestion {
   readonly subject?: string | undefined;
   /** Only relationships that come to this at that time. */
   readonly status?: string | undefined;
+}
+
+/** Which relationships of a state. */
+export interface StatePartOptions extends DumpStateOptions {
+  /** Begin behind this relationship; at the first one unless told. */
+  readonly after?: string | undefined;
+  /** Relationships at most; all unless told. */
+  readonly limit?: number | undefined;
+  /**
+   * Characters of their texts at most, roughly, but one relationship at least;
+   * any number unless told.
+   */
+  readonly maxLength?: number | undefined;
+}
+
+/** Some of a state's relationships, in order. */
+export interface StatePart {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the last event that was looked at. */
+  readonly last_sequence: number;
+  /** By relationship_id, by code units. */
+  readonly entries: readonly (readonly [string, RelationshipState])[];
+  /** Whether more would follow. */
+  readonly hasMore: boolean;
 }
 
 /** A state, or a part of it, with its keys sorted. */
@@ -54,25 +80,87 @@ export function dumpState(
   state: FeedState,
   options: DumpStateOptions,
 ): StateDump {
-  const { subject } = options;
+  const { issuer, last_sequence, entries } = runSteps(
+    walkState(state, options),
+  );
+  return { issuer, last_sequence, by_relationship_id: new Map(entries) };
+}
+
+/** Characters of a state's names and fixed members, roughly. */
+const STATE_LENGTH = 300;
+/** Relationships of a subject up to which they are sorted by themselves. */
+const FEW = 256;
+
+/**
+ * {@linkcode dumpState} from one relationship on, in steps: a page costs as much
+ * as it goes past, once the state's identifiers are sorted.
+ *
+ * @throws {SigError} as {@linkcode dumpState}, at the first step.
+ */
+export function* walkState(
+  state: FeedState,
+  options: StatePartOptions,
+): Steps<StatePart> {
+  const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
   const moment = resolveMoment(state, options);
-  const ids = subject === undefined
-    ? state.history.versions.keys()
-    : state.history.relationshipsOf(subject);
-  const found = new Map<string, RelationshipState>();
-  for (const id of [...ids].sort(byCodeUnits)) {
+  const ids = yield* sortedIds(state, subject);
+  const entries: [string, RelationshipState][] = [];
+  let hasMore = false;
+  let length = 0;
+  let units = 0;
+  for (let i = after === undefined ? 0 : firstAfter(ids, after);; i++) {
+    const id = ids[i];
+    if (id === undefined) break;
+    if (units >= STEP_UNITS) {
+      units = 0;
+      yield;
+    }
+    units += 1 + (state.history.versions.get(id)!.length >> 3);
     const standing = standingOf(state.history, id, moment);
     if (!standing?.known) continue;
     if (subject !== undefined && standing.state.subject !== subject) continue;
     if (status !== undefined && standing.status !== status) continue;
-    found.set(id, standing.state);
+    const { roles } = standing.state;
+    units += roles.length >> 3;
+    length += STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    for (const role of roles) length += role.length + 3;
+    hasMore = entries.length === limit ||
+      entries.length > 0 && length > maxLength;
+    if (hasMore) break;
+    entries.push([id, standing.state]);
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
-    by_relationship_id: found,
+    entries,
+    hasMore,
   };
+}
+
+/** May name relationships of others, and of later events. */
+function* sortedIds(
+  { history }: FeedState,
+  subject: string | undefined,
+): Steps<readonly string[]> {
+  if (subject === undefined) return yield* history.sortedIds();
+  const ids = history.relationshipsOf(subject);
+  return ids.size > FEW
+    ? yield* history.sortedIds()
+    // Without a comparison of its own: by code units.
+    : [...ids].sort();
+}
+
+/** Where the first identifier behind another one is, by bisection. */
+function firstAfter(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ids[middle]! > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function parseStatus(status: string | undefined): EffectiveStatus | undefined {
@@ -83,10 +171,6 @@ function parseStatus(status: string | undefined): EffectiveStatus | undefined {
     `Cannot filter: status must be one of ${EFFECTIVE_STATUSES.join(", ")}`,
     { context: { pointer: "/status" } },
   );
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**

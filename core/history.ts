@@ -2,6 +2,8 @@
 
 import { isRevoke, isUpsert } from "./event.ts";
 import { unmatchedRevoke } from "./feed_rules.ts";
+import { SortedIds } from "./sorted_ids.ts";
+import type { Steps } from "./steps.ts";
 import { compareInstants, type Instant, validInstant } from "./timestamp.ts";
 import type {
   RelationshipRevokeEvent,
@@ -29,21 +31,39 @@ export interface FeedHistory {
   /** Versions of a relationship in the order of the feed. */
   readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
   /** Identifiers of the relationships that ever were about a subject. */
-  relationshipsOf(subject: string): ReadonlySet<string>;
+  relationshipsOf(subject: string): RelationshipIds;
+  /** Identifiers of all relationships, by code units; sorted when first asked. */
+  sortedIds(): Steps<readonly string[]>;
   /** `issued_at` of an event that was replayed. */
   issuedAt(sequence: number): Instant;
   /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
   prefixAt(instant: Instant): number;
+  /** Whom an event that was warned about is about; nobody for other events. */
+  subjectsWarnedAt(sequence: number): readonly string[];
 }
+
+/** Identifiers, each once. */
+export interface RelationshipIds extends Iterable<string> {
+  /** How many. */
+  readonly size: number;
+}
+
+/** Events of one block, whose latest instant is kept. */
+const BLOCK_EVENTS = 1_024;
+const NOBODY: readonly string[] = Object.freeze([]);
 
 /** Collects a {@linkcode FeedHistory}. */
 export class HistoryBuilder implements FeedHistory {
   readonly #versions = new Map<string, RelationshipVersion[]>();
-  /** With repetitions, where a subject went and came back. */
-  readonly #bySubject = new Map<string, string[]>();
+  /** A set only where a relationship came from another subject, or back. */
+  readonly #bySubject = new Map<string, string[] | Set<string>>();
+  readonly #sorted = new SortedIds(this.#versions);
+  readonly #warnedAt = new Map<number, readonly string[]>();
   // Two number arrays instead of an object an event.
   readonly #seconds: number[] = [];
   readonly #nanoseconds: number[] = [];
+  /** The latest instant up to the end of each full block. */
+  readonly #latest: Instant[] = [];
 
   /** Starts empty, or as a copy of the first `events` events of another. */
   constructor(start?: { from: HistoryBuilder; events: number }) {
@@ -55,18 +75,34 @@ export class HistoryBuilder implements FeedHistory {
     }
     // May name relationships of later events too: they have no version here.
     for (const [name, ids] of from.#bySubject) {
-      this.#bySubject.set(name, [...ids]);
+      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [...ids]);
     }
     this.#seconds = from.#seconds.slice(0, events);
     this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const [sequence, subjects] of from.#warnedAt) {
+      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
+    }
   }
 
   get versions(): ReadonlyMap<string, readonly RelationshipVersion[]> {
     return this.#versions;
   }
 
-  relationshipsOf(subject: string): ReadonlySet<string> {
-    return new Set(this.#bySubject.get(subject));
+  relationshipsOf(subject: string): RelationshipIds {
+    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    // Never a copy: it may be all relationships of the feed.
+    return ids instanceof Set
+      ? ids
+      : { size: ids.length, [Symbol.iterator]: () => ids.values() };
+  }
+
+  sortedIds(): Steps<readonly string[]> {
+    return this.#sorted.sorted();
+  }
+
+  subjectsWarnedAt(sequence: number): readonly string[] {
+    return this.#warnedAt.get(sequence) ?? NOBODY;
   }
 
   issuedAt(sequence: number): Instant {
@@ -79,7 +115,16 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   prefixAt(instant: Instant): number {
-    let events = 0;
+    // The latest instants never go back, so that the block is bisected.
+    let low = 0;
+    let high = this.#latest.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareInstants(this.#latest[middle]!, instant) <= 0) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    let events = low * BLOCK_EVENTS;
     while (
       events < this.#seconds.length &&
       compareInstants(this.issuedAt(events + 1), instant) <= 0
@@ -87,11 +132,22 @@ export class HistoryBuilder implements FeedHistory {
     return events;
   }
 
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event: SigEvent | UnknownEvent): void {
+    const { sequence, subject, relationship_id: id } = event;
+    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
+    this.#warnedAt.set(
+      sequence,
+      before === subject ? [subject] : [subject, before],
+    );
+  }
+
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void {
     const issuedAt = validInstant(event.issued_at);
     this.#seconds.push(issuedAt.seconds);
     this.#nanoseconds.push(issuedAt.nanoseconds);
+    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
     if (!applies || (!isUpsert(event) && !isRevoke(event))) return;
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
@@ -106,12 +162,28 @@ export class HistoryBuilder implements FeedHistory {
       : { state, issuedAt };
     if (versions) versions.push(version);
     else this.#versions.set(id, [version]);
-    if (before?.subject !== state.subject) this.#index(state.subject, id);
+    if (before?.subject === state.subject) return;
+    this.#index(state.subject, id, before !== undefined);
   }
 
-  #index(subject: string, id: string): void {
+  #endBlock(): void {
+    let latest = this.#latest.at(-1);
+    const to = this.#seconds.length;
+    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      const issuedAt = this.issuedAt(sequence);
+      if (latest === undefined || compareInstants(issuedAt, latest) > 0) {
+        latest = issuedAt;
+      }
+    }
+    this.#latest.push(latest!);
+  }
+
+  /** One that was about somebody else may have been about this one before. */
+  #index(subject: string, id: string, mayRepeat: boolean): void {
     const ids = this.#bySubject.get(subject);
     if (ids === undefined) this.#bySubject.set(subject, [id]);
+    else if (ids instanceof Set) ids.add(id);
+    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
     else ids.push(id);
   }
 }

@@ -38,9 +38,11 @@
  */
 export { decodeBase64UrlStrict } from "./base64url.ts";
 export {
+  type AnswerLimits,
   check,
   type CheckAnswer,
   type CheckResult,
+  checkSteps,
   type Continuity,
   type DenyReason,
   type ExplainedRelationship,
@@ -64,7 +66,10 @@ export {
   dumpState,
   type DumpStateOptions,
   type StateDump,
+  type StatePart,
+  type StatePartOptions,
   stringifyDump,
+  walkState,
 } from "./dump_state.ts";
 export {
   type ErrorContext,
@@ -92,13 +97,18 @@ export {
 } from "./event.ts";
 export { type Accepted, FeedRules, type ReplayOptions } from "./feed_rules.ts";
 export { isDid, isIdentifier, isObject } from "./fields.ts";
-export type { FeedHistory, RelationshipVersion } from "./history.ts";
+export type {
+  FeedHistory,
+  RelationshipIds,
+  RelationshipVersion,
+} from "./history.ts";
 export {
   JsonError,
   type JsonFault,
   type ParsedJson,
   parseJson,
   type ParseJsonOptions,
+  parseJsonSteps,
   parseJsonWithSpelling,
 } from "./json.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -123,6 +133,7 @@ export {
   type RequirementKey,
 } from "./requirement.ts";
 export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./standing.ts";
+export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./steps.ts";
 export {
   addSeconds,
   compareInstants,
@@ -132,6 +143,7 @@ export {
   parseTimestamp,
 } from "./timestamp.ts";
 export * from "./types.ts";
+export { MAX_ANSWER_WARNINGS, warningsAbout } from "./warnings.ts";
 export type {
   StandardIssue,
   StandardProps,

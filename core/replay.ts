@@ -8,6 +8,7 @@ import type {
   UnknownEvent,
   Warning,
 } from "./types.ts";
+import { leftOut } from "./warnings.ts";
 
 /** What a feed says, after its last event. */
 export interface FeedState {
@@ -21,7 +22,7 @@ export interface FeedState {
   readonly history: FeedHistory;
 }
 
-/** More warnings than a person reads; the rest is dropped, to bound memory. */
+/** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
 
 /**
@@ -40,15 +41,20 @@ export class Replay {
   readonly #rules: FeedRules;
   readonly #history = new HistoryBuilder();
   readonly #warnings: Warning[] = [];
+  #leftOut = 0;
 
   /** Starts before the first event. */
   constructor(options: ReplayOptions = {}) {
     this.#rules = new FeedRules(options);
   }
 
-  /** What was odd so far; the first 1,000. */
+  /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings(): readonly Warning[] {
-    return this.#warnings;
+    if (this.#leftOut === 0) return this.#warnings;
+    return [
+      ...this.#warnings,
+      leftOut(`${this.#leftOut} more about any event`),
+    ];
   }
 
   /** Sequence of the last event applied. */
@@ -63,11 +69,28 @@ export class Replay {
    */
   apply(event: SigEvent | UnknownEvent, line?: number): void {
     const { applies, warnings } = this.#rules.accept(event);
+    for (const warning of warnings) this.#warn(warning, event, line);
     this.#history.add(event, applies);
-    for (const warning of warnings) {
-      if (this.#warnings.length === MAX_WARNINGS) break;
-      this.#warnings.push(line === undefined ? warning : { ...warning, line });
+  }
+
+  #warn(
+    { code, detail, sequence }: Warning,
+    event: SigEvent | UnknownEvent,
+    line: number | undefined,
+  ): void {
+    if (this.#warnings.length === MAX_WARNINGS) {
+      this.#leftOut++;
+      return;
     }
+    this.#history.warnAt(event);
+    // These members and no others: what writers are told besides is not part
+    // of an answer.
+    this.#warnings.push({
+      code,
+      detail,
+      ...(sequence === undefined ? {} : { sequence }),
+      ...(line === undefined ? {} : { line }),
+    });
   }
 
   /**

@@ -233,6 +233,8 @@ Deno.test("a state that was not replayed is a programmer's mistake", () => {
       relationshipsOf: () => new Set<string>(),
       issuedAt: () => ({ seconds: 0, nanoseconds: 0 }),
       prefixAt: () => 0,
+      sortedIds: () => history.sortedIds(),
+      subjectsWarnedAt: () => [],
     },
   };
   assertThrows(
@@ -247,16 +249,15 @@ Deno.test("a running replay tells lines with its warnings, and bounds them", () 
   for (let i = 1; i <= 1_100; i++) {
     run.apply(upsert(i, { subject: "alice", issued_at: day(1) }), i + 1);
   }
-  assertEquals(run.warnings.length, 1_000);
+  assertEquals(run.warnings.length, 1_001);
   assertEquals(
     run.warnings[6],
     {
       code: "subject_not_did",
       detail: "subject is not a DID",
       sequence: 7,
-      pointer: "/subject",
       line: 8,
-    } as unknown as typeof run.warnings[0],
+    },
   );
   assertEquals(run.lastSequence, 1_100);
 });

@@ -45,42 +45,53 @@ export function standingOf(
   relationshipId: string,
   moment: Moment,
 ): Standing | undefined {
-  const all = history.versions.get(relationshipId);
-  if (all === undefined) return undefined;
-  const versions = all.at(-1)!.state.last_sequence <= moment.events
-    ? all
-    : all.filter((version) => version.state.last_sequence <= moment.events);
-  if (versions.length === 0) return undefined;
+  const versions = history.versions.get(relationshipId);
+  if (versions === undefined) return undefined;
+  const count = countUntil(versions, moment.events);
+  if (count === 0) return undefined;
   return moment.tense === "now"
-    ? standingNow(versions, moment.instant)
-    : standingThen(versions, moment.instant);
+    ? standingNow(versions[count - 1]!, moment.instant)
+    : standingThen(versions, count, moment.instant);
+}
+
+/** How many versions the first `events` events left, by bisection. */
+export function countUntil(
+  versions: readonly RelationshipVersion[],
+  events: number,
+): number {
+  let low = 0;
+  let high = versions.length;
+  // Mostly all of them.
+  if (versions[high - 1]!.state.last_sequence <= events) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (versions[middle]!.state.last_sequence <= events) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** A revoke counts from the moment it is seen: fail closed. */
 function standingNow(
-  versions: readonly RelationshipVersion[],
+  { state }: RelationshipVersion,
   instant: Instant,
 ): Standing {
-  const { state } = versions.at(-1)!;
   const status = state.status === "revoked"
     ? "revoked"
     : validity(state, instant);
   return { state, status, known: true };
 }
 
+/** Of the first `count` versions; nothing is copied, there may be very many. */
 function standingThen(
   versions: readonly RelationshipVersion[],
+  count: number,
   instant: Instant,
 ): Standing {
-  const at = versions.findLastIndex((version) =>
-    compareInstants(version.issuedAt, instant) <= 0
-  );
-  const revokes = at < 0 ? versions : versions.slice(at + 1);
-  const revoke = revokes.find(({ endsEarlierFrom }) =>
-    endsEarlierFrom !== undefined &&
-    compareInstants(endsEarlierFrom, instant) <= 0
-  );
-  if (at < 0) return beforeFirst(versions, instant, revoke);
+  let at = count - 1;
+  while (at >= 0 && compareInstants(versions[at]!.issuedAt, instant) > 0) at--;
+  const revoke = findRevoke(versions, at + 1, count, instant);
+  if (at < 0) return beforeFirst(versions[0]!, instant, revoke);
   const { state } = versions[at]!;
   if (state.status === "revoked") {
     return { state, status: "revoked", known: true };
@@ -89,13 +100,29 @@ function standingThen(
   return { state, status: validity(state, instant), known: true };
 }
 
+/** The first revoke in a range that had ended what was before it by then. */
+function findRevoke(
+  versions: readonly RelationshipVersion[],
+  from: number,
+  to: number,
+  instant: Instant,
+): RelationshipVersion | undefined {
+  for (let i = from; i < to; i++) {
+    const { endsEarlierFrom } = versions[i]!;
+    if (
+      endsEarlierFrom !== undefined &&
+      compareInstants(endsEarlierFrom, instant) <= 0
+    ) return versions[i];
+  }
+  return undefined;
+}
+
 /** A start that was recorded later: the first upsert, if it names one. */
 function beforeFirst(
-  versions: readonly RelationshipVersion[],
+  { state }: RelationshipVersion,
   instant: Instant,
   revoke: RelationshipVersion | undefined,
 ): Standing {
-  const { state } = versions[0]!;
   const { valid_from: from } = state;
   const begun = from !== null &&
     compareInstants(validInstant(from), instant) <= 0;

@@ -263,7 +263,8 @@ export type WarningCode =
   | "effective_at_future"
   | "unknown_event_ignored"
   | "field_over_limit"
-  | "history_was_inconsistent";
+  | "history_was_inconsistent"
+  | "warnings_left_out";
 
 /** Something odd that does not make a feed invalid. */
 export interface Warning {

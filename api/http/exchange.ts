@@ -69,10 +69,14 @@ export class Exchange {
    * The body as strict JSON. When it is there, the request takes a place.
    *
    * @param maxBytes Bytes at most.
+   * @param breathe Awaited between slices of parsing a large one.
    * @throws {SigError} `unsupported_media_type`, `body_too_large`,
    * `request_timeout`, `invalid_json`, `overloaded`.
    */
-  async readJson(maxBytes: number): Promise<unknown> {
+  async readJson(
+    maxBytes: number,
+    breathe?: () => Promise<void>,
+  ): Promise<unknown> {
     const { flow, bodyTimeoutMs } = this.#context;
     this.#isBodyOnItsWay = true;
     return await readJsonBody(this.request, {
@@ -84,7 +88,7 @@ export class Exchange {
         this.#isBodyOnItsWay = false;
         flow.enter();
       },
-    });
+    }, breathe);
   }
 
   /**

@@ -106,7 +106,7 @@ function evaluationRoute(context: AuthzenContext): Operation {
     examples: EVALUATION_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await readBody(exchange);
+      const body = await readBody(exchange, context.breathe);
       return exchange.json(await evaluate(body, contextOf(exchange, context)));
     },
   };
@@ -135,7 +135,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,
     async handle(exchange) {
-      const body = await readBody(exchange);
+      const body = await readBody(exchange, context.breathe);
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
@@ -156,9 +156,12 @@ function evaluationsRoute(context: AuthzenContext): Operation {
 }
 
 /** The body; what is no JSON by its type is 400 here (AuthZEN §10.1.2). */
-async function readBody(exchange: Exchange): Promise<unknown> {
+async function readBody(
+  exchange: Exchange,
+  breathe: () => Promise<void>,
+): Promise<unknown> {
   try {
-    return await exchange.readJson(MAX_BODY_BYTES);
+    return await exchange.readJson(MAX_BODY_BYTES, breathe);
   } catch (error) {
     if (!isSigError(error, "unsupported_media_type")) throw error;
     const { message, context } = error;

@@ -6,7 +6,6 @@ import { answerCheck, type AnswerContext } from "../answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../out_of_place.ts";
-import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import { readCheck, type RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
@@ -44,7 +43,10 @@ export function createCheckRoute(
       ...FETCH_CODES,
     ],
     async handle(exchange) {
-      const body = await readFeedBody(exchange, context.breathe);
+      const body = await exchange.readJson(
+        MAX_FEED_BODY_BYTES,
+        context.breathe,
+      );
       const request = readCheck(schemas, body);
       const ownContext = { ...context, ...outOfPlace(context, exchange) };
       if (!("checks" in request)) {

@@ -1,9 +1,9 @@
 /** `POST /v1/dump-state` (INTERFACES §3). @module */
 
+import { runInSlices } from "@sig/core";
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../out_of_place.ts";
-import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
@@ -16,7 +16,7 @@ export function createDumpStateRoute(
   { now, breathe, ...sources }: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
-  const pages = createStatePages(now);
+  const pages = createStatePages({ now, breathe });
   return {
     method: "POST",
     path: "/v1/dump-state",
@@ -24,7 +24,7 @@ export function createDumpStateRoute(
     tag: "questions",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at 4,194,304 characters. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
@@ -39,7 +39,7 @@ export function createDumpStateRoute(
       ...FETCH_CODES,
     ],
     async handle(exchange) {
-      const body = await readFeedBody(exchange, breathe);
+      const body = await exchange.readJson(MAX_FEED_BODY_BYTES, breathe);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
       const { consumer, inline } = outOfPlace(sources, exchange);
@@ -49,7 +49,9 @@ export function createDumpStateRoute(
         })
         : (await inline.verify(request.feed)).state;
       const page = await pages.page(request, cursor, state);
-      return exchange.reply(stringifyPage(page), { type: "application/json" });
+      // Many pages may have waited for the same thing, and go on together.
+      const text = await runInSlices(stringifyPage(page), breathe);
+      return exchange.reply(text, { type: "application/json" });
     },
   };
 }

@@ -3,7 +3,6 @@
 import { type AnswerContext, sourceOf } from "../answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../out_of_place.ts";
-import { readFeedBody } from "../read_feed_body.ts";
 import { readAs } from "../schema/faults.ts";
 import type { RequestSchemas } from "../schema/requests.ts";
 import { refTo } from "../schema/schema.ts";
@@ -32,7 +31,7 @@ export function createVerifyRoute(
     examples: VERIFY_EXAMPLES,
     codes: [...SOURCE_CODES, ...FETCH_CODES],
     async handle(exchange) {
-      const body = await readFeedBody(exchange, breathe);
+      const body = await exchange.readJson(MAX_FEED_BODY_BYTES, breathe);
       const request = readAs(schemas.verify, body);
       const { consumer, inline } = outOfPlace(sources, exchange);
       return exchange.json(

@@ -4,6 +4,7 @@ import {
   EFFECTIVE_STATUSES,
   ERROR_CODES,
   type JsonValue,
+  MAX_ANSWER_WARNINGS,
   REASON_CODES,
   RELATIONSHIP_TYPES,
   REQUIREMENT_KEYS,
@@ -59,6 +60,13 @@ const SOURCE = told(
   "Where the bytes came from: a proof of origin only when `https`.",
 );
 const WARNINGS = listOf(refTo("Warning"), "What was odd.");
+const ANSWER_WARNINGS = {
+  ...listOf(
+    refTo("Warning"),
+    "What was odd about the subject or the feed as a whole.",
+  ),
+  maxItems: MAX_ANSWER_WARNINGS,
+};
 
 const RELATIONSHIP = exactly(
   "What the feed says of one relationship.",
@@ -170,9 +178,15 @@ const CHECK_ANSWER = exactly(
     source: SOURCE,
     freshness: told(orNull(refTo("Freshness")), "Null for `inline`."),
     continuity: CONTINUITY,
-    warnings: WARNINGS,
+    warnings: ANSWER_WARNINGS,
   },
-  { explain: refTo("Explanation") },
+  {
+    reasons_left_out: told(
+      COUNT,
+      "How many reasons are left out, where there are more than 100.",
+    ),
+    explain: refTo("Explanation"),
+  },
 );
 
 const VERIFY_REPORT: JsonSchema = {
@@ -279,7 +293,7 @@ const DECISION = exactly("A decision as AuthZEN says it.", {
     not_after: orNull(INSTANT),
     freshness: orNull(refTo("Freshness")),
     continuity: CONTINUITY,
-    warnings: WARNINGS,
+    warnings: ANSWER_WARNINGS,
   }, { explain: refTo("Explanation") }),
 });
 

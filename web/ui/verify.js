@@ -243,6 +243,11 @@ function parseJsonWithSpelling(input, options = {}) {
     decimals: Array.from(scan.decimals, toStep)
   };
 }
+var STEP_CHARACTERS = 16 * 1024;
+var NAME_CHARACTERS = 64;
+var MAX_NAMES_LENGTH = 1024 * 1024;
+var SHORT_STRING = 64;
+var MAX_NUMBER_LENGTH = 1024;
 function decode(input) {
   if (typeof input !== "string") {
     try {
@@ -256,12 +261,12 @@ function decode(input) {
   }
   return input;
 }
-function parseSyntax(text2) {
+function parseSyntax(text2, positionOf = (at) => at) {
   try {
     return JSON.parse(text2);
   } catch (error) {
     const at = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)?.[1];
-    throw new JsonError("syntax", "", `syntax error${at === void 0 ? "" : ` at character ${at}`}`);
+    throw new JsonError("syntax", "", `syntax error${at === void 0 ? "" : ` at character ${positionOf(Number(at))}`}`);
   }
 }
 var QUOTE = 34;
@@ -271,6 +276,7 @@ var COLON = 58;
 var BACKSLASH = 92;
 var SAFE_DIGITS = 15;
 var MAX_POINTER_LENGTH = 512;
+var LONE_SURROGATE = "a string holds a lone surrogate";
 var NO_DECIMALS = Object.freeze([]);
 function countPlainNames(text2, maxDepth, maxValues) {
   if (text2.includes("\\")) return -1;
@@ -327,6 +333,12 @@ var Scan = class {
   #maxDepth;
   #maxValues;
   #escapes;
+  /** Where strings are put that are built by themselves. */
+  #long;
+  #at = 0;
+  /** The first quote of the string that it is in; -1 outside of strings. */
+  #open = -1;
+  #namesLength = 0;
   /** Per open bracket: the names seen in an object, the index in an array. */
   #names = [];
   #places = [];
@@ -335,7 +347,8 @@ var Scan = class {
   #values = 1;
   /** Whether it ended before the text did. */
   isBrokenOff = false;
-  constructor(text2, maxDepth, maxValues) {
+  constructor(text2, maxDepth, maxValues, long) {
+    this.#long = long;
     this.#text = text2;
     this.#maxDepth = maxDepth;
     this.#maxValues = maxValues;
@@ -345,16 +358,35 @@ var Scan = class {
   get startsWithBrace() {
     return /^[ \t\n\r]*\{/.test(this.#text);
   }
+  /** The first fault so far. */
+  get fault() {
+    return this.#fault;
+  }
   /** The first fault; too much depth or too many values end the scan. */
   run() {
+    this.advance(Infinity);
+    return this.#fault;
+  }
+  /** Goes on for about so many characters; true when it is at its end. */
+  advance(characters) {
     const text2 = this.#text;
-    for (let i = 0; i < text2.length; ) {
+    let i = this.#at;
+    let stop = Math.min(text2.length, i + characters);
+    while (i < stop) {
+      if (this.#open >= 0) {
+        i = this.#goOnString(i, stop);
+        if (this.isBrokenOff) return true;
+        if (this.#open < 0) stop -= NAME_CHARACTERS;
+        continue;
+      }
       const c = text2.charCodeAt(i);
       if (c === QUOTE) {
-        i = this.#string(i);
+        if (this.#long === void 0) i = this.#string(i);
+        else this.#open = i++;
       } else if (c === 123 || c === 91) {
         if (this.#places.length === this.#maxDepth) {
-          return this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
+          this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
+          return true;
         }
         if (++this.#values > this.#maxValues) return this.#tooMany();
         this.#names.push(c === 123 ? new Names() : void 0);
@@ -366,6 +398,7 @@ var Scan = class {
         i++;
       } else if (c === MINUS || c >= 48 && c <= 57) {
         i = this.#number(i);
+        if (this.isBrokenOff) return true;
       } else {
         if (c === COMMA) {
           if (++this.#values > this.#maxValues) return this.#tooMany();
@@ -374,14 +407,31 @@ var Scan = class {
         i++;
       }
     }
-    return this.#fault;
+    this.#at = i;
+    return i >= text2.length;
+  }
+  /** Goes on inside of a string, up to its end or until it is time to stop. */
+  #goOnString(from, stop) {
+    const text2 = this.#text;
+    let i = from;
+    for (; i < stop; i++) {
+      const c = text2.charCodeAt(i);
+      if (c === BACKSLASH) i++;
+      else if (c === QUOTE) {
+        const start = this.#open;
+        this.#open = -1;
+        this.#endString(start, i);
+        return i + 1;
+      }
+    }
+    return i;
   }
   #nextItem() {
     const top = this.#places.length - 1;
     const place = this.#places[top];
     if (typeof place === "number") this.#places[top] = place + 1;
   }
-  /** Passes over a string; it is a name where a colon follows in an object. */
+  /** Passes over a string. */
   #string(start) {
     const text2 = this.#text;
     let end = text2.indexOf('"', start + 1);
@@ -391,17 +441,36 @@ var Scan = class {
       }
     }
     if (end === -1) return text2.length;
+    this.#endString(start, end);
+    return end + 1;
+  }
+  /** Looks at a string; it is a name where a colon follows in an object. */
+  #endString(start, end) {
+    const text2 = this.#text;
     const names = this.#names.at(-1);
     if (names !== void 0 && this.#isName(end + 1)) {
       const raw = text2.slice(start + 1, end);
+      this.#namesLength += raw.length;
+      if (this.#long && this.#namesLength > MAX_NAMES_LENGTH) {
+        this.#breakOff("values", `more than ${MAX_NAMES_LENGTH} characters of names`);
+        return;
+      }
       const name = this.#escapes && raw.includes("\\") ? unescape(raw) : raw;
       this.#places[this.#places.length - 1] = name;
       if (!names.add(name)) this.#report("duplicate", "a member stands twice");
+    } else if (this.#long && end - start > SHORT_STRING) {
+      this.#long.push({
+        start,
+        end,
+        places: [
+          ...this.#places
+        ]
+      });
+      return;
     }
     if (this.#escapes && !this.#isWellFormed(start, end)) {
-      this.#report("string", "a string holds a lone surrogate");
+      this.#report("string", LONE_SURROGATE);
     }
-    return end + 1;
   }
   #isName(after) {
     const text2 = this.#text;
@@ -426,6 +495,11 @@ var Scan = class {
       }
       integer = false;
     }
+    if (this.#long && i - start > MAX_NUMBER_LENGTH) {
+      const message = `a number of more than ${MAX_NUMBER_LENGTH} characters`;
+      this.#breakOff("number", message);
+      return i;
+    }
     if (!integer || text2.charCodeAt(start) === MINUS) {
       const [name] = this.#places;
       if (this.#places.length === 1 && typeof name === "string") {
@@ -444,26 +518,30 @@ var Scan = class {
     return i;
   }
   #tooMany() {
-    return this.#breakOff("values", `more than ${this.#maxValues} values`);
+    this.#breakOff("values", `more than ${this.#maxValues} values`);
+    return true;
   }
   #breakOff(fault3, message) {
     this.isBrokenOff = true;
-    return new JsonError(fault3, this.#pointer(), message);
+    this.#fault = new JsonError(fault3, this.#pointer(), message);
   }
   #report(fault3, message) {
     this.#fault ??= new JsonError(fault3, this.#pointer(), message);
     return this.#fault;
   }
   #pointer() {
-    let pointer = "";
-    for (const place of this.#places) {
-      const longer = pointer + toStep(place);
-      if (longer.length > MAX_POINTER_LENGTH) break;
-      pointer = longer;
-    }
-    return pointer;
+    return toPointer(this.#places);
   }
 };
+function toPointer(places) {
+  let pointer = "";
+  for (const place of places) {
+    const longer = pointer + toStep(place);
+    if (longer.length > MAX_POINTER_LENGTH) break;
+    pointer = longer;
+  }
+  return pointer;
+}
 var Names = class {
   #list = [];
   #set;
@@ -1059,6 +1137,63 @@ function meets(state, { key, value }) {
   }
 }
 
+// core/requirement_index.ts
+var FEW_ROLES = 2;
+var RequirementIndex = class {
+  /** Each requirement once. */
+  distinct;
+  /** For each requirement of the question, its place in `distinct`. */
+  places;
+  #roles = /* @__PURE__ */ new Map();
+  #others;
+  /** Per distinct requirement: the last look that found it met. */
+  #metIn;
+  #look = 0;
+  constructor(requirements) {
+    const distinct = /* @__PURE__ */ new Map();
+    const kept = [];
+    this.places = requirements.map((each) => {
+      const name = `${each.key}=${each.value}`;
+      const known = distinct.get(name);
+      if (known !== void 0) return known;
+      distinct.set(name, kept.length);
+      return kept.push(each) - 1;
+    });
+    this.distinct = kept;
+    const others = [];
+    for (const [i, each] of kept.entries()) {
+      if (each.key === "role") this.#roles.set(each.value, i);
+      else others.push([
+        each,
+        i
+      ]);
+    }
+    this.#others = others;
+    this.#metIn = kept.map(() => 0);
+  }
+  /** Places in `distinct` of what the relationship meets, each once. */
+  metBy(state) {
+    this.#look++;
+    const met = [];
+    for (const [requirement, i] of this.#others) {
+      if (meets(state, requirement)) met.push(i);
+    }
+    if (this.#roles.size <= FEW_ROLES) {
+      for (const [role, i] of this.#roles) {
+        if (state.roles.includes(role)) met.push(i);
+      }
+      return met;
+    }
+    for (const role of state.roles) {
+      const i = this.#roles.get(role);
+      if (i === void 0 || this.#metIn[i] === this.#look) continue;
+      this.#metIn[i] = this.#look;
+      met.push(i);
+    }
+    return met;
+  }
+};
+
 // core/standing.ts
 var EFFECTIVE_STATUSES = Object.freeze([
   "active",
@@ -1067,14 +1202,24 @@ var EFFECTIVE_STATUSES = Object.freeze([
   "not_yet_valid"
 ]);
 function standingOf(history, relationshipId, moment) {
-  const all = history.versions.get(relationshipId);
-  if (all === void 0) return void 0;
-  const versions = all.at(-1).state.last_sequence <= moment.events ? all : all.filter((version) => version.state.last_sequence <= moment.events);
-  if (versions.length === 0) return void 0;
-  return moment.tense === "now" ? standingNow(versions, moment.instant) : standingThen(versions, moment.instant);
+  const versions = history.versions.get(relationshipId);
+  if (versions === void 0) return void 0;
+  const count = countUntil(versions, moment.events);
+  if (count === 0) return void 0;
+  return moment.tense === "now" ? standingNow(versions[count - 1], moment.instant) : standingThen(versions, count, moment.instant);
 }
-function standingNow(versions, instant2) {
-  const { state } = versions.at(-1);
+function countUntil(versions, events) {
+  let low = 0;
+  let high = versions.length;
+  if (versions[high - 1].state.last_sequence <= events) return high;
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (versions[middle].state.last_sequence <= events) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+function standingNow({ state }, instant2) {
   const status = state.status === "revoked" ? "revoked" : validity(state, instant2);
   return {
     state,
@@ -1082,11 +1227,11 @@ function standingNow(versions, instant2) {
     known: true
   };
 }
-function standingThen(versions, instant2) {
-  const at = versions.findLastIndex((version) => compareInstants(version.issuedAt, instant2) <= 0);
-  const revokes = at < 0 ? versions : versions.slice(at + 1);
-  const revoke = revokes.find(({ endsEarlierFrom }) => endsEarlierFrom !== void 0 && compareInstants(endsEarlierFrom, instant2) <= 0);
-  if (at < 0) return beforeFirst(versions, instant2, revoke);
+function standingThen(versions, count, instant2) {
+  let at = count - 1;
+  while (at >= 0 && compareInstants(versions[at].issuedAt, instant2) > 0) at--;
+  const revoke = findRevoke(versions, at + 1, count, instant2);
+  if (at < 0) return beforeFirst(versions[0], instant2, revoke);
   const { state } = versions[at];
   if (state.status === "revoked") {
     return {
@@ -1102,8 +1247,14 @@ function standingThen(versions, instant2) {
     known: true
   };
 }
-function beforeFirst(versions, instant2, revoke) {
-  const { state } = versions[0];
+function findRevoke(versions, from, to, instant2) {
+  for (let i = from; i < to; i++) {
+    const { endsEarlierFrom } = versions[i];
+    if (endsEarlierFrom !== void 0 && compareInstants(endsEarlierFrom, instant2) <= 0) return versions[i];
+  }
+  return void 0;
+}
+function beforeFirst({ state }, instant2, revoke) {
   const { valid_from: from } = state;
   const begun = from !== null && compareInstants(validInstant(from), instant2) <= 0;
   if (!begun) return {
@@ -1138,6 +1289,15 @@ function validity({ valid_from, valid_until }, instant2) {
   return "active";
 }
 
+// core/steps.ts
+var STEP_UNITS = 256;
+function runSteps(steps) {
+  for (; ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 // core/check.ts
 var MISSING = Object.freeze({
   relationship: "relationship_type_missing",
@@ -1145,6 +1305,9 @@ var MISSING = Object.freeze({
   relationship_id: "relationship_id_missing"
 });
 function check(state, question) {
+  return runSteps(checkSteps(state, question));
+}
+function* checkSteps(state, question, { maxExplained = Infinity, maxReasons = Infinity } = {}) {
   const requirements = parseRequirements(question.require);
   if (question.subject === "") {
     throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
@@ -1154,8 +1317,9 @@ function check(state, question) {
     });
   }
   const moment = resolveMoment(state, question);
-  const judged = judge(state, question.subject, requirements, moment);
-  const match = findMatch(judged);
+  const judging = new Judging(requirements, question.explain ? maxExplained : 0, maxReasons);
+  yield* judge(state, question.subject, moment, judging);
+  const { match } = judging;
   return {
     decision: match ? "allow" : "deny",
     subject: question.subject,
@@ -1163,13 +1327,13 @@ function check(state, question) {
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
-    reasons: match ? [] : denyReasons(judged, requirements),
+    ...judging.denyReasons(),
     evaluated_at: formatInstant(instantOf(question.now)),
     at: question.at ?? null,
     as_of: asAsked(question.asOf),
-    not_after: isPast(question) ? null : notAfter(judged, match),
+    not_after: isPast(question) ? null : judging.notAfter,
     ...question.explain ? {
-      explain: explain(judged, requirements, moment)
+      explain: yield* judging.explain(moment)
     } : {}
   };
 }
@@ -1189,78 +1353,144 @@ function asAsked(asOf) {
 function isPast(question) {
   return question.at !== void 0 || question.asOf !== void 0;
 }
-function judge(state, subject, requirements, moment) {
-  const judged = [];
-  for (const id of state.history.relationshipsOf(subject)) {
-    const standing = standingOf(state.history, id, moment);
-    if (standing?.state.subject !== subject) continue;
-    const met = requirements.map((each) => meets(standing.state, each));
-    judged.push({
-      ...standing,
-      met
-    });
-  }
-  return judged;
-}
-function findMatch(judged) {
-  const matches = judged.filter(({ status, met }) => status === "active" && met.every(Boolean));
-  return matches.length > 0 ? matches.reduce(later) : void 0;
-}
-function later(a, b) {
-  return b.state.last_sequence > a.state.last_sequence ? b : a;
-}
-function denyReasons(judged, requirements) {
-  if (judged.length === 0) return [
-    {
-      code: "no_relationship"
+function* judge({ history }, subject, moment, judging) {
+  let units = 0;
+  for (const id of history.relationshipsOf(subject)) {
+    const standing = standingOf(history, id, moment);
+    units += 1 + (history.versions.get(id).length >> 3);
+    if (standing?.state.subject === subject) {
+      units += standing.state.roles.length >> 3;
+      judging.add(standing);
     }
-  ];
-  const meeting = judged.filter(({ met }) => met.every(Boolean));
-  if (meeting.length > 0) return meeting.map((each) => statusReason(each));
-  const reasons = [];
-  for (const [i, requirement] of requirements.entries()) {
-    const candidates = judged.filter(({ met }) => met[i]);
-    if (candidates.some(({ status }) => status === "active")) continue;
-    const last = candidates.length > 0 ? candidates.reduce(later) : void 0;
-    reasons.push(last ? statusReason(last, requirement) : {
-      code: MISSING[requirement.key],
-      requirement
-    });
+    if (units < STEP_UNITS) continue;
+    units = 0;
+    yield;
   }
-  return reasons.length > 0 ? reasons : [
-    {
-      code: "requirements_split"
+}
+var Judging = class {
+  /** Of those that meet everything and are active, the last spoken of. */
+  match;
+  #requirements;
+  #index;
+  #maxExplained;
+  #maxReasons;
+  #explained = [];
+  /** Of those that meet everything but are not active. */
+  #inactive = [];
+  #count = 0;
+  #inactiveCount = 0;
+  /** The earliest start among those that meet everything. */
+  #begins = null;
+  /** Per distinct requirement: whether an active relationship meets it. */
+  #metByActive;
+  /** Per distinct requirement: the last spoken of that meets it. */
+  #lastMeeting;
+  constructor(requirements, maxExplained, maxReasons) {
+    this.#requirements = requirements;
+    this.#index = new RequirementIndex(requirements);
+    this.#maxExplained = maxExplained;
+    this.#maxReasons = maxReasons;
+    this.#metByActive = this.#index.distinct.map(() => false);
+    this.#lastMeeting = this.#index.distinct.map(() => void 0);
+  }
+  /** Takes the next relationship. */
+  add(standing) {
+    this.#count++;
+    if (this.#explained.length < this.#maxExplained) {
+      this.#explained.push(standing);
     }
-  ];
-}
-function statusReason(judged, requirement) {
-  return {
-    // Never called for an active one: that would be a match.
-    code: judged.status,
-    relationship_id: judged.state.relationship_id,
-    sequence: judged.state.last_sequence,
-    ...requirement ? {
-      requirement
-    } : {}
-  };
-}
-function notAfter(judged, match) {
-  if (match) return match.state.valid_until;
-  let first = null;
-  for (const { state, status, met } of judged) {
-    const from = state.valid_from;
-    if (status !== "not_yet_valid" || from === null) continue;
-    if (!met.every(Boolean)) continue;
-    if (first === null || compareInstants(validInstant(from), validInstant(first)) < 0) first = from;
+    const isActive = standing.status === "active";
+    const met = this.#index.metBy(standing.state);
+    for (const i of met) {
+      this.#metByActive[i] ||= isActive;
+      this.#lastMeeting[i] = later(this.#lastMeeting[i], standing);
+    }
+    if (met.length < this.#index.distinct.length) return;
+    if (isActive) this.match = later(this.match, standing);
+    else this.#addInactive(standing);
   }
-  return first;
-}
-function explain(judged, requirements, moment) {
-  return {
-    judged_at: formatInstant(moment.instant),
-    tense: moment.tense,
-    events: moment.events,
-    relationships: judged.map(({ state, status, met }) => ({
+  #addInactive(standing) {
+    this.#inactiveCount++;
+    if (this.#inactive.length < this.#maxReasons) {
+      this.#inactive.push(statusReason(standing));
+    }
+    const { valid_from: from } = standing.state;
+    if (standing.status !== "not_yet_valid" || from === null) return;
+    if (this.#begins === null || compareInstants(validInstant(from), validInstant(this.#begins)) < 0) this.#begins = from;
+  }
+  /** Allow ends with its relationship; deny may end when a later one begins. */
+  get notAfter() {
+    return this.match ? this.match.state.valid_until : this.#begins;
+  }
+  /** Why not; empty on allow. */
+  denyReasons() {
+    if (this.match) return {
+      reasons: []
+    };
+    if (this.#count === 0) return {
+      reasons: [
+        {
+          code: "no_relationship"
+        }
+      ]
+    };
+    if (this.#inactiveCount > 0) {
+      const leftOut2 = this.#inactiveCount - this.#inactive.length;
+      return {
+        reasons: this.#inactive,
+        ...leftOut2 > 0 ? {
+          reasons_left_out: leftOut2
+        } : {}
+      };
+    }
+    const reasons = [];
+    for (const [i, requirement] of this.#requirements.entries()) {
+      const place = this.#index.places[i];
+      if (this.#metByActive[place]) continue;
+      const last = this.#lastMeeting[place];
+      reasons.push(last ? statusReason(last, requirement) : {
+        code: MISSING[requirement.key],
+        requirement
+      });
+    }
+    return {
+      reasons: reasons.length > 0 ? reasons : [
+        {
+          code: "requirements_split"
+        }
+      ]
+    };
+  }
+  /** How each relationship was judged; the one that matched is among them. */
+  *explain(moment) {
+    const { match } = this;
+    const shown = this.#explained;
+    if (match && shown.length > 0 && !shown.includes(match)) {
+      shown[shown.length - 1] = match;
+    }
+    const relationships = [];
+    let units = 0;
+    for (const standing of shown) {
+      relationships.push(this.#explainOne(standing));
+      units += this.#requirements.length + (standing.state.roles.length >> 3);
+      if (units < STEP_UNITS) continue;
+      units = 0;
+      yield;
+    }
+    return {
+      judged_at: formatInstant(moment.instant),
+      tense: moment.tense,
+      events: moment.events,
+      relationships,
+      ...shown.length < this.#count ? {
+        truncated: true,
+        relationship_count: this.#count
+      } : {}
+    };
+  }
+  #explainOne({ state, status }) {
+    const met = new Set(this.#index.metBy(state));
+    return {
       relationship_id: state.relationship_id,
       relationship_type: state.relationship_type,
       roles: state.roles,
@@ -1268,11 +1498,25 @@ function explain(judged, requirements, moment) {
       valid_until: state.valid_until,
       effective_status: status,
       last_sequence: state.last_sequence,
-      requirements: requirements.map((each, i) => ({
+      requirements: this.#requirements.map((each, i) => ({
         ...each,
-        met: met[i]
+        met: met.has(this.#index.places[i])
       }))
-    }))
+    };
+  }
+};
+function later(a, b) {
+  return a === void 0 || b.state.last_sequence > a.state.last_sequence ? b : a;
+}
+function statusReason({ state, status }, requirement) {
+  return {
+    // Never called for an active one: that would be a match.
+    code: status,
+    relationship_id: state.relationship_id,
+    sequence: state.last_sequence,
+    ...requirement ? {
+      requirement
+    } : {}
   };
 }
 
@@ -1368,25 +1612,70 @@ function parseIssuerDid(did, options = {}) {
 
 // core/dump_state.ts
 function dumpState(state, options) {
-  const { subject } = options;
+  const { issuer, last_sequence, entries } = runSteps(walkState(state, options));
+  return {
+    issuer,
+    last_sequence,
+    by_relationship_id: new Map(entries)
+  };
+}
+var STATE_LENGTH = 300;
+var FEW = 256;
+function* walkState(state, options) {
+  const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
   const moment = resolveMoment(state, options);
-  const ids = subject === void 0 ? state.history.versions.keys() : state.history.relationshipsOf(subject);
-  const found = /* @__PURE__ */ new Map();
-  for (const id of [
-    ...ids
-  ].sort(byCodeUnits)) {
+  const ids = yield* sortedIds(state, subject);
+  const entries = [];
+  let hasMore = false;
+  let length = 0;
+  let units = 0;
+  for (let i = after === void 0 ? 0 : firstAfter(ids, after); ; i++) {
+    const id = ids[i];
+    if (id === void 0) break;
+    if (units >= STEP_UNITS) {
+      units = 0;
+      yield;
+    }
+    units += 1 + (state.history.versions.get(id).length >> 3);
     const standing = standingOf(state.history, id, moment);
     if (!standing?.known) continue;
     if (subject !== void 0 && standing.state.subject !== subject) continue;
     if (status !== void 0 && standing.status !== status) continue;
-    found.set(id, standing.state);
+    const { roles } = standing.state;
+    units += roles.length >> 3;
+    length += STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    for (const role of roles) length += role.length + 3;
+    hasMore = entries.length === limit || entries.length > 0 && length > maxLength;
+    if (hasMore) break;
+    entries.push([
+      id,
+      standing.state
+    ]);
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
-    by_relationship_id: found
+    entries,
+    hasMore
   };
+}
+function* sortedIds({ history }, subject) {
+  if (subject === void 0) return yield* history.sortedIds();
+  const ids = history.relationshipsOf(subject);
+  return ids.size > FEW ? yield* history.sortedIds() : [
+    ...ids
+  ].sort();
+}
+function firstAfter(ids, id) {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (ids[middle] > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 function parseStatus(status) {
   const known = EFFECTIVE_STATUSES.find((each) => each === status);
@@ -1396,9 +1685,6 @@ function parseStatus(status) {
       pointer: "/status"
     }
   });
-}
-function byCodeUnits(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 // core/feed_rules.ts
@@ -1941,14 +2227,82 @@ function claimedSequence(payload) {
   }
 }
 
+// core/sorted_ids.ts
+var IDS_PER_STEP = 1024;
+var SortedIds = class {
+  #all;
+  #sorted = [];
+  #work;
+  /** Of a map that never loses a key. */
+  constructor(all) {
+    this.#all = all;
+  }
+  /** All identifiers that were there when this was asked; it may be more. */
+  *sorted() {
+    const wanted = this.#all.size;
+    while (this.#sorted.length < wanted) {
+      this.#work ??= this.#merge();
+      const step = this.#work.next();
+      if (step.done) {
+        this.#sorted = step.value;
+        this.#work = void 0;
+      }
+      yield;
+    }
+    return this.#sorted;
+  }
+  *#merge() {
+    const known = this.#sorted.length;
+    let runs = [];
+    let run = [];
+    let at = 0;
+    for (const id of this.#all.keys()) {
+      if (at++ >= known) {
+        run.push(id);
+        if (run.length === IDS_PER_STEP) {
+          runs.push(run.sort());
+          run = [];
+          yield;
+        }
+      } else if (at % (16 * IDS_PER_STEP) === 0) yield;
+    }
+    if (run.length > 0) runs.push(run.sort());
+    while (runs.length > 1) {
+      const longer = [];
+      for (let i = 0; i < runs.length; i += 2) {
+        longer.push(yield* mergeTwo(runs[i], runs[i + 1] ?? []));
+      }
+      runs = longer;
+    }
+    return yield* mergeTwo(this.#sorted, runs[0] ?? []);
+  }
+};
+function* mergeTwo(a, b) {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const merged = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const takesA = j === b.length || i < a.length && a[i] < b[j];
+    merged.push(takesA ? a[i++] : b[j++]);
+    if (merged.length % (4 * IDS_PER_STEP) === 0) yield;
+  }
+  return merged;
+}
+
 // core/history.ts
+var BLOCK_EVENTS = 1024;
+var NOBODY = Object.freeze([]);
 var HistoryBuilder = class {
   #versions = /* @__PURE__ */ new Map();
-  /** With repetitions, where a subject went and came back. */
+  /** A set only where a relationship came from another subject, or back. */
   #bySubject = /* @__PURE__ */ new Map();
+  #sorted = new SortedIds(this.#versions);
+  #warnedAt = /* @__PURE__ */ new Map();
   // Two number arrays instead of an object an event.
   #seconds = [];
   #nanoseconds = [];
+  /** The latest instant up to the end of each full block. */
+  #latest = [];
   /** Starts empty, or as a copy of the first `events` events of another. */
   constructor(start) {
     if (start === void 0) return;
@@ -1958,18 +2312,32 @@ var HistoryBuilder = class {
       if (versions.length > 0) this.#versions.set(id, versions);
     }
     for (const [name, ids] of from.#bySubject) {
-      this.#bySubject.set(name, [
+      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [
         ...ids
       ]);
     }
     this.#seconds = from.#seconds.slice(0, events);
     this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const [sequence, subjects] of from.#warnedAt) {
+      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
+    }
   }
   get versions() {
     return this.#versions;
   }
   relationshipsOf(subject) {
-    return new Set(this.#bySubject.get(subject));
+    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    return ids instanceof Set ? ids : {
+      size: ids.length,
+      [Symbol.iterator]: () => ids.values()
+    };
+  }
+  sortedIds() {
+    return this.#sorted.sorted();
+  }
+  subjectsWarnedAt(sequence) {
+    return this.#warnedAt.get(sequence) ?? NOBODY;
   }
   issuedAt(sequence) {
     const seconds = this.#seconds[sequence - 1];
@@ -1983,15 +2351,35 @@ var HistoryBuilder = class {
     };
   }
   prefixAt(instant2) {
-    let events = 0;
+    let low = 0;
+    let high = this.#latest.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (compareInstants(this.#latest[middle], instant2) <= 0) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    let events = low * BLOCK_EVENTS;
     while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
     return events;
+  }
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event) {
+    const { sequence, subject, relationship_id: id } = event;
+    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
+    this.#warnedAt.set(sequence, before === subject ? [
+      subject
+    ] : [
+      subject,
+      before
+    ]);
   }
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event, applies) {
     const issuedAt = validInstant(event.issued_at);
     this.#seconds.push(issuedAt.seconds);
     this.#nanoseconds.push(issuedAt.nanoseconds);
+    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
     if (!applies || !isUpsert(event) && !isRevoke(event)) return;
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
@@ -2009,13 +2397,28 @@ var HistoryBuilder = class {
     else this.#versions.set(id, [
       version
     ]);
-    if (before?.subject !== state.subject) this.#index(state.subject, id);
+    if (before?.subject === state.subject) return;
+    this.#index(state.subject, id, before !== void 0);
   }
-  #index(subject, id) {
+  #endBlock() {
+    let latest2 = this.#latest.at(-1);
+    const to = this.#seconds.length;
+    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      const issuedAt = this.issuedAt(sequence);
+      if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
+        latest2 = issuedAt;
+      }
+    }
+    this.#latest.push(latest2);
+  }
+  /** One that was about somebody else may have been about this one before. */
+  #index(subject, id, mayRepeat) {
     const ids = this.#bySubject.get(subject);
     if (ids === void 0) this.#bySubject.set(subject, [
       id
     ]);
+    else if (ids instanceof Set) ids.add(id);
+    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
     else ids.push(id);
   }
 };
@@ -2052,19 +2455,32 @@ function stateAfter(before, event) {
   };
 }
 
+// core/warnings.ts
+function leftOut(what) {
+  return {
+    code: "warnings_left_out",
+    detail: `left out: ${what}`
+  };
+}
+
 // core/replay.ts
 var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
   #history = new HistoryBuilder();
   #warnings = [];
+  #leftOut = 0;
   /** Starts before the first event. */
   constructor(options = {}) {
     this.#rules = new FeedRules(options);
   }
-  /** What was odd so far; the first 1,000. */
+  /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings() {
-    return this.#warnings;
+    if (this.#leftOut === 0) return this.#warnings;
+    return [
+      ...this.#warnings,
+      leftOut(`${this.#leftOut} more about any event`)
+    ];
   }
   /** Sequence of the last event applied. */
   get lastSequence() {
@@ -2077,14 +2493,25 @@ var Replay = class {
    */
   apply(event, line) {
     const { applies, warnings } = this.#rules.accept(event);
+    for (const warning of warnings) this.#warn(warning, event, line);
     this.#history.add(event, applies);
-    for (const warning of warnings) {
-      if (this.#warnings.length === MAX_WARNINGS) break;
-      this.#warnings.push(line === void 0 ? warning : {
-        ...warning,
-        line
-      });
+  }
+  #warn({ code, detail, sequence }, event, line) {
+    if (this.#warnings.length === MAX_WARNINGS) {
+      this.#leftOut++;
+      return;
     }
+    this.#history.warnAt(event);
+    this.#warnings.push({
+      code,
+      detail,
+      ...sequence === void 0 ? {} : {
+        sequence
+      },
+      ...line === void 0 ? {} : {
+        line
+      }
+    });
   }
   /**
    * Goes on behind an event that was refused, so that a survey of all faults
@@ -2750,7 +3177,8 @@ function isFault(error) {
   return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
 }
 function located(error, place) {
-  const why = error.message.slice(error.message.indexOf(": ") + 2);
+  const told = error.message.slice(error.message.indexOf(": ") + 2);
+  const why = error.code === "line_too_long" && place.line !== void 0 ? told.replace(/^it /, `line ${place.line} `) : told;
   return new SigError(error.code, `Cannot verify feed: ${why}`, {
     context: {
       ...error.context,

@@ -1,0 +1,354 @@
+/**
+ * `/healthz` beside the worst requests that are known: each alone, and 60 at
+ * once, asked of a real `sig-api` that knows an issuer of 105,000 relationships
+ * and one of 100,000 versions of a single relationship. Goal: p99 100 ms, and
+ * 300 ms at worst.
+ *
+ * Run: npx -y deno@2.9.6 run -A bench/health_beside.ts [word of a request] [at once] [relationships]
+ *
+ * @module
+ */
+
+import { encodeBase64Url, generateSigningKey } from "@sig/jose";
+import type { SigEvent } from "@sig/core";
+import { createHash, createPrivateKey, sign } from "node:crypto";
+import { percentile } from "./http_client.ts";
+import { startServer } from "./servers/start.ts";
+
+/** Fewer where a third argument says so: signing so many takes a minute. */
+const RELATIONSHIPS = Number(Deno.args[2] ?? 105_000);
+/** Events of the large issuer that a warning is about. */
+const ODD = 1_500;
+const VERSIONS = Math.min(100_000, RELATIONSHIPS);
+const AT_ONCE = 60;
+const MANY = "did:x:s";
+const ONE = "did:web:one.example";
+
+const privateJwk = await generateSigningKey({ kid: "k" });
+const { d: _d, ...publicJwk } = privateJwk;
+const key = createPrivateKey({ key: { ...privateJwk }, format: "jwk" });
+const encoder = new TextEncoder();
+const HEADER = encodeBase64Url(
+  encoder.encode('{"alg":"EdDSA","kid":"k","typ":"sig-event+jws"}'),
+);
+
+/** A line of a feed; `signEvent` is several times as slow for so many. */
+function line(event: SigEvent): string {
+  const payload = encodeBase64Url(encoder.encode(JSON.stringify(event)));
+  const bytes = sign(null, encoder.encode(`${HEADER}.${payload}`), key);
+  const signature = encodeBase64Url(new Uint8Array(bytes));
+  return `{"protected":"${HEADER}","payload":"${payload}","signature":"${signature}"}\n`;
+}
+
+/** Written as short as an event can be: the feed must stay below 64 MiB. */
+function upsert(issuer: string, sequence: number): SigEvent {
+  return {
+    spec_version: "sig/0.1",
+    event_id: sequence.toString(36),
+    event_type: "relationship.upsert",
+    issuer,
+    issued_at: "2026-01-05T09:00:00Z",
+    sequence,
+    // In no order.
+    relationship_id: ((sequence * 7919) % 1_000_003).toString(36),
+    subject: sequence <= ODD ? `p${sequence}` : MANY,
+    visibility: "public",
+    relationship_type: "other",
+    status: "active",
+    roles: [],
+    valid_from: null,
+    valid_until: null,
+  };
+}
+
+function version(issuer: string, sequence: number): SigEvent {
+  const event = upsert(issuer, sequence);
+  const at = new Date(Date.UTC(2026, 0, 1) + sequence * 1000);
+  const issued_at = `${at.toISOString().slice(0, 19)}Z`;
+  return { ...event, issued_at, subject: ONE, relationship_id: "r" };
+}
+
+type Make = (issuer: string, sequence: number) => SigEvent;
+
+/** The documents of an issuer; no `did.json`, which is a warning. */
+function documents(host: string, count: number, make: Make) {
+  const issuer = `did:web:${host.replace(":", "%3A")}`;
+  const lines: string[] = [];
+  for (let i = 1; i <= count; i++) {
+    lines.push(line(make(issuer, i)));
+  }
+  return {
+    metadata: {
+      spec_version: "sig/0.1",
+      issuer,
+      jwks_uri: `http://${host}/.well-known/jwks.json`,
+      events_uri: `http://${host}/.well-known/sig/events.jsonl`,
+      public_only: true,
+      algorithms_supported: ["EdDSA"],
+    },
+    jwks: { keys: [publicJwk] },
+    events: lines.join(""),
+  };
+}
+
+/** An issuer on loopback. */
+function serveIssuer(count: number, make: Make) {
+  const files = new Map<
+    string,
+    { bytes: Uint8Array<ArrayBuffer>; etag: string }
+  >();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const file = files.get(new URL(request.url).pathname);
+      if (file === undefined) return new Response(null, { status: 404 });
+      const headers = { etag: file.etag };
+      return request.headers.get("if-none-match") === file.etag
+        ? new Response(null, { status: 304, headers })
+        : new Response(file.bytes, { headers });
+    },
+  );
+  const host = `127.0.0.1:${server.addr.port}`;
+  const { metadata, jwks, events } = documents(host, count, make);
+  const put = (path: string, text: string) => {
+    const bytes = encoder.encode(text);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    files.set(`/.well-known/${path}`, { bytes, etag: `"${sha256}"` });
+  };
+  put("sig.json", JSON.stringify(metadata));
+  put("jwks.json", JSON.stringify(jwks));
+  put("sig/events.jsonl", events);
+  return { server, host };
+}
+
+const large = serveIssuer(RELATIONSHIPS, upsert);
+const long = serveIssuer(VERSIONS, version);
+const api = await startServer("api/main.ts", [
+  ...["--addr", "127.0.0.1:0", "--allow-insecure", "--max-age", "1h"],
+  ...["--issuer", large.host, "--issuer", long.host],
+]);
+const probe = new Worker(
+  new URL("./servers/health_probe.ts", import.meta.url),
+  { type: "module" },
+);
+
+function tell(message: string | null): Promise<readonly number[]> {
+  return new Promise((resolve, reject) => {
+    probe.onmessage = ({ data }) => resolve(data);
+    probe.onerror = reject;
+    probe.postMessage(message);
+  });
+}
+
+interface Beside {
+  readonly name: string;
+  readonly path: string;
+  readonly body: string;
+  /** 60 unless told. */
+  readonly atOnce?: number;
+}
+
+/** One kind of request, some at once, with the health check beside it. */
+async function measure({ name, path, body }: Beside, times: number) {
+  await tell(api.url.href);
+  const start = performance.now();
+  let bytes = 0;
+  const statuses = new Set<number>();
+  await Promise.all(Array.from({ length: times }, async () => {
+    const response = await fetch(new URL(path, api.url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    statuses.add(response.status);
+    for await (const chunk of response.body!) bytes += chunk.length;
+  }));
+  const ms = performance.now() - start;
+  const waits = [...await tell(null)].sort((a, b) => a - b);
+  const shown = [percentile(waits, 50), percentile(waits, 99), waits.at(-1)!]
+    .map((each) => each.toFixed(0).padStart(6));
+  console.log(
+    `${name.padEnd(34)} ${`×${times}`.padStart(4)} ${
+      ms.toFixed(0).padStart(7)
+    } ms ${(bytes / times / 1024).toFixed(0).padStart(7)} KiB  ${
+      [...statuses].join(",")
+    }  /healthz ${shown.join(" ")} ms`,
+  );
+}
+
+const roles = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ role: `r${i}` }));
+const check = (host: string, subject: string, more: object = {}) => ({
+  issuer: host,
+  subject,
+  require: [{ role: "x" }],
+  ...more,
+});
+const batch = (make: (i: number) => object) => ({
+  checks: Array.from({ length: 100 }, (_, i) => make(i)),
+});
+const inThePast = (i: number) =>
+  new Date(Date.UTC(2026, 0, 1) + (VERSIONS - i) * 1000).toISOString();
+const evaluations = {
+  subject: { type: "user", id: MANY },
+  action: { name: "x" },
+  resource: { type: "issuer", id: large.host },
+  evaluations: Array.from({ length: 100 }, () => ({})),
+};
+/** A text of 15 MiB in a body: the limit is 16. */
+const filled = (unit: string, open: string, close: string) =>
+  open + unit.repeat(Math.floor(15 * 1024 * 1024 / unit.length)) + close;
+const names = (count: number, length: number) =>
+  Array.from(
+    { length: count },
+    (_, i) => `"\\u0061${String(i).padStart(length, "x")}":0`,
+  ).join(",");
+
+/** A feed that comes along: as many lines as fit, with as many roles as fit. */
+const wide = documents("acme.example", 220, (issuer, sequence) => ({
+  ...upsert(issuer, sequence),
+  subject: MANY,
+  roles: Array.from({ length: 8_500 }, (_, i) => (i % 1296).toString(36)),
+} as SigEvent));
+const inline = (feed: typeof wide) => ({
+  ...feed,
+  metadata: {
+    ...feed.metadata,
+    jwks_uri: "https://acme.example/.well-known/jwks.json",
+    events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+  },
+});
+
+const firstLines = `${wide.events.split("\n").slice(0, 2).join("\n")}\n`;
+
+const requests: readonly Beside[] = [
+  ["one small check", "/v1/check", check(large.host, "p1")],
+  ["page of 1", "/v1/dump-state", { issuer: large.host, limit: 1 }],
+  ["page of 10,000", "/v1/dump-state", { issuer: large.host, limit: 10_000 }],
+  ["page: expired only", "/v1/dump-state", {
+    issuer: large.host,
+    status: "expired",
+  }],
+  ["page: subject of all", "/v1/dump-state", {
+    issuer: large.host,
+    subject: MANY,
+    limit: 1,
+  }],
+  ["page: at", "/v1/dump-state", {
+    issuer: large.host,
+    at: "2026-02-01T00:00:00Z",
+    limit: 1,
+  }],
+  ["check, 105,000 of subject", "/v1/check", check(large.host, MANY)],
+  [
+    "check, 64 requirements",
+    "/v1/check",
+    check(large.host, MANY, {
+      require: roles(64),
+    }),
+  ],
+  [
+    "check, 64 met",
+    "/v1/check",
+    check(large.host, MANY, {
+      require: Array.from({ length: 64 }, () => "relationship=other"),
+    }),
+  ],
+  [
+    "check, explain, 64",
+    "/v1/check",
+    check(large.host, MANY, {
+      require: roles(64),
+      explain: true,
+    }),
+  ],
+  [
+    "check, at, before all",
+    "/v1/check",
+    check(large.host, MANY, {
+      at: "2020-01-01T00:00:00Z",
+    }),
+  ],
+  [
+    "batch of 100, 64 requirements",
+    "/v1/check",
+    batch(() => check(large.host, MANY, { require: roles(64) })),
+  ],
+  [
+    "batch, as_of, 100,000 versions",
+    "/v1/check",
+    batch((i) => check(long.host, ONE, { as_of: inThePast(i) })),
+  ],
+  [
+    "batch, at, 100,000 versions",
+    "/v1/check",
+    batch((i) => check(long.host, ONE, { at: inThePast(VERSIONS - i) })),
+  ],
+  ["AuthZEN, 100 empty items", "/access/v1/evaluations", evaluations],
+  ["body: escaped names", "/v1/check", `{${names(190_000, 60)}}`],
+  ["body: short escaped names", "/v1/check", `{${names(190_000, 6)}}`],
+  [
+    "body: 4,000 escaped names",
+    "/access/v1/evaluation",
+    `{${names(4_000, 4)}}`,
+  ],
+  ["body: escaped text", "/v1/check", filled("\\u0061", '{"a":"', '"}')],
+  ["body: quotes", "/v1/check", filled('\\"', '{"a":"', '"}')],
+  ["body: backslashes", "/v1/check", filled("\\\\", '{"a":"', '"}')],
+  ["body: spaces", "/v1/check", filled(" ", '{"a":', "1}")],
+  ["body: plain text", "/v1/check", filled("a", '{"a":"', '"}')],
+  ["body: one long number", "/v1/check", filled("1", '{"a":1', "}")],
+  ["cursor of 200,000 characters", "/v1/dump-state", {
+    issuer: large.host,
+    cursor: btoa(`[${"0,".repeat(74_000)}00]`),
+  }],
+  ["inline, many short roles", "/v1/check", {
+    feed: inline(wide),
+    subject: MANY,
+    require: roles(64),
+  }],
+  [
+    "inline, 100 questions",
+    "/v1/check",
+    batch(() => ({
+      feed: {
+        ...inline(wide),
+        events: firstLines,
+      },
+      subject: MANY,
+      require: roles(64),
+    })),
+  ],
+  ["inline, verify empty lines", "/v1/verify", {
+    feed: { ...inline(wide), events: "\n".repeat(7_000_000) },
+  }],
+].map(([name, path, body]) => ({
+  name: String(name),
+  path: String(path),
+  body: typeof body === "string" ? body : JSON.stringify(body),
+}));
+
+try {
+  for (const { host } of [large, long]) {
+    const answer = await fetch(new URL("/v1/check", api.url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(check(host, "p1")),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    await answer.body!.cancel();
+  }
+  console.log("request, at once, all answered, an answer; p50 p99 max");
+  const wanted = Deno.args[0] ?? "";
+  const most = Number(Deno.args[1] ?? AT_ONCE);
+  for (const request of requests) {
+    if (!request.name.includes(wanted)) continue;
+    await measure(request, 1);
+    if (most > 1) await measure(request, most);
+  }
+} finally {
+  probe.terminate();
+  await api.stop();
+  await large.server.shutdown();
+  await long.server.shutdown();
+}

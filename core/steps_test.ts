@@ -1,0 +1,136 @@
+import { assertEquals } from "@std/assert";
+import {
+  checkSteps,
+  dumpState,
+  replay,
+  runInSlices,
+  runSteps,
+  walkState,
+} from "./mod.ts";
+import { upsert } from "./testdata/events.ts";
+
+const NOW = new Date("2026-06-01T00:00:00Z");
+const MANY = 5_000;
+
+function manyOf(subject: string) {
+  return replay(
+    Array.from({ length: MANY }, (_, i) =>
+      upsert(i + 1, {
+        relationship_id: `r${(i * 7919) % MANY}`,
+        issued_at: "2026-01-05T09:00:00Z",
+        subject,
+        roles: ["a"],
+      })),
+  ).state;
+}
+
+/** Steps that work took, and what came of it. */
+function count<T>(steps: Generator<void, T, void>): [number, T] {
+  for (let n = 0;; n++) {
+    const step = steps.next();
+    if (step.done) return [n, step.value];
+  }
+}
+
+Deno.test("a question about many relationships is answered in steps", () => {
+  const state = manyOf("did:x:s");
+  const question = {
+    subject: "did:x:s",
+    require: Array.from({ length: 64 }, (_, i) => `role=r${i}`),
+    now: NOW,
+  };
+  const [steps, answer] = count(checkSteps(state, question));
+  assertEquals(answer.decision, "deny");
+  assertEquals(answer.reasons.length, 64);
+  assertEquals(steps >= MANY / 256 - 1, true, `${steps} steps`);
+  const few = { ...question, subject: "did:x:other" };
+  assertEquals(count(checkSteps(state, few))[0], 0);
+});
+
+Deno.test("64 requirements cost one look at each role", () => {
+  let looks = 0;
+  const roles = new Proxy(Array.from({ length: 1_000 }, (_, i) => `x${i}`), {
+    get(target, name, receiver) {
+      if (typeof name === "string" && /^\d+$/.test(name)) looks++;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  const { state } = replay([upsert(1, { subject: "did:x:s", roles })]);
+  looks = 0;
+  const require = Array.from({ length: 64 }, (_, i) => `role=r${i}`);
+  runSteps(checkSteps(state, { subject: "did:x:s", require, now: NOW }));
+  assertEquals(looks, 1_000);
+});
+
+Deno.test("a page costs as much as it goes past, once ids are sorted", () => {
+  const state = manyOf("did:x:s");
+  const page = (after?: string) =>
+    count(walkState(state, { now: NOW, after, limit: 1 }));
+  const [first, part] = page();
+  assertEquals(first > 4, true, `${first} steps`);
+  assertEquals(part.entries.map(([id]) => id), ["r0"]);
+  const [again, next] = page("r0");
+  assertEquals(again, 0);
+  assertEquals(next.entries.map(([id]) => id), ["r1"]);
+  assertEquals(next.hasMore, true);
+});
+
+Deno.test("all who ask for the order at once share one sorting", async () => {
+  const state = manyOf("did:x:s");
+  const [alone] = count(walkState(state, { now: NOW, limit: 1 }));
+  const other = manyOf("did:x:s");
+  let steps = 0;
+  const counted = function* () {
+    const walk = walkState(other, { now: NOW, limit: 1 });
+    for (;;) {
+      const step = walk.next();
+      if (step.done) return step.value;
+      steps++;
+      yield;
+    }
+  };
+  const breathe = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => runInSlices(counted(), breathe)),
+  );
+  for (const { entries } of all) assertEquals(entries[0]?.[0], "r0");
+  // Each looks at least once whether it is done.
+  assertEquals(steps <= alone + 20, true, `${steps} of ${alone}`);
+});
+
+Deno.test("ids stay sorted while a feed grows, of whatever subject", () => {
+  const events = Array.from({ length: 3_000 }, (_, i) =>
+    upsert(i + 1, {
+      issued_at: "2026-01-05T09:00:00Z",
+      relationship_id: `${(i * 7919) % 3_001}`,
+      subject: i % 2 === 0 ? "did:x:even" : "did:x:odd",
+    }));
+  const { state } = replay(events);
+  const ids = (
+    subject?: string,
+  ) => [...dumpState(state, { now: NOW, subject }).by_relationship_id.keys()];
+  const expected = (subject?: string) =>
+    events.filter((each) => subject === undefined || each.subject === subject)
+      .map((each) => each.relationship_id).sort();
+  assertEquals(ids(), expected());
+  assertEquals(ids("did:x:odd"), expected("did:x:odd"));
+});
+
+Deno.test("the prefix of an instant is found behind many events", () => {
+  const at = (i: number) =>
+    new Date(Date.UTC(2026, 0, 1) + i * 1000).toISOString();
+  // Every tenth event goes back by a minute.
+  const issued = Array.from(
+    { length: 4_000 },
+    (_, i) => at(i % 10 === 9 ? i - 60 : i),
+  );
+  const { state } = replay(
+    issued.map((issued_at, i) => upsert(i + 1, { issued_at })),
+  );
+  for (const i of [-1, 0, 5, 1_022, 1_023, 1_024, 2_048, 2_989, 3_999, 5_000]) {
+    const [seconds, nanoseconds] = [Date.parse(at(i)) / 1000, 0];
+    let expected = 0;
+    while (expected < 4_000 && issued[expected]! <= at(i)) expected++;
+    assertEquals(state.history.prefixAt({ seconds, nanoseconds }), expected);
+  }
+});
