@@ -37,8 +37,9 @@ Deno.test("each command does its work with the permissions that the README names
       nonce: "n1",
       scopes: [],
       subject: null,
-      issued_at: "2026-01-01T00:00:00Z",
-      expires_at: "9999-12-31T00:00:00Z",
+      // Signed with the real clock: it must not have ended by then.
+      issued_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 900_000).toISOString(),
     };
     await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
     await using server = Deno.serve({
@@ -51,7 +52,9 @@ Deno.test("each command does its work with the permissions that the README names
       await t.step(`${words} ${permissions.join(" ")}`, async () => {
         const args = words.replace("$H", host).split(" ");
         const { code, stderr } = await sig(args, { cwd, permissions });
-        assertEquals([code, stderr], [0, ""]);
+        assertEquals(code, 0, stderr);
+        // Only who signs is told something: what it is that gets signed.
+        if (!words.startsWith("attest")) assertEquals(stderr, "");
       });
     }
   });

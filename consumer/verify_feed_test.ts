@@ -230,7 +230,7 @@ Deno.test("the line limit holds at n, and not at n + 1", async () => {
     const error = await expectSigError(
       () => verify(inChunks(feed, size), { limits }),
       "line_too_long",
-      `Cannot verify feed: it is longer than ${n - 1} bytes`,
+      `Cannot verify feed: line 1 is longer than ${n - 1} bytes`,
     );
     assertEquals(error.context, { line: 1, sequence: 1, limit: n - 1 });
   }
@@ -252,7 +252,7 @@ Deno.test("a line without an end is refused before the feed's limit", async () =
   await expectSigError(
     () => verify(endless()),
     "line_too_long",
-    "Cannot verify feed: it is longer than 65536 bytes",
+    "Cannot verify feed: line 1 is longer than 65536 bytes",
   );
   assertEquals(pulled, 5);
   assert(closed, "the source must be closed");

@@ -63,3 +63,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxEventMetadataBytes: 16 * 1024,
   clockSkewSeconds: 60,
 });
+
+/** Seconds that a login challenge lives at least (PROTOCOL §7). */
+export const MIN_TTL_SECONDS = 30;
+/** Seconds that a login challenge lives at most (PROTOCOL §7). */
+export const MAX_TTL_SECONDS = 900;

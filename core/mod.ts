@@ -111,7 +111,12 @@ export {
   parseJsonSteps,
   parseJsonWithSpelling,
 } from "./json.ts";
-export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export {
+  DEFAULT_LIMITS,
+  type Limits,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+} from "./limits.ts";
 export {
   createFeedLineParser,
   type FeedLineParser,

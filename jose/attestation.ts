@@ -8,11 +8,6 @@ import type { ATTESTATION_TYP } from "@sig/core";
  */
 export const MAX_ATTESTATION_LENGTH = 8 * 1024;
 
-/** Seconds that a challenge may live at least (PROTOCOL §7). */
-export const MIN_TTL_SECONDS = 30;
-/** Seconds that a challenge may live at most. */
-export const MAX_TTL_SECONDS = 900;
-
 /** The part of a challenge that an attestation answers. */
 export interface AttestationChallenge {
   /** Comes back as `jti`. */

@@ -5,11 +5,12 @@ import {
   type Instant,
   isIdentifier,
   isObject,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
   type OpenObject,
   parseTimestamp,
   SigError,
 } from "@sig/core";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "./attestation.ts";
 import { describeChallenge } from "./challenge_message.ts";
 import { member } from "./json_object.ts";
 

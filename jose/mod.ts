@@ -30,8 +30,6 @@ export {
   type AttestationClaims,
   type AttestationHeader,
   MAX_ATTESTATION_LENGTH,
-  MAX_TTL_SECONDS,
-  MIN_TTL_SECONDS,
   type ParsedAttestation,
   type SignableChallenge,
 } from "./attestation.ts";

@@ -5,6 +5,7 @@ import {
   DEFAULT_LIMITS,
   formatInstant,
   instantOf,
+  MAX_TTL_SECONDS,
   parseDidWeb,
   quote,
   SigError,
@@ -12,7 +13,6 @@ import {
 import {
   type AttestationClaims,
   MAX_ATTESTATION_LENGTH,
-  MAX_TTL_SECONDS,
   type SignableChallenge,
 } from "./attestation.ts";
 import { type CheckedChallenge, checkSignableChallenge } from "./challenge.ts";

@@ -23,8 +23,7 @@ import {
   usageError,
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
-import { quote } from "@sig/core";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/jose";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
 import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 

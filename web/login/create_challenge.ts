@@ -4,15 +4,12 @@ import {
   addSeconds,
   formatInstant,
   instantOf,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
   quote,
   SigError,
 } from "@sig/core";
-import {
-  describeChallenge,
-  encodeBase64Url,
-  MAX_TTL_SECONDS,
-  MIN_TTL_SECONDS,
-} from "@sig/jose";
+import { describeChallenge, encodeBase64Url } from "@sig/jose";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";

@@ -189,6 +189,8 @@ var DEFAULT_LIMITS = Object.freeze({
   maxEventMetadataBytes: 16 * 1024,
   clockSkewSeconds: 60
 });
+var MIN_TTL_SECONDS = 30;
+var MAX_TTL_SECONDS = 900;
 
 // core/json.ts
 var JsonError = class extends Error {
@@ -2557,11 +2559,6 @@ function replay(events, options = {}) {
   };
 }
 
-// jose/attestation.ts
-var MAX_ATTESTATION_LENGTH = 8 * 1024;
-var MIN_TTL_SECONDS = 30;
-var MAX_TTL_SECONDS = 900;
-
 // jose/challenge_message.ts
 function describeChallenge(challenge) {
   const { scopes, require: require2 } = challenge;
@@ -3048,6 +3045,9 @@ function decodeDidKey(did) {
   if (bytes !== void 0) return bytes;
   throw malformed2("what follows the z must be base58");
 }
+
+// jose/attestation.ts
+var MAX_ATTESTATION_LENGTH = 8 * 1024;
 
 // jose/signing_input.ts
 var encoder4 = new TextEncoder();
