@@ -71,6 +71,7 @@ export { createMemoryIndex } from "./memory_index.ts";
 export { createMemoryKeyStore } from "./memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./memory_store.ts";
 export {
+  type AppendOptions,
   type Issuer,
   openIssuer,
   type OpenIssuerOptions,
@@ -94,3 +95,4 @@ export {
   type PublishedState,
 } from "./plan/published_relationships.ts";
 export { requireConfirmation } from "./plan/require_confirmation.ts";
+export { readPlan } from "./plan/read_plan.ts";

@@ -16,12 +16,10 @@ import {
 import type { DesiredRelationship } from "@sig/issuer";
 import { suggest, usageError } from "@sig/api/flags";
 import { parse as parseYaml } from "@std/yaml/parse";
+import type { ListFormat } from "./list_format.ts";
 import { type CsvRow, readCsv } from "./read_csv.ts";
 import { type End, readDay } from "./read_day.ts";
 import { RowFaults } from "./row_faults.ts";
-
-/** How a list is written. */
-export type ListFormat = "csv" | "json" | "yaml";
 
 /** The columns, or members, that a list may have. */
 export const COLUMNS = Object.freeze(
@@ -45,15 +43,6 @@ type Column = typeof COLUMNS[number];
 interface Row {
   readonly row: number;
   readonly values: ReadonlyMap<Column, unknown>;
-}
-
-/** The format that a file's name tells; undefined where it tells none. */
-export function formatOf(path: string): ListFormat | undefined {
-  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
-  if (ending === "csv" || ending === "tsv" || ending === "txt") return "csv";
-  if (ending === "json") return "json";
-  if (ending === "yaml" || ending === "yml") return "yaml";
-  return undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { formatOf, type ListFormat, readPeople } from "./read_people.ts";
+import { formatOf, type ListFormat } from "./list_format.ts";
+import { readPeople } from "./read_people.ts";
 
 const ALICE = "did:web:alice.example";
 
