@@ -2,6 +2,7 @@
 
 import type { Command } from "./command.ts";
 import { api } from "./commands/api.ts";
+import { apply } from "./commands/apply.ts";
 import { attest } from "./commands/attest.ts";
 import { check } from "./commands/check.ts";
 import { completions } from "./commands/completions.ts";
@@ -9,6 +10,7 @@ import { dumpState } from "./commands/dump_state.ts";
 import { init } from "./commands/init.ts";
 import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
+import { plan } from "./commands/plan.ts";
 import { revoke } from "./commands/revoke.ts";
 import { rotateKey } from "./commands/rotate_key.ts";
 import { serve } from "./commands/serve.ts";
@@ -21,6 +23,8 @@ export const COMMANDS: readonly Command[] = [
   init,
   upsert,
   revoke,
+  plan,
+  apply,
   rotateKey,
   verify,
   dumpState,

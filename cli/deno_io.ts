@@ -26,6 +26,7 @@ export function createDenoIo(): Io {
     serve: async (address, respond) =>
       (await import("@sig/api/http")).listen(address, respond),
     fileMode,
+    ask: (question) => Deno.stdin.isTerminal() && confirm(question),
     interrupted: () => signalled(["SIGINT"]),
     stopRequested: () =>
       signalled(

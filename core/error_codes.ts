@@ -34,6 +34,8 @@ export type ErrorCode =
   | "invalid_identifier"
   | "unsupported_did_method"
   | "insecure_url"
+  | "ambiguous_relationship"
+  | "confirmation_required"
   | "method_not_allowed"
   | "unsupported_media_type"
   | "missing_field"
@@ -94,6 +96,7 @@ export type ErrorCode =
   | "already_revoked"
   | "unknown_relationship"
   | "consistency_unavailable"
+  | "plan_outdated"
   | "challenge_expired"
   | "challenge_burned"
   | "body_too_large"
@@ -140,6 +143,8 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = Object
     invalid_identifier: info("usage", 400),
     unsupported_did_method: info("usage", 400),
     insecure_url: info("usage", 400),
+    ambiguous_relationship: info("usage", 400),
+    confirmation_required: info("usage", 400),
     method_not_allowed: info("usage", 405),
     unsupported_media_type: info("usage", 415),
     missing_field: info("invalid", 422),
@@ -200,6 +205,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = Object
     already_revoked: info("conflict", 409),
     unknown_relationship: info("conflict", 409),
     consistency_unavailable: info("conflict", 409),
+    plan_outdated: info("conflict", 409),
     challenge_expired: info("gone", 410),
     challenge_burned: info("gone", 410),
     body_too_large: info("limit", 413),

@@ -71,6 +71,7 @@ export { createMemoryIndex } from "./memory_index.ts";
 export { createMemoryKeyStore } from "./memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./memory_store.ts";
 export {
+  type AppendOptions,
   type Issuer,
   openIssuer,
   type OpenIssuerOptions,
@@ -78,3 +79,20 @@ export {
 } from "./open_issuer.ts";
 export type { RotateKeyOptions } from "./rotate_key.ts";
 export type { KeySource } from "./signing_choice.ts";
+export type { DesiredRelationship } from "./plan/desired_relationship.ts";
+export {
+  type Plan,
+  planChanges,
+  type PlannedChange,
+  type PlanOptions,
+  type RowIssue,
+} from "./plan/plan_changes.ts";
+export { planDrafts } from "./plan/plan_drafts.ts";
+export type { PlannedMembers } from "./plan/planned_members.ts";
+export {
+  type PublishedRelationship,
+  PublishedRelationships,
+  type PublishedState,
+} from "./plan/published_relationships.ts";
+export { requireConfirmation } from "./plan/require_confirmation.ts";
+export { readPlan } from "./plan/read_plan.ts";

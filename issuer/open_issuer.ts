@@ -24,6 +24,10 @@ import { FeedIds } from "./feed_ids.ts";
 import { IndexError } from "./feed_index.ts";
 import type { FeedStore, FeedWriter, OpenFeed } from "./feed_store.ts";
 import type { IndexWriter } from "./index_writer.ts";
+import {
+  PublishedRelationships,
+  type PublishedState,
+} from "./plan/published_relationships.ts";
 import { replayFeed } from "./replay_feed.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import { chooseSigningKey, type KeySource } from "./signing_choice.ts";
@@ -57,6 +61,15 @@ export interface OpenIssuerOptions {
   readonly onRecovery?: (notice: RecoveryNotice) => void;
   /** For tests only. */
   readonly faults?: FaultHooks;
+}
+
+/** Options of {@linkcode Issuer.appendAll}. */
+export interface AppendOptions {
+  /**
+   * Append only while the feed ends with this sequence, else reject with
+   * `plan_outdated`: the drafts were made for that feed.
+   */
+  readonly ifLastSequence?: number | undefined;
 }
 
 /** What {@linkcode Issuer.rotateKey} did. */
@@ -93,7 +106,10 @@ export interface Issuer {
    * of the write can leave the first ones without the others: give the drafts
    * an `event_id` each, and the same call completes them.
    */
-  appendAll(drafts: readonly EventDraft[]): Promise<readonly AppendedEvent[]>;
+  appendAll(
+    drafts: readonly EventDraft[],
+    options?: AppendOptions,
+  ): Promise<readonly AppendedEvent[]>;
   /**
    * Adds a key at the end of the key set and to `assertionMethod`, keeps the
    * old ones, and signs with it from now on. A rotation that was broken off is
@@ -108,6 +124,12 @@ export interface Issuer {
    * Rejects with the first fault's `SigError`.
    */
   state(): Promise<FeedState>;
+  /**
+   * What the feed says of each relationship, display and metadata included:
+   * what `planChanges` compares with. Verified as by {@linkcode Issuer.state},
+   * and rejects likewise.
+   */
+  published(): Promise<PublishedState>;
   /** Waits for what is under way, then closes the store. */
   close(): Promise<void>;
   /** {@linkcode Issuer.close}, for `await using`. */
@@ -210,9 +232,12 @@ class OpenedIssuer implements Issuer {
 
   async appendAll(
     drafts: readonly EventDraft[],
+    options: AppendOptions = {},
   ): Promise<readonly AppendedEvent[]> {
     if (drafts.length === 0) return [];
-    return await this.#takeTurn((writer) => this.#append(drafts, writer));
+    return await this.#takeTurn((writer) =>
+      this.#append(drafts, writer, options)
+    );
   }
 
   async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
@@ -232,6 +257,31 @@ class OpenedIssuer implements Issuer {
   }
 
   async state(): Promise<FeedState> {
+    const { feed, rules } = await this.#readFeed();
+    return await replayFeed(feed, rules);
+  }
+
+  async published(): Promise<PublishedState> {
+    const { feed, rules } = await this.#readFeed();
+    const relationships = new PublishedRelationships();
+    const { issuer, last_sequence } = await replayFeed(
+      feed,
+      rules,
+      (event) => relationships.add(event),
+    );
+    const digest = await crypto.subtle.digest("SHA-256", feed);
+    return {
+      issuer,
+      last_sequence,
+      feed_sha256: new Uint8Array(digest).toHex(),
+      relationships: relationships.byId,
+    };
+  }
+
+  /** The feed up to its recovered end. */
+  async #readFeed(): Promise<
+    { readonly feed: Uint8Array<ArrayBuffer>; readonly rules: LineRules }
+  > {
     const { loaded, bytes } = await this.#takeTurn(async (writer) => {
       const loaded = await this.readDocuments();
       const feed = await writer.openFeed(loaded.documents.feedPath);
@@ -242,10 +292,7 @@ class OpenedIssuer implements Issuer {
     const { store } = this.#options;
     // Outside of the lock: what is there by now stays as it is.
     const feed = await store.read(documents.feedPath, Number.MAX_SAFE_INTEGER);
-    return await replayFeed(
-      (feed ?? new Uint8Array()).subarray(0, bytes),
-      rules,
-    );
+    return { feed: (feed ?? new Uint8Array()).slice(0, bytes), rules };
   }
 
   async close(): Promise<void> {
@@ -312,6 +359,7 @@ class OpenedIssuer implements Issuer {
   async #append(
     drafts: readonly EventDraft[],
     writer: FeedWriter,
+    { ifLastSequence }: AppendOptions,
   ): Promise<readonly AppendedEvent[]> {
     const { allowWarnings, faults, now } = this.#options;
     const loaded = await this.readDocuments();
@@ -330,6 +378,7 @@ class OpenedIssuer implements Issuer {
     const appended = await this.#retryWithIndex(writer, async () => {
       const known = await this.#catchUp(feed, writer, loaded);
       faults?.onStep?.("recovered");
+      requireEnd(known.mark.sequence, ifLastSequence);
       return await appendDrafts(drafts, feed, known, context);
     });
     this.#flushIndex(writer, MAX_PENDING);
@@ -391,4 +440,20 @@ class OpenedIssuer implements Issuer {
       }
     }
   }
+}
+
+/** Drafts that were made for one end of the feed fit no other. */
+function requireEnd(sequence: number, expected: number | undefined): void {
+  if (expected === undefined || sequence === expected) return;
+  throw new SigError(
+    "plan_outdated",
+    `Cannot append: the feed ends at sequence ${sequence}, not ${expected} as when this was planned`,
+    {
+      context: {
+        sequence,
+        expected,
+        hint: "Somebody else has appended. Make the plan again.",
+      },
+    },
+  );
 }

@@ -5,6 +5,8 @@ import {
   isSigError,
   parseEventPayload,
   Replay,
+  type SigEvent,
+  type UnknownEvent,
   withContext,
 } from "@sig/core";
 import { verifyEnvelope } from "@sig/jose";
@@ -15,11 +17,13 @@ const LF = 0x0a;
 /**
  * Verifies whole lines and replays them.
  *
+ * @param onEvent Told of each event that verified and applies, in order.
  * @throws {SigError} the first fault, with its line.
  */
 export async function replayFeed(
   feed: Uint8Array,
   { issuer, keys, limits, parseLine, publicOnly }: LineRules,
+  onEvent?: (event: SigEvent | UnknownEvent) => void,
 ): Promise<FeedState> {
   const replay = new Replay({ issuer, limits });
   for (let at = 0, line = 1; at < feed.length; line++) {
@@ -28,7 +32,9 @@ export async function replayFeed(
       const parsed = parseLine(feed.subarray(at, end));
       const verdict = verifyEnvelope(parsed, keys);
       if (verdict instanceof Promise) await verdict;
-      replay.apply(parseEventPayload(parsed.payload, { publicOnly }), line);
+      const event = parseEventPayload(parsed.payload, { publicOnly });
+      replay.apply(event, line);
+      onEvent?.(event);
     } catch (error) {
       throw isSigError(error) ? withContext(error, { line }) : error;
     }

@@ -1,7 +1,8 @@
 /** Whether an append is a repetition (SECURITY §4, rule 3). @module */
 
-import { isObject, type SigEvent } from "@sig/core";
+import type { SigEvent } from "@sig/core";
 import type { DraftMembers } from "./read_draft.ts";
+import { sameJson } from "./same_json.ts";
 
 /** Members of events that may be left out; null says the same (PROTOCOL §3). */
 const OPTIONAL = ["display", "reason", "metadata"];
@@ -21,17 +22,4 @@ export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
     }
     return sameJson(wanted, written.get(name));
   });
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a === "number" && typeof b === "number") return a === b;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length &&
-      a.every((each, index) => sameJson(each, b[index]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]));
 }

@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   consumer: ["core", "jose", "jsr:@std/encoding"],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
-    "jsr:@std/http",
+    ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
   ],
   api: [
     ...["core", "jose", "consumer"],

@@ -51,6 +51,14 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "A URL is not https, or carries a user name.",
     "Use https; for a test on this machine, `--allow-insecure`.",
   ),
+  ambiguous_relationship: says(
+    "A row or command names a subject and a type, and several active relationships fit.",
+    "Name the one that is meant by its `relationship_id`.",
+  ),
+  confirmation_required: says(
+    "A plan would end many relationships at once: more than 5 and more than a tenth of the active ones.",
+    "Look at the plan; if that is meant, repeat it with `--confirm-revocations` and exactly that number.",
+  ),
   method_not_allowed: says(
     "The path exists, but not for this HTTP method.",
     "Use a method that the `Allow` header names.",
@@ -287,6 +295,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   consistency_unavailable: says(
     "The feed has not reached the sequence that the question demands.",
     "Try again later, or see whether the right feed is published.",
+  ),
+  plan_outdated: says(
+    "A saved plan was made for another feed than the one that is there now.",
+    "Make the plan again, and look at it again.",
   ),
   challenge_expired: says(
     "The challenge was answered too late.",

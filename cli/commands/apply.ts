@@ -1,0 +1,184 @@
+import {
+  JsonError,
+  parseJson,
+  REASON_CODES,
+  type ReasonCode,
+  SigError,
+} from "@sig/core";
+import type { AppendedEvent, Plan, PublishedState } from "@sig/issuer";
+import { usageError } from "@sig/api/flags";
+import type { Call, Command } from "../command.ts";
+import { writeJson } from "../output.ts";
+import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+
+/** Bytes of a saved plan; 10,000 changes take about 6 MB. */
+const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+
+/** `sig apply` */
+export const apply: Command = {
+  name: "apply",
+  summary: "make the feed say what a list says",
+  description:
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    ...LIST_FLAGS,
+    { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
+    { name: "yes", help: "do not ask; needed where there is no terminal" },
+    {
+      name: "confirm-revocations",
+      value: "N",
+      help: "end exactly so many relationships",
+    },
+    {
+      name: "reason-code",
+      value: "CODE",
+      help: `why relationships end: ${REASON_CODES.join(", ")}`,
+      choices: REASON_CODES,
+    },
+    {
+      name: "kid",
+      value: "KID",
+      help: "the key that signs; the newest unless told",
+    },
+    {
+      name: "key",
+      value: "FILE",
+      help: "a private JWK, instead of the key store",
+    },
+  ],
+  examples: [
+    "sig apply --dir acme.example --from people.csv --yes",
+    "sig apply --dir acme.example --plan plan.json --yes --reason-code employment_ended",
+  ],
+  async run(call) {
+    const confirmed = readCount(call);
+    const planOf = await readWanted(call);
+    const { planDrafts, requireConfirmation } = await import("@sig/issuer");
+    const { openIssuerDir } = await import("../issuer_dir.ts");
+    await using issuer = await openIssuerDir(call);
+    const state = await issuer.published();
+    const plan = await planOf(state);
+    if (plan.changes.length === 0) return report(call, plan, []);
+    requireConfirmation(plan, state, confirmed);
+    await requireYes(call, plan);
+    const reasonCode = call.text("reason-code") as ReasonCode | undefined;
+    const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
+    const { last_sequence: ifLastSequence } = state;
+    const appended = await issuer.appendAll(drafts, { ifLastSequence });
+    return report(call, plan, appended);
+  },
+};
+
+function readCount(call: Call): number | undefined {
+  const text = call.text("confirm-revocations");
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw usageError("--confirm-revocations must be a number", {
+    flag: "--confirm-revocations",
+  });
+}
+
+/** What is wanted, read before the issuer is opened. */
+async function readWanted(
+  call: Call,
+): Promise<(state: PublishedState) => Promise<Plan>> {
+  const file = call.text("plan");
+  if (file === undefined) {
+    const { bytes, format } = await readList(call);
+    const options = planOptions(call);
+    const { readPeople } = await import("../people/read_people.ts");
+    const people = readPeople(bytes, format);
+    return async (state) => {
+      const { planChanges } = await import("@sig/issuer");
+      return planChanges(state, people, options);
+    };
+  }
+  for (const flag of ["from", "input", "scope", "prune"]) {
+    if (
+      call.text(flag) === undefined && call.texts(flag).length === 0 &&
+      !call.on(flag)
+    ) continue;
+    throw usageError(`--${flag} is for a list, and --plan is none`, {
+      flag: `--${flag}`,
+    });
+  }
+  const value = await readJson(call, file);
+  return async (state) => {
+    const { readPlan } = await import("@sig/issuer");
+    const plan = readPlan(value, state);
+    if (plan !== "done") return plan;
+    const { issuer, last_sequence, feed_sha256 } = state;
+    return {
+      issuer,
+      based_on: { last_sequence, feed_sha256 },
+      changes: [],
+      unchanged: 0,
+      unmanaged: 0,
+    };
+  };
+}
+
+async function readJson(call: Call, path: string): Promise<unknown> {
+  try {
+    return parseJson(await call.io.readFile(path, MAX_PLAN_BYTES));
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new SigError("invalid_json", `Cannot read plan: ${error.message}`, {
+      context: { flag: "--plan", pointer: error.pointer },
+    });
+  }
+}
+
+/** Asks on a terminal; elsewhere nobody can answer. */
+async function requireYes(call: Call, plan: Plan): Promise<void> {
+  if (call.on("yes")) return;
+  const { io } = call;
+  if (call.format === "text" && io.isTerminal("stdout") && io.ask) {
+    const { writePlan } = await import("../people/write_plan.ts");
+    writePlan(call, plan);
+    if (io.ask("Append this?")) return;
+  }
+  throw new SigError(
+    "confirmation_required",
+    `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
+    {
+      context: {
+        flag: "--yes",
+        hint: "Look at sig plan, then add --yes.",
+      },
+    },
+  );
+}
+
+function report(
+  call: Call,
+  { changes }: Plan,
+  appended: readonly AppendedEvent[],
+): number {
+  const events = appended.map(
+    ({ sequence, event_id, relationship_id }, at) => ({
+      sequence,
+      event_id,
+      relationship_id,
+      action: changes[at]?.action,
+    }),
+  );
+  const first = events.at(0)?.sequence ?? null;
+  const last = events.at(-1)?.sequence ?? null;
+  if (call.format === "json") {
+    writeJson(call.io, {
+      applied: events.length,
+      first_sequence: first,
+      last_sequence: last,
+      events,
+    });
+  } else {
+    call.io.stdout(
+      events.length === 0
+        ? "Nothing to do: the feed says all of this already.\n"
+        : `Appended ${events.length} events (seq=${first} to ${last})\n`,
+    );
+  }
+  return 0;
+}

@@ -1,0 +1,240 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  type Given,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
+
+const HEADER = "subject,type,roles,valid_until,title\n";
+const ALICE = "did:web:alice.example,employee,deploy;review,,\n";
+
+async function list(workspace: Workspace, text: string): Promise<void> {
+  await Deno.writeTextFile(workspace.path("people.csv"), text);
+}
+
+/** `sig <command> --dir $D/acme --from $D/people.csv …` */
+function run(
+  workspace: Workspace,
+  command: "plan" | "apply",
+  words: readonly string[] = [],
+  given?: Given,
+) {
+  const source = words.includes("--plan") ? [] : ["--from", "$D/people.csv"];
+  return workspace.sig(
+    [command, "--dir", "$D/acme", ...source, ...words],
+    given,
+  );
+}
+
+async function log(workspace: Workspace): Promise<readonly string[]> {
+  const { stdout } = await workspace.sig(["log", "$D/acme"]);
+  return stdout.trimEnd().split("\n");
+}
+
+Deno.test("plan exits 0 when there is nothing to do, 1 when there is, and writes nothing", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE);
+    const before = await workspace.snapshot();
+    const same = await run(workspace, "plan");
+    assertEquals([same.code, same.stdout], [
+      0,
+      "Nothing to do; 1 as they are.\n",
+    ]);
+    await list(workspace, HEADER + ALICE.replace("review", "refund"));
+    const drift = await run(workspace, "plan");
+    assertEquals(drift.code, 1);
+    assertStringIncludes(drift.stdout, "deploy, review → deploy, refund");
+    await Deno.remove(workspace.path("people.csv"));
+    const after = await workspace.snapshot();
+    assertEquals(
+      after,
+      new Map([...before].filter(([path]) => !path.endsWith("people.csv"))),
+    );
+  }));
+
+Deno.test("plan as JSON has the members that scripts rely on", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + "did:web:eve.example,advisor,,,\n");
+    const { stdout } = await run(workspace, "plan", ["--format", "json"]);
+    const { based_on, ...plan } = JSON.parse(stdout);
+    assertEquals(based_on.last_sequence, 3);
+    assertEquals(based_on.feed_sha256.length, 64);
+    assertEquals(plan, {
+      issuer: "did:web:acme.example",
+      changes: [{
+        action: "create",
+        relationship_id: null,
+        subject: "did:web:eve.example",
+        before: null,
+        after: {
+          relationship_type: "advisor",
+          roles: [],
+          valid_from: null,
+          valid_until: null,
+          title: null,
+          department: null,
+          label: null,
+          metadata: null,
+        },
+        fields: ["relationship_type"],
+        row: 2,
+      }],
+      unchanged: 0,
+      unmanaged: 1,
+    });
+  }));
+
+Deno.test("apply needs --yes where nobody can be asked, and writes nothing without", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE + "did:web:eve.example,advisor,,,\n");
+    const before = await log(workspace);
+    const { code, stdout, stderr } = await run(workspace, "apply");
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, "confirmation_required");
+    assertStringIncludes(stderr, "--yes");
+    assertEquals(await log(workspace), before);
+  }));
+
+Deno.test("apply asks on a terminal, after it showed the plan", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + "did:web:eve.example,advisor,,,\n");
+    const asked: string[] = [];
+    const given = (answer: boolean): Given => ({
+      terminals: ["stdout"],
+      env: { NO_COLOR: "1" },
+      io: { ask: (text) => (asked.push(text), answer) },
+    });
+    const no = await run(workspace, "apply", [], given(false));
+    assertEquals(no.code, 2);
+    assertStringIncludes(no.stdout, "+ add  did:web:eve.example  advisor");
+    const yes = await run(workspace, "apply", [], given(true));
+    assertEquals(yes.code, 0);
+    assertStringIncludes(yes.stdout, "Appended 1 events (seq=4 to 4)");
+    assertEquals(asked.length, 2);
+  }));
+
+Deno.test("apply done twice does nothing the second time", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE + "did:web:eve.example,advisor,,,\n");
+    const words = ["--yes", "--format", "json"];
+    const first = JSON.parse((await run(workspace, "apply", words)).stdout);
+    assertEquals(first.applied, 1);
+    assertEquals([first.first_sequence, first.last_sequence], [4, 4]);
+    assertEquals(first.events[0].action, "create");
+    const again = await run(workspace, "apply", words);
+    assertEquals([again.code, JSON.parse(again.stdout)], [0, {
+      applied: 0,
+      first_sequence: null,
+      last_sequence: null,
+      events: [],
+    }]);
+  }));
+
+Deno.test("a saved plan is applied once, is 0 when all of it holds, and is refused when the feed went on", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE.replace("review", "refund"));
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    const words = ["--plan", "$D/plan.json", "--yes"];
+    assertEquals((await run(workspace, "apply", words)).code, 0);
+    const again = await run(workspace, "apply", words);
+    assertEquals([again.code, again.stdout], [
+      0,
+      "Nothing to do: the feed says all of this already.\n",
+    ]);
+    await workspace.sig([
+      ...["revoke", "--dir", "$D/acme", "--relationship-id", "r1"],
+      ...["--reason-code", "other"],
+    ]);
+    const late = await run(workspace, "apply", words);
+    assertEquals(late.code, 2);
+    assertStringIncludes(
+      late.stderr,
+      "plan_outdated: Cannot apply plan: the feed ends at sequence 5",
+    );
+  }));
+
+Deno.test("a plan that was changed by hand is compared with the feed, and a foreign one refused", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE.replace("review", "refund"));
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    const plan = JSON.parse(
+      await Deno.readTextFile(workspace.path("plan.json")),
+    );
+    const tries = [
+      ["issuer_mismatch", { ...plan, issuer: "did:web:other.example" }],
+      ["plan_outdated", {
+        ...plan,
+        changes: [{ ...plan.changes[0], subject: "did:web:eve.example" }],
+      }],
+      ["plan_outdated", {
+        ...plan,
+        changes: [{
+          ...plan.changes[0],
+          before: { ...plan.changes[0].before, roles: [] },
+        }],
+      }],
+      ["invalid_request", { ...plan, changes: [{ action: "create" }] }],
+      ["invalid_request", []],
+    ] as const;
+    for (const [code, value] of tries) {
+      await Deno.writeTextFile(
+        workspace.path("forged.json"),
+        JSON.stringify(value),
+      );
+      const ran = await run(workspace, "apply", [
+        ...["--plan", "$D/forged.json", "--yes"],
+      ]);
+      assertEquals(ran.code, 2);
+      assertStringIncludes(ran.stderr, code);
+    }
+    assertEquals((await log(workspace)).length, 3);
+  }));
+
+Deno.test("an ended relationship denies every check, and a mass ending needs its number", () =>
+  withIssuer(async (workspace) => {
+    const people = Array.from(
+      { length: 8 },
+      (_, at) => `did:web:p${at}.example,advisor,x,,\n`,
+    );
+    await list(workspace, HEADER + ALICE + people.join(""));
+    assertEquals((await run(workspace, "apply", ["--yes"])).code, 0);
+    await list(workspace, HEADER + ALICE);
+    const words = ["--prune", "--yes", "--reason-code", "contract_ended"];
+    const refused = await run(workspace, "apply", words);
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "confirmation_required: Cannot apply plan: it ends 8 of 9 active relationships",
+    );
+    const done = await run(workspace, "apply", [
+      ...words,
+      ...["--confirm-revocations", "8"],
+    ]);
+    assertEquals([done.code, done.stderr], [0, ""]);
+    const { code } = await workspace.sig([
+      ...["check", "--sig", "$D/acme", "--subject", "did:web:p3.example"],
+      ...["--require", "relationship=advisor"],
+    ]);
+    assertEquals(code, 1);
+  }));
+
+Deno.test("a faulty row leaves nothing behind, and a name without a format is asked for", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE + "bob,advisor,,03/04/2026,\n");
+    const before = await log(workspace);
+    const faulty = await run(workspace, "apply", ["--yes"]);
+    assertEquals(faulty.code, 2);
+    assertStringIncludes(faulty.stderr, "row 3, column subject");
+    assertStringIncludes(faulty.stderr, "row 3, column valid_until");
+    assertEquals(await log(workspace), before);
+    const stdin = await workspace.sig(
+      ["plan", "--dir", "$D/acme", "--from", "-"],
+      { stdin: HEADER + ALICE },
+    );
+    assertStringIncludes(stdin.stderr, "--input is required");
+    const told = await workspace.sig(
+      ["plan", "--dir", "$D/acme", "--from", "-", "--input", "csv"],
+      { stdin: HEADER + ALICE },
+    );
+    assertEquals(told.code, 0);
+  }));

@@ -1,0 +1,45 @@
+import type { Command } from "../command.ts";
+import { writeJson } from "../output.ts";
+import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+
+/** `sig plan` */
+export const plan: Command = {
+  name: "plan",
+  summary: "compare a list of people with the feed",
+  description:
+    "Shows what sig apply would append so that the feed says what the list says.\nOnly what is listed is managed. An empty cell means none; what has no column\nis kept. Exits 0 when there is nothing to do, 1 when there is, 2 on an error.\n\nColumns: subject and type; as wished roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    ...LIST_FLAGS,
+    {
+      name: "out",
+      value: "FILE",
+      help: "write the plan there too, for sig apply --plan",
+    },
+  ],
+  examples: [
+    "sig plan --dir acme.example --from people.csv",
+    "sig plan --dir acme.example --from contractors.csv --scope type=contractor --prune --out plan.json",
+  ],
+  async run(call) {
+    const { bytes, format } = await readList(call);
+    const options = planOptions(call);
+    const { readPeople } = await import("../people/read_people.ts");
+    const people = readPeople(bytes, format);
+    const { planChanges } = await import("@sig/issuer");
+    const { openIssuerDir } = await import("../issuer_dir.ts");
+    await using issuer = await openIssuerDir(call);
+    const made = planChanges(await issuer.published(), people, options);
+    const out = call.text("out");
+    if (out !== undefined) {
+      const text = JSON.stringify(made, null, 2);
+      await call.io.createPrivateFile(out, `${text}\n`);
+    }
+    if (call.format === "json") writeJson(call.io, made);
+    else {
+      const { writePlan } = await import("../people/write_plan.ts");
+      writePlan(call, made);
+    }
+    return made.changes.length === 0 ? 0 : 1;
+  },
+};

@@ -1,0 +1,297 @@
+/** A list of people, as CSV, JSON or YAML: what should be published. @module */
+
+import {
+  DEFAULT_LIMITS,
+  isDid,
+  isIdentifier,
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+  quote,
+  RELATIONSHIP_TYPES,
+  type RelationshipType,
+  SigError,
+} from "@sig/core";
+import type { DesiredRelationship } from "@sig/issuer";
+import { suggest, usageError } from "@sig/api/flags";
+import { parse as parseYaml } from "@std/yaml/parse";
+import type { ListFormat } from "./list_format.ts";
+import { type CsvRow, readCsv } from "./read_csv.ts";
+import { type End, readDay } from "./read_day.ts";
+import { RowFaults } from "./row_faults.ts";
+
+/** The columns, or members, that a list may have. */
+export const COLUMNS = Object.freeze(
+  [
+    "subject",
+    "type",
+    "roles",
+    "valid_from",
+    "valid_until",
+    "title",
+    "department",
+    "label",
+    "relationship_id",
+    "metadata",
+  ] as const,
+);
+
+type Column = typeof COLUMNS[number];
+
+/** One row with what its list gives; cells of CSV are text. */
+interface Row {
+  readonly row: number;
+  readonly values: ReadonlyMap<Column, unknown>;
+}
+
+/**
+ * Reads a list. An empty cell, null or an empty list means none; what has no
+ * column is kept as it is published.
+ *
+ * @throws {SigError} `invalid_field` with every fault, each with row and
+ * column; `invalid_request` for an unknown column or a list that is none;
+ * `invalid_json`.
+ */
+export function readPeople(
+  bytes: Uint8Array,
+  format: ListFormat,
+): readonly DesiredRelationship[] {
+  const text = decode(bytes);
+  const rows = format === "csv"
+    ? rowsOfCsv(readCsv(text))
+    : rowsOfList(format === "json" ? parseList(text) : parseYamlList(text));
+  const faults = new RowFaults();
+  const desired = rows.map((row) => new RowReader(row, faults).read());
+  faults.throwIfAny();
+  // Without a fault no row is undefined.
+  return desired.filter((each) => each !== undefined);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new SigError("invalid_request", "Cannot read list: it is not UTF-8", {
+      context: { hint: 'Save it as "CSV UTF-8".' },
+    });
+  }
+}
+
+function rowsOfCsv([header, ...rows]: readonly CsvRow[]): readonly Row[] {
+  if (header === undefined) {
+    throw notAList("it is empty", "Its first row names the columns.");
+  }
+  const columns = header.cells.map((name) => readColumn(name, header.row));
+  for (const name of ["subject", "type"] as const) {
+    if (!columns.includes(name)) {
+      throw notAList(
+        `it has no column ${name}`,
+        `Its columns may be ${COLUMNS.join(", ")}.`,
+      );
+    }
+  }
+  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+  if (twice !== undefined) throw notAList(`it has two columns ${twice}`);
+  return rows.map(({ row, cells }) => {
+    if (cells.length !== columns.length) {
+      throw notAList(
+        `row ${row} has ${cells.length} cells, the header has ${columns.length}`,
+        "Put a cell that contains the separator into quotes.",
+      );
+    }
+    return {
+      row,
+      values: new Map(columns.map((name, at) => [name, cells[at]])),
+    };
+  });
+}
+
+function rowsOfList(list: unknown): readonly Row[] {
+  if (!Array.isArray(list)) {
+    throw notAList("it must be a list of objects");
+  }
+  return list.map((item, at) => {
+    const row = at + 1;
+    if (!isObject(item)) throw notAList(`item ${row} must be an object`);
+    const values = Object.entries(item).map(
+      ([name, value]) => [readColumn(name, row), value] as const,
+    );
+    return { row, values: new Map(values) };
+  });
+}
+
+function parseList(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new SigError(
+      "invalid_json",
+      `Cannot read list: ${error.pointer} ${error.message}`,
+      { context: { pointer: error.pointer } },
+    );
+  }
+}
+
+function parseYamlList(text: string): unknown {
+  try {
+    return parseYaml(text, { schema: "core" });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    // The parser's own text quotes the input.
+    const line = /line (\d+)/.exec(error.message)?.[1];
+    throw notAList(
+      `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
+    );
+  }
+}
+
+function readColumn(name: string, row: number): Column {
+  if ((COLUMNS as readonly string[]).includes(name)) return name as Column;
+  const meant = suggest(name.toLowerCase().replaceAll(/[ -]/g, "_"), COLUMNS);
+  throw notAList(
+    `row ${row} names ${quote(name)}, which is no column`,
+    meant === undefined
+      ? `Columns are ${COLUMNS.join(", ")}.`
+      : `Did you mean ${meant}?`,
+  );
+}
+
+function notAList(why: string, hint?: string): SigError {
+  const { code, message, context } = usageError(why, hint ? { hint } : {});
+  return new SigError(code, message.replace("Cannot run", "Cannot read list"), {
+    context,
+  });
+}
+
+/** Reads the values of one row, noting every fault. */
+class RowReader {
+  readonly #row: Row;
+  readonly #faults: RowFaults;
+
+  constructor(row: Row, faults: RowFaults) {
+    this.#row = row;
+    this.#faults = faults;
+  }
+
+  /** Undefined when a member that must be there is missing or wrong. */
+  read(): DesiredRelationship | undefined {
+    const subject = this.#subject();
+    const type = this.#type();
+    const members = {
+      relationship_id: this.#relationshipId(),
+      roles: this.#roles(),
+      valid_from: this.#day("valid_from"),
+      valid_until: this.#day("valid_until"),
+      title: this.#text("title"),
+      department: this.#text("department"),
+      label: this.#text("label"),
+      metadata: this.#metadata(),
+      row: this.#row.row,
+    };
+    if (subject === undefined || type === undefined) return undefined;
+    return { subject, type, ...members };
+  }
+
+  /** Undefined when it has no column, null when it is empty. */
+  #value(column: Column): unknown {
+    if (!this.#row.values.has(column)) return undefined;
+    const value = this.#row.values.get(column);
+    return value === "" || value === undefined ? null : value;
+  }
+
+  #fault(column: Column, detail: string): undefined {
+    return this.#faults.add(this.#row.row, column, detail);
+  }
+
+  #subject(): string | undefined {
+    const value = this.#value("subject") ?? null;
+    if (value === null) return this.#fault("subject", "it is required");
+    if (typeof value === "string" && isIdentifier(value) && isDid(value)) {
+      return value;
+    }
+    return this.#fault(
+      "subject",
+      "it must be a DID, such as did:web:alice.example or did:key:z6Mk…",
+    );
+  }
+
+  #type(): RelationshipType | undefined {
+    const value = this.#value("type") ?? null;
+    if (value === null) return this.#fault("type", "it is required");
+    const found = RELATIONSHIP_TYPES.find((each) => each === value);
+    if (found !== undefined) return found;
+    const meant = suggest(String(value).toLowerCase(), RELATIONSHIP_TYPES);
+    return this.#fault(
+      "type",
+      meant === undefined
+        ? `it must be one of ${RELATIONSHIP_TYPES.join(", ")}`
+        : `${quote(String(value))} is no type; did you mean ${meant}?`,
+    );
+  }
+
+  #relationshipId(): string | undefined {
+    const value = this.#value("relationship_id") ?? null;
+    if (value === null || isIdentifier(value)) return value ?? undefined;
+    return this.#fault(
+      "relationship_id",
+      "it must be text without control characters",
+    );
+  }
+
+  #roles(): readonly string[] | undefined {
+    const value = this.#value("roles");
+    if (value === undefined) return undefined;
+    if (value === null) return [];
+    const roles = typeof value === "string"
+      ? value.split(";").map((role) => role.trim()).filter((role) => role)
+      : value;
+    const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
+    const areRoles = Array.isArray(roles) &&
+      roles.every((role) => typeof role === "string" && role !== "");
+    if (!areRoles) return this.#fault("roles", "it must be a list of roles");
+    if (roles.length > maxRoles) {
+      return this.#fault("roles", `it has more than ${maxRoles} roles`);
+    }
+    if (roles.some((role) => role.length > maxRoleLength)) {
+      return this.#fault(
+        "roles",
+        `a role has more than ${maxRoleLength} characters`,
+      );
+    }
+    return roles;
+  }
+
+  #day(column: End): string | null | undefined {
+    const value = this.#value(column);
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "string") {
+      return this.#fault(column, "it must be a date, such as 2026-12-31");
+    }
+    const read = readDay(value, column);
+    return "instant" in read ? read.instant : this.#fault(column, read.why);
+  }
+
+  #text(column: Column): string | null | undefined {
+    const value = this.#value(column);
+    if (value === undefined || value === null || typeof value === "string") {
+      return value;
+    }
+    return this.#fault(column, "it must be text");
+  }
+
+  #metadata(): OpenObject | null | undefined {
+    const value = this.#value("metadata");
+    if (value === undefined || value === null || isObject(value)) return value;
+    if (typeof value === "string") {
+      try {
+        const parsed = parseJson(value);
+        if (isObject(parsed)) return parsed;
+      } catch (error) {
+        if (!(error instanceof JsonError)) throw error;
+      }
+    }
+    return this.#fault("metadata", "it must be one strict JSON object");
+  }
+}

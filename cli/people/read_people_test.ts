@@ -1,0 +1,180 @@
+import { isSigError } from "@sig/core";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { formatOf, type ListFormat } from "./list_format.ts";
+import { readPeople } from "./read_people.ts";
+
+const ALICE = "did:web:alice.example";
+
+function read(text: string, format: ListFormat = "csv") {
+  return readPeople(new TextEncoder().encode(text), format).map((row) =>
+    // Members that are undefined say nothing.
+    JSON.parse(JSON.stringify(row))
+  );
+}
+
+function refused(text: string, format: ListFormat = "csv") {
+  const error = assertThrows(() => read(text, format));
+  assert(isSigError(error), String(error));
+  return error;
+}
+
+Deno.test("rows count as a spreadsheet counts them, blank lines and line feeds in cells too", () => {
+  const rows = read(
+    `\uFEFFsubject,type,label\r\n${ALICE},employee,"two\r\nlines"\r\n\r\n${ALICE},advisor,x\r\n`,
+  );
+  assertEquals(rows.map(({ row }) => row), [2, 4]);
+  assertEquals(rows[0].label, "two\nlines");
+});
+
+Deno.test("semicolons and tabs separate too, and quotes hold what separates", () => {
+  for (const [separator, roles] of [[";", '"a;b"'], ["\t", "a;b"]] as const) {
+    const text = [
+      ["subject", "type", "roles"].join(separator),
+      [ALICE, "employee", roles].join(separator),
+    ].join("\n");
+    assertEquals(read(text), [
+      { subject: ALICE, type: "employee", roles: ["a", "b"], row: 2 },
+    ]);
+  }
+});
+
+Deno.test("an empty cell means none, what has no column is not there", () => {
+  const [row] = read(
+    `subject,type,roles,valid_until,title\n${ALICE},employee,,,`,
+  );
+  assertEquals(row, {
+    subject: ALICE,
+    type: "employee",
+    roles: [],
+    valid_until: null,
+    title: null,
+    row: 2,
+  });
+});
+
+Deno.test("a bare date is a whole day, through its end as valid_until", () => {
+  const [row] = read(
+    `subject,type,valid_from,valid_until\n${ALICE},employee,2026-02-01,2026-12-31`,
+  );
+  assertEquals(row.valid_from, "2026-02-01T00:00:00Z");
+  assertEquals(row.valid_until, "2027-01-01T00:00:00Z");
+});
+
+Deno.test("dates that could be two days, or are a spreadsheet's own, are refused", () => {
+  const cases = [
+    ["03/04/2026", "it could be two days (day or month first)"],
+    ["31.12.2026", "it is a date in a spreadsheet's own spelling"],
+    ["46022", "it is a spreadsheet's number of a day"],
+    ["2026-12-31 09:00", "it needs seconds and UTC"],
+    ["2026-02-30", "there is no such day"],
+    ["soon", "it is no date"],
+  ] as const;
+  for (const [text, why] of cases) {
+    const error = refused(
+      `subject,type,valid_until\n${ALICE},employee,${text}`,
+    );
+    assertEquals(error.code, "invalid_field");
+    assertEquals([error.context.row, error.context.column], [2, "valid_until"]);
+    assert(error.message.includes(why), error.message);
+  }
+});
+
+Deno.test("every fault is told at once, with its row and column", () => {
+  const error = refused(
+    [
+      "subject,type,roles,metadata",
+      "alice,employee,x,",
+      `${ALICE},employe,x,`,
+      `${ALICE},employee,x,"{""a"":1,""a"":2}"`,
+      `,,x,`,
+    ].join("\n"),
+  );
+  assertEquals(error.code, "invalid_field");
+  const places = (error.context.errors ?? []) as readonly unknown[] as {
+    row: number;
+    column: string;
+    detail: string;
+  }[];
+  assertEquals(places.map(({ row, column }) => `${row} ${column}`), [
+    "2 subject",
+    "3 type",
+    "4 metadata",
+    "5 subject",
+    "5 type",
+  ]);
+  assert(places[1]?.detail.includes("did you mean employee?"));
+});
+
+Deno.test("an unknown or doubled column is refused, with the one that was meant", () => {
+  assertEquals(
+    refused(`subject,type,Valid Until\n`).context.hint,
+    "Did you mean valid_until?",
+  );
+  assertEquals(
+    refused(`subject,type,type\n`).message,
+    "Cannot read list: it has two columns type",
+  );
+  assertEquals(
+    refused(`subject,roles\n`).message,
+    "Cannot read list: it has no column type",
+  );
+  assertEquals(refused("").message, "Cannot read list: it is empty");
+});
+
+Deno.test("a row with too few or too many cells is refused, never shifted", () => {
+  assertEquals(
+    refused(`subject,type,label\n${ALICE},employee`).message,
+    "Cannot read list: row 2 has 2 cells, the header has 3",
+  );
+});
+
+Deno.test("a broken quote names its line and never the text", () => {
+  const error = refused(`subject,type\n${ALICE},"secret\n`);
+  assertEquals(error.code, "invalid_request");
+  assertEquals(error.context.line, 2);
+  assert(!error.message.includes("secret"));
+});
+
+Deno.test("JSON and YAML say the same as CSV", () => {
+  const item = {
+    subject: ALICE,
+    type: "employee",
+    roles: ["a", "b"],
+    valid_until: "2026-12-31",
+    title: null,
+    metadata: { cost: 1 },
+  };
+  const yaml = [
+    `- subject: ${ALICE}`,
+    "  type: employee",
+    "  roles: [a, b]",
+    "  valid_until: 2026-12-31",
+    "  title:",
+    "  metadata: {cost: 1}",
+  ].join("\n");
+  const [wanted] = read(JSON.stringify([item]), "json");
+  assertEquals(wanted.valid_until, "2027-01-01T00:00:00Z");
+  assertEquals(read(yaml, "yaml"), [wanted]);
+});
+
+Deno.test("a list that is none is refused: doubled members, objects, bad YAML, no UTF-8", () => {
+  assertEquals(
+    refused('[{"type":"a","type":"b"}]', "json").code,
+    "invalid_json",
+  );
+  assertEquals(refused("{}", "json").code, "invalid_request");
+  assertEquals(refused("[1]", "json").code, "invalid_request");
+  assertEquals(refused("- a: [", "yaml").code, "invalid_request");
+  assertEquals(refused("- type: a\n  type: b", "yaml").code, "invalid_request");
+  const error = assertThrows(() =>
+    readPeople(new Uint8Array([0x73, 0xff]), "csv")
+  );
+  assert(isSigError(error, "invalid_request"));
+});
+
+Deno.test("the file's name tells the format", () => {
+  assertEquals(
+    ["a.csv", "a.TSV", "b.json", "c.yml", "d.yaml", "e"].map(formatOf),
+    ["csv", "csv", "json", "yaml", "yaml", undefined],
+  );
+});

@@ -1,0 +1,67 @@
+/** A plan for people to read. @module */
+
+import type { Plan, PlannedChange, PlannedMembers } from "@sig/issuer";
+import type { Call } from "../command.ts";
+import { colour, safe } from "../output.ts";
+
+const MARKS = Object.freeze(
+  {
+    create: ["+", "green", "add"],
+    update: ["~", "yellow", "change"],
+    reactivate: ["+", "yellow", "re-activate"],
+    revoke: ["-", "red", "end"],
+  } as const,
+);
+
+/** Writes what would change, field by field. */
+export function writePlan(call: Call, plan: Plan): void {
+  const { io } = call;
+  for (const change of plan.changes) writeChange(call, change);
+  if (plan.changes.length > 0) io.stdout("\n");
+  io.stdout(`${summary(plan)}\n`);
+}
+
+/** One line: how many of what. */
+export function summary({ changes, unchanged, unmanaged }: Plan): string {
+  const count = (action: PlannedChange["action"]) =>
+    changes.filter((each) => each.action === action).length;
+  const words = (Object.keys(MARKS) as PlannedChange["action"][])
+    .filter((action) => count(action) > 0)
+    .map((action) => `${count(action)} to ${MARKS[action][2]}`);
+  const what = words.length === 0 ? "Nothing to do" : words.join(", ");
+  const rest = unmanaged === 0 ? "" : `, ${unmanaged} not in the list`;
+  return `${what}; ${unchanged} as they are${rest}.`;
+}
+
+function writeChange(call: Call, change: PlannedChange): void {
+  const { io } = call;
+  const { action, relationship_id: id, subject, before, after, row } = change;
+  const [mark, paint, verb] = MARKS[action];
+  const type = (after ?? before)?.relationship_type ?? "";
+  const place = row === null ? "" : `  (row ${row})`;
+  const which = id === null ? "" : `  ${safe(id)}`;
+  const head = colour(io, "stdout", paint, `${mark} ${verb}`);
+  io.stdout(`${head}  ${safe(subject)}  ${type}${which}${place}\n`);
+  for (const name of change.fields) {
+    if (name === "relationship_type" && before === null) continue;
+    const now = after === null ? "" : shown(after[name]);
+    io.stdout(
+      before === null
+        ? `    ${label(name)} ${now}\n`
+        : `    ${label(name)} ${shown(before[name])} → ${now}\n`,
+    );
+  }
+}
+
+const WIDEST = "relationship_type".length;
+
+function label(name: keyof PlannedMembers): string {
+  return name.padEnd(WIDEST);
+}
+
+function shown(value: PlannedMembers[keyof PlannedMembers]): string {
+  if (value === null) return "none";
+  if (typeof value === "string") return safe(value);
+  if (Array.isArray(value)) return value.map(safe).join(", ") || "none";
+  return safe(JSON.stringify(value));
+}

@@ -1,0 +1,394 @@
+/** Desired state against published state: what is to be appended. @module */
+
+import {
+  compareInstants,
+  isSigError,
+  type Issue,
+  parseTimestamp,
+  quote,
+  SigError,
+} from "@sig/core";
+import { sameJson } from "../same_json.ts";
+import type { DesiredRelationship } from "./desired_relationship.ts";
+import {
+  changedMembers,
+  desiredMembers,
+  type PlannedMembers,
+  publishedMembers,
+} from "./planned_members.ts";
+import type {
+  PublishedRelationship,
+  PublishedState,
+} from "./published_relationships.ts";
+
+/** One thing that a plan does. */
+export interface PlannedChange {
+  /** What. */
+  readonly action: "create" | "update" | "reactivate" | "revoke";
+  /** Which relationship; null for a new one whose identifier is made later. */
+  readonly relationship_id: string | null;
+  /** Whose. */
+  readonly subject: string;
+  /** As published; null for a new one. */
+  readonly before: PlannedMembers | null;
+  /** As it will be; null for one that ends. */
+  readonly after: PlannedMembers | null;
+  /** The members that differ; all that are set of a new one, none of an ending. */
+  readonly fields: readonly (keyof PlannedMembers)[];
+  /** The row that asks for it; null where none does. */
+  readonly row: number | null;
+}
+
+/** What would be done, and to which feed. */
+export interface Plan {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The feed that was looked at; a plan fits no other. */
+  readonly based_on: {
+    /** Sequence of its last event. */
+    readonly last_sequence: number;
+    /** SHA-256 of its bytes, hexadecimal. */
+    readonly feed_sha256: string;
+  };
+  /** In the order of the rows, then endings by identifier. */
+  readonly changes: readonly PlannedChange[];
+  /** Rows that the feed fulfils already; equal rows count once. */
+  readonly unchanged: number;
+  /** Active relationships that no row is about and that stay as they are. */
+  readonly unmanaged: number;
+}
+
+/** Options of {@linkcode planChanges}. */
+export interface PlanOptions {
+  /** The list manages these types only; all unless told. */
+  readonly types?: readonly string[] | undefined;
+  /** End active relationships, of those types, that no row is about. */
+  readonly prune?: boolean | undefined;
+}
+
+/** A row and the relationship that it is about. */
+interface Resolved {
+  readonly desired: DesiredRelationship;
+  /** Undefined for one that does not exist yet. */
+  readonly published: PublishedRelationship | undefined;
+}
+
+/**
+ * Compares a list of what should be with what a feed says, and tells what to
+ * append so that they agree. Nothing is written, nothing is guessed: rows that
+ * contradict each other or could mean several relationships are refused, all
+ * of them at once.
+ *
+ * @example A role is added, and the end of the contract stays
+ * ```ts
+ * import { planChanges } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { changes } = planChanges({
+ *   issuer: "did:web:acme.example",
+ *   last_sequence: 0,
+ *   feed_sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+ *   relationships: new Map(),
+ * }, [
+ *   { subject: "did:web:alice.example", type: "employee", roles: ["deploy"] },
+ * ]);
+ * assertEquals(changes[0]?.action, "create");
+ * assertEquals(changes[0]?.after?.roles, ["deploy"]);
+ * ```
+ *
+ * @throws {SigError} `invalid_field` (a row outside of `types`, another subject
+ * of a relationship, a validity that ends before it begins, rows that
+ * contradict each other), `ambiguous_relationship`; `context.errors` holds all
+ * faults as `{row, code, detail}`, where there are several.
+ */
+export function planChanges(
+  state: PublishedState,
+  desired: Iterable<DesiredRelationship>,
+  { types, prune = false }: PlanOptions = {},
+): Plan {
+  const active = new ActiveRelationships(state);
+  const faults: RowFault[] = [];
+  /** By relationship, or by subject and type for a new one. */
+  const resolved = new Map<string, Resolved>();
+  for (const row of desired) {
+    try {
+      requireInScope(row, types);
+      const published = findPublished(state, active, row);
+      addOnce(resolved, { desired: row, published });
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      faults.push({ row: row.row ?? null, error });
+    }
+  }
+  const changes: PlannedChange[] = [];
+  let unchanged = 0;
+  for (const each of resolved.values()) {
+    try {
+      const change = changeOf(each);
+      if (change === undefined) unchanged++;
+      else changes.push(change);
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      faults.push({ row: each.desired.row ?? null, error });
+    }
+  }
+  throwFaults(faults);
+  const managed = new Set<PublishedRelationship>();
+  for (const { published } of resolved.values()) {
+    if (published !== undefined) managed.add(published);
+  }
+  const rest = active.all.filter((each) => !managed.has(each));
+  const ending = prune
+    ? rest.filter(({ upsert }) => isInScope(upsert.relationship_type, types))
+    : [];
+  return {
+    issuer: state.issuer,
+    based_on: {
+      last_sequence: state.last_sequence,
+      feed_sha256: state.feed_sha256,
+    },
+    changes: [...changes, ...ending.map(endingOf).sort(byIdentifier)],
+    unchanged,
+    unmanaged: rest.length - ending.length,
+  };
+}
+
+/** The active relationships, found by whom and what they are about. */
+class ActiveRelationships {
+  readonly all: readonly PublishedRelationship[];
+  readonly #byKey = new Map<string, PublishedRelationship[]>();
+
+  constructor({ relationships }: PublishedState) {
+    this.all = [...relationships.values()].filter(({ status }) =>
+      status === "active"
+    );
+    for (const each of this.all) {
+      const { subject, relationship_type } = each.upsert;
+      const key = keyOf(subject, relationship_type);
+      const others = this.#byKey.get(key);
+      if (others === undefined) this.#byKey.set(key, [each]);
+      else others.push(each);
+    }
+  }
+
+  of(subject: string, type: string): readonly PublishedRelationship[] {
+    return this.#byKey.get(keyOf(subject, type)) ?? [];
+  }
+}
+
+/** A type has no space, so nothing else makes the same key. */
+function keyOf(subject: string, type: string): string {
+  return `${type} ${subject}`;
+}
+
+function isInScope(type: string, types: readonly string[] | undefined) {
+  return types === undefined || types.includes(type);
+}
+
+function requireInScope(
+  { type }: DesiredRelationship,
+  types: readonly string[] | undefined,
+): void {
+  if (isInScope(type, types)) return;
+  throw invalid(
+    "type",
+    `type ${quote(type)} is outside of what this list manages (${
+      types?.join(", ")
+    })`,
+  );
+}
+
+function findPublished(
+  { relationships }: PublishedState,
+  active: ActiveRelationships,
+  { subject, type, relationship_id: id }: DesiredRelationship,
+): PublishedRelationship | undefined {
+  if (id !== undefined) {
+    const published = relationships.get(id);
+    if (published !== undefined && published.upsert.subject !== subject) {
+      throw invalid(
+        "subject",
+        `relationship ${quote(id)} is about ${
+          quote(published.upsert.subject)
+        }, and keeps its subject`,
+      );
+    }
+    return published;
+  }
+  const candidates = active.of(subject, type);
+  if (candidates.length < 2) return candidates[0];
+  const ids = candidates.map(({ upsert }) => upsert.relationship_id);
+  throw new SigError(
+    "ambiguous_relationship",
+    `Cannot plan: ${quote(subject)} has ${candidates.length} active ` +
+      `relationships of type ${type}: ${ids.slice(0, 5).map(quote).join(", ")}`,
+    {
+      context: {
+        column: "relationship_id",
+        relationship_ids: ids.slice(0, 20),
+        hint: "Name the one that is meant by relationship_id.",
+      },
+    },
+  );
+}
+
+/** Equal rows count once; others about the same relationship are refused. */
+function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
+  const { desired, published } = each;
+  const id = published?.upsert.relationship_id ?? desired.relationship_id;
+  const key = id === undefined
+    ? `new ${keyOf(desired.subject, desired.type)}`
+    : `id ${id}`;
+  const other = resolved.get(key);
+  if (other === undefined) {
+    resolved.set(key, each);
+    return;
+  }
+  const changed = changedMembers(membersOf(other), membersOf(each));
+  const isSame = other.desired.subject === desired.subject &&
+    changed.length === 0 && sameNames(other.desired, desired);
+  if (isSame) return;
+  const place = other.desired.row ?? null;
+  throw invalid(
+    changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",
+    `it is about the same relationship as ${
+      place === null ? "another row" : `row ${place}`
+    }, and says otherwise${
+      changed.length === 0 ? "" : ` (${changed.join(", ")})`
+    }`,
+  );
+}
+
+function membersOf({ desired, published }: Resolved): PlannedMembers {
+  return desiredMembers(
+    desired,
+    published && publishedMembers(published.upsert),
+  );
+}
+
+/** Whether two rows say something about the same members. */
+function sameNames(a: DesiredRelationship, b: DesiredRelationship): boolean {
+  const given = (row: DesiredRelationship) =>
+    Object.entries(row)
+      .filter(([name, value]) =>
+        name !== "row" && name !== "relationship_id" && value !== undefined
+      )
+      .map(([name]) => name).sort();
+  return sameJson(given(a), given(b));
+}
+
+/** Undefined where the feed says it already. */
+function changeOf(each: Resolved): PlannedChange | undefined {
+  const { desired, published } = each;
+  const before = published === undefined
+    ? null
+    : publishedMembers(published.upsert);
+  const after = membersOf(each);
+  requireValidity(after);
+  const isActive = published?.status === "active";
+  const fields = before === null
+    ? setMembers(after)
+    : changedMembers(before, after);
+  if (isActive && fields.length === 0) return undefined;
+  return {
+    action: before === null ? "create" : isActive ? "update" : "reactivate",
+    relationship_id: published?.upsert.relationship_id ??
+      desired.relationship_id ?? null,
+    subject: desired.subject,
+    before,
+    after,
+    fields,
+    row: desired.row ?? null,
+  };
+}
+
+/** The members of a new relationship that say something. */
+function setMembers(after: PlannedMembers): readonly (keyof PlannedMembers)[] {
+  const names = Object.keys(after) as (keyof PlannedMembers)[];
+  return names.filter((name) =>
+    name === "roles" ? after.roles.length > 0 : after[name] !== null
+  );
+}
+
+function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
+  const [from, until] = [
+    parseTimestamp(valid_from),
+    parseTimestamp(valid_until),
+  ];
+  if (!from || !until || compareInstants(until, from) > 0) return;
+  throw invalid("valid_until", "valid_until must be after valid_from");
+}
+
+function endingOf({ upsert }: PublishedRelationship): PlannedChange {
+  return {
+    action: "revoke",
+    relationship_id: upsert.relationship_id,
+    subject: upsert.subject,
+    before: publishedMembers(upsert),
+    after: null,
+    fields: [],
+    row: null,
+  };
+}
+
+function byIdentifier(a: PlannedChange, b: PlannedChange): number {
+  const [first, second] = [a.relationship_id ?? "", b.relationship_id ?? ""];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function invalid(column: string, why: string): SigError {
+  return new SigError("invalid_field", `Cannot plan: ${why}`, {
+    context: { column },
+  });
+}
+
+/** A fault and the row that has it. */
+interface RowFault {
+  readonly row: number | null;
+  readonly error: SigError;
+}
+
+/** A fault of a list, at its row and column. */
+export interface RowIssue extends Issue {
+  /** Counted as a spreadsheet does; null where the list has no rows. */
+  readonly row: number | null;
+  /** The column, or member. */
+  readonly column: string;
+}
+
+/** Faults that are told of at the most. */
+const MAX_TOLD = 100;
+
+function throwFaults(faults: readonly RowFault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const { code, message, context } = first.error;
+  const place = first.row === null ? {} : { row: first.row };
+  throw new SigError(
+    code,
+    first.row === null
+      ? message
+      : message.replace("Cannot plan: ", `Cannot plan: row ${first.row}: `),
+    {
+      context: {
+        ...context,
+        ...place,
+        ...(faults.length === 1 ? {} : {
+          errors: faults.slice(0, MAX_TOLD).map(issueOf),
+        }),
+      },
+    },
+  );
+}
+
+function issueOf({ row, error }: RowFault): RowIssue {
+  const { column } = error.context;
+  const name = typeof column === "string" ? column : "subject";
+  return {
+    pointer: `/${row ?? ""}/${name}`,
+    row,
+    column: name,
+    code: error.code,
+    detail: error.message.replace("Cannot plan: ", ""),
+  };
+}

@@ -1,0 +1,120 @@
+/** The members of a relationship that a plan compares and changes. @module */
+
+import {
+  compareInstants,
+  type OpenObject,
+  parseTimestamp,
+  type RelationshipType,
+  type RelationshipUpsertEvent,
+} from "@sig/core";
+import { sameJson } from "../same_json.ts";
+import type { DesiredRelationship } from "./desired_relationship.ts";
+
+/** A relationship as a plan shows it, before or after a change. */
+export interface PlannedMembers {
+  /** What kind of relationship. */
+  readonly relationship_type: RelationshipType;
+  /** The roles, sorted. */
+  readonly roles: readonly string[];
+  /** Start of validity, or null. */
+  readonly valid_from: string | null;
+  /** End of validity, or null. */
+  readonly valid_until: string | null;
+  /** Job or role, or null. */
+  readonly title: string | null;
+  /** Department or team, or null. */
+  readonly department: string | null;
+  /** Anything else for people, or null. */
+  readonly label: string | null;
+  /** The issuer's own members, or null. */
+  readonly metadata: OpenObject | null;
+}
+
+/** Every member that can change, in the order in which a plan names them. */
+export const PLANNED_MEMBERS: readonly (keyof PlannedMembers)[] = Object.freeze(
+  [
+    "relationship_type",
+    "roles",
+    "valid_from",
+    "valid_until",
+    "title",
+    "department",
+    "label",
+    "metadata",
+  ],
+);
+
+/** What an upsert published. */
+export function publishedMembers(
+  upsert: RelationshipUpsertEvent,
+): PlannedMembers {
+  const { display, metadata } = upsert;
+  return {
+    relationship_type: upsert.relationship_type,
+    roles: sortedSet(upsert.roles),
+    valid_from: upsert.valid_from,
+    valid_until: upsert.valid_until,
+    title: display?.title ?? null,
+    department: display?.department ?? null,
+    label: display?.label ?? null,
+    metadata: metadata ?? null,
+  };
+}
+
+const NOTHING: Omit<PlannedMembers, "relationship_type"> = Object.freeze({
+  roles: Object.freeze([]),
+  valid_from: null,
+  valid_until: null,
+  title: null,
+  department: null,
+  label: null,
+  metadata: null,
+});
+
+/** What a row asks for, on top of what is published (nothing, for a new one). */
+export function desiredMembers(
+  desired: DesiredRelationship,
+  before: Omit<PlannedMembers, "relationship_type"> = NOTHING,
+): PlannedMembers {
+  const or = <T>(wanted: T | undefined, kept: T) =>
+    wanted === undefined ? kept : wanted;
+  return {
+    relationship_type: desired.type,
+    roles: desired.roles === undefined
+      ? before.roles
+      : sortedSet(desired.roles),
+    valid_from: or(desired.valid_from, before.valid_from),
+    valid_until: or(desired.valid_until, before.valid_until),
+    title: or(desired.title, before.title),
+    department: or(desired.department, before.department),
+    label: or(desired.label, before.label),
+    metadata: or(desired.metadata, before.metadata),
+  };
+}
+
+/** The members that differ in what they mean, not in how they are written. */
+export function changedMembers(
+  before: PlannedMembers,
+  after: PlannedMembers,
+): readonly (keyof PlannedMembers)[] {
+  return PLANNED_MEMBERS.filter((name) => !isSame(name, before, after));
+}
+
+function isSame(
+  name: keyof PlannedMembers,
+  before: PlannedMembers,
+  after: PlannedMembers,
+): boolean {
+  const [a, b] = [before[name], after[name]];
+  if (a === b) return true;
+  if (name === "valid_from" || name === "valid_until") {
+    const [first, second] = [parseTimestamp(a), parseTimestamp(b)];
+    return first !== undefined && second !== undefined &&
+      compareInstants(first, second) === 0;
+  }
+  return sameJson(a, b);
+}
+
+function sortedSet(roles: readonly string[]): readonly string[] {
+  return [...new Set(roles)].sort();
+}

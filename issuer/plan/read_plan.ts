@@ -1,0 +1,135 @@
+/** A saved plan, which nobody believes before it was compared. @module */
+
+import { isObject, SigError } from "@sig/core";
+import type { Plan, PlannedChange } from "./plan_changes.ts";
+import {
+  changedMembers,
+  desiredMembers,
+  PLANNED_MEMBERS,
+  type PlannedMembers,
+  publishedMembers,
+} from "./planned_members.ts";
+import type {
+  PublishedRelationship,
+  PublishedState,
+} from "./published_relationships.ts";
+
+const ACTIONS: readonly PlannedChange["action"][] = Object.freeze([
+  "create",
+  "update",
+  "reactivate",
+  "revoke",
+]);
+
+/**
+ * Reads a saved plan for the feed as it is now.
+ *
+ * @returns the plan, or `done` when the feed says all of it already.
+ *
+ * @throws {SigError} `invalid_request` for what is no plan, `issuer_mismatch`
+ * for another issuer's, `plan_outdated` when the feed has gone on, or says
+ * something else of a relationship than the plan's `before`.
+ */
+export function readPlan(value: unknown, state: PublishedState): Plan | "done" {
+  const plan = requirePlan(value);
+  if (plan.issuer !== state.issuer) {
+    throw new SigError(
+      "issuer_mismatch",
+      "Cannot apply plan: it was made for another issuer",
+      { context: { expected: state.issuer } },
+    );
+  }
+  if (plan.changes.every((change) => isDone(change, state))) return "done";
+  const { last_sequence, feed_sha256 } = plan.based_on;
+  if (
+    last_sequence !== state.last_sequence || feed_sha256 !== state.feed_sha256
+  ) {
+    throw outdated(
+      `the feed ends at sequence ${state.last_sequence}, the plan was made at ${last_sequence}`,
+    );
+  }
+  for (const change of plan.changes) {
+    if (isAsPlanned(change, state)) continue;
+    throw outdated(
+      "it says something else of a relationship than the feed does",
+    );
+  }
+  return plan;
+}
+
+function outdated(why: string): SigError {
+  return new SigError("plan_outdated", `Cannot apply plan: ${why}`, {
+    context: { hint: "Make the plan again, and look at it again." },
+  });
+}
+
+function requirePlan(value: unknown): Plan {
+  const isPlan = isObject(value) && typeof value.issuer === "string" &&
+    isObject(value.based_on) &&
+    Number.isSafeInteger(value.based_on.last_sequence) &&
+    typeof value.based_on.feed_sha256 === "string" &&
+    Array.isArray(value.changes) && value.changes.every(isChange);
+  if (isPlan) return value as unknown as Plan;
+  throw new SigError(
+    "invalid_request",
+    "Cannot apply plan: the file is no plan, as `sig plan --out` writes it",
+  );
+}
+
+function isChange(value: unknown): boolean {
+  if (!isObject(value) || typeof value.subject !== "string") return false;
+  const { action, relationship_id: id, before, after } = value;
+  const isCreation = action === "create";
+  return ACTIONS.some((each) => each === action) &&
+    (typeof id === "string" || (id === null && isCreation)) &&
+    (isCreation ? before === null : areMembers(before)) &&
+    (action === "revoke" ? after === null : areMembers(after));
+}
+
+/** Their values are the issuer's to judge when it appends. */
+function areMembers(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value.roles) &&
+    Object.keys(value).length === PLANNED_MEMBERS.length &&
+    PLANNED_MEMBERS.every((name) => Object.hasOwn(value, name));
+}
+
+function isDone(
+  { action, relationship_id: id, subject, after }: PlannedChange,
+  { relationships }: PublishedState,
+): boolean {
+  if (action === "revoke") {
+    return id !== null && relationships.get(id)?.status === "revoked";
+  }
+  const candidates = id === null
+    ? [...relationships.values()]
+    : [relationships.get(id)];
+  return candidates.some((each) =>
+    each?.status === "active" && each.upsert.subject === subject &&
+    saysSame(each, after)
+  );
+}
+
+function isAsPlanned(
+  { action, relationship_id: id, subject, before }: PlannedChange,
+  { relationships }: PublishedState,
+): boolean {
+  const published = id === null ? undefined : relationships.get(id);
+  if (before === null || published === undefined) {
+    return before === null && published === undefined;
+  }
+  return published.upsert.subject === subject && saysSame(published, before) &&
+    published.status === (action === "reactivate" ? "revoked" : "active");
+}
+
+function saysSame(
+  { upsert }: PublishedRelationship,
+  members: PlannedMembers | null,
+): boolean {
+  if (members === null) return false;
+  const { relationship_type, ...rest } = members;
+  const wanted = desiredMembers({
+    subject: upsert.subject,
+    type: relationship_type,
+  }, { ...rest, roles: [...rest.roles].sort() });
+  return changedMembers(publishedMembers(upsert), wanted).length === 0;
+}
