@@ -5,7 +5,7 @@ import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
 import { attest } from "./commands/attest.ts";
 import { check } from "./commands/check.ts";
-import { completions } from "./commands/completions.ts";
+import { createCompletions } from "./commands/completions.ts";
 import { dumpState } from "./commands/dump_state.ts";
 import { init } from "./commands/init.ts";
 import { key } from "./commands/key.ts";
@@ -35,5 +35,5 @@ export const COMMANDS: readonly Command[] = [
   attest,
   api,
   web,
-  completions,
+  createCompletions(() => COMMANDS),
 ];

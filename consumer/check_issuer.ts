@@ -9,7 +9,7 @@ import {
   replay,
 } from "@sig/core";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
-import type { IssuerLocation } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { verifyIssuer, type VerifyIssuerOptions } from "./verify_issuer.ts";
 
 /** Options of {@linkcode checkIssuer}. */

@@ -1,13 +1,13 @@
 /** Asking again only for what changed (RFC 9110 §13). @module */
 
 import {
-  type DocumentName,
   type DocumentReader,
   inPieces,
   type OpenedDocument,
   type OpenOptions,
   readAll,
 } from "./reader.ts";
+import type { DocumentName } from "./media_type.ts";
 
 /** A small document as it was when everything of its issuer was verified. */
 export interface KeptDocument {

@@ -1,7 +1,8 @@
 /** A feed that came in a request or a variable (INTERFACES §3). @module */
 
 import { SigError } from "@sig/core";
-import { type DocumentName, type DocumentReader, inPieces } from "./reader.ts";
+import { type DocumentReader, inPieces } from "./reader.ts";
+import type { DocumentName } from "./media_type.ts";
 
 /** An issuer's four documents as values. They prove no origin. */
 export interface InlineFeed {

@@ -18,24 +18,14 @@ import {
   type VerificationBackend,
 } from "@sig/jose";
 import type { FetchConditions } from "./fetch_options.ts";
-import { checkMediaType } from "./media_type.ts";
+import { checkMediaType, type DocumentName } from "./media_type.ts";
 import {
-  type DocumentName,
   type DocumentReader,
   isMissing,
+  type IssuerLocation,
   type OpenedDocument,
   readAll,
 } from "./reader.ts";
-
-/** Where an issuer's documents are, and who must be speaking there. */
-export interface IssuerLocation {
-  /** Gets the bytes. */
-  readonly reader: DocumentReader;
-  /** The reference of `sig.json`. */
-  readonly metadataRef: string;
-  /** The DID that the origin proves; undefined for local and inline ones. */
-  readonly expectedIssuer?: string | undefined;
-}
 
 /** Options of {@linkcode loadIssuer}. */
 export interface LoadIssuerOptions {

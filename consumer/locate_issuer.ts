@@ -2,7 +2,7 @@
 
 import { quote, SigError } from "@sig/core";
 import type { FetchPolicy } from "./fetch_options.ts";
-import type { IssuerLocation } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { openSource } from "./open_source.ts";
 import { parseSource } from "./source.ts";
 

@@ -1,7 +1,9 @@
 /** Media types of the four documents (SECURITY §3). @module */
 
 import { quote, type Warning } from "@sig/core";
-import type { DocumentName } from "./reader.ts";
+
+/** The four documents of an issuer. */
+export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
 
 /** What an issuer's server should call the feed, and what others call it. */
 const FEED_TYPES: ReadonlySet<string> = new Set([

@@ -45,20 +45,20 @@ export { fetchDocument, type FetchDocumentOptions } from "./fetch_document.ts";
 export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
 export type { InlineFeed } from "./inline_reader.ts";
 export {
-  type IssuerLocation,
   type LoadedIssuer,
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
+export type { IssuerLocation } from "./reader.ts";
 export { locateIssuer, type ProvenLocation } from "./locate_issuer.ts";
 export type { ObservedIssuer, ObserveOptions } from "./observe_issuer.ts";
 export { openInlineFeed, openSource } from "./open_source.ts";
 export {
-  type DocumentName,
   type DocumentReader,
   type OpenedDocument,
   type OpenOptions,
 } from "./reader.ts";
+export type { DocumentName } from "./media_type.ts";
 export { Places, type PlacesOptions } from "./places.ts";
 export type { WaitingLimits } from "./refresh_queue.ts";
 export { reportIssuer } from "./report_issuer.ts";

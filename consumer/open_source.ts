@@ -3,7 +3,7 @@
 import { didWebOf, WELL_KNOWN_PATHS, wellKnownUrls } from "@sig/core";
 import type { FetchPolicy } from "./fetch_options.ts";
 import { createInlineReader, type InlineFeed } from "./inline_reader.ts";
-import type { IssuerLocation } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { createLocalReader } from "./local_reader.ts";
 import { createRemoteReader } from "./remote_reader.ts";
 import type { Source } from "./source.ts";

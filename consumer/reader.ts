@@ -3,9 +3,7 @@
 import { isSigError, SigError } from "@sig/core";
 import { joinBytes } from "./byte_stream.ts";
 import type { ContentRange, FetchConditions } from "./fetch_options.ts";
-
-/** The four documents of an issuer. */
-export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
+import type { DocumentName } from "./media_type.ts";
 
 /** A document whose bytes are on their way. Read it once, or cancel it. */
 export interface OpenedDocument {
@@ -50,6 +48,16 @@ export interface DocumentReader {
    * and what getting it can run into; {@linkcode isMissing} tells the absence.
    */
   open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
+}
+
+/** Where an issuer's documents are, and who must be speaking there. */
+export interface IssuerLocation {
+  /** Gets the bytes. */
+  readonly reader: DocumentReader;
+  /** The reference of `sig.json`. */
+  readonly metadataRef: string;
+  /** The DID that the origin proves; undefined for local and inline ones. */
+  readonly expectedIssuer?: string | undefined;
 }
 
 /** Bytes that are at hand, in pieces as they come from a file or a server. */

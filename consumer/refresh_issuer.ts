@@ -11,11 +11,8 @@ import { ConditionalReader } from "./conditional_reader.ts";
 import { isFault } from "./fault.ts";
 import { reduce, remember } from "./issuer_memory.ts";
 import type { IssuerRecord, Observation, Refreshed } from "./issuer_record.ts";
-import {
-  type IssuerLocation,
-  type LoadedIssuer,
-  loadIssuer,
-} from "./load_issuer.ts";
+import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { FeedRefresh, type RefreshedFeed } from "./refresh_feed.ts";
 import { RefreshKeys } from "./refresh_keys.ts";
 import type { RefreshOptions } from "./refresh_options.ts";

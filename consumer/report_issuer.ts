@@ -1,11 +1,8 @@
 /** All faults of what an issuer publishes (INTERFACES §3). @module */
 
 import { isFault } from "./fault.ts";
-import {
-  type IssuerLocation,
-  type LoadedIssuer,
-  loadIssuer,
-} from "./load_issuer.ts";
+import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { type VerifyIssuerOptions, verifyLoaded } from "./verify_issuer.ts";
 import {
   invalidReport,

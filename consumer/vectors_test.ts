@@ -6,7 +6,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { IssuerLocation } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import { policyOf, toInlineFeed } from "../tests/kit/inline_vectors.ts";
 import { unpackedFeed } from "../tests/kit/unpack_vectors.ts";
 import type {

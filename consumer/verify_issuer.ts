@@ -2,11 +2,11 @@
 
 import type { FeedState, SourceKind, Warning } from "@sig/core";
 import {
-  type IssuerLocation,
   type LoadedIssuer,
   loadIssuer,
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
+import type { IssuerLocation } from "./reader.ts";
 import type {
   FeedPolicy,
   VerifiedEvent,

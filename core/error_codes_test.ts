@@ -11,7 +11,8 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
     "usage",
     400,
     "invalid_request invalid_json requirements_empty invalid_requirement " +
-    "invalid_identifier unsupported_did_method insecure_url",
+    "invalid_identifier unsupported_did_method insecure_url " +
+    "ambiguous_relationship confirmation_required",
   ],
   ["usage", 405, "method_not_allowed"],
   ["usage", 415, "unsupported_media_type"],
@@ -50,7 +51,7 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
     409,
     "feed_rolled_back feed_rewritten key_replaced key_withdrawn " +
     "challenge_used issuer_exists kid_exists feed_locked already_revoked " +
-    "unknown_relationship consistency_unavailable",
+    "unknown_relationship consistency_unavailable plan_outdated",
   ],
   ["gone", 410, "challenge_expired challenge_burned"],
   [

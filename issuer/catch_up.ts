@@ -15,7 +15,8 @@ import {
 import type { FeedIndex, FeedMark } from "./feed_index.ts";
 import { type FeedLine, isSame, readLines } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
-import { provenEvent, putEvidence, requireEvidence } from "./index_evidence.ts";
+import { provenEvent, requireEvidence } from "./index_evidence.ts";
+import { putEvidence } from "./kept_evidence.ts";
 import { IndexWriter } from "./index_writer.ts";
 import { type LineRules, verifyLine } from "./verify_line.ts";
 

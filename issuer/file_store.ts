@@ -31,7 +31,7 @@ import type {
   OpenFeed,
 } from "./feed_store.ts";
 import { acquireLock } from "./file_lock.ts";
-import { keepEvidence } from "./index_evidence.ts";
+import { keepEvidence } from "./kept_evidence.ts";
 import { KeptFile } from "./kept_file.ts";
 import { missingFeed } from "./memory_store.ts";
 import {

@@ -7,7 +7,7 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { verifyEnvelope } from "@sig/jose";
-import { type FeedIndex, type FeedMark, IndexError } from "./feed_index.ts";
+import type { FeedMark } from "./feed_index.ts";
 import { isSame, readLines } from "./feed_lines.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import type { LineRules } from "./verify_line.ts";
@@ -76,29 +76,4 @@ function lost(
         "Nothing was changed. Put the feed back as it was published last. Only if nobody has seen the lost events: accept the rollback (--accept-rollback), or remove .sig/index.db.",
     },
   });
-}
-
-/**
- * Empties an index that can't be used, but for the mark: that it has known more
- * than the feed holds must not be forgotten. It fits no feed any more.
- */
-export function keepEvidence(index: FeedIndex): void {
-  let mark: FeedMark | undefined;
-  try {
-    mark = index.mark();
-  } catch (error) {
-    if (!(error instanceof IndexError)) throw error;
-  }
-  index.reset();
-  if (mark !== undefined) putEvidence(index, mark);
-}
-
-/** Keeps what an index has known, in an index that was reset. */
-export function putEvidence(index: FeedIndex, mark: FeedMark): void {
-  try {
-    index.add([], { ...mark, identity: "" });
-  } catch (error) {
-    // An index that takes nothing has nothing to say.
-    if (!(error instanceof IndexError)) throw error;
-  }
 }

@@ -11,7 +11,7 @@ import {
 import type { SigningKey } from "@sig/jose";
 import { appendDrafts, type AppendedEvent } from "./append_drafts.ts";
 import { catchUp, type RecoveryNotice } from "./catch_up.ts";
-import { keepEvidence } from "./index_evidence.ts";
+import { keepEvidence } from "./kept_evidence.ts";
 import { DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
 import {
   documentsRevision,

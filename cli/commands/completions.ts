@@ -1,28 +1,32 @@
 import type { Command } from "../command.ts";
 import { writeJson } from "../output.ts";
 
-/** `sig completions` */
-export const completions: Command = {
-  name: "completions",
-  summary: "print a completion script for your shell",
-  positionals: [{
-    name: "shell",
-    help: "bash, zsh or fish",
-    choices: ["bash", "zsh", "fish"],
-  }],
-  flags: [],
-  examples: [
-    "sig completions bash > /etc/bash_completion.d/sig",
-    "sig completions fish > ~/.config/fish/completions/sig.fish",
-  ],
-  async run(call) {
-    // Late: the table holds this command too.
-    const { COMMANDS } = await import("../commands.ts");
-    const { completionScript } = await import("../completion_script.ts");
-    const shell = call.positionals[0]!;
-    const script = completionScript(shell, COMMANDS);
-    if (call.format === "json") writeJson(call.io, { shell, script });
-    else call.io.stdout(script);
-    return 0;
-  },
-};
+/**
+ * `sig completions`
+ *
+ * @param commands The table of all commands, which this one is in too.
+ */
+export function createCompletions(commands: () => readonly Command[]): Command {
+  return {
+    name: "completions",
+    summary: "print a completion script for your shell",
+    positionals: [{
+      name: "shell",
+      help: "bash, zsh or fish",
+      choices: ["bash", "zsh", "fish"],
+    }],
+    flags: [],
+    examples: [
+      "sig completions bash > /etc/bash_completion.d/sig",
+      "sig completions fish > ~/.config/fish/completions/sig.fish",
+    ],
+    async run(call) {
+      const { completionScript } = await import("../completion_script.ts");
+      const shell = call.positionals[0]!;
+      const script = completionScript(shell, commands());
+      if (call.format === "json") writeJson(call.io, { shell, script });
+      else call.io.stdout(script);
+      return 0;
+    },
+  };
+}
