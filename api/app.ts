@@ -7,18 +7,18 @@ import {
   locateIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
-import { ANSWER_LIMITS } from "./answer_limits.ts";
-import { createBreather } from "./breather.ts";
+import { ANSWER_LIMITS } from "./ask/answer_limits.ts";
+import { createBreather } from "./ask/breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
-import { createInlineFeeds } from "./inline_feeds.ts";
+import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { createDocumentRoutes, createHealthRoute } from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoute } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
-import type { Operation } from "./routes/operation.ts";
+import type { Operation } from "./openapi/operation.ts";
 import { createVerifyRoute } from "./routes/verify.ts";
-import { createRequestSchemas } from "./schema/requests.ts";
-import { createSourceSchemas } from "./schema/source.ts";
+import { createRequestSchemas } from "./requests/requests.ts";
+import { createSourceSchemas } from "./requests/source.ts";
 
 export type { App } from "./http/mod.ts";
 

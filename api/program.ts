@@ -23,7 +23,7 @@ import {
 } from "./flags/mod.ts";
 import { quote } from "@sig/core";
 import type { ServerIo, ServerProgram, Startup } from "./http/mod.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./openapi/version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
   {

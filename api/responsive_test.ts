@@ -9,7 +9,7 @@ import {
   upsert,
 } from "../consumer/testdata/test_issuer.ts";
 import { createApp } from "./app.ts";
-import { createInlineFeeds } from "./inline_feeds.ts";
+import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { get, now, post, QUESTION } from "./testdata/asking.ts";
 
 /** A feed of about so many bytes, as a request carries it. */

@@ -1,6 +1,6 @@
 /** Every command, in the order of the help. @module */
 
-import type { Command } from "./command.ts";
+import type { Command } from "./command_line/command.ts";
 import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
 import { attest } from "./commands/attest.ts";

@@ -2,13 +2,16 @@
 
 import { suggest, usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION } from "@sig/core";
-import { askedFormat } from "./asked_format.ts";
-import type { Command, Format } from "./command.ts";
+import { askedFormat } from "./command_line/asked_format.ts";
+import type { Command, Format } from "./command_line/command.ts";
 import { COMMANDS } from "./commands.ts";
-import { commandHelp, overallHelp } from "./help.ts";
-import type { Io } from "./io.ts";
-import { reportError, writeJson } from "./output.ts";
-import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
+import { commandHelp, overallHelp } from "./command_line/help.ts";
+import type { Io } from "./terminal/io.ts";
+import { reportError, writeJson } from "./command_line/output.ts";
+import {
+  flagsOf,
+  parseCommandLine,
+} from "./command_line/parse_command_line.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit code of an interrupted command. */

@@ -1,14 +1,24 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS } from "./commands.ts";
 import config from "./deno.json" with { type: "json" };
-import { flagsOf } from "./parse_command_line.ts";
+import { flagsOf } from "./command_line/parse_command_line.ts";
 import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
 import { VERSION } from "./version.ts";
 
 /** The commands of INTERFACES §2 that exist so far, and their aliases. */
 const NAMES = [
   ...["init", "upsert", "append-upsert", "revoke", "append-revoke"],
-  ...["rotate-key", "verify", "dump-state", "check", "allow", "log", "serve"],
+  ...[
+    "plan",
+    "apply",
+    "rotate-key",
+    "verify",
+    "dump-state",
+    "check",
+    "allow",
+    "log",
+    "serve",
+  ],
   ...["key", "attest", "api", "web", "completions"],
 ];
 

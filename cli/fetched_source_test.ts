@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "./issuer_site.ts";
+import { createIssuerSite } from "./site/issuer_site.ts";
 import { inWorkspace, type Ran, type Workspace } from "./testdata/workspace.ts";
 
 type Handler = (request: Request) => Promise<Response> | Response;

@@ -1,7 +1,7 @@
 /** The process `sig`. @module */
 
-import { askedFormat } from "./asked_format.ts";
-import { createDenoIo } from "./deno_io.ts";
+import { askedFormat } from "./command_line/asked_format.ts";
+import { createDenoIo } from "./terminal/deno_io.ts";
 import { run } from "./run.ts";
 
 /** Runs the process's own words and ends it with their exit code. */
@@ -10,7 +10,7 @@ export async function main(): Promise<void> {
   // An error that nobody caught must not end with Deno's own 1: a script would
   // read it as "deny".
   const fail = async (error: unknown) => {
-    const { reportError } = await import("./output.ts");
+    const { reportError } = await import("./command_line/output.ts");
     return reportError(io, error, askedFormat(Deno.args) ?? "text");
   };
   globalThis.addEventListener("unhandledrejection", (event) => {

@@ -18,8 +18,8 @@
  *
  * @module
  */
-export { createDenoIo } from "./deno_io.ts";
-export type { Io, Respond, RunningServer } from "./io.ts";
+export { createDenoIo } from "./terminal/deno_io.ts";
+export type { Io, Respond, RunningServer } from "./terminal/io.ts";
 export { run } from "./run.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "./issuer_site.ts";
+import { createIssuerSite } from "./site/issuer_site.ts";
 import { sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 

@@ -1,6 +1,6 @@
 /** The command line as a function: words in, exit code out. @module */
 
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal/io.ts";
 import { VERSION } from "./version.ts";
 
 /**

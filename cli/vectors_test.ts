@@ -4,7 +4,7 @@ import {
   readOneFeedOfEach,
   readQuestionVectors,
 } from "../tests/kit/vectors.ts";
-import { createDenoIo } from "./deno_io.ts";
+import { createDenoIo } from "./terminal/deno_io.ts";
 import { run } from "./run.ts";
 import type { Ran } from "./testdata/workspace.ts";
 

@@ -5,12 +5,12 @@ import {
   answerFrom,
   answerInSlices,
   type IssuerQuestion,
-} from "./answer_from.ts";
-import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./check_issuer.ts";
-import type { FetchPolicy } from "./fetch_options.ts";
-import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./known_issuers.ts";
-import type { LoadIssuerOptions } from "./load_issuer.ts";
-import { MAX_TIMEOUT_MS } from "./network_budget.ts";
+} from "./ask/answer_from.ts";
+import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
+import type { FetchPolicy } from "./fetch/fetch_options.ts";
+import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./follow/known_issuers.ts";
+import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
+import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
   freshnessOf,
   knownWithin,
@@ -18,16 +18,16 @@ import {
   observeIssuer,
   type ObserveOptions,
   readBounds,
-} from "./observe_issuer.ts";
-import { refreshIssuer, type RefreshOutcome } from "./refresh_issuer.ts";
+} from "./follow/observe_issuer.ts";
+import { refreshIssuer, type RefreshOutcome } from "./follow/refresh_issuer.ts";
 import {
   DEFAULT_WAITING_LIMITS,
   RefreshQueue,
   type WaitingLimits,
-} from "./refresh_queue.ts";
-import type { FeedPolicy } from "./verified_feed.ts";
-import type { VerifiedIssuer } from "./verify_issuer.ts";
-import { validReport, type VerifyReport } from "./verify_report.ts";
+} from "./follow/refresh_queue.ts";
+import type { FeedPolicy } from "./verify/verified_feed.ts";
+import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
+import { validReport, type VerifyReport } from "./verify/verify_report.ts";
 
 /** Options of {@linkcode createConsumer}. */
 export interface ConsumerOptions

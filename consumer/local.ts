@@ -19,4 +19,8 @@
  *
  * @module
  */
-export { type InsideFile, type NotInside, openInside } from "./open_inside.ts";
+export {
+  type InsideFile,
+  type NotInside,
+  openInside,
+} from "./read/open_inside.ts";

@@ -15,70 +15,80 @@
  *
  * @module
  */
-export { isPublicAddress, isRefusedHostName } from "./address.ts";
+export { isPublicAddress, isRefusedHostName } from "./fetch/address.ts";
 export {
   type AnswerBasis,
   answerFrom,
   answerInSlices,
   type IssuerQuestion,
   type SliceOptions,
-} from "./answer_from.ts";
+} from "./ask/answer_from.ts";
 export {
   checkIssuer,
   type CheckIssuerOptions,
   DEFAULT_MAX_AGE_SECONDS,
-} from "./check_issuer.ts";
+} from "./ask/check_issuer.ts";
 export {
   type Consumer,
   type ConsumerOptions,
   type ConsumerQuestion,
   createConsumer,
 } from "./create_consumer.ts";
-export { isFault } from "./fault.ts";
+export { isFault } from "./verify/fault.ts";
 export {
   type ContentRange,
   type FetchConditions,
   type FetchPolicy,
   fetchPolicyOf,
-} from "./fetch_options.ts";
-export { fetchDocument, type FetchDocumentOptions } from "./fetch_document.ts";
-export { type FetchedFeed, fetchFeed } from "./fetch_feed.ts";
-export type { InlineFeed } from "./inline_reader.ts";
+} from "./fetch/fetch_options.ts";
+export {
+  fetchDocument,
+  type FetchDocumentOptions,
+} from "./read/fetch_document.ts";
+export { type FetchedFeed, fetchFeed } from "./verify/fetch_feed.ts";
+export type { InlineFeed } from "./read/inline_reader.ts";
 export {
   type LoadedIssuer,
   loadIssuer,
   type LoadIssuerOptions,
-} from "./load_issuer.ts";
-export type { IssuerLocation } from "./reader.ts";
-export { locateIssuer, type ProvenLocation } from "./locate_issuer.ts";
-export type { ObservedIssuer, ObserveOptions } from "./observe_issuer.ts";
-export { openInlineFeed, openSource } from "./open_source.ts";
+} from "./verify/load_issuer.ts";
+export type { IssuerLocation } from "./read/reader.ts";
+export { locateIssuer, type ProvenLocation } from "./read/locate_issuer.ts";
+export type {
+  ObservedIssuer,
+  ObserveOptions,
+} from "./follow/observe_issuer.ts";
+export { openInlineFeed, openSource } from "./read/open_source.ts";
 export {
   type DocumentReader,
   type OpenedDocument,
   type OpenOptions,
-} from "./reader.ts";
-export type { DocumentName } from "./media_type.ts";
-export { Places, type PlacesOptions } from "./places.ts";
-export type { WaitingLimits } from "./refresh_queue.ts";
-export { reportIssuer } from "./report_issuer.ts";
-export { parseSource, type ParseSourceOptions, type Source } from "./source.ts";
+} from "./read/reader.ts";
+export type { DocumentName } from "./fetch/media_type.ts";
+export { Places, type PlacesOptions } from "./verify/places.ts";
+export type { WaitingLimits } from "./follow/refresh_queue.ts";
+export { reportIssuer } from "./verify/report_issuer.ts";
+export {
+  parseSource,
+  type ParseSourceOptions,
+  type Source,
+} from "./read/source.ts";
 export type {
   FeedPolicy,
   KeyUse,
   VerifiedEvent,
   VerifiedFeed,
   VerifyFeedOptions,
-} from "./verified_feed.ts";
-export { verifyFeed } from "./verify_feed.ts";
+} from "./verify/verified_feed.ts";
+export { verifyFeed } from "./verify/verify_feed.ts";
 export {
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
-} from "./verify_issuer.ts";
+} from "./verify/verify_issuer.ts";
 export type {
   InvalidReport,
   ReportedFault,
   ValidReport,
   VerifyReport,
-} from "./verify_report.ts";
+} from "./verify/verify_report.ts";

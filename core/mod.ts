@@ -36,7 +36,7 @@
  *
  * @module
  */
-export { decodeBase64UrlStrict } from "./base64url.ts";
+export { decodeBase64UrlStrict } from "./text/base64url.ts";
 export {
   type AnswerLimits,
   check,
@@ -51,7 +51,7 @@ export {
   type Question,
   type Reason,
   type SourceKind,
-} from "./check.ts";
+} from "./ask/check.ts";
 export {
   type DidWeb,
   didWebOf,
@@ -61,7 +61,7 @@ export {
   WELL_KNOWN_PATHS,
   type WellKnownUrls,
   wellKnownUrls,
-} from "./did_web.ts";
+} from "./event/did_web.ts";
 export {
   dumpState,
   type DumpStateOptions,
@@ -70,7 +70,7 @@ export {
   type StatePartOptions,
   stringifyDump,
   walkState,
-} from "./dump_state.ts";
+} from "./ask/dump_state.ts";
 export {
   type ErrorContext,
   isSigError,
@@ -79,13 +79,13 @@ export {
   SigError,
   type SigErrorOptions,
   withContext,
-} from "./error.ts";
+} from "./errors/error.ts";
 export {
   ERROR_CODES,
   type ErrorCategory,
   type ErrorCode,
   type ErrorCodeInfo,
-} from "./error_codes.ts";
+} from "./errors/error_codes.ts";
 export {
   type FieldWarning,
   findEventWarnings,
@@ -94,14 +94,18 @@ export {
   isUpsert,
   validateEvent,
   type ValidateEventOptions,
-} from "./event.ts";
-export { type Accepted, FeedRules, type ReplayOptions } from "./feed_rules.ts";
-export { isDid, isIdentifier, isObject } from "./fields.ts";
+} from "./event/event.ts";
+export {
+  type Accepted,
+  FeedRules,
+  type ReplayOptions,
+} from "./replay/feed_rules.ts";
+export { isDid, isIdentifier, isObject } from "./event/fields.ts";
 export type {
   FeedHistory,
   RelationshipIds,
   RelationshipVersion,
-} from "./history.ts";
+} from "./replay/history.ts";
 export {
   JsonError,
   type JsonFault,
@@ -110,35 +114,35 @@ export {
   type ParseJsonOptions,
   parseJsonSteps,
   parseJsonWithSpelling,
-} from "./json.ts";
+} from "./text/json.ts";
 export {
   DEFAULT_LIMITS,
   type Limits,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
-} from "./limits.ts";
+} from "./text/limits.ts";
 export {
   createFeedLineParser,
   type FeedLineParser,
   type ParsedEnvelope,
   parseFeedLine,
   type ParseFeedLineOptions,
-} from "./line.ts";
-export { validateMetadata } from "./metadata.ts";
-export type { TimeQuestion } from "./moment.ts";
-export { claimedSequence, parseEventPayload } from "./payload.ts";
-export { type Problem, toProblem } from "./problem.ts";
-export { escapeInvisible } from "./escape_invisible.ts";
-export { quote } from "./quote.ts";
-export { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
+} from "./event/line.ts";
+export { validateMetadata } from "./event/metadata.ts";
+export type { TimeQuestion } from "./ask/moment.ts";
+export { claimedSequence, parseEventPayload } from "./event/payload.ts";
+export { type Problem, toProblem } from "./errors/problem.ts";
+export { escapeInvisible } from "./text/escape_invisible.ts";
+export { quote } from "./text/quote.ts";
+export { applyEvent, type FeedState, Replay, replay } from "./replay/replay.ts";
 export {
   parseRequirement,
   type Requirement,
   REQUIREMENT_KEYS,
   type RequirementKey,
-} from "./requirement.ts";
-export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./standing.ts";
-export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./steps.ts";
+} from "./ask/requirement.ts";
+export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./replay/standing.ts";
+export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
 export {
   addSeconds,
   compareInstants,
@@ -146,12 +150,12 @@ export {
   type Instant,
   instantOf,
   parseTimestamp,
-} from "./timestamp.ts";
-export * from "./types.ts";
-export { MAX_ANSWER_WARNINGS, warningsAbout } from "./warnings.ts";
+} from "./text/timestamp.ts";
+export * from "./event/types.ts";
+export { MAX_ANSWER_WARNINGS, warningsAbout } from "./replay/warnings.ts";
 export type {
   StandardIssue,
   StandardProps,
   StandardResult,
   Validator,
-} from "./validator.ts";
+} from "./event/validator.ts";

@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { check, type CheckResult, type Question } from "./check.ts";
-import { dumpState, stringifyDump } from "./dump_state.ts";
-import { isSigError } from "./error.ts";
-import { findEventIssues } from "./event.ts";
-import { JsonError, parseJson } from "./json.ts";
-import { parseFeedLine } from "./line.ts";
-import { parseEventPayload } from "./payload.ts";
-import { applyEvent, replay } from "./replay.ts";
-import type { SigEvent } from "./types.ts";
+import { check, type CheckResult, type Question } from "./ask/check.ts";
+import { dumpState, stringifyDump } from "./ask/dump_state.ts";
+import { isSigError } from "./errors/error.ts";
+import { findEventIssues } from "./event/event.ts";
+import { JsonError, parseJson } from "./text/json.ts";
+import { parseFeedLine } from "./event/line.ts";
+import { parseEventPayload } from "./event/payload.ts";
+import { applyEvent, replay } from "./replay/replay.ts";
+import type { SigEvent } from "./event/types.ts";
 import { day, encode, ISSUER, revoke, upsert } from "./testdata/events.ts";
 
 const NUM_RUNS = 500;

@@ -7,7 +7,7 @@ import {
   upsert,
   withPlace,
 } from "./testdata/support.ts";
-import { openDatabase } from "./sqlite.ts";
+import { openDatabase } from "./index/sqlite.ts";
 
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => `e${from + n}`);

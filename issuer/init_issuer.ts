@@ -11,17 +11,17 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { generateSigningKey, importSigningKey } from "@sig/jose";
-import { buildDidDocument } from "./build_did_document.ts";
-import { buildJwks } from "./build_jwks.ts";
-import { buildMetadata } from "./build_metadata.ts";
-import { encodeDocument } from "./encode_document.ts";
-import type { FaultHooks } from "./fault_hooks.ts";
-import { isSame } from "./feed_lines.ts";
-import type { FeedStore, FeedWriter } from "./feed_store.ts";
-import { requireKid } from "./key_name.ts";
-import type { KeyStore } from "./key_store.ts";
+import { buildDidDocument } from "./documents/build_did_document.ts";
+import { buildJwks } from "./documents/build_jwks.ts";
+import { buildMetadata } from "./documents/build_metadata.ts";
+import { encodeDocument } from "./documents/encode_document.ts";
+import type { FaultHooks } from "./disk/fault_hooks.ts";
+import { isSame } from "./store/feed_lines.ts";
+import type { FeedStore, FeedWriter } from "./store/feed_store.ts";
+import { requireKid } from "./keys/key_name.ts";
+import type { KeyStore } from "./keys/key_store.ts";
 import { DEFAULT_KID, DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
-import { isSigningKey, type KeySource } from "./signing_choice.ts";
+import { isSigningKey, type KeySource } from "./documents/signing_choice.ts";
 
 /** Options of {@linkcode initIssuer}. */
 export interface InitIssuerOptions {

@@ -30,18 +30,21 @@
  *
  * @module
  */
-export type { AppendedEvent } from "./append_drafts.ts";
-export { buildDidDocument } from "./build_did_document.ts";
-export { buildJwks } from "./build_jwks.ts";
-export { buildMetadata, type BuildMetadataOptions } from "./build_metadata.ts";
-export type { RecoveryNotice } from "./catch_up.ts";
+export type { AppendedEvent } from "./append/append_drafts.ts";
+export { buildDidDocument } from "./documents/build_did_document.ts";
+export { buildJwks } from "./documents/build_jwks.ts";
+export {
+  buildMetadata,
+  type BuildMetadataOptions,
+} from "./documents/build_metadata.ts";
+export type { RecoveryNotice } from "./append/catch_up.ts";
 export type {
   DraftBase,
   EventDraft,
   RevokeDraft,
   UpsertDraft,
-} from "./event_draft.ts";
-export type { FaultHooks } from "./fault_hooks.ts";
+} from "./append/event_draft.ts";
+export type { FaultHooks } from "./disk/fault_hooks.ts";
 export {
   type FeedIndex,
   type FeedMark,
@@ -49,27 +52,27 @@ export {
   type IndexedRelationship,
   type IndexEntry,
   IndexError,
-} from "./feed_index.ts";
+} from "./index/feed_index.ts";
 export type {
   ExclusiveOptions,
   FeedStore,
   FeedWriter,
   OpenFeed,
-} from "./feed_store.ts";
+} from "./store/feed_store.ts";
 export {
   createFileKeyStore,
   type FileKeyStoreOptions,
-} from "./file_key_store.ts";
-export { createFileStore, type FileStoreOptions } from "./file_store.ts";
+} from "./keys/file_key_store.ts";
+export { createFileStore, type FileStoreOptions } from "./store/file_store.ts";
 export {
   type InitializedIssuer,
   initIssuer,
   type InitIssuerOptions,
 } from "./init_issuer.ts";
-export type { KeyName, KeyStore } from "./key_store.ts";
-export { createMemoryIndex } from "./memory_index.ts";
-export { createMemoryKeyStore } from "./memory_key_store.ts";
-export { createMemoryStore, type MemoryStore } from "./memory_store.ts";
+export type { KeyName, KeyStore } from "./keys/key_store.ts";
+export { createMemoryIndex } from "./index/memory_index.ts";
+export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
+export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
   type AppendOptions,
   type Issuer,
@@ -78,7 +81,7 @@ export {
   type RotatedKey,
 } from "./open_issuer.ts";
 export type { RotateKeyOptions } from "./rotate_key.ts";
-export type { KeySource } from "./signing_choice.ts";
+export type { KeySource } from "./documents/signing_choice.ts";
 export type { DesiredRelationship } from "./plan/desired_relationship.ts";
 export {
   type Plan,

@@ -9,29 +9,32 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
-import { appendDrafts, type AppendedEvent } from "./append_drafts.ts";
-import { catchUp, type RecoveryNotice } from "./catch_up.ts";
-import { keepEvidence } from "./kept_evidence.ts";
+import { appendDrafts, type AppendedEvent } from "./append/append_drafts.ts";
+import { catchUp, type RecoveryNotice } from "./append/catch_up.ts";
+import { keepEvidence } from "./index/kept_evidence.ts";
 import { DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
 import {
   documentsRevision,
   type IssuerDocuments,
   readDocuments,
-} from "./documents.ts";
-import type { EventDraft } from "./event_draft.ts";
-import type { FaultHooks } from "./fault_hooks.ts";
-import { FeedIds } from "./feed_ids.ts";
-import { IndexError } from "./feed_index.ts";
-import type { FeedStore, FeedWriter, OpenFeed } from "./feed_store.ts";
-import type { IndexWriter } from "./index_writer.ts";
+} from "./documents/documents.ts";
+import type { EventDraft } from "./append/event_draft.ts";
+import type { FaultHooks } from "./disk/fault_hooks.ts";
+import { FeedIds } from "./append/feed_ids.ts";
+import { IndexError } from "./index/feed_index.ts";
+import type { FeedStore, FeedWriter, OpenFeed } from "./store/feed_store.ts";
+import type { IndexWriter } from "./index/index_writer.ts";
 import {
   PublishedRelationships,
   type PublishedState,
 } from "./plan/published_relationships.ts";
-import { replayFeed } from "./replay_feed.ts";
+import { replayFeed } from "./append/replay_feed.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
-import { chooseSigningKey, type KeySource } from "./signing_choice.ts";
-import { createLineRules, type LineRules } from "./verify_line.ts";
+import {
+  chooseSigningKey,
+  type KeySource,
+} from "./documents/signing_choice.ts";
+import { createLineRules, type LineRules } from "./append/verify_line.ts";
 
 /** Options of {@linkcode openIssuer}. */
 export interface OpenIssuerOptions {

@@ -17,18 +17,18 @@ import {
   readDidDocument,
   type SigningKey,
 } from "@sig/jose";
-import { buildVerificationMethod } from "./build_did_document.ts";
-import { buildPublicJwk } from "./build_jwks.ts";
-import { encodeDocument } from "./encode_document.ts";
-import type { IssuerDocuments } from "./documents.ts";
-import type { FeedWriter } from "./feed_store.ts";
-import { requireKid } from "./key_name.ts";
-import type { KeyStore } from "./key_store.ts";
+import { buildVerificationMethod } from "./documents/build_did_document.ts";
+import { buildPublicJwk } from "./documents/build_jwks.ts";
+import { encodeDocument } from "./documents/encode_document.ts";
+import type { IssuerDocuments } from "./documents/documents.ts";
+import type { FeedWriter } from "./store/feed_store.ts";
+import { requireKid } from "./keys/key_name.ts";
+import type { KeyStore } from "./keys/key_store.ts";
 import {
   isAuthorized,
   isSigningKey,
   type KeySource,
-} from "./signing_choice.ts";
+} from "./documents/signing_choice.ts";
 
 /** Options of a rotation. */
 export interface RotateKeyOptions {

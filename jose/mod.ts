@@ -32,50 +32,50 @@ export {
   MAX_ATTESTATION_LENGTH,
   type ParsedAttestation,
   type SignableChallenge,
-} from "./attestation.ts";
-export type { VerificationBackend } from "./backend.ts";
+} from "./attestation/attestation.ts";
+export type { VerificationBackend } from "./keys/backend.ts";
 export {
   describeChallenge,
   type DescribedChallenge,
-} from "./challenge_message.ts";
-export { equalInConstantTime } from "./constant_time.ts";
-export { encodeBase64Url } from "./encode_base64_url.ts";
-export { calculateKid } from "./kid.ts";
-export { didKeyToJwk, jwkToDidKey } from "./did_key.ts";
+} from "./attestation/challenge_message.ts";
+export { equalInConstantTime } from "./bytes/constant_time.ts";
+export { encodeBase64Url } from "./bytes/encode_base64_url.ts";
+export { calculateKid } from "./keys/kid.ts";
+export { didKeyToJwk, jwkToDidKey } from "./keys/did_key.ts";
 export {
   readDidDocument,
   type ReadDidDocumentOptions,
   type VerificationRelationship,
-} from "./did_document.ts";
+} from "./keys/did_document.ts";
 export {
   generateSigningKey,
   type GenerateSigningKeyOptions,
-} from "./generate_signing_key.ts";
+} from "./keys/generate_signing_key.ts";
 export {
   createKeyResolver,
   type CreateKeyResolverOptions,
   type KeyResolver,
-} from "./key_resolver.ts";
-export { parseAttestation } from "./parse_attestation.ts";
-export { toPublicJwk } from "./public_jwk.ts";
-export { resolveDidKey } from "./resolve_did_key.ts";
+} from "./keys/key_resolver.ts";
+export { parseAttestation } from "./attestation/parse_attestation.ts";
+export { toPublicJwk } from "./keys/public_jwk.ts";
+export { resolveDidKey } from "./keys/resolve_did_key.ts";
 export {
   type AttestationPreview,
   previewAttestation,
   signAttestation,
   type SignAttestationOptions,
-} from "./sign_attestation.ts";
-export { signEvent } from "./sign_event.ts";
-export { importSigningKey, type SigningKey } from "./signing_key.ts";
+} from "./attestation/sign_attestation.ts";
+export { signEvent } from "./event/sign_event.ts";
+export { importSigningKey, type SigningKey } from "./keys/signing_key.ts";
 export {
   importVerificationKey,
   type ImportVerificationKeyOptions,
   type VerificationKey,
-} from "./verification_key.ts";
+} from "./keys/verification_key.ts";
 export {
   type AttestationKeyResolver,
   verifyAttestation,
   type VerifyAttestationOptions,
   verifyAttestationSignature,
-} from "./verify_attestation.ts";
-export { verifyEnvelope } from "./verify_envelope.ts";
+} from "./attestation/verify_attestation.ts";
+export { verifyEnvelope } from "./event/verify_envelope.ts";

@@ -7,6 +7,11 @@ async function read(path: string): Promise<string> {
   return await Deno.readTextFile(new URL(path, ROOT));
 }
 
+/** Where it does not stand on the package's top floor. */
+const VERSION_FILE: { readonly [name: string]: string } = {
+  api: "api/openapi/version.ts",
+};
+
 Deno.test("the README holds both commands verbatim", async () => {
   const readme = await read("README.md");
   assertStringIncludes(readme, "npx -y deno@2.9.6 task demo\n");
@@ -29,7 +34,9 @@ Deno.test("every package has a README, the licence and one version", async () =>
 
 Deno.test("a package's VERSION is that of its deno.json", async () => {
   for (const name of ["cli", "api", "web"]) {
-    const { VERSION } = await import(new URL(`${name}/version.ts`, ROOT).href);
+    const { VERSION } = await import(
+      new URL(VERSION_FILE[name] ?? `${name}/version.ts`, ROOT).href
+    );
     assertEquals(VERSION, JSON.parse(await read(`${name}/deno.json`)).version);
   }
 });

@@ -1,6 +1,8 @@
 /**
  * Proves the direction of the dependencies: every package imports only what
- * stands before it, and core imports nothing. Run by `deno task check:deps`.
+ * stands before it, and core imports nothing; inside a package every room
+ * (folder) imports only rooms below it, and no files import each other in a
+ * circle. Run by `deno task check:deps`.
  *
  * @module
  */
@@ -25,6 +27,20 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The rooms of each package, from the ground up; the package's own files stand on top. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: ["errors", "text", "event", "replay", "ask"],
+  jose: ["bytes", "keys", "event", "attestation"],
+  issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
+  consumer: ["fetch", "read", "verify", "follow", "ask"],
+  cli: [
+    ...["terminal", "command_line", "issue", "people", "ask", "site"],
+    "commands",
+  ],
+  api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
+  web: ["ui", "requests", "stores", "login", "demo", "pages"],
+};
+
 const ROOT = new URL("..", import.meta.url);
 
 interface Module {
@@ -37,9 +53,8 @@ interface Module {
 }
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
-  const entries = ["mod.ts", "main.ts", "serve.ts"].map((name) =>
-    new URL(`${pkg}/${name}`, ROOT)
-  );
+  const entries = ["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"]
+    .map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {
     const exists = await Deno.stat(entry).then(() => true, () => false);
@@ -65,6 +80,48 @@ function target(specifier: string): string | undefined {
   return specifier.includes(":") ? specifier : `npm:${specifier.split("/")[0]}`;
 }
 
+/** The floor of a file in its package, from 0; undefined for an unknown room. */
+function floorOf(pkg: string, file: string): number | undefined {
+  const rooms = ROOMS[pkg] ?? [];
+  const [, room, ...rest] = file.split("/");
+  if (room === undefined || rest.length === 0) return rooms.length;
+  const floor = rooms.indexOf(room);
+  return floor < 0 ? undefined : floor;
+}
+
+/** The imports between files of a package, both as paths from the root. */
+const imports = new Map<string, Set<string>>();
+
+function noteImport(pkg: string, from: string, to: string): void {
+  const known = imports.get(from) ?? new Set();
+  imports.set(from, known.add(to));
+  const [above, below] = [floorOf(pkg, from), floorOf(pkg, to)];
+  if (above === undefined || below === undefined) {
+    faults.push(`${from} or ${to} stands in a room that ROOMS does not know`);
+  } else if (below > above) {
+    faults.push(`${from} reaches up to ${to}`);
+  }
+}
+
+/** A circle that a file is part of, if there is one. */
+function findCircle(start: string): readonly string[] | undefined {
+  const seen = new Set<string>();
+  const walk = (
+    file: string,
+    path: readonly string[],
+  ): readonly string[] | undefined => {
+    for (const next of imports.get(file) ?? []) {
+      if (next === start) return [...path, file, start];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const found = walk(next, [...path, file]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return walk(start, []);
+}
+
 const faults: string[] = [];
 for (const [pkg, allowed] of Object.entries(ALLOWED)) {
   const base = new URL(`${pkg}/`, ROOT).href;
@@ -76,13 +133,23 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
       const name = target(specifier);
       if (name === undefined) {
         const resolved = new URL(specifier, module.specifier).href;
-        if (resolved.startsWith(base)) continue;
-        faults.push(`${file} reaches out of its package: ${specifier}`);
+        if (resolved.startsWith(base)) {
+          const to = resolved.slice(ROOT.href.length);
+          if (to !== file) noteImport(pkg, file, to);
+        } else {
+          faults.push(`${file} reaches out of its package: ${specifier}`);
+        }
       } else if (!allowed.includes(name)) {
         faults.push(`${file} must not import ${specifier}`);
       }
     }
   }
+}
+for (const file of imports.keys()) {
+  const circle = findCircle(file);
+  // Told once, by its first file.
+  if (circle === undefined || circle.some((each) => each < file)) continue;
+  faults.push(`${circle.join(" → ")} is a circle`);
 }
 for (const fault of new Set(faults)) console.error(fault);
 if (faults.length > 0) Deno.exit(1);

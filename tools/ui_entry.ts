@@ -23,11 +23,11 @@ export {
   SigError,
   type Warning,
 } from "../core/mod.ts";
-export { decodeBase64UrlStrict } from "../core/base64url.ts";
-export { checkSignableChallenge } from "../jose/challenge.ts";
-export { jwkToDidKey } from "../jose/did_key.ts";
-export { signAttestation } from "../jose/sign_attestation.ts";
-export { reportIssuer } from "../consumer/report_issuer.ts";
+export { decodeBase64UrlStrict } from "../core/text/base64url.ts";
+export { checkSignableChallenge } from "../jose/attestation/challenge.ts";
+export { jwkToDidKey } from "../jose/keys/did_key.ts";
+export { signAttestation } from "../jose/attestation/sign_attestation.ts";
+export { reportIssuer } from "../consumer/verify/report_issuer.ts";
 
 export type {
   DocumentReader,

@@ -24,7 +24,7 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
-import { readStorePassword } from "./store_password.ts";
+import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [

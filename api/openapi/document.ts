@@ -1,18 +1,18 @@
 /** The OpenAPI 3.1 document, made from the routes themselves. @module */
 
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
-import { type Operation, TAGS } from "../routes/operation.ts";
+import { type Operation, TAGS } from "./operation.ts";
+import { BUSY_CODES, COMMON_CODES, REQUEST_CODES } from "./problem_codes.ts";
+import { ANSWER_SCHEMAS } from "../requests/answers.ts";
 import {
-  BUSY_CODES,
-  COMMON_CODES,
-  REQUEST_CODES,
-} from "../routes/problem_codes.ts";
-import { ANSWER_SCHEMAS } from "../schema/answers.ts";
-import { EVALUATION, EVALUATION_ITEM, EVALUATIONS } from "../schema/authzen.ts";
-import type { RequestSchemas } from "../schema/requests.ts";
-import { type JsonSchema, refTo } from "../schema/schema.ts";
-import { INLINE_FEED } from "../schema/source.ts";
-import { VERSION } from "../version.ts";
+  EVALUATION,
+  EVALUATION_ITEM,
+  EVALUATIONS,
+} from "../requests/authzen.ts";
+import type { RequestSchemas } from "../requests/requests.ts";
+import { type JsonSchema, refTo } from "../requests/schema.ts";
+import { INLINE_FEED } from "../requests/source.ts";
+import { VERSION } from "./version.ts";
 
 /** An OpenAPI document, as far as it is read here. */
 export interface OpenApiDocument {

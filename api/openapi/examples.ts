@@ -6,7 +6,7 @@
  */
 
 import type { JsonValue } from "@sig/core";
-import type { Example } from "../routes/operation.ts";
+import type { Example } from "./operation.ts";
 import { SHORT_FEED } from "./example_feed.ts";
 
 type Examples = { readonly [name: string]: Example };

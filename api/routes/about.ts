@@ -1,14 +1,14 @@
 /** The routes that tell of the service itself (INTERFACES §3). @module */
 
-import { renderPage } from "../docs/page.ts";
-import { STYLE } from "../docs/style.ts";
+import { renderPage } from "../pages/page.ts";
+import { STYLE } from "../pages/style.ts";
 import { createHealth, PAGE_HEADERS } from "../http/mod.ts";
 import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
-import type { RequestSchemas } from "../schema/requests.ts";
-import { refTo } from "../schema/schema.ts";
-import { VERSION } from "../version.ts";
-import type { Operation } from "./operation.ts";
+import type { RequestSchemas } from "../requests/requests.ts";
+import { refTo } from "../requests/schema.ts";
+import { VERSION } from "../openapi/version.ts";
+import type { Operation } from "../openapi/operation.ts";
 
 /** `GET /healthz` */
 export function createHealthRoute(now: () => Date): Operation {

@@ -5,19 +5,23 @@ import {
   evaluate,
   evaluateBatch,
   type EvaluationContext,
-} from "../evaluate.ts";
+} from "../ask/evaluate.ts";
 import type { Exchange } from "../http/mod.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
-import { consumerOutOfPlace } from "../out_of_place.ts";
-import { EVALUATIONS } from "../schema/authzen.ts";
-import { readAs } from "../schema/faults.ts";
-import { refTo } from "../schema/schema.ts";
-import { MAX_BODY_BYTES, type Operation } from "./operation.ts";
-import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+import { consumerOutOfPlace } from "../ask/out_of_place.ts";
+import { EVALUATIONS } from "../requests/authzen.ts";
+import { readAs } from "../requests/faults.ts";
+import { refTo } from "../requests/schema.ts";
+import { MAX_BODY_BYTES, type Operation } from "../openapi/operation.ts";
+import {
+  FAULT_CODES,
+  FETCH_CODES,
+  SOURCE_CODES,
+} from "../openapi/problem_codes.ts";
 
 /** What these routes need. */
 export interface AuthzenContext extends EvaluationContext {

@@ -1,16 +1,20 @@
 /** `POST /v1/check` (INTERFACES §3). @module */
 
 import { toProblem } from "@sig/core";
-import { answerBatch } from "../answer_batch.ts";
-import { answerCheck, type AnswerContext } from "../answer_check.ts";
+import { answerBatch } from "../ask/answer_batch.ts";
+import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
-import { outOfPlace } from "../out_of_place.ts";
-import { readAs } from "../schema/faults.ts";
-import { readCheck, type RequestSchemas } from "../schema/requests.ts";
-import { refTo } from "../schema/schema.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
-import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+import { outOfPlace } from "../ask/out_of_place.ts";
+import { readAs } from "../requests/faults.ts";
+import { readCheck, type RequestSchemas } from "../requests/requests.ts";
+import { refTo } from "../requests/schema.ts";
+import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
+import {
+  FAULT_CODES,
+  FETCH_CODES,
+  SOURCE_CODES,
+} from "../openapi/problem_codes.ts";
 
 /** Makes the route. */
 export function createCheckRoute(

@@ -1,15 +1,19 @@
 /** `POST /v1/dump-state` (INTERFACES §3). @module */
 
 import { runInSlices } from "@sig/core";
-import { type AnswerContext, sourceOf } from "../answer_check.ts";
+import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
-import { outOfPlace } from "../out_of_place.ts";
-import { readAs } from "../schema/faults.ts";
-import type { RequestSchemas } from "../schema/requests.ts";
-import { refTo } from "../schema/schema.ts";
-import { createStatePages, stringifyPage } from "../state_pages.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
-import { FAULT_CODES, FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+import { outOfPlace } from "../ask/out_of_place.ts";
+import { readAs } from "../requests/faults.ts";
+import type { RequestSchemas } from "../requests/requests.ts";
+import { refTo } from "../requests/schema.ts";
+import { createStatePages, stringifyPage } from "../ask/state_pages.ts";
+import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
+import {
+  FAULT_CODES,
+  FETCH_CODES,
+  SOURCE_CODES,
+} from "../openapi/problem_codes.ts";
 
 /** Makes the route. */
 export function createDumpStateRoute(

@@ -1,13 +1,13 @@
 /** `POST /v1/verify` (INTERFACES §3). @module */
 
-import { type AnswerContext, sourceOf } from "../answer_check.ts";
+import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
-import { outOfPlace } from "../out_of_place.ts";
-import { readAs } from "../schema/faults.ts";
-import type { RequestSchemas } from "../schema/requests.ts";
-import { refTo } from "../schema/schema.ts";
-import { MAX_FEED_BODY_BYTES, type Operation } from "./operation.ts";
-import { FETCH_CODES, SOURCE_CODES } from "./problem_codes.ts";
+import { outOfPlace } from "../ask/out_of_place.ts";
+import { readAs } from "../requests/faults.ts";
+import type { RequestSchemas } from "../requests/requests.ts";
+import { refTo } from "../requests/schema.ts";
+import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
+import { FETCH_CODES, SOURCE_CODES } from "../openapi/problem_codes.ts";
 
 /** Makes the route. */
 export function createVerifyRoute(

@@ -7,8 +7,8 @@ import {
 } from "@sig/core";
 import type { AppendedEvent, Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { writeJson } from "../command_line/output.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
@@ -55,7 +55,7 @@ export const apply: Command = {
     const confirmed = readCount(call);
     const planOf = await readWanted(call);
     const { planDrafts, requireConfirmation } = await import("@sig/issuer");
-    const { openIssuerDir } = await import("../issuer_dir.ts");
+    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuerDir(call);
     const state = await issuer.published();
     const plan = await planOf(state);

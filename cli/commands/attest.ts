@@ -1,8 +1,8 @@
 import { JsonError, parseJson, SigError } from "@sig/core";
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
-import type { Command } from "../command.ts";
-import type { Io } from "../io.ts";
-import { safe, writeJson } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import type { Io } from "../terminal/io.ts";
+import { safe, writeJson } from "../command_line/output.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
@@ -56,7 +56,7 @@ export const attest: Command = {
       : await io.readFile(source, MAX_CHALLENGE_BYTES);
     const challenge = readChallenge(bytes);
     const { previewAttestation, signAttestation } = await import("@sig/jose");
-    const { readSigningKey } = await import("../private_key.ts");
+    const { readSigningKey } = await import("../issue/private_key.ts");
     const subject = call.text("subject");
     const scopes = call.texts("scope");
     const options: SignAttestationOptions = {

@@ -1,14 +1,19 @@
 import type { CheckAnswer, Explanation, Reason } from "@sig/core";
-import type { Call, Command } from "../command.ts";
+import type { Call, Command } from "../command_line/command.ts";
 import { parseDuration } from "@sig/api/flags";
-import { colour, safe, writeJson, writeWarnings } from "../output.ts";
+import {
+  colour,
+  safe,
+  writeJson,
+  writeWarnings,
+} from "../command_line/output.ts";
 import {
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
   timeQuestion,
   withSource,
-} from "../source_flags.ts";
+} from "../ask/source_flags.ts";
 
 /** `sig check` */
 export const check: Command = {

@@ -1,5 +1,5 @@
-import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import { writeJson } from "../command_line/output.ts";
 
 /**
  * `sig completions`
@@ -21,7 +21,9 @@ export function createCompletions(commands: () => readonly Command[]): Command {
       "sig completions fish > ~/.config/fish/completions/sig.fish",
     ],
     async run(call) {
-      const { completionScript } = await import("../completion_script.ts");
+      const { completionScript } = await import(
+        "../command_line/completion_script.ts"
+      );
       const shell = call.positionals[0]!;
       const script = completionScript(shell, commands());
       if (call.format === "json") writeJson(call.io, { shell, script });

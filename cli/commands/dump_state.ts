@@ -1,13 +1,13 @@
 import { dumpState as dump, type StateDump, stringifyDump } from "@sig/core";
-import type { Call, Command } from "../command.ts";
-import { safe, safeJson, writeWarnings } from "../output.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { safe, safeJson, writeWarnings } from "../command_line/output.ts";
 import {
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
   timeQuestion,
   withSource,
-} from "../source_flags.ts";
+} from "../ask/source_flags.ts";
 
 /** `sig dump-state` */
 export const dumpState: Command = {

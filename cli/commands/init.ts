@@ -1,8 +1,8 @@
 import { didWebOf, parseIssuerDid } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
-import type { Call, Command } from "../command.ts";
-import { keyStoreDir } from "../key_store_dir.ts";
-import { safe, writeJson } from "../output.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { keyStoreDir } from "../issue/key_store_dir.ts";
+import { safe, writeJson } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
 
 /** `sig init` */
@@ -42,7 +42,7 @@ export const init: Command = {
     const did = toDid(domain, allowPrivate);
     const file = call.text("key") ?? io.env("SIG_KEY_FILE");
     const { createFileStore, initIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issuer_dir.ts");
+    const { fileKeys } = await import("../issue/issuer_dir.ts");
     const kid = call.text("kid");
     const store = createFileStore(dir);
     try {
@@ -77,7 +77,7 @@ export const init: Command = {
 };
 
 async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
-  const { readSigningKey } = await import("../private_key.ts");
+  const { readSigningKey } = await import("../issue/private_key.ts");
   return await readSigningKey(call, file, {
     kid: call.text("kid"),
     kidOf: ({ kid }) => Promise.resolve(kid ?? "orgsign-1"),

@@ -1,6 +1,6 @@
 import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
-import type { Command } from "../command.ts";
-import { safeJson, writeJson } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import { safeJson, writeJson } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
 
 /** `sig key` */
@@ -57,7 +57,7 @@ export const key: Command = {
       );
       return 0;
     }
-    const { readJwk } = await import("../private_key.ts");
+    const { readJwk } = await import("../issue/private_key.ts");
     const read = await readJwk(io, path!);
     // A private key whose x is another's would give out that other's name.
     const jwk = Object.hasOwn(read, "d")

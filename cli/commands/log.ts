@@ -5,10 +5,10 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
-import type { Command } from "../command.ts";
-import { safe, writeWarnings } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import { safe, writeWarnings } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
-import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../source_flags.ts";
+import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
 
 /** `sig log` */
 export const log: Command = {

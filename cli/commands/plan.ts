@@ -1,5 +1,5 @@
-import type { Command } from "../command.ts";
-import { writeJson } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import { writeJson } from "../command_line/output.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** `sig plan` */
@@ -27,7 +27,7 @@ export const plan: Command = {
     const { readPeople } = await import("../people/read_people.ts");
     const people = readPeople(bytes, format);
     const { planChanges } = await import("@sig/issuer");
-    const { openIssuerDir } = await import("../issuer_dir.ts");
+    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuerDir(call);
     const made = planChanges(await issuer.published(), people, options);
     const out = call.text("out");

@@ -5,8 +5,8 @@ import {
   commonMembers,
   given,
   PEER_FLAGS,
-} from "../append.ts";
-import type { Command } from "../command.ts";
+} from "../issue/append.ts";
+import type { Command } from "../command_line/command.ts";
 
 /** `sig revoke` */
 export const revoke: Command = {

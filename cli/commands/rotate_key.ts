@@ -1,5 +1,5 @@
-import type { Command } from "../command.ts";
-import { warn, writeJson } from "../output.ts";
+import type { Command } from "../command_line/command.ts";
+import { warn, writeJson } from "../command_line/output.ts";
 
 /** `sig rotate-key` */
 export const rotateKey: Command = {
@@ -24,7 +24,7 @@ export const rotateKey: Command = {
   examples: ["sig rotate-key --dir acme.example --kid orgsign-2"],
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issuer_dir.ts");
+    const { fileKeys } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuer({
       store: createFileStore(call.text("dir")!),
       keys: fileKeys(call),

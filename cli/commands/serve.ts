@@ -1,7 +1,7 @@
 import { isSigError } from "@sig/core";
-import type { Call, Command } from "../command.ts";
+import type { Call, Command } from "../command_line/command.ts";
 import { parseAddress } from "@sig/api/flags";
-import { safe, warn, writeJson } from "../output.ts";
+import { safe, warn, writeJson } from "../command_line/output.ts";
 
 /** Milliseconds that requests in flight get when it is stopped. */
 const GRACE_MS = 5_000;
@@ -36,7 +36,7 @@ export const serve: Command = {
     const dir = call.positionals[0]!;
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
     await checkPublishable(call, dir);
-    const { createIssuerSite } = await import("../issuer_site.ts");
+    const { createIssuerSite } = await import("../site/issuer_site.ts");
     const server = await io.serve(address, createIssuerSite(dir));
     // Before anyone can know that it runs, and stop it.
     const stop = io.stopRequested();

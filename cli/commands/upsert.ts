@@ -5,8 +5,8 @@ import {
   commonMembers,
   given,
   PEER_FLAGS,
-} from "../append.ts";
-import type { Call, Command } from "../command.ts";
+} from "../issue/append.ts";
+import type { Call, Command } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
 
 /** `sig upsert` */

@@ -1,7 +1,13 @@
 import type { ReportedFault, VerifyReport } from "@sig/consumer";
-import type { Call, Command } from "../command.ts";
-import { colour, placeOf, safe, writeJson, writeWarnings } from "../output.ts";
-import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../source_flags.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import {
+  colour,
+  placeOf,
+  safe,
+  writeJson,
+  writeWarnings,
+} from "../command_line/output.ts";
+import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
 
 /** `sig verify` */
 export const verify: Command = {

@@ -3,7 +3,7 @@
 import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
 import type { PlanOptions } from "@sig/issuer";
 import { type FlagSpec, usageError } from "@sig/api/flags";
-import type { Call } from "../command.ts";
+import type { Call } from "../command_line/command.ts";
 import { formatOf, type ListFormat } from "./list_format.ts";
 
 /** Bytes of a list: 10,000 people take about 2 MB. */

@@ -1,8 +1,8 @@
 /** A plan for people to read. @module */
 
 import type { Plan, PlannedChange, PlannedMembers } from "@sig/issuer";
-import type { Call } from "../command.ts";
-import { colour, safe } from "../output.ts";
+import type { Call } from "../command_line/command.ts";
+import { colour, safe } from "../command_line/output.ts";
 
 const MARKS = Object.freeze(
   {

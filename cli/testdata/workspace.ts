@@ -1,7 +1,7 @@
 /** Running the command line in a folder of its own, and recording it. @module */
 
-import { createDenoIo } from "../deno_io.ts";
-import type { Io } from "../io.ts";
+import { createDenoIo } from "../terminal/deno_io.ts";
+import type { Io } from "../terminal/io.ts";
 import { run } from "../run.ts";
 
 /** What one run said and how it ended. */

@@ -1,7 +1,7 @@
 /** Short ways to fetch in tests. @module */
 
-import type { GuardedFetchOptions } from "../fetch_options.ts";
-import { type FetchedBody, guardedFetch } from "../guarded_fetch.ts";
+import type { GuardedFetchOptions } from "../fetch/fetch_options.ts";
+import { type FetchedBody, guardedFetch } from "../fetch/guarded_fetch.ts";
 
 /** Fetches from loopback, with room for 1,000 bytes. */
 export function fetchLocal(

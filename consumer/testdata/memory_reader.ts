@@ -1,7 +1,7 @@
 /** Documents out of a map: a reader for tests of what judges. @module */
 
 import { SigError } from "@sig/core";
-import type { DocumentReader } from "../reader.ts";
+import type { DocumentReader } from "../read/reader.ts";
 
 /** A reader that remembers what was asked of it. */
 export interface MemoryReader extends DocumentReader {

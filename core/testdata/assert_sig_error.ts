@@ -1,8 +1,8 @@
 /** Asserting an error's code and message together. @module */
 
 import { assert, assertEquals } from "@std/assert";
-import { isSigError, type SigError } from "../error.ts";
-import type { ErrorCode } from "../error_codes.ts";
+import { isSigError, type SigError } from "../errors/error.ts";
+import type { ErrorCode } from "../errors/error_codes.ts";
 
 /** Runs and returns the SigError that is thrown, or fails. */
 export function catchSigError(run: () => unknown): SigError {

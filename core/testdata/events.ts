@@ -3,7 +3,7 @@
 import type {
   RelationshipRevokeEvent,
   RelationshipUpsertEvent,
-} from "../types.ts";
+} from "../event/types.ts";
 
 /** The issuer of all test events. */
 export const ISSUER = "did:web:acme.example";

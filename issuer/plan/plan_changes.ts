@@ -8,7 +8,7 @@ import {
   quote,
   SigError,
 } from "@sig/core";
-import { sameJson } from "../same_json.ts";
+import { sameJson } from "../append/same_json.ts";
 import type { DesiredRelationship } from "./desired_relationship.ts";
 import {
   changedMembers,

@@ -7,7 +7,7 @@ import {
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
-import type { EventDraft } from "../event_draft.ts";
+import type { EventDraft } from "../append/event_draft.ts";
 import type { Plan, PlannedChange } from "./plan_changes.ts";
 import type { PlannedMembers } from "./planned_members.ts";
 import type { PublishedState } from "./published_relationships.ts";

@@ -7,7 +7,7 @@ import {
   type RelationshipType,
   type RelationshipUpsertEvent,
 } from "@sig/core";
-import { sameJson } from "../same_json.ts";
+import { sameJson } from "../append/same_json.ts";
 import type { DesiredRelationship } from "./desired_relationship.ts";
 
 /** A relationship as a plan shows it, before or after a change. */

@@ -2,7 +2,7 @@
 
 import { createFileStore, initIssuer, openIssuer } from "@sig/issuer";
 import { createMemoryKeyStore } from "@sig/issuer";
-import { createIssuerSite } from "../../cli/issuer_site.ts";
+import { createIssuerSite } from "../../cli/site/issuer_site.ts";
 
 /** An issuer that is being served. */
 export interface ServedIssuer extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { flagRow, type FlagSpec } from "@sig/api/flags";
 import type { ServerProgram } from "@sig/api/http";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
-import type { Command } from "../../cli/command.ts";
+import type { Command } from "../../cli/command_line/command.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 
 /** Makes the page. */

@@ -3,8 +3,8 @@
 import type { Route } from "@sig/api/http";
 import { WELL_KNOWN_PATHS } from "@sig/core";
 import { checkSubject } from "../login/subject_did.ts";
-import { replyDocument } from "../reply_document.ts";
-import { RequestMembers } from "../request_members.ts";
+import { replyDocument } from "../requests/reply_document.ts";
+import { RequestMembers } from "../requests/request_members.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
 
 const MAX_BODY_BYTES = 4096;

@@ -13,7 +13,7 @@ import { describeChallenge, encodeBase64Url } from "@sig/jose";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";
-import { RequestMembers } from "../request_members.ts";
+import { RequestMembers } from "../requests/request_members.ts";
 import { checkSubject } from "./subject_did.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */

@@ -26,7 +26,7 @@ import {
   type LoginRelationship,
   requireRelationship,
 } from "./relationship.ts";
-import { RequestMembers } from "../request_members.ts";
+import { RequestMembers } from "../requests/request_members.ts";
 import type { LoginKeyResolver } from "./subject_keys.ts";
 
 /** What {@linkcode verifyLogin} works with. */

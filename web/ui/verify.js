@@ -3,7 +3,7 @@
 // @ts-self-types="../../tools/ui_entry.ts"
 // deno-fmt-ignore-file
 // deno-lint-ignore-file
-// core/base64url.ts
+// core/text/base64url.ts
 var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 var SIX_BITS = (() => {
   const table = new Uint8Array(256).fill(255);
@@ -46,7 +46,7 @@ function decodeBase64UrlInto(ascii, from, to, bytes) {
   return seen > 63 ? -1 : at;
 }
 
-// core/error_codes.ts
+// core/errors/error_codes.ts
 function info(category, status) {
   return Object.freeze({
     category,
@@ -61,6 +61,8 @@ var ERROR_CODES = Object.freeze({
   invalid_identifier: info("usage", 400),
   unsupported_did_method: info("usage", 400),
   insecure_url: info("usage", 400),
+  ambiguous_relationship: info("usage", 400),
+  confirmation_required: info("usage", 400),
   method_not_allowed: info("usage", 405),
   unsupported_media_type: info("usage", 415),
   missing_field: info("invalid", 422),
@@ -121,6 +123,7 @@ var ERROR_CODES = Object.freeze({
   already_revoked: info("conflict", 409),
   unknown_relationship: info("conflict", 409),
   consistency_unavailable: info("conflict", 409),
+  plan_outdated: info("conflict", 409),
   challenge_expired: info("gone", 410),
   challenge_burned: info("gone", 410),
   body_too_large: info("limit", 413),
@@ -143,7 +146,7 @@ var ERROR_CODES = Object.freeze({
   internal: info("internal", 500)
 });
 
-// core/error.ts
+// core/errors/error.ts
 var SigError = class extends Error {
   /** Always `SigError`; survives two copies of this module in one program. */
   name = "SigError";
@@ -172,7 +175,7 @@ function isSigError(error, code) {
   return code === void 0 || found === code;
 }
 
-// core/limits.ts
+// core/text/limits.ts
 var DEFAULT_LIMITS = Object.freeze({
   maxLineBytes: 64 * 1024,
   maxFeedBytes: 1024 ** 3,
@@ -192,7 +195,7 @@ var DEFAULT_LIMITS = Object.freeze({
 var MIN_TTL_SECONDS = 30;
 var MAX_TTL_SECONDS = 900;
 
-// core/json.ts
+// core/text/json.ts
 var JsonError = class extends Error {
   /** Always `JsonError`. */
   name = "JsonError";
@@ -582,7 +585,7 @@ function escapePointer(place) {
   return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-// core/timestamp.ts
+// core/text/timestamp.ts
 var MIN_SECONDS = -62135596800;
 var MAX_SECONDS = 253402300799;
 function parseTimestamp(text2) {
@@ -668,7 +671,7 @@ function formatInstant({ seconds, nanoseconds }) {
   return `${text2.slice(0, 19)}.${part}Z`;
 }
 
-// core/fields.ts
+// core/event/fields.ts
 var CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 function isIdentifier(value) {
   return typeof value === "string" && value !== "" && !CONTROL.test(value) && value.isWellFormed();
@@ -741,7 +744,7 @@ function isString(value) {
   return typeof value === "string";
 }
 
-// core/types.ts
+// core/event/types.ts
 var SPEC_VERSION = "sig/0.1";
 var EVENT_TYP = "sig-event+jws";
 var ATTESTATION_TYP = "sig-attestation+jwt";
@@ -764,7 +767,7 @@ var REASON_CODES = Object.freeze([
   "other"
 ]);
 
-// core/validator.ts
+// core/event/validator.ts
 function createValidator(what, findIssues, code) {
   const validate = (value, options) => {
     const issues = findIssues(value, options);
@@ -810,7 +813,7 @@ function toStandardIssue(issue) {
   };
 }
 
-// core/event.ts
+// core/event/event.ts
 var validateEvent = createValidator("event", findEventIssues);
 function findEventIssues(value, options = {}) {
   if (!isObject(value)) {
@@ -963,7 +966,7 @@ function isRevoke(event) {
   return event.event_type === "relationship.revoke";
 }
 
-// core/visible_joiner.ts
+// core/text/visible_joiner.ts
 var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
 var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
 var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
@@ -988,7 +991,7 @@ function haveOneScript(one, other) {
   return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
 }
 
-// core/escape_invisible.ts
+// core/text/escape_invisible.ts
 var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
 var ANY_HIDDEN = new RegExp(HIDDEN, "v");
 var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
@@ -1010,13 +1013,13 @@ function escapeUnits(character) {
   return escaped;
 }
 
-// core/quote.ts
+// core/text/quote.ts
 function quote(text2) {
   const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
   return escapeInvisible(JSON.stringify(short));
 }
 
-// core/moment.ts
+// core/ask/moment.ts
 function resolveMoment(state, time) {
   const { events, instant: asOf } = resolveAsOf(state, time.asOf);
   if (time.at !== void 0) {
@@ -1078,7 +1081,7 @@ function timestamp(name, text2) {
   });
 }
 
-// core/requirement.ts
+// core/ask/requirement.ts
 var REQUIREMENT_KEYS = Object.freeze([
   "relationship",
   "role",
@@ -1139,7 +1142,7 @@ function meets(state, { key, value }) {
   }
 }
 
-// core/requirement_index.ts
+// core/ask/requirement_index.ts
 var FEW_ROLES = 2;
 var RequirementIndex = class {
   /** Each requirement once. */
@@ -1196,7 +1199,7 @@ var RequirementIndex = class {
   }
 };
 
-// core/standing.ts
+// core/replay/standing.ts
 var EFFECTIVE_STATUSES = Object.freeze([
   "active",
   "revoked",
@@ -1291,7 +1294,7 @@ function validity({ valid_from, valid_until }, instant2) {
   return "active";
 }
 
-// core/steps.ts
+// core/text/steps.ts
 var STEP_UNITS = 256;
 function runSteps(steps) {
   for (; ; ) {
@@ -1300,7 +1303,7 @@ function runSteps(steps) {
   }
 }
 
-// core/check.ts
+// core/ask/check.ts
 var MISSING = Object.freeze({
   relationship: "relationship_type_missing",
   role: "role_missing",
@@ -1522,7 +1525,7 @@ function statusReason({ state, status }, requirement) {
   };
 }
 
-// core/did_web.ts
+// core/event/did_web.ts
 var LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 var IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 var SEGMENT = /^[A-Za-z0-9._-]+$/;
@@ -1612,7 +1615,7 @@ function parseIssuerDid(did, options = {}) {
   return parsed;
 }
 
-// core/dump_state.ts
+// core/ask/dump_state.ts
 function dumpState(state, options) {
   const { issuer, last_sequence, entries } = runSteps(walkState(state, options));
   return {
@@ -1689,7 +1692,7 @@ function parseStatus(status) {
   });
 }
 
-// core/feed_rules.ts
+// core/replay/feed_rules.ts
 var DAY_SECONDS = 86400;
 var FeedRules = class {
   #options;
@@ -1869,7 +1872,7 @@ function unmatchedRevoke(event) {
   });
 }
 
-// core/line.ts
+// core/event/line.ts
 var MAX_KID_LENGTH = 256;
 var MAX_CACHED_HEADERS = 256;
 function createFeedLineParser(options = {}) {
@@ -2128,7 +2131,7 @@ function parseHeaderJson(bytes, limits) {
   throw fault("invalid_header", "the header must be one JSON object");
 }
 
-// core/metadata.ts
+// core/event/metadata.ts
 var validateMetadata = createValidator("metadata (sig.json)", findMetadataIssues, "invalid_metadata");
 function findMetadataIssues(value) {
   if (!isObject(value)) {
@@ -2182,7 +2185,7 @@ function checkUrl(fields, name) {
   }
 }
 
-// core/payload.ts
+// core/event/payload.ts
 function parseEventPayload(payload, options = {}) {
   const { value, decimals } = parsePayloadJson(payload);
   const issues = findEventIssues(value, options);
@@ -2229,7 +2232,7 @@ function claimedSequence(payload) {
   }
 }
 
-// core/sorted_ids.ts
+// core/replay/sorted_ids.ts
 var IDS_PER_STEP = 1024;
 var SortedIds = class {
   #all;
@@ -2291,7 +2294,7 @@ function* mergeTwo(a, b) {
   return merged;
 }
 
-// core/history.ts
+// core/replay/history.ts
 var BLOCK_EVENTS = 1024;
 var NOBODY = Object.freeze([]);
 var HistoryBuilder = class {
@@ -2457,7 +2460,7 @@ function stateAfter(before, event) {
   };
 }
 
-// core/warnings.ts
+// core/replay/warnings.ts
 function leftOut(what) {
   return {
     code: "warnings_left_out",
@@ -2465,7 +2468,7 @@ function leftOut(what) {
   };
 }
 
-// core/replay.ts
+// core/replay/replay.ts
 var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
@@ -2559,7 +2562,7 @@ function replay(events, options = {}) {
   };
 }
 
-// jose/challenge_message.ts
+// jose/attestation/challenge_message.ts
 function describeChallenge(challenge) {
   const { scopes, require: require2 } = challenge;
   const lines = [
@@ -2582,7 +2585,7 @@ function describeChallenge(challenge) {
   return lines.map(escapeInvisible).join("\n");
 }
 
-// jose/json_object.ts
+// jose/bytes/json_object.ts
 var MAX_KID_LENGTH2 = 256;
 function member(object, name) {
   return Object.hasOwn(object, name) ? object[name] : void 0;
@@ -2591,7 +2594,7 @@ function isKid(value) {
   return isIdentifier(value) && value.length <= MAX_KID_LENGTH2;
 }
 
-// jose/challenge.ts
+// jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 function checkChallenge(challenge) {
@@ -2746,7 +2749,7 @@ function encodeBase58(data) {
   return strResult.join("");
 }
 
-// jose/base58.ts
+// jose/bytes/base58.ts
 var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 var DIGITS = Int8Array.from({
   length: 128
@@ -2858,7 +2861,7 @@ function encodeBase64Url(data) {
   );
 }
 
-// jose/encode_base64_url.ts
+// jose/bytes/encode_base64_url.ts
 var OPTIONS = {
   alphabet: "base64url",
   omitPadding: true
@@ -2867,7 +2870,7 @@ function encodeBase64Url2(bytes) {
   return bytes.toBase64?.(OPTIONS) ?? encodeBase64Url(bytes);
 }
 
-// jose/ed25519_bytes.ts
+// jose/bytes/ed25519_bytes.ts
 var PUBLIC_KEY_BYTES = 32;
 var SIGNATURE_BYTES = 64;
 var SMALL_ORDER_Y = [
@@ -2915,7 +2918,7 @@ function fromHex(hex) {
   return bytes;
 }
 
-// jose/ed25519_curve.ts
+// jose/bytes/ed25519_curve.ts
 var P = 2n ** 255n - 19n;
 var D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 function isOnCurve(publicKey) {
@@ -2950,7 +2953,7 @@ function squareOf(z, times = 1) {
   return result;
 }
 
-// jose/public_key.ts
+// jose/keys/public_key.ts
 var POINT_HINTS = {
   "non-canonical": "x is not a canonical point encoding (expected y < 2^255-19)",
   "small-order": "x is a point of small order, under which signatures can be forged"
@@ -3004,7 +3007,7 @@ function decode32(jwk, name) {
   return bytes;
 }
 
-// jose/did_key.ts
+// jose/keys/did_key.ts
 var MULTICODEC = [
   237,
   1
@@ -3046,16 +3049,16 @@ function decodeDidKey(did) {
   throw malformed2("what follows the z must be base58");
 }
 
-// jose/attestation.ts
+// jose/attestation/attestation.ts
 var MAX_ATTESTATION_LENGTH = 8 * 1024;
 
-// jose/signing_input.ts
+// jose/event/signing_input.ts
 var encoder4 = new TextEncoder();
 function encodeSigningInput(parts) {
   return encoder4.encode(`${parts.protected}.${parts.payload}`);
 }
 
-// jose/sign_jws.ts
+// jose/event/sign_jws.ts
 var encoder5 = new TextEncoder();
 async function signJws(header, payload, key) {
   const parts = {
@@ -3069,7 +3072,7 @@ async function signJws(header, payload, key) {
   };
 }
 
-// jose/sign_attestation.ts
+// jose/attestation/sign_attestation.ts
 async function signAttestation(options) {
   const { claims, kid } = prepare(options);
   const header = {
@@ -3172,7 +3175,7 @@ function chooseScopes({ scopes }, challenge) {
   return granted;
 }
 
-// consumer/fault.ts
+// consumer/verify/fault.ts
 function isFault(error) {
   return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
 }
@@ -3188,7 +3191,7 @@ function located(error, place) {
   });
 }
 
-// jose/did_document.ts
+// jose/keys/did_document.ts
 function readDidDocument(value, did, options = {}) {
   if (!isObject(value)) throw invalid2("it must be one JSON object", "");
   if (member(value, "id") !== did) {
@@ -3301,7 +3304,7 @@ function invalid2(why, pointer) {
   });
 }
 
-// jose/platform_crypto.ts
+// jose/keys/platform_crypto.ts
 function loadNodeCrypto() {
   try {
     const { process } = globalThis;
@@ -3312,7 +3315,7 @@ function loadNodeCrypto() {
   }
 }
 
-// jose/backend.ts
+// jose/keys/backend.ts
 var WEB_VERIFICATIONS = 256;
 var BackendChoice = class {
   #node;
@@ -3343,7 +3346,7 @@ var BackendChoice = class {
   }
 };
 
-// jose/key_set.ts
+// jose/keys/key_set.ts
 var PRIVATE_MEMBERS = [
   "d",
   "p",
@@ -3428,7 +3431,7 @@ function findSkipReason(entry) {
   return 'its "key_ops" lacks verify';
 }
 
-// jose/verification_key.ts
+// jose/keys/verification_key.ts
 async function importKey(jwk, choice) {
   if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
     const kid = member(jwk, "kid");
@@ -3537,7 +3540,7 @@ var Ed25519VerificationKey = class {
   }
 };
 
-// jose/key_resolver.ts
+// jose/keys/key_resolver.ts
 async function createKeyResolver(jwks, options = {}) {
   const { usable, skipped } = readKeySet(jwks, options.limits ?? DEFAULT_LIMITS);
   const choice = new BackendChoice(options.backend);
@@ -3584,7 +3587,7 @@ function refusal(code, kid, why, skipReason) {
   });
 }
 
-// jose/signing_key.ts
+// jose/keys/signing_key.ts
 var PKCS8_PREFIX = Uint8Array.of(...[
   48,
   46,
@@ -3606,7 +3609,7 @@ var PKCS8_PREFIX = Uint8Array.of(...[
 ]);
 var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
-// jose/verify_envelope.ts
+// jose/event/verify_envelope.ts
 function verifyEnvelope(parsed, keys) {
   const { header, signature, signingInput } = parsed;
   const key = keys.resolve(header.kid);
@@ -3627,7 +3630,7 @@ function signatureInvalid(kid, signature) {
   });
 }
 
-// consumer/media_type.ts
+// consumer/fetch/media_type.ts
 var FEED_TYPES = /* @__PURE__ */ new Set([
   "application/x-ndjson",
   "application/ndjson",
@@ -3651,7 +3654,7 @@ function checkMediaType(name, mediaType) {
   };
 }
 
-// consumer/byte_stream.ts
+// consumer/read/byte_stream.ts
 function joinBytes(chunks, length) {
   const all = new Uint8Array(length);
   let at = 0;
@@ -3662,7 +3665,7 @@ function joinBytes(chunks, length) {
   return all;
 }
 
-// consumer/reader.ts
+// consumer/read/reader.ts
 var PIECE_BYTES = 64 * 1024;
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
@@ -3691,7 +3694,7 @@ async function readAll(doc, maxBytes) {
   return joinBytes(chunks, length);
 }
 
-// consumer/load_issuer.ts
+// consumer/verify/load_issuer.ts
 async function loadIssuer(location, options = {}) {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const load = new Loading(location.reader);
@@ -3860,13 +3863,13 @@ function encodeHex(src) {
   return new TextDecoder().decode(output);
 }
 
-// consumer/node_builtins.ts
+// consumer/fetch/node_builtins.ts
 function loadBuiltin(name) {
   const { process } = globalThis;
   return process?.getBuiltinModule?.(name);
 }
 
-// consumer/feed_digest.ts
+// consumer/verify/feed_digest.ts
 var MAX_KEPT_BYTES = 1024 * 1024;
 var FeedDigest = class {
   #maxKeptBytes;
@@ -3917,7 +3920,7 @@ function createNodeHash() {
   return crypto1?.createHash?.("sha256");
 }
 
-// consumer/feed_errors.ts
+// consumer/verify/feed_errors.ts
 function feedTooLarge(limit) {
   return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
     context: {
@@ -3940,7 +3943,7 @@ function incompleteLine() {
   });
 }
 
-// consumer/line_splitter.ts
+// consumer/read/line_splitter.ts
 var LF = 10;
 var LineSplitter = class {
   #maxLineBytes;
@@ -4011,7 +4014,7 @@ var LineSplitter = class {
   }
 };
 
-// consumer/feed_verification.ts
+// consumer/verify/feed_verification.ts
 var LINES_PER_BREATH = 128;
 var BYTES_PER_BREATH = 256 * 1024;
 var FeedVerification = class {
@@ -4257,7 +4260,7 @@ function payloadOf(line) {
   }
 }
 
-// consumer/verify_feed.ts
+// consumer/verify/verify_feed.ts
 async function verifyFeed(bytes, options) {
   const verification = new FeedVerification(options);
   if (!options.digest) {
@@ -4272,7 +4275,7 @@ async function verifyFeed(bytes, options) {
   };
 }
 
-// consumer/verify_issuer.ts
+// consumer/verify/verify_issuer.ts
 async function verifyLoaded(location, loaded, options, forReport = {}) {
   const { document, warnings } = await loaded.openFeed();
   try {
@@ -4313,7 +4316,7 @@ async function* counted(bytes, onProgress) {
   }
 }
 
-// consumer/verify_report.ts
+// consumer/verify/verify_report.ts
 var MAX_REPORTED_FAULTS = 100;
 function validReport({ issuer, source, state, feed, warnings }) {
   return {
@@ -4357,7 +4360,7 @@ function reportedFault({ code, message, context }) {
   };
 }
 
-// consumer/report_issuer.ts
+// consumer/verify/report_issuer.ts
 async function reportIssuer(location, options) {
   const source = location.reader.kind;
   let loaded;

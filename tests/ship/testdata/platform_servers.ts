@@ -6,7 +6,7 @@ import {
   initIssuer,
   openIssuer,
 } from "@sig/issuer";
-import { createIssuerSite } from "../../../cli/issuer_site.ts";
+import { createIssuerSite } from "../../../cli/site/issuer_site.ts";
 import type { TestCertificate } from "../../../consumer/testdata/certificates.ts";
 import {
   type Behaviour,

@@ -1,0 +1,177 @@
+/** Several questions in one request (INTERFACES §3). @module */
+
+import { answerInSlices } from "@sig/consumer";
+import { type CheckAnswer, SigError } from "@sig/core";
+import {
+  type AnswerContext,
+  answerInline,
+  questionOf,
+  sourceOf,
+} from "./answer_check.ts";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
+import { boundExplanation } from "./bound_explanation.ts";
+import { createPause } from "./pause.ts";
+import type { CheckRequest } from "../requests/requests.ts";
+
+/** Issuers and feeds of a batch that are worked on at a time. */
+const BATCH_WIDTH = 8;
+/** Characters of a batch's answers at most. */
+export const MAX_ANSWERS_LENGTH: number = 16 * 1024 * 1024;
+
+/** What a batch needs, beside what answers need. */
+export interface BatchContext extends AnswerContext {
+  /** Reads one of the questions; throws what is wrong with it. */
+  readonly read: (check: unknown, index: number) => CheckRequest;
+  /** What stands in the place of an answer; the answer itself unless told. */
+  readonly tell?: (answer: CheckAnswer, index: number) => unknown;
+  /** What stands in the place of an answer that there is none of. */
+  readonly refuse: (error: unknown, index: number) => unknown;
+  /** Told of bytes before they are held; may throw to refuse them. */
+  readonly reserve: (bytes: number) => void;
+}
+
+interface Due {
+  readonly index: number;
+  readonly request: CheckRequest;
+}
+
+/** Answers one question from what its group rests upon. */
+type Answer = (
+  request: CheckRequest,
+) => CheckAnswer | Promise<CheckAnswer>;
+
+/** Questions that rest upon the same state, or lack the same one. */
+interface Group {
+  readonly due: readonly Due[];
+  readonly basis: Promise<Answer>;
+}
+
+/**
+ * Answers all questions, in their order, as the texts of JSON values. Nothing
+ * that is wrong with one of them spoils another.
+ *
+ * Each issuer is asked once: its questions are answered together, as soon as it
+ * is known, and share a refresh that began after the request came, or its
+ * failure. Else a batch would ask an issuer that fails or is slow again and
+ * again. And each feed that came along is verified once.
+ */
+export async function answerBatch(
+  checks: readonly unknown[],
+  context: BatchContext,
+): Promise<readonly string[]> {
+  const results = createResults(checks.length, context);
+  const pause = createPause(context.breathe);
+  const bySource = new Map<string, Due[]>();
+  for (const [index, check] of checks.entries()) {
+    await pause();
+    try {
+      const request = context.read(check, index);
+      const key = JSON.stringify(request.feed ?? sourceOf(request));
+      const due = bySource.get(key);
+      if (due === undefined) bySource.set(key, [{ index, request }]);
+      else due.push({ index, request });
+    } catch (error) {
+      results.refuse(index, error);
+    }
+  }
+  const sources = bySource.values();
+  const work = async () => {
+    for (const due of sources) {
+      for (const group of openGroups(due, context)) {
+        const basis = await group.basis.catch((error: unknown) => () => {
+          throw error;
+        });
+        for (const { index, request } of group.due) {
+          await pause();
+          await results.put(index, () => basis(request));
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: BATCH_WIDTH }, work));
+  return results.texts;
+}
+
+/** Begins to look at one source for all questions about it. */
+function openGroups(
+  due: readonly Due[],
+  context: AnswerContext,
+): readonly Group[] {
+  const { consumer, inline, now, breathe } = context;
+  const { feed } = due[0]!.request;
+  if (feed !== undefined) {
+    const basis = inline.verify(feed).then((verified): Answer => (request) =>
+      answerInline(request, verified, context)
+    );
+    return [{ due, basis }];
+  }
+  const byBounds = Map.groupBy(
+    due,
+    ({ request }) => `${request.max_age_seconds} ${request.min_sequence}`,
+  );
+  return Array.from(byBounds.values(), (due) => {
+    const { request } = due[0]!;
+    const { max_age_seconds: maxAge, min_sequence: minSequence } = request;
+    const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000;
+    // All bounds in one turn: whatever refresh they need is the same one.
+    const basis = consumer.observe(sourceOf(request), { maxAgeMs, minSequence })
+      .then(({ verified, freshness, continuity }): Answer => {
+        const at = now();
+        const basis = { now: at, freshness, continuity };
+        return async (request) =>
+          boundExplanation(
+            await answerInSlices(verified, questionOf(request), basis, {
+              ...ANSWER_LIMITS,
+              breathe,
+            }),
+          );
+      });
+    // Told to those who wait for it, which may be later.
+    basis.catch(() => {});
+    return { due, basis };
+  });
+}
+
+/** Collects the answers as texts: values of all of them would be far larger. */
+function createResults(length: number, context: BatchContext) {
+  const texts = new Array<string>(length);
+  let used = 0;
+  let isFull = false;
+  const { tell = (answer: CheckAnswer) => answer } = context;
+  const refuse = (index: number, error: unknown) => {
+    texts[index] = JSON.stringify(context.refuse(error, index));
+  };
+  return {
+    texts,
+    refuse,
+    async put(
+      index: number,
+      answer: () => CheckAnswer | Promise<CheckAnswer>,
+    ): Promise<void> {
+      try {
+        if (isFull) throw tooMuch();
+        const text = JSON.stringify(tell(await answer(), index));
+        isFull = used + text.length > MAX_ANSWERS_LENGTH;
+        if (isFull) throw tooMuch();
+        context.reserve(text.length);
+        used += text.length;
+        texts[index] = text;
+      } catch (error) {
+        refuse(index, error);
+      }
+    },
+  };
+}
+
+function tooMuch(): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot answer: the answers of the batch are longer than ${MAX_ANSWERS_LENGTH} characters`,
+    {
+      context: {
+        limit: MAX_ANSWERS_LENGTH,
+        hint: "Ask fewer questions at once, or without `explain`.",
+      },
+    },
+  );
+}

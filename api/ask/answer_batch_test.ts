@@ -1,0 +1,158 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  ALICE,
+  importTestKeys,
+  makeDocuments,
+  makeLines,
+  PATHS,
+} from "../../consumer/testdata/test_issuer.ts";
+import { status } from "../../consumer/testdata/issuer_server.ts";
+import { createApp } from "../app.ts";
+import type { RequestLogEntry } from "../http/mod.ts";
+import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
+
+function fetches(requests: readonly string[], path: string): number {
+  return requests.filter((each) => each === path).length;
+}
+
+Deno.test("an issuer that fails is asked once a batch, whatever the bounds", async (t) => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  server.documents.set(PATHS.metadata, async () => {
+    // Long enough for other questions to come while it is asked.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return status(500)();
+  });
+  const bounds: readonly (readonly [string, (i: number) => object])[] = [
+    ["none", () => ({})],
+    ["max_age_seconds 0", () => ({ max_age_seconds: 0 })],
+    ["min_sequence", (i) => ({ min_sequence: i })],
+    ["mixed", (i) => ({ max_age_seconds: i % 5, min_sequence: i % 7 })],
+  ];
+  for (const [name, boundsOf] of bounds) {
+    await t.step(name, async () => {
+      server.requests.length = 0;
+      const { body } = await post(app, "/v1/check", {
+        checks: Array.from({ length: 100 }, (_, i) => ({
+          issuer: server.did,
+          ...QUESTION,
+          ...boundsOf(i),
+        })),
+      });
+      assertEquals(body.results.length, 100);
+      for (const { error } of body.results) {
+        assertEquals([error.code, error.status], ["fetch_status", 502]);
+      }
+      assertEquals(fetches(server.requests, PATHS.metadata), 1);
+    });
+  }
+});
+
+Deno.test("max_age_seconds 0 is one refresh a batch, of now", async () => {
+  await using issuer = await serveIssuer({ events: 5 });
+  const { app, server, publish } = issuer;
+  publish(3);
+  const question = { issuer: server.did, ...QUESTION };
+  await post(app, "/v1/check", question);
+  publish(4);
+  server.requests.length = 0;
+  const ask = async () =>
+    (await post(app, "/v1/check", {
+      checks: Array.from({ length: 100 }, (_, i) => ({
+        ...question,
+        ...(i % 2 === 0 ? { max_age_seconds: 0 } : {}),
+      })),
+    })).body.results;
+  const last = (results: readonly { last_sequence: number }[]) => [
+    ...new Set(results.map(({ last_sequence }) => last_sequence)),
+  ];
+  // What needs no refresh is answered from what is known.
+  assertEquals(last(await ask()), [4, 3]);
+  assertEquals(fetches(server.requests, PATHS.metadata), 1);
+  publish(5);
+  assertEquals(last(await ask()), [5, 4]);
+  assertEquals(fetches(server.requests, PATHS.metadata), 2);
+});
+
+Deno.test("the answers of a batch are bounded; what is left out says so", async () => {
+  const [key] = await importTestKeys();
+  await using issuer = await serveIssuer({ events: 0 });
+  const { app, server, publish } = issuer;
+  // 60 relationships of 30,000 characters: an explanation of 1.8 MB.
+  const roles = ["r".repeat(30_000)];
+  publish(await makeLines(60, key!, { issuer: server.did, roles }));
+  const question = {
+    issuer: server.did,
+    subject: ALICE,
+    require: ["role=x"],
+    explain: true,
+  };
+  const { status, body } = await post(app, "/v1/check", {
+    checks: Array(20).fill(question),
+  });
+  assertEquals(status, 200);
+  assertEquals(body.results.length, 20);
+  assert(JSON.stringify(body).length < 17 * 1024 * 1024);
+  assertEquals(body.results[0].explain.relationships.length, 60);
+  const refused = body.results.slice(9);
+  for (const { error } of refused) {
+    const { code, detail, limit, hint } = error;
+    assertEquals([code, detail, limit, hint], [
+      "invalid_request",
+      "Cannot answer: the answers of the batch are longer than 16777216 characters",
+      16_777_216,
+      "Ask fewer questions at once, or without `explain`.",
+    ]);
+  }
+  const { body: plain } = await post(app, "/v1/check", {
+    checks: Array(100).fill({ ...question, explain: false }),
+  });
+  for (const each of plain.results) assertEquals(each.decision, "deny");
+});
+
+Deno.test("the answers of all batches together are bounded", async () => {
+  await using issuer = await serveIssuer({ maxHeldBytes: 20_000 });
+  const { app, server } = issuer;
+  const question = { issuer: server.did, ...QUESTION };
+  const { status, body } = await post(app, "/v1/check", {
+    checks: Array(40).fill(question),
+  });
+  assertEquals(status, 200);
+  assertEquals(body.results[0].decision, "allow");
+  const { code, retry_after_seconds } = body.results[39].error;
+  assertEquals([code, retry_after_seconds], ["overloaded", 1]);
+});
+
+Deno.test("an internal fault in one item is logged with its stack, and the request as answered", async () => {
+  const [key] = await importTestKeys();
+  const lines = await makeLines(1, key!);
+  const documents = makeDocuments({ keys: [key!], lines });
+  const json = (path: string) => JSON.parse(String(documents.get(path)));
+  const feed = {
+    metadata: json(PATHS.metadata),
+    jwks: json(PATHS.jwks),
+    events: `${lines[0]}\n`,
+  };
+  const entries: RequestLogEntry[] = [];
+  let readings = 0;
+  const app = createApp({
+    now() {
+      // Once for the request, once for the verification, then for answers.
+      if (++readings === 3) throw new Error("the clock broke");
+      return now();
+    },
+    log: (entry) => entries.push(entry),
+  });
+  readings = 0;
+  const found = await post(app, "/v1/check", {
+    checks: [{ feed, ...QUESTION }, { feed, ...QUESTION }],
+  });
+  assertEquals(found.status, 200);
+  const [broken, whole] = found.body.results;
+  assertEquals([broken.error.code, whole.decision], ["internal", "allow"]);
+  assert(!JSON.stringify(found.body).includes("clock"));
+  assertEquals(entries.length, 1);
+  const [{ level, status, code, error = "" }] = entries as [RequestLogEntry];
+  assertEquals([level, status, code], ["error", 200, undefined]);
+  assertStringIncludes(error, "the clock broke\n    at ");
+});

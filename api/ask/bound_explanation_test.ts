@@ -1,0 +1,69 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import {
+  check,
+  type CheckAnswer,
+  checkSteps,
+  replay,
+  runSteps,
+} from "@sig/core";
+import { NOW, upsert } from "../../consumer/testdata/test_issuer.ts";
+import { ANSWER_LIMITS } from "./answer_limits.ts";
+import { boundExplanation } from "./bound_explanation.ts";
+import type { SigEvent } from "@sig/core";
+
+function answerOf(events: number, role: string, roles = ["deploy"]) {
+  const { state } = replay(
+    Array.from(
+      { length: events },
+      (_, i) => upsert(i + 1, { roles }) as unknown as SigEvent,
+    ),
+  );
+  const answer = runSteps(checkSteps(state, {
+    subject: "did:web:alice.example",
+    require: [{ role }],
+    explain: true,
+    now: NOW,
+  }, ANSWER_LIMITS));
+  return boundExplanation(answer as CheckAnswer);
+}
+
+Deno.test("1,000 relationships are explained; of more, the answer says so", () => {
+  const { explain: all } = answerOf(1_000, "admin");
+  assertEquals(all?.relationships.length, 1_000);
+  assertEquals(Object.hasOwn(all!, "truncated"), false);
+  const { explain, decision } = answerOf(1_001, "admin");
+  assertEquals(decision, "deny");
+  assertEquals(explain?.relationships.length, 1_000);
+  const { truncated, relationship_count } = explain as typeof explain & {
+    truncated?: boolean;
+    relationship_count?: number;
+  };
+  assertEquals([truncated, relationship_count], [true, 1_001]);
+});
+
+Deno.test("the relationship that matched is always explained", () => {
+  const answer = answerOf(3_000, "deploy");
+  assertEquals(answer.matched_relationship_id, "rel-3000");
+  assertEquals(answer.explain?.relationships.length, 1_000);
+  const last = answer.explain?.relationships.at(-1);
+  assertStrictEquals(last?.relationship_id, "rel-3000");
+});
+
+Deno.test("long requirements and roles are not repeated without end", () => {
+  const role = "x".repeat(1024 * 1024);
+  assertEquals(answerOf(1_000, role).explain?.relationships.length, 3);
+  const huge = "x".repeat(5 * 1024 * 1024);
+  assertEquals(answerOf(1_000, huge).explain?.relationships.length, 1);
+  const roles = ["y".repeat(60_000)];
+  const { explain } = answerOf(1_000, "admin", roles);
+  assertEquals(explain?.relationships.length, 69);
+});
+
+Deno.test("an answer that is small enough stays what it is", () => {
+  const { state } = replay([], { issuer: "did:web:acme.example" });
+  const asked = { subject: "s", require: ["role=a"], now: NOW };
+  const plain = check(state, asked) as CheckAnswer;
+  assertStrictEquals(boundExplanation(plain), plain);
+  const explained = check(state, { ...asked, explain: true }) as CheckAnswer;
+  assertStrictEquals(boundExplanation(explained), explained);
+});

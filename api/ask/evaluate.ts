@@ -1,0 +1,250 @@
+/** AuthZEN evaluations, answered by `check` (INTERFACES §3). @module */
+
+import {
+  type CheckAnswer,
+  isObject,
+  type Reason,
+  SigError,
+  toProblem,
+} from "@sig/core";
+import { answerBatch, type BatchContext } from "./answer_batch.ts";
+import { answerCheck, type AnswerContext } from "./answer_check.ts";
+import {
+  EVALUATION,
+  type Evaluation,
+  type EvaluationsRequest,
+} from "../requests/authzen.ts";
+import { readAs } from "../requests/faults.ts";
+import type { CheckRequest } from "../requests/requests.ts";
+import type { Schema } from "../requests/schema.ts";
+import { findForeignSubject } from "../requests/subject_type.ts";
+
+/** What evaluations need. */
+export interface EvaluationContext extends AnswerContext {
+  /** The service's list. */
+  readonly listed: readonly string[];
+  /** How an issuer must be written. */
+  readonly issuerText: Schema<string>;
+}
+
+/** What a batch of evaluations needs of its request. */
+export interface BatchExchange extends Pick<BatchContext, "reserve"> {
+  /** Told of what was not meant to happen; for the log. */
+  readonly noteThrown: (error: unknown) => void;
+}
+
+/** A decision as AuthZEN says it. */
+export interface Decision {
+  /** Yes or no. */
+  readonly decision: boolean;
+  /** What it rests upon. */
+  readonly context:
+    & Pick<
+      CheckAnswer,
+      | "issuer"
+      | "matched_relationship_id"
+      | "last_sequence"
+      | "evaluated_at"
+      | "not_after"
+      | "freshness"
+      | "continuity"
+      | "warnings"
+      | "explain"
+    >
+    & {
+      /** Why not; `detail` where the feed was not what decided. */
+      readonly reasons: readonly (Reason & { readonly detail?: string })[];
+    };
+}
+
+/** What stands in a batch for an evaluation that can't be answered. */
+export interface FailedEvaluation {
+  /** Closed, as AuthZEN demands (§7.2.1): no permission follows from it. */
+  readonly decision: false;
+  /** That this is an error and no deny. */
+  readonly context: {
+    /** The problem, short. */
+    readonly error: {
+      readonly status: number;
+      readonly code: string;
+      readonly message: string;
+    };
+  };
+}
+
+/**
+ * Answers one evaluation.
+ *
+ * @throws {SigError} `invalid_request`, as `parseSource` for the issuer, and as
+ * `Consumer.check`: what can't be answered is never a decision.
+ */
+export async function evaluate(
+  body: unknown,
+  context: EvaluationContext,
+): Promise<Decision> {
+  const { request, foreign } = plan(body, context, "");
+  return toDecision(await answerCheck(request, context), foreign);
+}
+
+/**
+ * Answers the evaluations of a batch, in their order, up to where its semantic
+ * stops, as the texts of JSON values. They are independent (AuthZEN §7.1), so
+ * all are looked at together and each issuer is asked once; an error counts as
+ * a deny for the semantic (§7.1.3) and says that it is none.
+ */
+export async function evaluateBatch(
+  request: EvaluationsRequest,
+  evaluations: readonly unknown[],
+  context: EvaluationContext & BatchExchange,
+): Promise<readonly string[]> {
+  const foreign: (string | undefined)[] = [];
+  const decisions: boolean[] = [];
+  const texts = await answerBatch(evaluations, {
+    ...context,
+    read(item, i) {
+      const planned = plan(
+        withDefaults(request, item),
+        context,
+        `/evaluations/${i}`,
+      );
+      foreign[i] = planned.foreign;
+      return planned.request;
+    },
+    tell(answer, i) {
+      const decision = toDecision(answer, foreign[i]);
+      decisions[i] = decision.decision;
+      return decision;
+    },
+    refuse(error, i) {
+      decisions[i] = false;
+      return toFailed(error, context);
+    },
+  });
+  const { evaluations_semantic = "execute_all" } = request.options ?? {};
+  const stop = STOP_AT[evaluations_semantic];
+  const last = stop === undefined ? -1 : decisions.indexOf(stop);
+  return last < 0 ? texts : texts.slice(0, last + 1);
+}
+
+const STOP_AT = Object.freeze({
+  execute_all: undefined,
+  deny_on_first_deny: false,
+  permit_on_first_permit: true,
+});
+
+/** A member of an item replaces the default as a whole (AuthZEN §7.1.1). */
+function withDefaults(request: EvaluationsRequest, item: unknown): unknown {
+  if (!isObject(item)) return item;
+  const { subject, action, resource, context } = request;
+  const defaults = { subject, action, resource, context };
+  const given = Object.entries(defaults).filter(([, each]) =>
+    each !== undefined
+  );
+  return { ...Object.fromEntries(given), ...item };
+}
+
+/** An evaluation in SIG's words. */
+interface Plan {
+  readonly request: CheckRequest;
+  /** Why no feed can speak of this subject, where that is so. */
+  readonly foreign: string | undefined;
+}
+
+/** Reads an evaluation; nothing is asked yet. */
+function plan(
+  body: unknown,
+  context: EvaluationContext,
+  pointer: string,
+): Plan {
+  const { subject, action, resource, ...rest } = readAs(
+    EVALUATION,
+    body,
+    pointer,
+  );
+  return {
+    request: {
+      ...rest.context?.sig,
+      issuer: issuerOf(resource, context, pointer),
+      subject: subject.id,
+      require: [{ role: action.name }],
+    },
+    foreign: findForeignSubject(subject),
+  };
+}
+
+function toDecision(
+  answer: CheckAnswer,
+  foreign: string | undefined,
+): Decision {
+  const { explain } = answer;
+  const basis = {
+    issuer: answer.issuer,
+    matched_relationship_id: answer.matched_relationship_id,
+    last_sequence: answer.last_sequence,
+    evaluated_at: answer.evaluated_at,
+    not_after: answer.not_after,
+    freshness: answer.freshness,
+    continuity: answer.continuity,
+    warnings: answer.warnings,
+  };
+  if (foreign === undefined) {
+    return {
+      decision: answer.decision === "allow",
+      context: {
+        reasons: answer.reasons,
+        ...basis,
+        ...(explain === undefined ? {} : { explain }),
+      },
+    };
+  }
+  // What the feed says is about another subject, whose id is the same text.
+  return {
+    decision: false,
+    context: {
+      reasons: [{ code: "no_relationship", detail: foreign }],
+      ...basis,
+      matched_relationship_id: null,
+      not_after: null,
+      ...(explain === undefined
+        ? {}
+        : { explain: { ...explain, relationships: [] } }),
+    },
+  };
+}
+
+function toFailed(
+  error: unknown,
+  { noteThrown }: BatchExchange,
+): FailedEvaluation {
+  const { status, code, detail } = toProblem(error);
+  if (code === "internal") noteThrown(error);
+  return {
+    decision: false,
+    context: { error: { status, code, message: detail } },
+  };
+}
+
+/** Which issuer an evaluation is about. */
+function issuerOf(
+  resource: Evaluation["resource"],
+  { listed, issuerText }: EvaluationContext,
+  pointer: string,
+): string {
+  if (resource.type === "issuer") {
+    return readAs(issuerText, resource.id, `${pointer}/resource/id`);
+  }
+  const [only] = listed;
+  if (only !== undefined && listed.length === 1) return only;
+  throw new SigError(
+    "invalid_request",
+    `Cannot evaluate: the service knows ${
+      listed.length === 0 ? "no issuer" : "several issuers"
+    }, so the resource must name one`,
+    {
+      context: {
+        pointer: `${pointer}/resource/type`,
+        hint: "Use resource.type issuer, with the issuer as resource.id.",
+      },
+    },
+  );
+}

@@ -1,0 +1,171 @@
+/** A state in pages that never mix two states. @module */
+
+import {
+  type FeedState,
+  type RelationshipState,
+  runInSlices,
+  SigError,
+  type Steps,
+  walkState,
+} from "@sig/core";
+import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
+import { digestEvent } from "./digest_event.ts";
+import { prefixOf } from "./prefix_of.ts";
+import { DEFAULT_PAGE, type DumpStateRequest } from "../requests/requests.ts";
+
+/** One page. */
+export interface StatePage {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the last event that was looked at. */
+  readonly last_sequence: number;
+  /**
+   * Relationships by their identifiers, sorted by code units. Fewer than asked
+   * for where they are large.
+   */
+  readonly relationships: readonly (readonly [string, RelationshipState])[];
+  /** What asks for the next page, null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** Makes pages of states. */
+export interface StatePages {
+  /**
+   * Where the page begins; undefined for the first one.
+   *
+   * @throws {SigError} `invalid_request` for a cursor of another question.
+   */
+  begin(request: DumpStateRequest): Cursor | undefined;
+  /**
+   * The page.
+   *
+   * @throws {SigError} as `walkState`, and `invalid_request` for a cursor of
+   * another history.
+   */
+  page(
+    request: DumpStateRequest,
+    cursor: Cursor | undefined,
+    state: FeedState,
+  ): Promise<StatePage>;
+}
+
+/**
+ * Characters of a page's texts, roughly: an issuer may write roles of 64 KiB a
+ * relationship.
+ */
+const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
+
+/** Characters written in a step. */
+const STEP_LENGTH = 32 * 1024;
+
+/** What pages need. */
+export interface StatePagesContext {
+  /** The clock. */
+  readonly now: () => Date;
+  /** Awaited between slices of long work. */
+  readonly breathe: () => Promise<void>;
+}
+
+/**
+ * Makes what divides states into pages. All pages of one dump are of the state
+ * and the instant of its first page, also when the feed has grown since. A page
+ * goes through no more than itself, and nothing is kept between pages but the
+ * order of the identifiers, which is the state's own.
+ */
+export function createStatePages(
+  { now, breathe }: StatePagesContext,
+): StatePages {
+  const digests = createLastDigests(breathe);
+  return {
+    begin: ({ cursor, ...request }) =>
+      cursor === undefined
+        ? undefined
+        : readCursor(cursor, questionOf(request)),
+    async page(request, cursor, state) {
+      const question = cursor?.question ?? questionOf(request);
+      const sequence = cursor?.sequence ?? state.last_sequence;
+      const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
+      requireSequence(state, sequence);
+      if (cursor !== undefined) {
+        checkEvent(cursor, await digests.of(state, sequence));
+      }
+      const { at, as_of: asOf, subject, status, limit } = request;
+      const part = await runInSlices(
+        walkState(prefixOf(state, sequence), {
+          ...{ now: new Date(judgedAtMs), at, asOf, subject, status },
+          after: cursor?.after,
+          limit: limit ?? DEFAULT_PAGE,
+          maxLength: MAX_PAGE_LENGTH,
+        }),
+        breathe,
+      );
+      const { issuer, last_sequence, entries, hasMore } = part;
+      const after = entries.at(-1)?.[0];
+      const next_cursor = !hasMore || after === undefined ? null : writeCursor({
+        ...{ sequence, judgedAtMs, after, question },
+        event: await digests.of(state, sequence),
+      });
+      return { issuer, last_sequence, relationships: entries, next_cursor };
+    },
+  };
+}
+
+/**
+ * Digests of the event that was asked about last, a history each: nearly every
+ * page is of the last event, and finding it goes through all relationships.
+ */
+function createLastDigests(breathe: () => Promise<void>) {
+  const known = new WeakMap<
+    FeedState["history"],
+    { readonly sequence: number; readonly digest: Promise<string> }
+  >();
+  return {
+    of(state: FeedState, sequence: number): Promise<string> {
+      const last = known.get(state.history);
+      if (last?.sequence === sequence) return last.digest;
+      const digest = digestEvent(state, sequence, breathe);
+      known.set(state.history, { sequence, digest });
+      return digest;
+    },
+  };
+}
+
+/** What a cursor belongs to: everything that decides what is in the dump. */
+function questionOf(request: DumpStateRequest): string {
+  const { issuer, sig, feed, at, as_of, subject, status } = request;
+  const source = [issuer ?? null, sig ?? null, feed === undefined];
+  return JSON.stringify([...source, at, as_of, subject, status]);
+}
+
+/** The feed may be longer than it was, but not shorter. */
+function requireSequence(state: FeedState, sequence: number): void {
+  const { last_sequence } = state;
+  if (sequence <= last_sequence) return;
+  throw new SigError(
+    "consistency_unavailable",
+    `Cannot go on from cursor: it is about sequence ${sequence}, and the ` +
+      `feed ends at ${last_sequence}`,
+    { context: { sequence, last_sequence } },
+  );
+}
+
+/**
+ * A page as JSON text. Written member by member: a JavaScript object would put
+ * identifiers such as "10" first, and could not hold `__proto__` safely.
+ */
+export function* stringifyPage(page: StatePage): Steps<string> {
+  const entries: string[] = [];
+  let length = 0;
+  for (const [id, state] of page.relationships) {
+    const entry = `${JSON.stringify(id)}:${JSON.stringify(state)}`;
+    entries.push(entry);
+    length += entry.length;
+    if (length < STEP_LENGTH) continue;
+    length = 0;
+    yield;
+  }
+  return `{"issuer":${JSON.stringify(page.issuer)},` +
+    `"last_sequence":${page.last_sequence},` +
+    `"by_relationship_id":{${entries.join(",")}},` +
+    `"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+}

@@ -1,0 +1,186 @@
+// The certification scenario of AuthZEN Authorization API 1.0: Basic Core, Batch
+// Core and Discovery (openid/authzen, certification). The levels that judge by
+// `properties`, and Search, are none that a feed of relationships can meet.
+import { assert, assertEquals } from "@std/assert";
+import { startIssuerServer } from "../../consumer/testdata/issuer_server.ts";
+import {
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  upsert,
+} from "../../consumer/testdata/test_issuer.ts";
+import { type App, createApp } from "../app.ts";
+import { type Asked, get, now, post } from "../testdata/asking.ts";
+
+const ALICE = { type: "user", id: "alice" };
+const BOB = { type: "user", id: "bob" };
+const READ = { name: "read" };
+const WRITE = { name: "write" };
+const RECORD = { type: "record", id: "record-1" };
+const OTHER = { type: "record", id: "record-2" };
+const GOOD = { subject: ALICE, action: READ, resource: RECORD };
+
+/** The fixture of §3 (rules 1 to 4): Alice reads and writes, Bob reads. */
+async function withFixture(work: (app: App) => Promise<void>): Promise<void> {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const [key] = await importTestKeys();
+  const lines = await Promise.all([
+    upsert(1, { issuer: did, subject: "alice", roles: ["read", "write"] }),
+    upsert(2, { issuer: did, subject: "bob", roles: ["read"] }),
+  ].map((event) => lineOf(event, key!)));
+  const documents = makeDocuments({ did, origin, keys: [key!], lines });
+  for (const [path, answer] of documents) server.documents.set(path, answer);
+  const publicUrl = "https://pdp.example";
+  await work(createApp({ issuers: [did], allowPrivate: true, now, publicUrl }));
+}
+
+const single = (app: App, body: unknown) =>
+  post(app, "/access/v1/evaluation", body);
+const batch = (app: App, body: unknown) =>
+  post(app, "/access/v1/evaluations", body);
+
+/** The decisions of a batch, each of which must be one. */
+function decisionsOf({ status, headers, body }: Asked): readonly boolean[] {
+  assertEquals([status, headers.get("content-type")], [
+    200,
+    "application/json",
+  ]);
+  assert(!("decision" in body));
+  return body.evaluations.map((each: { decision: boolean }) => {
+    assertEquals(typeof each.decision, "boolean");
+    return each.decision;
+  });
+}
+
+Deno.test("Basic Core: requests are accepted and decided", async () => {
+  await withFixture(async (app) => {
+    const rows: readonly (readonly [object, boolean])[] = [
+      [GOOD, true],
+      [{ ...GOOD, action: WRITE }, true],
+      [{ ...GOOD, subject: BOB }, true],
+      [{ ...GOOD, subject: BOB, action: WRITE }, false],
+      [{
+        ...GOOD,
+        context: { time: "2025-06-27T18:03-07:00", ip: "192.168.1.1" },
+      }, true],
+      [{
+        subject: { ...ALICE, properties: { role: "manager" } },
+        action: { ...READ, properties: { method: "GET" } },
+        resource: { ...RECORD, properties: { status: "active", owner: "bob" } },
+      }, true],
+      [{ ...GOOD, foo: "bar", futureField: { nested: true } }, true],
+    ];
+    for (const [body, decision] of [...rows, ...rows]) {
+      const found = await single(app, body);
+      assertEquals(found.status, 200, JSON.stringify(found.body));
+      assertEquals(found.headers.get("content-type"), "application/json");
+      assertEquals(found.body.decision, decision);
+      assertEquals(typeof found.body.context, "object");
+    }
+  });
+});
+
+Deno.test("Basic Core: faults are 400", async () => {
+  await withFixture(async (app) => {
+    const { subject, action, resource } = GOOD;
+    const bodies = [
+      ...[{ action, resource }, { subject, resource }, { subject, action }],
+      ...[{ ...GOOD, subject: { id: "alice" } }],
+      ...[{ ...GOOD, subject: { type: "user" } }, { ...GOOD, action: {} }],
+      ...[{ ...GOOD, resource: { id: "record-1" } }],
+      ...[{ ...GOOD, resource: { type: "record" } }],
+      ...[{ ...GOOD, subject: "alice" }, { ...GOOD, action: { name: 123 } }],
+      ...["", "{", "not json"],
+    ];
+    for (const body of bodies) {
+      for (const ask of [single, batch]) {
+        assertEquals((await ask(app, body)).status, 400, JSON.stringify(body));
+      }
+    }
+    for (const path of ["/access/v1/evaluation", "/access/v1/evaluations"]) {
+      const type = { "content-type": "text/plain" };
+      assertEquals((await post(app, path, GOOD, type)).status, 400);
+    }
+  });
+});
+
+Deno.test("Basic Core: the request's identifier comes back", async () => {
+  await withFixture(async (app) => {
+    const path = "/access/v1/evaluation";
+    for (const id of ["bfe9eb29-ab87-4ca3-be83-a1d5d8305716", "any thing/é"]) {
+      const { headers } = await post(app, path, GOOD, { "x-request-id": id });
+      assertEquals(headers.get("x-request-id"), id);
+    }
+    assertEquals((await single(app, GOOD)).status, 200);
+  });
+});
+
+Deno.test("Batch Core: defaults, order, context, and a single one without a list", async () => {
+  await withFixture(async (app) => {
+    const two = [{ resource: RECORD }, { resource: OTHER }];
+    const time = "2025-06-27T18:03-07:00";
+    const rows: readonly (readonly [object, readonly boolean[]])[] = [
+      [{ subject: ALICE, action: READ, evaluations: two }, [true, true]],
+      [{
+        subject: BOB,
+        resource: RECORD,
+        evaluations: [{ action: READ }, { action: WRITE }],
+      }, [true, false]],
+      [{ evaluations: [GOOD, { ...GOOD, subject: BOB, action: WRITE }] }, [
+        true,
+        false,
+      ]],
+      [{
+        subject: ALICE,
+        action: READ,
+        context: { time },
+        evaluations: [two[0], { ...two[1], context: { time, source: "x" } }],
+      }, [true, true]],
+    ];
+    for (const [body, decisions] of rows) {
+      assertEquals(decisionsOf(await batch(app, body)), decisions);
+    }
+    for (const evaluations of [undefined, []]) {
+      const { status, body } = await batch(app, { ...GOOD, evaluations });
+      assertEquals([status, body.decision], [200, true]);
+    }
+  });
+});
+
+Deno.test("Batch Core: an evaluation that lacks a member is false in its place", async () => {
+  await withFixture(async (app) => {
+    const found = await batch(app, {
+      subject: ALICE,
+      action: READ,
+      options: { evaluations_semantic: "execute_all", another: 1 },
+      evaluations: [{ resource: RECORD }, {}],
+    });
+    assertEquals(decisionsOf(found), [true, false]);
+    assertEquals(found.body.evaluations[1].context.error, {
+      status: 400,
+      code: "invalid_request",
+      message: "Cannot read request: /evaluations/1/resource: it is required",
+    });
+  });
+});
+
+Deno.test("Discovery: the metadata names the endpoints, without a token", async () => {
+  await withFixture(async (app) => {
+    const path = "/.well-known/authzen-configuration";
+    const { status, headers, body } = await get(app, path);
+    assertEquals([status, headers.get("content-type")], [
+      200,
+      "application/json",
+    ]);
+    assertEquals(body.policy_decision_point, "https://pdp.example");
+    for (const name of ["evaluation", "evaluations"]) {
+      assertEquals(
+        body[`access_${name}_endpoint`],
+        `https://pdp.example/access/v1/${name}`,
+      );
+    }
+    // What isn't offered is left out (§9.2.2).
+    assertEquals(Object.keys(body).length, 3);
+  });
+});

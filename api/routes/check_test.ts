@@ -1,0 +1,346 @@
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { status } from "../../consumer/testdata/issuer_server.ts";
+import {
+  ALICE,
+  feedOf,
+  importTestKeys,
+  lineOf,
+  NOW,
+  PATHS,
+  upsert,
+} from "../../consumer/testdata/test_issuer.ts";
+import { createApp } from "../app.ts";
+import { SHORT_FEED } from "../openapi/example_feed.ts";
+import { get, now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
+
+/** How often the feed was asked for. */
+function fetches(requests: readonly string[]): number {
+  return requests.filter((path) => path === PATHS.feed).length;
+}
+
+Deno.test("a DID, a host and a URL ask one issuer once", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  const host = server.origin.slice("http://".length);
+  const sources = [
+    { issuer: server.did },
+    { issuer: host },
+    { sig: server.origin + PATHS.metadata },
+  ];
+  for (const source of sources) {
+    const { status, body } = await post(app, "/v1/check", {
+      ...source,
+      ...QUESTION,
+    });
+    assertEquals(status, 200, JSON.stringify(body));
+    assertEquals(body.decision, "allow");
+    assertEquals(body.source, "https");
+    assertEquals(body.issuer, server.did);
+    assertEquals(body.last_sequence, 3);
+    assertEquals(body.continuity, "first_seen");
+    assertEquals(body.freshness, {
+      observed_at: "2026-06-01T00:00:00Z",
+      age_seconds: 0,
+      max_age_seconds: 60,
+      status: "fresh",
+    });
+  }
+  assertEquals(fetches(server.requests), 1);
+});
+
+Deno.test("an answer tells nobody whom was asked about", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  await post(app, "/v1/check", { issuer: server.did, ...QUESTION });
+  assertEquals([...server.requests].sort(), Object.values(PATHS).sort());
+});
+
+Deno.test("without a list nobody is asked, with any-issuer everybody", async () => {
+  await using issuer = await serveIssuer({ issuers: [] });
+  const question = { issuer: issuer.server.did, ...QUESTION };
+  const closed = await post(issuer.app, "/v1/check", question);
+  assertEquals([closed.status, closed.body.code], [403, "issuer_not_allowed"]);
+  assertEquals(issuer.server.requests, []);
+  const open = createApp({ anyIssuer: true, allowPrivate: true, now });
+  const answered = await post(open, "/v1/check", question);
+  assertEquals([answered.status, answered.body.decision], [200, "allow"]);
+});
+
+Deno.test("a deny is 200 with its reasons", async () => {
+  await using issuer = await serveIssuer();
+  const { status, body } = await post(issuer.app, "/v1/check", {
+    issuer: issuer.server.did,
+    subject: ALICE,
+    require: [{ role: "admin" }],
+  });
+  assertEquals(status, 200);
+  assertEquals(body.decision, "deny");
+  assertEquals(body.matched_relationship_id, null);
+  assertEquals(body.reasons, [{
+    code: "role_missing",
+    requirement: { key: "role", value: "admin" },
+  }]);
+});
+
+Deno.test("100 questions at once fetch once", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  const question = { issuer: server.did, ...QUESTION };
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => post(app, "/v1/check", question)),
+  );
+  for (const { body } of answers) assertEquals(body.decision, "allow");
+  const batch = await post(app, "/v1/check", {
+    checks: Array(100).fill(question),
+  });
+  assertEquals(batch.body.results.length, 100);
+  assertEquals(fetches(server.requests), 1);
+});
+
+Deno.test("a batch keeps its order over several issuers and feeds", async () => {
+  await using a = await serveIssuer();
+  await using b = await serveIssuer({ events: 5 });
+  const app = createApp({
+    issuers: [a.server.did, b.server.did],
+    allowPrivate: true,
+    now,
+  });
+  const { body } = await post(app, "/v1/check", {
+    checks: [
+      { issuer: b.server.did, ...QUESTION },
+      { issuer: "other.example", ...QUESTION },
+      { issuer: a.server.did, ...QUESTION },
+      { issuer: b.server.did, ...QUESTION, as_of: 9 },
+    ],
+  });
+  const [first, second, third, fourth] = body.results;
+  assertEquals([first.last_sequence, third.last_sequence], [5, 3]);
+  assertEquals(second.error.code, "issuer_not_allowed");
+  assertEquals(second.error.instance, fourth.error.instance);
+  assertEquals(fourth.error.code, "consistency_unavailable");
+  assertEquals(fourth.error.status, 409);
+});
+
+Deno.test("max_age_seconds only tightens, and 0 asks now", async () => {
+  let ms = NOW.getTime();
+  await using issuer = await serveIssuer({ now: () => new Date(ms) });
+  const { app, server } = issuer;
+  const ask = async (max_age_seconds?: number) =>
+    (await post(app, "/v1/check", {
+      issuer: server.did,
+      ...QUESTION,
+      ...(max_age_seconds === undefined ? {} : { max_age_seconds }),
+    })).body;
+  assertEquals((await ask()).continuity, "first_seen");
+  assertEquals(fetches(server.requests), 1);
+  ms += 30_000;
+  assertEquals((await ask(2 ** 53 - 1)).freshness.age_seconds, 30);
+  assertEquals(fetches(server.requests), 1);
+  const now = await ask(0);
+  assertEquals([now.freshness.age_seconds, now.continuity], [0, "consistent"]);
+  assertEquals(fetches(server.requests), 2);
+  ms += 30_000;
+  await ask(10);
+  assertEquals(fetches(server.requests), 3);
+  ms += 61_000;
+  await ask(600);
+  assertEquals(fetches(server.requests), 4);
+});
+
+Deno.test("min_sequence asks the issuer once more, and no weaker question", async () => {
+  await using issuer = await serveIssuer({ events: 3 });
+  const { app, server, publish } = issuer;
+  publish(2);
+  const ask = (min_sequence: number) =>
+    post(app, "/v1/check", { issuer: server.did, ...QUESTION, min_sequence });
+  assertEquals((await ask(2)).body.last_sequence, 2);
+  assertEquals(fetches(server.requests), 1);
+  const early = await ask(3);
+  assertEquals([early.status, early.body.code], [
+    409,
+    "consistency_unavailable",
+  ]);
+  assertEquals([early.body.sequence, early.body.last_sequence], [3, 2]);
+  assertEquals(fetches(server.requests), 2);
+  publish(3);
+  assertEquals((await ask(3)).body.last_sequence, 3);
+});
+
+Deno.test("an inline feed can't be asked for more than it has", async () => {
+  const app = createApp({ now });
+  const { status, body } = await post(app, "/v1/check", {
+    feed: SHORT_FEED,
+    ...QUESTION,
+    min_sequence: 2,
+    max_age_seconds: 0,
+  });
+  assertEquals([status, body.code], [409, "consistency_unavailable"]);
+  assertStringIncludes(body.detail, "the feed ends at sequence 1");
+});
+
+Deno.test("a feed in trouble is never answered with a decision", async (t) => {
+  const [key] = await importTestKeys();
+  await using issuer = await serveIssuer({ maxAgeMs: 0 });
+  const { app, server, publish, lines } = issuer;
+  const question = { issuer: server.did, ...QUESTION };
+  const rewritten = await lineOf(
+    upsert(2, { issuer: server.did, roles: ["admin"] }),
+    key!,
+  );
+  const fourth = await lineOf(upsert(4, { issuer: server.did }), key!);
+  const { signature } = JSON.parse(lines[2]!);
+  const forged = JSON.stringify({ ...JSON.parse(fourth), signature });
+  const setFeed = (answer: Parameters<typeof server.documents.set>[1]) => () =>
+    server.documents.set(PATHS.feed, answer);
+  const troubles:
+    readonly (readonly [string, () => unknown, string, number])[] = [
+      ["shortened", () => publish(2), "feed_rolled_back", 409],
+      ["emptied", () => publish([]), "feed_rolled_back", 409],
+      [
+        "rewritten",
+        () => publish([lines[0]!, rewritten, lines[2]!]),
+        "feed_rewritten",
+        409,
+      ],
+      [
+        "forged",
+        () => publish([...lines, forged]),
+        "signature_invalid",
+        422,
+      ],
+      ["garbled", () => publish([...lines, "{}"]), "invalid_envelope", 422],
+      [
+        "cut off",
+        setFeed(feedOf(lines).slice(0, -1)),
+        "incomplete_line",
+        422,
+      ],
+      ["gone", setFeed(status(404)), "fetch_status", 502],
+      ["in trouble", setFeed(status(500)), "fetch_status", 502],
+      [
+        "redirected",
+        setFeed(() => Response.redirect("https://other.example/x")),
+        "fetch_redirected",
+        502,
+      ],
+      [
+        "a web page",
+        setFeed(() =>
+          new Response("<p>hello", { headers: { "content-type": "text/html" } })
+        ),
+        "fetch_media_type",
+        502,
+      ],
+      [
+        "without keys",
+        () => server.documents.set(PATHS.jwks, '{"keys":[]}'),
+        "key_withdrawn",
+        409,
+      ],
+      [
+        "without metadata",
+        () => server.documents.delete(PATHS.metadata),
+        "fetch_status",
+        502,
+      ],
+      [
+        "another's",
+        () =>
+          server.documents.set(
+            PATHS.metadata,
+            String(server.documents.get(PATHS.metadata)).replace(
+              server.did,
+              "did:web:other.example",
+            ),
+          ),
+        "issuer_mismatch",
+        422,
+      ],
+    ];
+  const before = await post(app, "/v1/check", question);
+  assertEquals(before.body.decision, "allow");
+  for (const [name, make, code, expectedStatus] of troubles) {
+    await t.step(name, async () => {
+      publish(3);
+      make();
+      for (const path of ["/v1/check", "/v1/dump-state"]) {
+        const body = path === "/v1/check" ? question : { issuer: server.did };
+        for (let i = 0; i < 2; i++) {
+          const found = await post(app, path, body);
+          const told = JSON.stringify(found.body);
+          assert(found.status >= 400, told);
+          assert(!("decision" in found.body), told);
+          assert(!("by_relationship_id" in found.body), told);
+          assertEquals(found.body.code, code, told);
+          assertEquals(found.status, expectedStatus);
+        }
+      }
+      const evaluation = await post(app, "/access/v1/evaluation", {
+        subject: { type: "user", id: ALICE },
+        action: { name: "deploy" },
+        resource: { type: "issuer", id: server.did },
+      });
+      assert(!("decision" in evaluation.body));
+      publish(3);
+      const after = await post(app, "/v1/check", question);
+      assertEquals(after.body.decision, "allow", JSON.stringify(after.body));
+    });
+  }
+});
+
+Deno.test("an issuer that can't be reached any more is told of as stale", async () => {
+  let ms = NOW.getTime();
+  await using issuer = await serveIssuer({ now: () => new Date(ms) });
+  const { app, server } = issuer;
+  const question = { issuer: server.did, ...QUESTION };
+  await post(app, "/v1/check", question);
+  server.documents.set(PATHS.metadata, status(500));
+  ms += 59_000;
+  assertEquals((await post(app, "/v1/check", question)).status, 200);
+  ms += 2_000;
+  const stale = await post(app, "/v1/check", question);
+  assertEquals([stale.status, stale.body.code], [503, "feed_stale"]);
+});
+
+Deno.test("limits of the API are tighter than those of the library", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  let sent = 0;
+  server.documents.set(
+    PATHS.feed,
+    () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent += 65_536;
+            controller.enqueue(new Uint8Array(65_536));
+          },
+        }),
+        { headers: { "content-length": String(65 * 1024 * 1024) } },
+      ),
+  );
+  const { status, body } = await post(app, "/v1/check", {
+    issuer: server.did,
+    ...QUESTION,
+  });
+  assertEquals([status, body.code], [413, "feed_too_large"]);
+  assertEquals(body.limit, 64 * 1024 * 1024);
+  assert(sent < 8 * 1024 * 1024, `${sent}`);
+});
+
+Deno.test("options that can't be are refused", async () => {
+  assertThrows(() => createApp({ issuers: ["./x"] }), Error, "./x");
+  assertThrows(
+    () => createApp({ publicUrl: "https://a.example/x" }),
+    Error,
+    "it must be an origin",
+  );
+  const app = createApp({ publicUrl: "https://sig.acme.example" });
+  const { body } = await get(app, "/.well-known/authzen-configuration");
+  assertEquals(body.policy_decision_point, "https://sig.acme.example");
+});

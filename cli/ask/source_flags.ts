@@ -1,0 +1,125 @@
+/** What the commands that read a feed share. @module */
+
+import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
+import { isSigError, parseTimestamp, SigError } from "@sig/core";
+import type { FlagSpec } from "@sig/api/flags";
+import type { Call } from "../command_line/command.ts";
+import { usageError } from "@sig/api/flags";
+
+/** What a source may be, for help. */
+export const SOURCE_HELP =
+  "did:web:host, a host, an https URL of a sig.json, a sig.json file, or a directory";
+
+/** The flag that opens private networks. */
+export const INSECURE_FLAG: FlagSpec = {
+  name: "allow-insecure",
+  help: "allow http: and private addresses, for tests",
+};
+
+/** Flags of a reader's policy. */
+export const POLICY_FLAGS: readonly FlagSpec[] = [
+  INSECURE_FLAG,
+  {
+    name: "unknown-events",
+    value: "ignore|reject",
+    help: "events of unknown types; reject unless told",
+    choices: ["ignore", "reject"],
+  },
+  {
+    name: "unmatched-revoke",
+    value: "ignore|reject",
+    help: "revokes without an upsert; ignore unless told",
+    choices: ["ignore", "reject"],
+  },
+];
+
+/** Flags of a question about the past. */
+export const TIME_FLAGS: readonly FlagSpec[] = [
+  { name: "at", value: "TIME", help: "what was true then" },
+  { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+];
+
+/** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
+export function timeQuestion(call: Call): {
+  readonly at: string | undefined;
+  readonly asOf: string | undefined;
+} {
+  const [at, asOf] = [call.text("at"), call.text("as-of")];
+  if (at !== undefined && parseTimestamp(at) === undefined) {
+    throw notATime("--at", "an RFC 3339 UTC timestamp");
+  }
+  if (
+    asOf !== undefined && !isSequence(asOf) &&
+    parseTimestamp(asOf) === undefined
+  ) throw notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp");
+  return { at, asOf };
+}
+
+/** Digits only are a sequence (PROTOCOL §5), from 1 to 2^53-1. */
+function isSequence(text: string): boolean {
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value);
+}
+
+function notATime(flag: string, what: string): SigError {
+  return usageError(`${flag} must be ${what}`, {
+    flag,
+    hint: "For example: 2026-01-31T09:00:00Z.",
+  });
+}
+
+/**
+ * Reads a source by `work`. Where that fails and a folder has the name of the
+ * host that was asked, the error says so.
+ */
+export async function withSource<T>(
+  call: Call,
+  text: string,
+  work: (location: IssuerLocation, options: VerifyIssuerOptions) => Promise<T>,
+): Promise<T> {
+  const { openSource, parseSource } = await import("@sig/consumer");
+  const allowPrivate = call.on("allow-insecure");
+  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const progress = createProgress(call);
+  try {
+    return await work(openSource(source, { allowPrivate }), {
+      now: call.io.now(),
+      unknownEvents: policy(call, "unknown-events"),
+      unmatchedRevoke: policy(call, "unmatched-revoke"),
+      onProgress: progress?.show,
+    });
+  } catch (error) {
+    const hint = source.kind === "did" ? source.hint : undefined;
+    if (hint === undefined || !isSigError(error)) throw error;
+    const { code, message, context, cause } = error;
+    throw new SigError(code, message, { context: { ...context, hint }, cause });
+  } finally {
+    progress?.wipe();
+  }
+}
+
+function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
+  return call.text(flag) as "ignore" | "reject" | undefined;
+}
+
+/** Shorter work needs no news. */
+const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
+
+/** News of long work, on terminals only. */
+function createProgress(call: Call):
+  | { readonly show: (bytes: number) => void; readonly wipe: () => void }
+  | undefined {
+  const { io } = call;
+  if (call.format === "json" || !io.isTerminal("stderr")) return undefined;
+  let next = NEWS_EVERY_BYTES;
+  return {
+    show(bytes) {
+      if (bytes < next) return;
+      next = bytes + NEWS_EVERY_BYTES;
+      io.stderr(`\rread ${Math.floor(bytes / 1024 / 1024)} MiB\x1b[K`);
+    },
+    wipe() {
+      if (next > NEWS_EVERY_BYTES) io.stderr("\r\x1b[K");
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What a command is: help, completions and parsing come from this. @module */
+
+import type { FlagSpec, GivenFlags } from "@sig/api/flags";
+import type { Io } from "../terminal/io.ts";
+
+/** How a command writes where `--format` is not given. */
+export type Format = "text" | "json";
+
+/** A command line that was understood. */
+export interface Call extends GivenFlags {
+  /** The name it was called by: the command's, or an alias. */
+  readonly name: string;
+  /** Words that are no flags. */
+  readonly positionals: readonly string[];
+  /** The output format. */
+  readonly format: Format;
+  /** The outside. */
+  readonly io: Io;
+}
+
+/** A command. */
+export interface Command {
+  /** Its name. */
+  readonly name: string;
+  /** Other names. */
+  readonly aliases?: readonly string[];
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** More, for its own help. */
+  readonly description?: string;
+  /** Words that are no flags, as shown in the usage line. */
+  readonly positionals?: readonly {
+    readonly name: string;
+    readonly help: string;
+    readonly optional?: true;
+    readonly choices?: readonly string[];
+  }[];
+  /** Its flags; `--format` and `--help` are added. */
+  readonly flags: readonly FlagSpec[];
+  /** Flags of the peer's command line, under the alias only. */
+  readonly peerFlags?: readonly FlagSpec[];
+  /** Lines to copy. */
+  readonly examples: readonly string[];
+  /** Where `--format` is not given; text unless told. */
+  readonly format?: Format;
+  /** It goes on until it is stopped, so that an interrupt is its normal end. */
+  readonly endless?: true;
+  /** Does it and answers with the exit code. */
+  run(call: Call): Promise<number>;
+}

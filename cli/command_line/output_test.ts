@@ -1,0 +1,86 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { safe, safeJson } from "./output.ts";
+import { withIssuer } from "../testdata/workspace.ts";
+
+/** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */
+const EVIL = "a\u202eb\u009b31mc\u200bd\u00ade\u3164f\u{e0061}g\u200dh";
+const RAW = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cc}]/u;
+
+/** What a screen would be given, without the line feeds between lines. */
+function hidesText(output: string): boolean {
+  return RAW.test(output.replaceAll("\n", ""));
+}
+
+Deno.test("text that could forge a terminal's lines is shown escaped", () => {
+  assertEquals(safe("a\nb\x1b[31m\u061c"), "a\\u000ab\\u001b[31m\\u061c");
+});
+
+Deno.test("safe JSON means the same", () => {
+  const value = { [EVIL]: [EVIL, "\n", "ä€😀"] };
+  const json = safeJson(JSON.stringify(value, null, 2));
+  assert(!hidesText(json));
+  assertEquals(JSON.parse(json), value);
+});
+
+Deno.test("nothing from a feed reaches the terminal raw", async () => {
+  await withIssuer(async (workspace) => {
+    const append = await workspace.sig([
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:eve.example"],
+      ...["--type", "other", "--role", EVIL, "--title", `x\n${EVIL}`],
+      ...["--reason", EVIL, "--relationship-id", "a\u202eb"],
+      "--metadata",
+      JSON.stringify({ [EVIL]: EVIL }),
+    ]);
+    assertEquals(append.code, 0, append.stderr);
+    assertStringIncludes(
+      append.stdout,
+      "relationship.upsert a\\u202eb (seq=4)",
+    );
+    const check = [
+      ...["check", "--sig", "$D/acme", "--subject", "did:web:eve.example"],
+      ...["--explain", "--require", `role=${EVIL}`],
+    ];
+    for (
+      const words of [
+        ["log", "$D/acme"],
+        ["dump-state", "$D/acme"],
+        ["verify", "$D/acme"],
+        check,
+        [...check, "--require", `role=${EVIL}2`],
+        ["verify", EVIL],
+        [EVIL],
+        ["verify", `--${EVIL}`],
+        ["verify", "$D/acme", EVIL],
+        ["key", "did", `$D/${EVIL}`],
+        ["serve", `$D/${EVIL}`],
+        ["serve", "$D/acme", "--addr", EVIL],
+      ]
+    ) {
+      for (const format of ["text", "json"]) {
+        const { stdout, stderr } = await workspace.sig(
+          ["--format", format, ...words],
+        );
+        assert(stdout + stderr !== "");
+        assert(!hidesText(stdout + stderr), `${words.join(" ")} ${format}`);
+      }
+    }
+  });
+});
+
+Deno.test("colour is for terminals without NO_COLOR", async () => {
+  await withIssuer(async (workspace) => {
+    const words = ["verify", "$D/acme"];
+    const terminals = ["stdout", "stderr"] as const;
+    const coloured = await workspace.sig(words, { terminals });
+    assertStringIncludes(coloured.stdout, "\x1b[32mvalid\x1b[0m");
+    const env = { NO_COLOR: "1" };
+    for (const given of [{ terminals, env }, {}]) {
+      const { stdout } = await workspace.sig(words, given);
+      assert(!stdout.includes("\x1b"));
+    }
+    const json = await workspace.sig([...words, "--format", "json"], {
+      terminals,
+    });
+    assert(!(json.stdout + json.stderr).includes("\x1b"));
+  });
+});

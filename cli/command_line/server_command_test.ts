@@ -1,0 +1,70 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { command, sig } from "../testdata/process.ts";
+
+/** Starts a server, gives its first line to `work`, and ends it by SIGTERM. */
+async function withServer(
+  args: readonly string[],
+  work: (first: string) => Promise<void>,
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  const cwd = await Deno.makeTempDir();
+  const child = command(args, { cwd }).spawn();
+  await child.stdin.close();
+  const stderr = new Response(child.stderr).text();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    const { value = "" } = await reader.read();
+    await work(value);
+  } finally {
+    child.kill("SIGTERM");
+    await reader.cancel();
+  }
+  const { code } = await child.status;
+  await Deno.remove(cwd, { recursive: true });
+  return { code, stderr: await stderr };
+}
+
+for (const name of ["api", "web"]) {
+  Deno.test(`sig ${name} starts the server of its package and stops in peace`, async () => {
+    const args = [name, "--addr", "127.0.0.1:0", "--log", "off"];
+    const { code, stderr } = await withServer(args, async (first) => {
+      const response = await fetch(`${first.trim()}/healthz`);
+      assertEquals((await response.json()).service, `sig-${name}`);
+    });
+    assertEquals(code, 0);
+    assertStringIncludes(stderr, "Stop it with Ctrl-C.");
+  });
+
+  Deno.test(`sig ${name} --format json says where it listens as JSON`, async () => {
+    const args = [name, "--addr", "127.0.0.1:0", "--format", "json"];
+    const { code } = await withServer(args, async (first) => {
+      const { url } = JSON.parse(first);
+      const response = await fetch(`${url}/healthz`);
+      assertEquals(response.status, 200);
+      await response.body?.cancel();
+    });
+    assertEquals(code, 0);
+  });
+
+  Deno.test(`sig ${name} --help has its flags and examples`, async () => {
+    const { code, stdout } = await sig([name, "--help"], { cwd: "/" });
+    assertEquals(code, 0);
+    for (const text of ["--addr HOST:PORT", "--issuer", `  sig ${name} --`]) {
+      assertStringIncludes(stdout, text);
+    }
+    assert(!stdout.includes("sig-sig"));
+  });
+
+  Deno.test(`sig ${name} that others could reach by mistake does not start`, async () => {
+    const args = [name, "--addr", "0.0.0.0:0"];
+    const { code, stdout, stderr } = await sig(args, { cwd: "/" });
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, "error: invalid_request: Cannot run: ");
+    assertStringIncludes(stderr, "hint: ");
+  });
+
+  Deno.test(`sig ${name} with a mistyped flag says which is meant`, async () => {
+    const { code, stderr } = await sig([name, "--isuer", "x"], { cwd: "/" });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "Did you mean --issuer?");
+  });
+}

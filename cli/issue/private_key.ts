@@ -1,0 +1,83 @@
+/** Private keys as the command line is given them. @module */
+
+import {
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+  SigError,
+} from "@sig/core";
+import { importSigningKey, type SigningKey } from "@sig/jose";
+import type { Call } from "../command_line/command.ts";
+import type { Io } from "../terminal/io.ts";
+import { warn } from "../command_line/output.ts";
+import { usageError } from "@sig/api/flags";
+
+const MAX_KEY_BYTES = 16 * 1024;
+
+/** Reads a JWK file; nothing of it is ever quoted. */
+export async function readJwk(io: Io, path: string): Promise<OpenObject> {
+  const bytes = path === "-"
+    ? await io.readStdin(MAX_KEY_BYTES)
+    : await io.readFile(path, MAX_KEY_BYTES);
+  try {
+    const value = parseJson(bytes);
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new SigError(
+    "invalid_key",
+    `Cannot use ${JSON.stringify(path)}: it is not a file with a JWK`,
+  );
+}
+
+/** Which kid a key of a file has. */
+export interface KeyFileOptions {
+  /** It has this one, whatever its file says. */
+  readonly kid?: string | undefined;
+  /** Else the one that is known for it; else its file's own. */
+  readonly kidOf?: (jwk: OpenObject) => Promise<unknown>;
+}
+
+/** The private key of a file. */
+export async function readSigningKey(
+  call: Call,
+  path: string,
+  { kid, kidOf }: KeyFileOptions = {},
+): Promise<SigningKey> {
+  const { io } = call;
+  const jwk = await readJwk(io, path);
+  const mode = path === "-" ? null : await io.fileMode(path);
+  if (mode !== null && (mode & 0o077) !== 0) {
+    const shown = JSON.stringify(path);
+    warn(
+      call,
+      `the private key ${shown} is open to others (mode ${
+        mode.toString(8)
+      }): ` +
+        `chmod 600 ${shown}`,
+    );
+  }
+  const named = kid ?? await kidOf?.(jwk) ?? jwk.kid;
+  return await importSigningKey(
+    named === undefined ? jwk : { ...jwk, kid: named },
+  );
+}
+
+const PKCS8_PREFIX = "302e020100300506032b657004220420";
+
+/** The peer's `--seed-hex` as a private JWK. */
+export async function seedToJwk(hex: string): Promise<OpenObject> {
+  if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
+    throw usageError("--seed-hex must be 64 hexadecimal digits", {
+      flag: "--seed-hex",
+    });
+  }
+  const der = Uint8Array.fromHex(PKCS8_PREFIX + hex);
+  const key = await crypto.subtle.importKey("pkcs8", der, "Ed25519", true, [
+    "sign",
+  ]);
+  const { kty, crv, x, d } = await crypto.subtle.exportKey("jwk", key);
+  return { kty, crv, x, d };
+}

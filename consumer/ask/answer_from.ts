@@ -1,0 +1,109 @@
+/** From a verified issuer to an answer (PROTOCOL §5). @module */
+
+import {
+  type AnswerLimits,
+  type CheckAnswer,
+  checkSteps,
+  type Continuity,
+  type Freshness,
+  type Question,
+  runInSlices,
+  runSteps,
+  type Steps,
+  warningsAbout,
+} from "@sig/core";
+import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+
+/** A question without its clock, which is an option. */
+export type IssuerQuestion = Omit<Question, "now">;
+
+/** What an answer rests upon, beside the issuer. */
+export interface AnswerBasis {
+  /** The clock. */
+  readonly now: Date;
+  /** How old the state is; null where nothing was fetched. */
+  readonly freshness?: Freshness | null | undefined;
+  /** How the state relates to what was seen before; `unpinned` unless told. */
+  readonly continuity?: Continuity | undefined;
+}
+
+/**
+ * Answers a question from an issuer that is verified already, for those who ask
+ * several or keep what they verified. Local and inline sources have no
+ * freshness, whatever is told. (PROTOCOL §6)
+ *
+ * @example
+ * ```ts
+ * import { answerFrom, openInlineFeed, verifyIssuer } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const now = new Date("2026-01-01T00:00:00Z");
+ * const verified = await verifyIssuer(
+ *   openInlineFeed({
+ *     metadata: {
+ *       spec_version: "sig/0.1",
+ *       issuer: "did:web:acme.example",
+ *       jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *       events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *       public_only: true,
+ *       algorithms_supported: ["EdDSA"],
+ *     },
+ *     jwks: { keys: [] },
+ *     events: "",
+ *   }),
+ *   { now },
+ * );
+ * const { decision, freshness } = answerFrom(verified, {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ * }, { now });
+ * assertEquals(decision, "deny");
+ * assertEquals(freshness, null);
+ * ```
+ *
+ * @throws {SigError} as core's `check`.
+ */
+export function answerFrom(
+  verified: VerifiedIssuer,
+  question: IssuerQuestion,
+  basis: AnswerBasis,
+): CheckAnswer {
+  return runSteps(answerSteps(verified, question, basis, {}));
+}
+
+/** How {@linkcode answerInSlices} lets others in, and what it says at most. */
+export interface SliceOptions extends AnswerLimits {
+  /** Awaited between slices of a few milliseconds. */
+  readonly breathe: () => Promise<void>;
+}
+
+/**
+ * {@linkcode answerFrom} for a process that serves others: a subject of very
+ * many relationships is looked at in slices. Where there are few, which is the
+ * usual case, the answer comes at once and without a promise.
+ *
+ * @throws {SigError} as {@linkcode answerFrom}, at once.
+ */
+export function answerInSlices(
+  verified: VerifiedIssuer,
+  question: IssuerQuestion,
+  basis: AnswerBasis,
+  { breathe, ...limits }: SliceOptions,
+): CheckAnswer | Promise<CheckAnswer> {
+  return runInSlices(answerSteps(verified, question, basis, limits), breathe);
+}
+
+function* answerSteps(
+  { state, source, warnings }: VerifiedIssuer,
+  question: IssuerQuestion,
+  { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
+  limits: AnswerLimits,
+): Steps<CheckAnswer> {
+  return {
+    ...yield* checkSteps(state, { ...question, now }, limits),
+    source,
+    freshness: source === "https" ? freshness : null,
+    continuity,
+    warnings: warningsAbout(question.subject, warnings, state.history),
+  };
+}

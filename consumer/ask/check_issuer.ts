@@ -1,0 +1,92 @@
+/** One question to one issuer, verified from the first byte (PROTOCOL §5). @module */
+
+import {
+  check,
+  type CheckAnswer,
+  formatInstant,
+  instantOf,
+  isSigError,
+  replay,
+} from "@sig/core";
+import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import {
+  verifyIssuer,
+  type VerifyIssuerOptions,
+} from "../verify/verify_issuer.ts";
+
+/** Options of {@linkcode checkIssuer}. */
+export interface CheckIssuerOptions extends VerifyIssuerOptions {
+  /**
+   * How old a state may be, in seconds; 60 unless told. The state is got now, so
+   * this is only told back, in the answer's `freshness`.
+   */
+  readonly maxAgeSeconds?: number | undefined;
+}
+
+/** How old an answer's state may be where nobody says otherwise. */
+export const DEFAULT_MAX_AGE_SECONDS = 60;
+
+/**
+ * Gets and verifies everything that an issuer publishes, then answers.
+ *
+ * "Could not answer" is thrown; it is never an allow and never a deny.
+ *
+ * @example
+ * ```ts
+ * import { checkIssuer, openInlineFeed } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const location = openInlineFeed({
+ *   metadata: {
+ *     spec_version: "sig/0.1",
+ *     issuer: "did:web:acme.example",
+ *     jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *     events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *     public_only: true,
+ *     algorithms_supported: ["EdDSA"],
+ *   },
+ *   jwks: { keys: [] },
+ *   events: "",
+ * });
+ * const answer = await checkIssuer(location, {
+ *   subject: "did:web:alice.example",
+ *   require: ["role=deploy"],
+ * }, { now: new Date("2026-01-01T00:00:00Z") });
+ * assertEquals(answer.decision, "deny");
+ * assertEquals(answer.source, "inline");
+ * ```
+ *
+ * @throws {SigError} as `verifyIssuer` and core's `check`.
+ */
+export async function checkIssuer(
+  location: IssuerLocation,
+  question: IssuerQuestion,
+  options: CheckIssuerOptions,
+): Promise<CheckAnswer> {
+  checkQuestion(question);
+  const verified = await verifyIssuer(location, options);
+  const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
+  return answerFrom(verified, question, {
+    now: options.now,
+    freshness: {
+      observed_at: formatInstant(instantOf(options.now)),
+      age_seconds: 0,
+      max_age_seconds: seconds,
+      status: "fresh",
+    },
+  });
+}
+
+/** What core says about a question before anything is known. */
+const NOTHING = replay([]).state;
+
+/** A question that is wrong by itself is refused before anything is fetched. */
+export function checkQuestion(question: IssuerQuestion): void {
+  try {
+    check(NOTHING, { ...question, now: new Date(0) });
+  } catch (error) {
+    // A sequence that nothing has reached yet is no fault of the question.
+    if (!isSigError(error, "consistency_unavailable")) throw error;
+  }
+}

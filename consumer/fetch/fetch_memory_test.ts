@@ -1,0 +1,115 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  type Behaviour,
+  say,
+  send,
+  startRawServer,
+  untilClosed,
+} from "../testdata/raw_server.ts";
+
+const MIB = 1024 * 1024;
+const OK = "HTTP/1.1 200 OK\r\n";
+const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
+const LONG = `${OK}content-length: ${2 ** 40}\r\n\r\n`;
+
+/** Sends the same bytes until the other side has enough, or 256 MiB went. */
+function forEver(head: string, part: string): Behaviour {
+  const bytes = new TextEncoder().encode(part);
+  return async (connection) => {
+    await send(connection, head);
+    for (let sent = 0; sent < 256 * MIB; sent += bytes.length) {
+      await send(connection, bytes);
+    }
+  };
+}
+
+/** One byte now and then. */
+function drip(head: string, part: string): Behaviour {
+  return async (connection) => {
+    await send(connection, head);
+    for (;;) {
+      await send(connection, part);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+}
+
+async function bomb(format: "gzip" | "deflate"): Promise<Uint8Array> {
+  const zeros = new Blob([new Uint8Array(64 * MIB)]).stream();
+  return await new Response(zeros.pipeThrough(new CompressionStream(format)))
+    .bytes();
+}
+
+const encoded = (name: string, bytes: Uint8Array) =>
+  say(
+    `${OK}content-encoding: ${name}\r\ncontent-length: ${bytes.length}\r\n\r\n`,
+    bytes,
+  );
+
+const [gzip, deflate] = [await bomb("gzip"), await bomb("deflate")];
+const X = "x".repeat(MIB);
+
+/** Twenty endpoints (SECURITY F4). */
+const HOSTILE: Readonly<Record<string, Behaviour>> = {
+  "/silent": untilClosed,
+  "/half-head": async (connection) => {
+    await send(connection, OK);
+    await untilClosed(connection);
+  },
+  "/drip-head": drip(OK, "a: b\r\n"),
+  "/drip-hints": drip("", "HTTP/1.1 103 X\r\nlink: x\r\n\r\n"),
+  "/no-http": forEver("", "H"),
+  "/endless-header": forEver(`${OK}a: `, X),
+  "/endless-headers": forEver(OK, "a: b\r\n".repeat(9999)),
+  "/endless-status": forEver("HTTP/1.1 200 ", X),
+  "/endless-length": forEver(LONG, X),
+  "/endless-chunks": forEver(CHUNKED, `100000\r\n${X}\r\n`),
+  "/one-chunk": forEver(`${CHUNKED}ffffffff\r\n`, X),
+  "/tiny-chunks": forEver(CHUNKED, "1\r\nx\r\n".repeat(100_000)),
+  "/chunk-extension": forEver(`${CHUNKED}1;a=`, X),
+  "/trailers": forEver(`${CHUNKED}0\r\n`, `a: ${"b".repeat(9999)}\r\n`),
+  "/unframed": forEver(`${OK}\r\n`, X),
+  "/stalled": async (connection) => {
+    await send(connection, `${OK}content-length: 9\r\n\r\n{`);
+    await untilClosed(connection);
+  },
+  "/drip-body": drip(`${OK}content-length: 999999\r\n\r\n`, "x"),
+  "/gzip": encoded("gzip", gzip),
+  "/deflate": encoded("deflate", deflate),
+  "/gzip-twice": encoded("gzip, gzip", gzip),
+};
+
+/** Which of them depends on who is faster; none of them is an answer. */
+const REFUSALS = ["fetch_failed", "fetch_timeout", "document_too_large"];
+
+const GOOD = say(`${OK}content-length: 2\r\n\r\n{}`);
+const FETCHER = new URL("../testdata/fetch_hostile.ts", import.meta.url);
+
+Deno.test("twenty hostile endpoints take less than 64 MiB, each by itself and all at once", async () => {
+  await using server = startRawServer(async (connection, request) => {
+    const path = request.split(" ")[1] ?? "";
+    await (HOSTILE[path] ?? GOOD)(connection, request);
+  });
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      FETCHER.href,
+      `http://127.0.0.1:${server.port}`,
+      ...Object.keys(HOSTILE),
+    ],
+    cwd: new URL("../../", import.meta.url),
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  assert(success, text.decode(stderr));
+  const { growth, codes } = JSON.parse(text.decode(stdout));
+  assertEquals(Object.keys(codes).length, 20);
+  for (const [path, code] of Object.entries<string>(codes)) {
+    assert(REFUSALS.includes(code), `${path}: ${code}`);
+  }
+  for (const [path, bytes] of Object.entries<number>(growth)) {
+    assert(bytes < 64 * MIB, `${path}: ${Math.round(bytes / MIB)} MiB`);
+  }
+});

@@ -1,0 +1,310 @@
+import { createServer } from "node:net";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { fetchLocal, fetchText, readText } from "../testdata/fetching.ts";
+import {
+  say,
+  send,
+  startRawServer,
+  untilClosed,
+} from "../testdata/raw_server.ts";
+
+const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+Deno.test("a body of exactly the limit passes, one byte more does not", async () => {
+  for (const extra of [0, 1]) {
+    const body = "x".repeat(1000 + extra);
+    const size = body.length.toString(16);
+    const answers = [
+      `${OK}content-length: ${body.length}\r\n\r\n${body}`,
+      `${CHUNKED}${size}\r\n${body}\r\n0\r\n\r\n`,
+    ];
+    for (const answer of answers) {
+      await using server = startRawServer(say(answer));
+      if (extra === 0) {
+        assertEquals(await fetchText(server.url), body);
+        continue;
+      }
+      const error = await expectSigError(
+        () => fetchText(server.url, { tooLargeCode: "feed_too_large" }),
+        "feed_too_large",
+        "it is larger than 1000 bytes",
+      );
+      assertEquals(error.context.limit, 1000);
+    }
+  }
+});
+
+Deno.test("a length over the limit is refused without reading", async () => {
+  await using server = startRawServer(async (connection) => {
+    await send(connection, `${OK}content-length: 1001\r\n\r\n`);
+    await untilClosed(connection);
+  });
+  await expectSigError(
+    () => fetchLocal(server.url),
+    "document_too_large",
+    "it is larger than 1000 bytes",
+  );
+});
+
+Deno.test("a body without end is cut off, and the connection closed", async () => {
+  let sent = 0;
+  let isClosed = false;
+  const behave = async (connection: Deno.TcpConn) => {
+    await send(connection, CHUNKED);
+    try {
+      for (; sent < 2 ** 30; sent += 65_536) {
+        await send(connection, `10000\r\n${"x".repeat(65_536)}\r\n`);
+      }
+    } catch {
+      isClosed = true;
+    }
+  };
+  {
+    await using server = startRawServer(behave);
+    await expectSigError(
+      () => fetchText(server.url, { maxBytes: 300_000 }),
+      "document_too_large",
+      "it is larger than 300000 bytes",
+    );
+  }
+  assert(isClosed);
+  assert(sent < 2 ** 28, `${sent} bytes`);
+});
+
+Deno.test("a body that nobody reads is not taken in", async () => {
+  let sent = 0;
+  await using server = startRawServer(async (connection) => {
+    await send(connection, `${OK}content-length: ${2 ** 30}\r\n\r\n`);
+    for (; sent < 2 ** 30; sent += 65_536) {
+      await send(connection, "x".repeat(65_536));
+    }
+  });
+  const fetched = await fetchLocal(server.url, { maxBytes: 2 ** 31 });
+  await pause(300);
+  await fetched.cancel();
+  await fetched.cancel();
+  assert(sent < 2 ** 27, `${sent} bytes`);
+});
+
+Deno.test("a body that breaks off is fetch_failed", async () => {
+  for (
+    const answer of [
+      `${OK}content-length: 900\r\n\r\nabc`,
+      `${CHUNKED}3\r\nabc\r\n`,
+      `${CHUNKED}3\r\nab`,
+      `${CHUNKED}3\r\nabc\r\nzz\r\n`,
+    ]
+  ) {
+    await using server = startRawServer(say(answer));
+    const error = await expectSigError(
+      () => fetchText(server.url),
+      "fetch_failed",
+      `Cannot fetch "${server.url}": `,
+    );
+    assert(["closed", "http"].includes(String(error.context.kind)));
+  }
+});
+
+Deno.test("more bytes than the announced length are never read as body", async () => {
+  await using server = startRawServer(
+    say(`${OK}content-length: 3\r\n\r\n[1]garbage`),
+  );
+  await expectSigError(
+    () => fetchText(server.url),
+    "fetch_failed",
+    "the answer is not proper HTTP",
+  );
+});
+
+Deno.test("a body whose end nobody said is refused before it is read", async () => {
+  const old = OK.replace("HTTP/1.1", "HTTP/1.0");
+  for (
+    const head of [
+      OK,
+      `${OK}connection: close\r\n`,
+      `${OK}connection: keep-alive\r\n`,
+      old,
+      `${OK}transfer-encoding: \r\n`,
+    ]
+  ) {
+    await using server = startRawServer(say(`${head}\r\n{"a":`, "1}"));
+    const error = await expectSigError(
+      () => fetchLocal(server.url),
+      "fetch_failed",
+      "the server did not say where the body ends, so it may have been cut",
+    );
+    assertEquals(error.context.kind, "unframed");
+    assertStringIncludes(String(error.context.hint), "content-length");
+  }
+});
+
+Deno.test("a body whose end was said is complete, also of HTTP/1.0", async () => {
+  for (
+    const answer of [
+      `${OK.replace("1.1", "1.0")}content-length: 7\r\n\r\n{"a":1}`,
+      `${OK}connection: close\r\ncontent-length: 7\r\n\r\n{"a":1}`,
+      `${CHUNKED}7\r\n{"a":1}\r\n0\r\n\r\n`,
+    ]
+  ) {
+    await using server = startRawServer(say(answer));
+    assertEquals(await fetchText(server.url), '{"a":1}');
+  }
+});
+
+Deno.test("a range says where the rest ends, and is held to it", async () => {
+  const options = { headers: { range: { from: 3 } } };
+  const answer = "HTTP/1.1 206 Partial Content\r\n" +
+    "content-range: bytes 3-6/7\r\n\r\n";
+  await using whole = startRawServer(say(`${answer}":1}`));
+  assertEquals(await fetchText(whole.url, options), '":1}');
+  await using cut = startRawServer(say(`${answer}":`));
+  const error = await expectSigError(
+    () => fetchText(cut.url, options),
+    "fetch_failed",
+    "the body has 2 of 4 bytes",
+  );
+  assertEquals(error.context.kind, "closed");
+});
+
+Deno.test("a reset is fetch_failed, before the answer and within it", async () => {
+  for (const head of ["", `${OK}content-length: 900\r\n\r\nabc`]) {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        if (head === "") return socket.resetAndDestroy();
+        socket.write(
+          head,
+          () => setTimeout(() => socket.resetAndDestroy(), 20),
+        );
+      });
+    });
+    await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
+    const { port } = server.address() as { port: number };
+    const error = await expectSigError(
+      () => fetchText(`http://127.0.0.1:${port}/`),
+      "fetch_failed",
+      "the connection was closed before the answer was complete",
+    );
+    assertEquals(error.context.kind, "closed");
+    await new Promise((done) => server.close(done));
+  }
+});
+
+Deno.test("a refused connection is fetch_failed", async () => {
+  const { port } = await (async () => {
+    await using server = startRawServer(say());
+    return server;
+  })();
+  const error = await expectSigError(
+    () => fetchLocal(`http://127.0.0.1:${port}/`),
+    "fetch_failed",
+    "the connection was refused",
+  );
+  assertEquals(error.context.kind, "refused");
+});
+
+Deno.test("a server that never answers, stalls or drips is fetch_timeout", async () => {
+  const behaviours = {
+    silent: untilClosed,
+    halfHead: async (connection: Deno.TcpConn) => {
+      await send(connection, "HTTP/1.1 200 OK\r\n");
+      await untilClosed(connection);
+    },
+    stalledBody: async (connection: Deno.TcpConn) => {
+      await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
+      await untilClosed(connection);
+    },
+    drippedHead: async (connection: Deno.TcpConn) => {
+      await send(connection, "HTTP/1.1 200 OK\r\nx: ");
+      for (;;) await send(connection, "y").then(() => pause(10));
+    },
+    drippedBody: async (connection: Deno.TcpConn) => {
+      await send(connection, `${OK}content-length: 900\r\n\r\n`);
+      for (;;) await send(connection, "y").then(() => pause(10));
+    },
+    continuedForEver: async (connection: Deno.TcpConn) => {
+      for (;;) {
+        await send(connection, "HTTP/1.1 103 X\r\n\r\n").then(() => pause(10));
+      }
+    },
+  };
+  for (const behave of Object.values(behaviours)) {
+    await using server = startRawServer(behave);
+    const error = await expectSigError(
+      () => fetchText(server.url, { totalTimeoutMs: 150 }),
+      "fetch_timeout",
+      "the answer took more than 150 ms",
+    );
+    assertEquals(error.context.limit_ms, 150);
+  }
+});
+
+Deno.test("the reader's own time does not count", async () => {
+  await using server = startRawServer(async (connection) => {
+    await send(connection, CHUNKED);
+    for (let i = 0; i < 4; i++) {
+      await send(connection, "1\r\nx\r\n");
+      await pause(20);
+    }
+    await send(connection, "0\r\n\r\n");
+    await untilClosed(connection);
+  });
+  const fetched = await fetchLocal(server.url, { totalTimeoutMs: 400 });
+  let text = "";
+  for await (const chunk of fetched.body) {
+    text += new TextDecoder().decode(chunk);
+    await pause(500);
+  }
+  assertEquals(text, "xxxx");
+});
+
+Deno.test("leaving the loop closes the connection", async () => {
+  await using server = startRawServer(async (connection) => {
+    await send(connection, `${CHUNKED}1\r\nx\r\n`);
+    await untilClosed(connection);
+  });
+  const fetched = await fetchLocal(server.url);
+  for await (const _ of fetched.body) break;
+});
+
+Deno.test("cancelling ends a read that is under way", async () => {
+  await using server = startRawServer(async (connection) => {
+    await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
+    await untilClosed(connection);
+  });
+  const fetched = await fetchLocal(server.url);
+  const reading = readText(fetched);
+  await pause(30);
+  await fetched.cancel();
+  await expectSigError(() => reading, "fetch_failed", "closed");
+});
+
+Deno.test("the caller's abort is what is thrown, at any stage", async () => {
+  await using server = startRawServer(async (connection) => {
+    await send(connection, `${OK}content-length: 900\r\n\r\nabc`);
+    await untilClosed(connection);
+  });
+  const signal = AbortSignal.abort(new RangeError("before"));
+  await assertRejects(
+    () => fetchText(server.url, { signal }),
+    RangeError,
+    "before",
+  );
+  const abort = new AbortController();
+  const fetched = await fetchLocal(server.url, { signal: abort.signal });
+  const reading = readText(fetched);
+  await pause(30);
+  abort.abort(new RangeError("enough"));
+  await assertRejects(() => reading, RangeError, "enough");
+});

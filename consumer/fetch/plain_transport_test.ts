@@ -1,0 +1,192 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { GuardedFetchOptions } from "./fetch_options.ts";
+import { guardedFetch } from "./guarded_fetch.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { fetchText, readText } from "../testdata/fetching.ts";
+import { say, startRawServer, untilClosed } from "../testdata/raw_server.ts";
+
+const URL = "https://acme.example/.well-known/sig.json";
+
+function fetchWith(
+  answer: (request: Request) => Response | Promise<Response>,
+  options: Partial<GuardedFetchOptions> = {},
+  url = URL,
+) {
+  return guardedFetch(url, {
+    maxBytes: 1000,
+    tooLargeCode: "document_too_large",
+    fetch: (request) => Promise.resolve(answer(request)),
+    ...options,
+  });
+}
+
+Deno.test("an injected fetch gets one careful request", async () => {
+  const seen: Request[] = [];
+  const fetched = await fetchWith((request) => {
+    seen.push(request);
+    return Response.json({ a: 1 }, { headers: { etag: '"1"' } });
+  }, { accept: "x/y", headers: { ifNoneMatch: '"0"' } });
+  assertEquals(await readText(fetched), '{"a":1}');
+  assertEquals([fetched.status, fetched.etag], [200, '"1"']);
+  const [request] = seen;
+  assertEquals([seen.length, request?.url, request?.redirect], [
+    1,
+    URL,
+    "manual",
+  ]);
+  assertEquals([...request?.headers ?? []], [
+    ["accept", "x/y"],
+    ["accept-encoding", "identity"],
+    ["if-none-match", '"0"'],
+  ]);
+});
+
+Deno.test("an injected fetch is asked for public https URLs only", async () => {
+  let asked = 0;
+  const answer = () => {
+    asked++;
+    return new Response("{}");
+  };
+  for (
+    const [url, code] of [
+      ["https://0x7f.1/", "address_not_allowed"],
+      ["https://localhost/", "address_not_allowed"],
+      ["http://acme.example/", "insecure_url"],
+      ["https://me:pw@acme.example/", "insecure_url"],
+    ] as const
+  ) {
+    await expectSigError(
+      () => fetchWith(answer, {}, url),
+      code,
+      "Cannot fetch",
+    );
+  }
+  await expectSigError(
+    () => fetchWith(answer, { resolve: () => Promise.resolve(["10.0.0.1"]) }),
+    "address_not_allowed",
+    "not public",
+  );
+  assertEquals(asked, 0);
+});
+
+Deno.test("the same judgement of the response", async () => {
+  const html = { headers: { "content-type": "text/html" } };
+  const gzip = { headers: { "content-encoding": "gzip" } };
+  const away = { status: 302, headers: { location: "https://b.example/x" } };
+  const rows = [
+    [new Response("{}", html), "fetch_media_type", "an error page"],
+    [new Response("{}", gzip), "fetch_failed", "content-encoding"],
+    [new Response(null, { status: 204 }), "fetch_status", "status 204"],
+    [new Response(null, away), "fetch_redirected", '"https://b.example"'],
+    [new Response("x".repeat(1001)), "document_too_large", "1000 bytes"],
+  ] as const;
+  for (const [response, code, message] of rows) {
+    await expectSigError(
+      async () => readText(await fetchWith(() => response)),
+      code,
+      message,
+    );
+  }
+});
+
+Deno.test("a body that ends with its connection is refused where it shows", async () => {
+  for (const connection of ["close", "Close", "x, close"]) {
+    const headers = { connection };
+    const error = await expectSigError(
+      () => fetchWith(() => new Response("{}", { headers })),
+      "fetch_failed",
+      "the server did not say where the body ends",
+    );
+    assertEquals(error.context.kind, "unframed");
+    for (
+      const framed of [{ "content-length": "2" }, {
+        "transfer-encoding": "chunked",
+      }]
+    ) {
+      const init = { headers: { connection, ...framed } };
+      const fetched = await fetchWith(() => new Response("{}", init));
+      assertEquals(await readText(fetched), "{}");
+    }
+  }
+  // HTTP/2 has neither header, and says in frames where a body ends.
+  assertEquals(await readText(await fetchWith(() => new Response("{}"))), "{}");
+});
+
+Deno.test("a range that is cut is refused by what it said of itself", async () => {
+  const headers = { "content-range": "bytes 3-6/7" };
+  const options = { headers: { range: { from: 3 } } };
+  await expectSigError(
+    async () =>
+      readText(
+        await fetchWith(
+          () => new Response('":', { status: 206, headers }),
+          options,
+        ),
+      ),
+    "fetch_failed",
+    "the body has 2 of 4 bytes",
+  );
+});
+
+Deno.test("a redirect that was hidden or followed is fetch_redirected", async () => {
+  const hidden = Object.defineProperty(new Response(), "status", { value: 0 });
+  const followed = Object.defineProperty(new Response("{}"), "redirected", {
+    value: true,
+  });
+  for (const response of [hidden, followed]) {
+    const error = await expectSigError(
+      () => fetchWith(() => response),
+      "fetch_redirected",
+      "the server redirects to another place",
+    );
+    assertEquals("status" in error.context, false);
+  }
+});
+
+Deno.test("a fetch that fails or hangs has the same codes", async () => {
+  const error = await expectSigError(
+    () => fetchWith(() => Promise.reject(new TypeError("os error 7"))),
+    "fetch_failed",
+    "the connection failed",
+  );
+  assertEquals(error.message.includes("os error"), false);
+  await expectSigError(
+    () => fetchWith(() => new Promise(() => {}), { totalTimeoutMs: 30 }),
+    "fetch_timeout",
+    "the answer took more than 30 ms",
+  );
+  const signal = AbortSignal.abort(new RangeError("enough"));
+  await assertRejects(
+    () => fetchWith(() => new Response("{}"), { signal }),
+    RangeError,
+    "enough",
+  );
+});
+
+Deno.test("the platform's fetch: a cut body, a stall, a redirect", async () => {
+  const options = { fetch: (request: Request) => fetch(request) };
+  const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
+  await using cut = startRawServer(say(head));
+  await expectSigError(
+    () => fetchText(cut.url, options),
+    "fetch_failed",
+    "the connection failed",
+  );
+  await using stalled = startRawServer(async (connection) => {
+    await connection.write(new TextEncoder().encode(head));
+    await untilClosed(connection);
+  });
+  await expectSigError(
+    () => fetchText(stalled.url, { ...options, totalTimeoutMs: 100 }),
+    "fetch_timeout",
+    "the answer took more than 100 ms",
+  );
+  await using away = startRawServer(
+    say("HTTP/1.1 302 X\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n"),
+  );
+  await expectSigError(
+    () => fetchText(away.url, options),
+    "fetch_redirected",
+    "the server redirects to",
+  );
+});

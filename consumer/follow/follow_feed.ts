@@ -1,0 +1,189 @@
+/** Verifying a feed so that a later fetch can go on from it (PROTOCOL §6). @module */
+
+import { ByteStream, LastBytes, sameBytes } from "../read/byte_stream.ts";
+import { FeedDigest } from "../verify/feed_digest.ts";
+import {
+  FeedVerification,
+  type FeedVerificationOptions,
+  type ReadFeedOptions,
+} from "../verify/feed_verification.ts";
+import type { IssuerMemory } from "./issuer_memory.ts";
+import type { KnownHistory } from "./issuer_record.ts";
+import type { OpenedDocument } from "../read/reader.ts";
+import { SignatureMarks } from "../verify/signature_marks.ts";
+
+/**
+ * Bytes that a tail must repeat of what is known: the end of the last line,
+ * with its signature. It proves that the tail goes on from the same event.
+ */
+const OVERLAP_BYTES = 1024;
+
+/**
+ * A tail up to this size is got whole before any of it counts: a connection
+ * that breaks, or an issuer that is just writing, then costs no verification
+ * from the start.
+ */
+const MAX_HELD_BYTES = 1024 * 1024;
+
+/** Bytes digested between two breaths. */
+const BYTES_PER_BREATH = 1024 * 1024;
+
+const LF = 0x0a;
+
+/** The part of a {@linkcode KnownHistory} that grows with the feed. */
+export type FollowedFeed =
+  & Pick<KnownHistory, "verification" | "digest" | "marks" | "overlap">
+  & {
+    /** SHA-256 of the whole feed. */
+    readonly sha256: string;
+  };
+
+/** A feed read from its start. */
+export interface FeedFromStart extends FollowedFeed {
+  /** SHA-256 of its first bytes; undefined when it has fewer. */
+  readonly prefixSha256: string | undefined;
+}
+
+/** Where a tail begins: so that it repeats the overlap. */
+export function tailStart(history: KnownHistory, memory: IssuerMemory): number {
+  return memory.bytes - history.overlap.length;
+}
+
+/**
+ * Goes on from a known feed with what was fetched: the whole feed, or its tail
+ * from {@linkcode tailStart} on. Known bytes are compared, only new ones are
+ * verified. Undefined when they are not the known bytes: then nothing changed,
+ * and the feed is to be read from its start.
+ *
+ * @throws {SigError} as `verifyFeed`, and what reading can run into.
+ */
+export async function goOn(
+  history: KnownHistory,
+  memory: IssuerMemory,
+  document: OpenedDocument,
+  options: ReadFeedOptions,
+): Promise<FollowedFeed | undefined> {
+  const stream = new ByteStream(document.bytes);
+  const digest = document.range === undefined
+    ? await digestPrefix(stream, memory, options)
+    : await checkOverlap(stream, history);
+  if (digest === undefined) return undefined;
+  const last = new LastBytes(OVERLAP_BYTES, history.overlap);
+  const { verification, marks } = history;
+  const held = await stream.take(MAX_HELD_BYTES);
+  if (held.length < MAX_HELD_BYTES && held.length > 0) {
+    if (held.at(-1) !== LF) throw verification.incompleteLineAfter(lines(held));
+  }
+  if (held.length > 0) {
+    const tail = followed(chain(held, stream), digest, last);
+    await verification.read(tail, options);
+  }
+  return await grown(verification, digest, marks, last);
+}
+
+/** A digest of the known bytes, if the stream begins with them. */
+async function digestPrefix(
+  stream: ByteStream,
+  memory: IssuerMemory,
+  { breathe }: ReadFeedOptions,
+): Promise<FeedDigest | undefined> {
+  const digest = new FeedDigest(0);
+  let left = memory.bytes;
+  let sinceBreath = 0;
+  while (left > 0) {
+    const chunk = await stream.next(left);
+    if (chunk === undefined) return undefined;
+    digest.update(chunk);
+    left -= chunk.length;
+    sinceBreath += chunk.length;
+    if (breathe !== undefined && sinceBreath >= BYTES_PER_BREATH) {
+      sinceBreath = 0;
+      await breathe();
+    }
+  }
+  return await digest.hex() === memory.prefix_sha256 ? digest : undefined;
+}
+
+async function checkOverlap(
+  stream: ByteStream,
+  { overlap, digest }: KnownHistory,
+): Promise<FeedDigest | undefined> {
+  return sameBytes(await stream.take(overlap.length), overlap)
+    ? digest
+    : undefined;
+}
+
+/**
+ * Reads and verifies a feed from its first byte.
+ *
+ * @param prefixBytes After how many bytes to digest what was read so far.
+ * @throws {SigError} as `verifyFeed`, and what reading can run into.
+ */
+export async function readFromStart(
+  document: OpenedDocument,
+  policy: FeedVerificationOptions,
+  options: ReadFeedOptions,
+  prefixBytes: number | undefined,
+): Promise<FeedFromStart> {
+  const digest = new FeedDigest(0);
+  const marks = new SignatureMarks();
+  const last = new LastBytes(OVERLAP_BYTES);
+  const verification = new FeedVerification({ ...policy, marks });
+  const stream = new ByteStream(document.bytes);
+  let prefixSha256: string | undefined;
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    let left = prefixBytes ?? 0;
+    while (left > 0) {
+      const chunk = await stream.next(left);
+      if (chunk === undefined) return;
+      left -= chunk.length;
+      yield chunk;
+    }
+    // Everything before was digested when the reader asked for more.
+    prefixSha256 = prefixBytes === undefined ? undefined : await digest.hex();
+    yield* stream.rest();
+  }
+  await verification.read(followed(bytes(), digest, last), options);
+  const feed = await grown(verification, digest, marks, last);
+  return { ...feed, prefixSha256 };
+}
+
+async function grown(
+  verification: FeedVerification,
+  digest: FeedDigest,
+  marks: SignatureMarks,
+  last: LastBytes,
+): Promise<FollowedFeed> {
+  return {
+    verification,
+    digest: digest.keepsBytes ? undefined : digest,
+    marks,
+    overlap: last.bytes,
+    sha256: await digest.hex(),
+  };
+}
+
+async function* followed(
+  bytes: AsyncIterable<Uint8Array>,
+  digest: FeedDigest,
+  last: LastBytes,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of digest.follow(bytes)) {
+    last.update(chunk);
+    yield chunk;
+  }
+}
+
+async function* chain(
+  first: Uint8Array,
+  stream: ByteStream,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* stream.rest();
+}
+
+function lines(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === LF) count++;
+  return count;
+}

@@ -1,0 +1,137 @@
+import { assert, assertEquals } from "@std/assert";
+import { type ConsumerOptions, createConsumer } from "../create_consumer.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { startRawServer, untilClosed } from "../testdata/raw_server.ts";
+import { ALICE, importTestKeys, PATHS } from "../testdata/test_issuer.ts";
+import { watchIssuer } from "../testdata/watched_issuer.ts";
+
+const [key1] = await importTestKeys();
+assert(key1);
+const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
+
+/** An issuer that takes requests and says nothing, and a consumer of it. */
+function setUp(options: Partial<ConsumerOptions>) {
+  const asked = Promise.withResolvers<void>();
+  const server = startRawServer(async (connection) => {
+    asked.resolve();
+    await untilClosed(connection);
+  });
+  const did = `did:web:127.0.0.1%3A${server.port}`;
+  const consumer = createConsumer({
+    issuers: [did],
+    allowPrivate: true,
+    ...options,
+  });
+  return {
+    ...{ server, did, consumer, asked: asked.promise },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("who comes while a silent issuer is asked waits for no second time limit", async () => {
+  await using setup = setUp({ totalTimeoutMs: 300 });
+  const { consumer, did, server } = setup;
+  const first = consumer.check(did, QUESTION).catch((error) => error);
+  await setup.asked;
+  const others = [
+    () => consumer.check(did, { ...QUESTION, maxAgeSeconds: 0 }),
+    () => consumer.check(did, { ...QUESTION, minSequence: 1 }),
+    () => consumer.verify(did),
+    () => consumer.report(did),
+    () => consumer.state(did),
+  ];
+  await Promise.all(
+    others.map((ask) =>
+      expectSigError(ask, "fetch_timeout", "the answer took more than 300 ms")
+    ),
+  );
+  assertEquals((await first).code, "fetch_timeout");
+  assertEquals(server.connections(), 1);
+  // Nothing of it is remembered.
+  await expectSigError(
+    () => consumer.verify(did),
+    "fetch_timeout",
+    "the answer took more than 300 ms",
+  );
+  assertEquals(server.connections(), 2);
+});
+
+Deno.test("too many questions about a silent issuer are refused, those about others are not", async () => {
+  await using watched = await watchIssuer(1, key1);
+  const good = watched.server.did;
+  const stop = new AbortController();
+  const { signal } = stop;
+  await using setup = setUp({ anyIssuer: true, maxWaiting: 2, signal });
+  const { consumer, did } = setup;
+  const waiting = [consumer.state(did), consumer.verify(did)]
+    .map((work) => work.catch((error) => error));
+  await setup.asked;
+  for (const ask of [() => consumer.state(did), () => consumer.report(did)]) {
+    await expectSigError(
+      ask,
+      "overloaded",
+      "Cannot ask issuer: too many questions wait for its answer already",
+    );
+  }
+  assertEquals((await consumer.state(good)).last_sequence, 1);
+  stop.abort("enough");
+  assertEquals(await Promise.all(waiting), ["enough", "enough"]);
+});
+
+Deno.test("a question waits for its own time at most", async () => {
+  const stop = new AbortController();
+  await using setup = setUp({ maxWaitMs: 30, signal: stop.signal });
+  const { consumer, did, server } = setup;
+  for (let i = 0; i < 3; i++) {
+    await expectSigError(
+      () => consumer.check(did, QUESTION),
+      "fetch_timeout",
+      "Cannot ask issuer: there was no answer within 30 ms",
+    );
+  }
+  assertEquals(server.connections(), 1);
+  stop.abort();
+});
+
+Deno.test("who gave up waiting is told that what is known is stale", async () => {
+  await using watched = await watchIssuer(1, key1, { maxWaitMs: 200 });
+  const { consumer, server } = watched;
+  await consumer.verify(server.did);
+  watched.wait(120_000);
+  const go = Promise.withResolvers<void>();
+  const feed = server.documents.get(PATHS.feed)!;
+  server.documents.set(PATHS.feed, async () => {
+    await go.promise;
+    return new Response(null, { status: 503 });
+  });
+  const error = await expectSigError(
+    () => consumer.check(server.did, QUESTION),
+    "feed_stale",
+    "what is known is older than 60 s, and refreshing it failed (fetch_timeout)",
+  );
+  assertEquals(error.category, "unavailable");
+  go.resolve();
+  server.documents.set(PATHS.feed, feed);
+  await consumer.verify(server.did).catch(() => {});
+  assertEquals((await consumer.check(server.did, QUESTION)).decision, "allow");
+});
+
+Deno.test("waiting limits that are none are the caller's mistake", () => {
+  for (
+    const limits of [
+      { maxWaiting: 0 },
+      { maxWaitMs: 0 },
+      { maxWaitMs: 2 ** 31 },
+      { maxWaiting: NaN },
+    ]
+  ) {
+    let thrown: unknown;
+    try {
+      createConsumer({ issuers: [], ...limits });
+    } catch (error) {
+      thrown = error;
+    }
+    assert(thrown instanceof RangeError);
+    assert(thrown.message.startsWith("Cannot create consumer: maxWait"));
+  }
+});

@@ -1,0 +1,81 @@
+/** Asking again only for what changed (RFC 9110 §13). @module */
+
+import {
+  type DocumentReader,
+  inPieces,
+  type OpenedDocument,
+  type OpenOptions,
+  readAll,
+} from "./reader.ts";
+import type { DocumentName } from "../fetch/media_type.ts";
+
+/** A small document as it was when everything of its issuer was verified. */
+export interface KeptDocument {
+  /** Where it was got from. */
+  readonly ref: string;
+  /** Its entity tag: without one there is nothing to ask with. */
+  readonly etag: string;
+  /** As the server told it. */
+  readonly mediaType: string | null;
+  /** The document. */
+  readonly bytes: Uint8Array;
+}
+
+/** The documents of one issuer that can be asked for conditionally. */
+export type KeptDocuments = ReadonlyMap<DocumentName, KeptDocument>;
+
+/**
+ * A reader that sends the entity tags of the documents it is given, and reads
+ * an unchanged one from memory. The bytes are kept, not what was made of them:
+ * so documents are judged anew each time, whichever of them changed, and a 304
+ * can't hide what two documents say together. The feed passes through.
+ */
+export class ConditionalReader implements DocumentReader {
+  readonly #reader: DocumentReader;
+  readonly #kept: KeptDocuments;
+  readonly #read = new Map<DocumentName, KeptDocument>();
+
+  constructor(reader: DocumentReader, kept: KeptDocuments) {
+    this.#reader = reader;
+    this.#kept = kept;
+  }
+
+  get kind(): DocumentReader["kind"] {
+    return this.#reader.kind;
+  }
+
+  /** What to keep, once everything that was read is verified. */
+  get documents(): KeptDocuments {
+    return this.#read;
+  }
+
+  /** As the reader below, but small documents are read at once. */
+  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const { name, maxBytes } = options;
+    if (name === "feed") return await this.#reader.open(ref, options);
+    const found = this.#kept.get(name);
+    // The metadata may name another place now.
+    const kept = found?.ref === ref ? found : undefined;
+    const document = await this.#reader.open(ref, {
+      ...options,
+      conditions: kept && { ifNoneMatch: kept.etag },
+    });
+    if (kept !== undefined && document.unchanged) {
+      await document.cancel();
+      this.#read.set(name, kept);
+      return opened(kept);
+    }
+    const bytes = await readAll(document, maxBytes);
+    const { mediaType, etag } = document;
+    if (etag !== null) this.#read.set(name, { ref, etag, mediaType, bytes });
+    return opened({ mediaType, etag, bytes });
+  }
+}
+
+function opened(
+  { bytes, mediaType, etag }: Pick<OpenedDocument, "mediaType" | "etag"> & {
+    readonly bytes: Uint8Array;
+  },
+): OpenedDocument {
+  return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
+}

@@ -1,0 +1,132 @@
+/** What judging needs of getting: the contract of the readers. @module */
+
+import { isSigError, SigError } from "@sig/core";
+import { joinBytes } from "./byte_stream.ts";
+import type { ContentRange, FetchConditions } from "../fetch/fetch_options.ts";
+import type { DocumentName } from "../fetch/media_type.ts";
+
+/** A document whose bytes are on their way. Read it once, or cancel it. */
+export interface OpenedDocument {
+  /**
+   * The bytes, in chunks; to be iterated at most once. Leaving the loop early
+   * closes the file or connection.
+   */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The media type that the server told, or null. */
+  readonly mediaType: string | null;
+  /** The entity tag that the server told, or null. */
+  readonly etag: string | null;
+  /** The document is the one that `ifNoneMatch` names; no bytes follow. */
+  readonly unchanged?: boolean;
+  /** Which bytes these are, when they are not all. */
+  readonly range?: ContentRange;
+  /** Closes the file or connection; may be called at any time and twice. */
+  cancel(): void | Promise<void>;
+}
+
+/** Options of {@linkcode DocumentReader.open}. */
+export interface OpenOptions {
+  /** Which document it is: decides codes and expected media types. */
+  readonly name: DocumentName;
+  /** More bytes than these are an error. */
+  readonly maxBytes: number;
+  /** What to ask beyond the plain document; a reader may ignore it. */
+  readonly conditions?: FetchConditions | undefined;
+}
+
+/** Bytes of a piece: what is done with one takes little time. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Gets bytes; judges nothing about their meaning. */
+export interface DocumentReader {
+  /** Where from: what an answer says as `source`. */
+  readonly kind: "local" | "https" | "inline";
+  /**
+   * Opens a document by its reference in the metadata (an absolute URL).
+   *
+   * @throws {SigError} `document_too_large`, or `feed_too_large` for the feed,
+   * and what getting it can run into; {@linkcode isMissing} tells the absence.
+   */
+  open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
+}
+
+/** Where an issuer's documents are, and who must be speaking there. */
+export interface IssuerLocation {
+  /** Gets the bytes. */
+  readonly reader: DocumentReader;
+  /** The reference of `sig.json`. */
+  readonly metadataRef: string;
+  /** The DID that the origin proves; undefined for local and inline ones. */
+  readonly expectedIssuer?: string | undefined;
+}
+
+/** Bytes that are at hand, in pieces as they come from a file or a server. */
+export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
+}
+
+/** The code of a document over its limit. */
+export function tooLargeCode(
+  name: DocumentName,
+): "document_too_large" | "feed_too_large" {
+  return name === "feed" ? "feed_too_large" : "document_too_large";
+}
+
+/**
+ * Whether an error of {@linkcode DocumentReader.open} says that the document is
+ * not there at all: 404, 410, no such file. Everything else (no permission, a
+ * folder in its place, a server in trouble) must not pass for absence, or
+ * whoever can cause trouble could switch a check off. (PROTOCOL §1)
+ *
+ * @example
+ * ```ts
+ * import { isMissing } from "./reader.ts";
+ * import { SigError } from "@sig/core";
+ * import { assert } from "@std/assert";
+ *
+ * const gone = new SigError("fetch_status", "Cannot fetch: status 410", {
+ *   context: { status: 410 },
+ * });
+ * assert(isMissing(gone));
+ * assert(!isMissing(new SigError("fetch_timeout", "Cannot fetch: time out")));
+ * ```
+ */
+export function isMissing(error: unknown): boolean {
+  if (isSigError(error, "fetch_status")) {
+    return error.context.status === 404 || error.context.status === 410;
+  }
+  return isSigError(error, "source_not_found") &&
+    error.context.reason === "missing";
+}
+
+/**
+ * Reads a whole small document into memory.
+ *
+ * @param maxBytes Bytes at most: a second line behind the reader's own limit.
+ * @throws {SigError} `document_too_large`, and whatever the reader throws.
+ */
+export async function readAll(
+  doc: OpenedDocument,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of doc.bytes) {
+      length += chunk.length;
+      if (length > maxBytes) {
+        throw new SigError(
+          "document_too_large",
+          `Cannot read document: it is larger than ${maxBytes} bytes`,
+          { context: { limit: maxBytes } },
+        );
+      }
+      chunks.push(chunk);
+    }
+  } finally {
+    await doc.cancel();
+  }
+  return joinBytes(chunks, length);
+}

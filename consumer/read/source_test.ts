@@ -1,0 +1,126 @@
+import { assertEquals } from "@std/assert";
+import type { ErrorCode } from "@sig/core";
+import { parseSource, type Source } from "./source.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+
+function did(host: string, origin: string) {
+  return { kind: "did" as const, did: `did:web:${host}`, origin };
+}
+
+Deno.test("a did:web, a host and a URL are sources", () => {
+  const rows: [string, Source][] = [
+    ["did:web:acme.example", did("acme.example", "https://acme.example")],
+    ["acme.example", did("acme.example", "https://acme.example")],
+    ["Acme.Example", did("acme.example", "https://acme.example")],
+    [
+      "acme.example:8443",
+      did("acme.example%3A8443", "https://acme.example:8443"),
+    ],
+    ["https://acme.example/.well-known/sig.json", {
+      kind: "url",
+      url: "https://acme.example/.well-known/sig.json",
+    }],
+  ];
+  for (const [text, expected] of rows) {
+    assertEquals(parseSource(text), expected, text);
+  }
+});
+
+Deno.test("what has a slash, starts with a dot or ends in .json is a path", () => {
+  for (
+    const [path, kind] of [
+      [".", "directory"],
+      ["./acme.example", "directory"],
+      ["../acme", "directory"],
+      ["/srv/acme", "directory"],
+      ["acme/", "directory"],
+      ["sig.json", "file"],
+      ["acme/.well-known/sig.json", "file"],
+      ["127.0.0.1:8080/x", "directory"],
+    ] as const
+  ) assertEquals(parseSource(path), { kind, path }, path);
+});
+
+Deno.test("any other word is a host, even when a folder has its name", async () => {
+  const exists = (path: string) => path.startsWith("acme");
+  assertEquals(parseSource("acme.example", { exists }), {
+    ...did("acme.example", "https://acme.example"),
+    hint: "A folder of that name exists: write ./acme.example to read it.",
+  });
+  const error = await expectSigError(
+    () => parseSource("acme", { exists }),
+    "address_not_allowed",
+    'Cannot use "did:web:acme"',
+  );
+  assertEquals(
+    error.context.hint,
+    "A folder of that name exists: write ./acme to read it.",
+  );
+});
+
+Deno.test("private hosts are sources on request only, and mean http", async () => {
+  for (
+    const [text, didHost, origin] of [
+      ["127.0.0.1:8080", "127.0.0.1%3A8080", "http://127.0.0.1:8080"],
+      ["localhost:8080", "localhost%3A8080", "http://localhost:8080"],
+      ["did:web:localhost", "localhost", "http://localhost"],
+    ] as const
+  ) {
+    assertEquals(
+      parseSource(text, { allowPrivate: true }),
+      did(didHost, origin),
+    );
+    await expectSigError(
+      () => parseSource(text),
+      "address_not_allowed",
+      "IP addresses, local names",
+    );
+  }
+  assertEquals(
+    parseSource("http://127.0.0.1:1234/sig.json", { allowPrivate: true }),
+    { kind: "url", url: "http://127.0.0.1:1234/sig.json" },
+  );
+});
+
+Deno.test("everything else is refused with its own code", async () => {
+  const rows: [string, ErrorCode, string][] = [
+    ["http://acme.example/sig.json", "insecure_url", 'over "http:"'],
+    ["file:///etc/hostname", "insecure_url", 'over "file:"'],
+    ["file:/etc/hostname", "insecure_url", 'over "file:"'],
+    ["data:text/plain,x", "insecure_url", 'over "data:"'],
+    ["javascript:alert(1)", "insecure_url", 'over "javascript:"'],
+    ["ftp://acme.example/", "insecure_url", 'over "ftp:"'],
+    ["https://me:secret@acme.example/", "insecure_url", "a user name"],
+    ["https://2130706433/", "address_not_allowed", '"127.0.0.1"'],
+    ["https://localhost/", "address_not_allowed", "a local one"],
+    ["https://", "invalid_identifier", "the URL is malformed"],
+    ["did:key:z6Mk", "unsupported_did_method", "only did:web"],
+    ["DID:web:acme.example", "invalid_identifier", "did:web:<host>"],
+    ["did:web:acme.example:users", "invalid_identifier", "no path"],
+    ["", "invalid_identifier", 'Cannot use ""'],
+    [" acme.example", "invalid_identifier", "it is neither"],
+    ["acme.example\u001b[2J", "invalid_identifier", "\\u001b[2J"],
+    ["acme.example:", "invalid_identifier", "it is neither"],
+    ["acme.example:8443:x", "invalid_identifier", "it is neither"],
+    ["acme%3A80", "invalid_identifier", "it is neither"],
+    ["me@acme.example", "invalid_identifier", "it is neither"],
+    ["bücher.example", "invalid_identifier", "it is neither"],
+    ["./a\0b", "invalid_identifier", "NUL"],
+  ];
+  for (const [text, code, message] of rows) {
+    await expectSigError(() => parseSource(text), code, message);
+  }
+});
+
+Deno.test("a password in a URL is not echoed", async () => {
+  for (
+    const [url, code] of [
+      ["https://me:s3cret@acme.example/", "insecure_url"],
+      ["https://me:s3cret@", "invalid_identifier"],
+    ] as const
+  ) {
+    const error = await expectSigError(() => parseSource(url), code, "Cannot");
+    const shown = error.message + JSON.stringify(error.context);
+    assertEquals(shown.includes("s3cret"), false);
+  }
+});

@@ -1,0 +1,334 @@
+/** A feed's verification that can go on when more of it is there. @module */
+
+import {
+  claimedSequence,
+  createFeedLineParser,
+  decodeBase64UrlStrict,
+  DEFAULT_LIMITS,
+  type FeedLineParser,
+  type Instant,
+  instantOf,
+  isObject,
+  isSigError,
+  type Limits,
+  type ParsedEnvelope,
+  parseEventPayload,
+  Replay,
+  type SigError,
+  type SigEvent,
+  type UnknownEvent,
+} from "@sig/core";
+import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import { isFault, located } from "./fault.ts";
+import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_errors.ts";
+import { LineSplitter } from "../read/line_splitter.ts";
+import type { SignatureMarks } from "./signature_marks.ts";
+import type {
+  FeedPolicy,
+  KeyUse,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verified_feed.ts";
+
+/** Lines between two breaths: some milliseconds of signatures. */
+const LINES_PER_BREATH = 128;
+
+/** The same for long lines, whose bytes cost more than their signatures. */
+const BYTES_PER_BREATH = 256 * 1024;
+
+/** What holds from a feed's first byte to its last. */
+export interface FeedVerificationOptions extends FeedPolicy {
+  /** The issuer that every event must name. */
+  readonly issuer: string;
+  /** The metadata says that the feed holds public events only. */
+  readonly publicOnly: boolean;
+  /** Takes every verified signature, when given. */
+  readonly marks?: SignatureMarks | undefined;
+}
+
+/** What holds for one reading. */
+export interface ReadFeedOptions extends
+  Pick<
+    VerifyFeedOptions,
+    "keys" | "now" | "maxFaults" | "refreshKeys" | "onEvent" | "breathe"
+  > {
+  /**
+   * Faults that are told elsewhere: such a line passes for one event, so that
+   * events can be counted where their keys are gone. The result is then no
+   * verified feed.
+   */
+  readonly passOver?: ((fault: SigError) => boolean) | undefined;
+}
+
+/** A verification in progress, line by line, over one reading or several. */
+export class FeedVerification {
+  readonly #policy: FeedVerificationOptions;
+  readonly #limits: Limits;
+  readonly #parse: FeedLineParser;
+  readonly #replay: Replay;
+  readonly #keyUse = new Map<
+    string,
+    { -readonly [K in keyof KeyUse]: KeyUse[K] }
+  >();
+  #reading: ReadFeedOptions | undefined;
+  #now: Instant = { seconds: 0, nanoseconds: 0 };
+  #faults: SigError[] = [];
+  #refreshed = false;
+  #isIntact = true;
+  #bytes = 0;
+  #line = 0;
+  #verified = 0;
+  #passedOver = 0;
+  #lastEventId: string | null = null;
+  /** Faulty lines since the last good one, each of which may be an event. */
+  #unread = 0;
+  #keys: KeyResolver | undefined;
+
+  constructor(options: FeedVerificationOptions) {
+    const limits = options.limits ?? DEFAULT_LIMITS;
+    const now = () => this.#now;
+    this.#policy = options;
+    this.#limits = limits;
+    this.#parse = createFeedLineParser({ limits });
+    this.#replay = new Replay({
+      issuer: options.issuer,
+      // A later reading has a later clock.
+      get now() {
+        return now();
+      },
+      limits,
+      unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
+    });
+  }
+
+  /**
+   * Whether every reading ended well. A fault or a broken connection in the
+   * middle leaves events applied that nobody may rely upon: then the feed must
+   * be verified from its start. States handed out before stay right.
+   */
+  get isIntact(): boolean {
+    return this.#isIntact;
+  }
+
+  /** Events so far, and lines that passed for events. */
+  get events(): number {
+    return this.#verified + this.#passedOver;
+  }
+
+  /** The last event's `event_id`. */
+  get lastEventId(): string | null {
+    return this.#lastEventId;
+  }
+
+  /** Kids that signed so far. */
+  get kids(): Iterable<string> {
+    return this.#keyUse.keys();
+  }
+
+  /**
+   * Goes on with the next bytes, from the start of a line to the feed's end.
+   *
+   * @throws {SigError} as `verifyFeed`.
+   */
+  async read(
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: ReadFeedOptions,
+  ): Promise<void> {
+    if (!this.#isIntact) {
+      throw new TypeError("Cannot go on: the verification broke off");
+    }
+    this.#isIntact = false;
+    this.#reading = options;
+    this.#keys = options.keys;
+    this.#now = instantOf(options.now);
+    this.#refreshed = false;
+    this.#faults = [];
+    const { breathe } = options;
+    const { maxFeedBytes, maxLineBytes } = this.#limits;
+    const splitter = new LineSplitter(maxLineBytes);
+    let lines = 0;
+    let lineBytes = 0;
+    reading: for await (const chunk of bytes) {
+      this.#bytes += chunk.length;
+      if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
+      for (const line of splitter.push(chunk)) {
+        // Only a promise is awaited: with a synchronous verifier a feed costs
+        // no turn of the event loop per line.
+        const pending = this.#take(line.bytes, line.tooLong);
+        if (pending !== undefined) await pending;
+        // The rest of a chunk may be millions of lines.
+        if (this.#isFull) break reading;
+        lines++;
+        lineBytes += line.bytes.length;
+        if (
+          breathe !== undefined &&
+          (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)
+        ) {
+          lines = lineBytes = 0;
+          await breathe();
+        }
+      }
+    }
+    if (splitter.hasRest && !this.#isFull) {
+      this.#line++;
+      this.#note(incompleteLine());
+    }
+    this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
+  }
+
+  /** The fault of bytes that would follow and don't end in LF; nothing changes. */
+  incompleteLineAfter(lines: number): SigError {
+    const line = this.#line + lines + 1;
+    return located(incompleteLine(), {
+      line,
+      sequence: this.events + lines + 1,
+    });
+  }
+
+  /** What came of it so far; stays as it is when the verification goes on. */
+  result(): Omit<VerifiedFeed, "sha256"> {
+    return {
+      state: this.#replay.state(),
+      verifiedEvents: this.#verified,
+      bytes: this.#bytes,
+      keys: Array.from(this.#keyUse.values(), (use) => ({ ...use })),
+      warnings: [...this.#replay.warnings],
+      faults: this.#faults,
+    };
+  }
+
+  /** Whether as many faults are found as were asked for. */
+  get #isFull(): boolean {
+    return this.#faults.length > 0 &&
+      this.#faults.length >= (this.#reading?.maxFaults ?? 1);
+  }
+
+  /** Takes the next line; a promise only where the verifier gives one. */
+  #take(bytes: Uint8Array, tooLong: boolean): Promise<void> | undefined {
+    this.#line++;
+    let parsed: ParsedEnvelope | undefined;
+    let signedBy: ReturnType<typeof verifyEnvelope>;
+    try {
+      if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
+      parsed = this.#parse(bytes);
+      signedBy = verifyEnvelope(parsed, this.#keys!);
+    } catch (error) {
+      if (parsed !== undefined && this.#mayRefresh(error)) {
+        return this.#retry(parsed);
+      }
+      this.#note(
+        error,
+        parsed?.header.kid,
+        parsed?.payload ?? payloadOf(bytes),
+      );
+      return undefined;
+    }
+    const line = parsed;
+    if (signedBy instanceof Promise) {
+      return signedBy.then(
+        () => this.#apply(line),
+        (error) => this.#note(error, line.header.kid, line.payload),
+      );
+    }
+    this.#apply(line);
+    return undefined;
+  }
+
+  #mayRefresh(error: unknown): boolean {
+    return !this.#refreshed && this.#reading?.refreshKeys !== undefined &&
+      (isSigError(error, "key_not_found") ||
+        isSigError(error, "key_not_authorized"));
+  }
+
+  async #retry(parsed: ParsedEnvelope): Promise<void> {
+    this.#refreshed = true;
+    this.#keys = await this.#reading!.refreshKeys!();
+    try {
+      await verifyEnvelope(parsed, this.#keys);
+    } catch (error) {
+      return this.#note(error, parsed.header.kid, parsed.payload);
+    }
+    this.#apply(parsed);
+  }
+
+  /** After the signature: payload, fields, issuer, sequence, event_id. */
+  #apply({ header, payload, signature }: ParsedEnvelope): void {
+    let event: SigEvent | UnknownEvent;
+    try {
+      event = parseEventPayload(payload, {
+        publicOnly: this.#policy.publicOnly,
+        unknownEvents: this.#policy.unknownEvents ?? "reject",
+      });
+      this.#resync(event.sequence);
+      this.#replay.apply(event, this.#line);
+    } catch (error) {
+      return this.#note(error, header.kid, payload);
+    }
+    this.#unread = 0;
+    this.#verified++;
+    this.#lastEventId = event.event_id;
+    this.#count(header.kid, event.sequence);
+    this.#policy.marks?.add(signature);
+    // Outside of the try: what it throws is no fault of the feed.
+    this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
+  }
+
+  #count(kid: string, sequence: number): void {
+    const use = this.#keyUse.get(kid);
+    if (use === undefined) {
+      this.#keyUse.set(kid, {
+        kid,
+        events: 1,
+        first_sequence: sequence,
+        last_sequence: sequence,
+      });
+    } else {
+      use.events++;
+      use.last_sequence = sequence;
+    }
+  }
+
+  /** Throws the fault with its place, or keeps it and goes on. */
+  #note(error: unknown, kid?: string, payload?: Uint8Array): void {
+    if (!isFault(error)) throw error;
+    const claimed = payload && claimedSequence(payload);
+    const fault = located(error, {
+      line: this.#line,
+      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
+      ...(kid === undefined ? {} : { kid }),
+    });
+    if (this.#reading?.passOver?.(fault)) this.#passedOver++;
+    else if (this.#reading?.maxFaults === undefined) throw fault;
+    else this.#faults.push(fault);
+    if (error.code === "sequence_gap" && claimed !== undefined) {
+      // The claim is signed: the events between are missing, once.
+      this.#replay.resume(claimed);
+      this.#unread = 0;
+    } else {
+      this.#unread++;
+    }
+  }
+
+  /**
+   * Goes on behind faulty lines, so that each is reported once: nobody knows
+   * which of them took a sequence (a blank line does not, a forged event does),
+   * so the next good event may have any of those.
+   */
+  #resync(sequence: number): void {
+    const ahead = sequence - (this.#replay.lastSequence + 1);
+    if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
+  }
+}
+
+/** The payload of a line that was refused, for naming its place only. */
+function payloadOf(line: Uint8Array): Uint8Array | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(line));
+    const payload = isObject(value) ? value.payload : undefined;
+    return typeof payload === "string"
+      ? decodeBase64UrlStrict(payload)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DEFAULT_LIMITS } from "@sig/core";
+import { createKeyResolver } from "@sig/jose";
+import { FeedVerification } from "./feed_verification.ts";
+import { SignatureMarks } from "./signature_marks.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import {
+  DID,
+  feedOf,
+  importTestKeys,
+  lineOf,
+  makeLines,
+  NOW,
+  upsert,
+} from "../testdata/test_issuer.ts";
+
+const [key1] = await importTestKeys();
+assert(key1);
+const keys = await createKeyResolver({ keys: [key1.publicJwk] });
+
+function start(marks?: SignatureMarks): FeedVerification {
+  return new FeedVerification({ issuer: DID, publicOnly: true, marks });
+}
+
+Deno.test("a feed in parts comes to what it comes to at once", async () => {
+  const lines = await makeLines(6, key1);
+  const whole = start();
+  await whole.read([feedOf(lines)], { keys, now: NOW });
+  for (let at = 0; at <= 6; at++) {
+    const parts = start();
+    await parts.read([feedOf(lines.slice(0, at))], { keys, now: NOW });
+    const early = parts.result();
+    await parts.read([feedOf(lines.slice(at))], { keys, now: NOW });
+    const { state, ...rest } = parts.result();
+    const { state: expected, ...others } = whole.result();
+    assertEquals(rest, others);
+    assertEquals(state.by_relationship_id, expected.by_relationship_id);
+    assertEquals(state.last_sequence, 6);
+    assertEquals(parts.lastEventId, "event-6");
+    // What was told before is as it was.
+    assertEquals(early.verifiedEvents, at);
+    assertEquals(early.state.last_sequence, at);
+    assertEquals(early.state.by_relationship_id.size, at);
+  }
+});
+
+Deno.test("a later reading has a later clock", async () => {
+  const verification = start();
+  const at = (hour: number) => ({
+    keys,
+    now: new Date(`2026-06-01T0${hour}:00:00Z`),
+  });
+  const issued = (sequence: number) =>
+    lineOf(upsert(sequence, { issued_at: "2026-06-01T01:00:00Z" }), key1);
+  await verification.read([feedOf([await issued(1)])], at(0));
+  await verification.read([feedOf([await issued(2)])], at(1));
+  assertEquals(
+    verification.result().warnings.map(({ code, sequence, line }) => [
+      code,
+      sequence,
+      line,
+    ]),
+    [["issued_at_future", 1, 1]],
+  );
+});
+
+Deno.test("places and limits count from the feed's first byte", async () => {
+  const lines = await makeLines(3, key1);
+  const bytes = feedOf(lines);
+  const first = feedOf(lines.slice(0, 2));
+  const verification = start();
+  await verification.read([first], { keys, now: NOW });
+  const error = await expectSigError(
+    () => verification.read([feedOf(["{}"])], { keys, now: NOW }),
+    "invalid_envelope",
+    "Cannot verify feed",
+  );
+  assertEquals([error.context.line, error.context.sequence], [3, 3]);
+  const small = new FeedVerification({
+    issuer: DID,
+    publicOnly: true,
+    limits: { ...DEFAULT_LIMITS, maxFeedBytes: bytes.length - 1 },
+  });
+  await small.read([first], { keys, now: NOW });
+  await expectSigError(
+    () => small.read([bytes.subarray(first.length)], { keys, now: NOW }),
+    "feed_too_large",
+    "Cannot read feed: it is larger than",
+  );
+});
+
+Deno.test("what broke off can't go on", async () => {
+  const lines = await makeLines(2, key1);
+  const verification = start();
+  await verification.read([feedOf(lines.slice(0, 1))], { keys, now: NOW });
+  assertEquals(verification.isIntact, true);
+  async function* broken() {
+    yield feedOf(lines.slice(1));
+    await Promise.reject(new Error("cable"));
+  }
+  await assertRejects(
+    () => verification.read(broken(), { keys, now: NOW }),
+    Error,
+    "cable",
+  );
+  assertEquals(verification.isIntact, false);
+  await assertRejects(
+    () => verification.read([], { keys, now: NOW }),
+    TypeError,
+    "Cannot go on: the verification broke off",
+  );
+});
+
+Deno.test("lines that are passed over count as events, and prove nothing", async () => {
+  const none = await createKeyResolver({ keys: [] });
+  const verification = start();
+  await verification.read([feedOf(await makeLines(4, key1))], {
+    keys: none,
+    now: NOW,
+    passOver: ({ code }) => code === "key_not_found",
+  });
+  assertEquals(verification.events, 4);
+  assertEquals(verification.result().verifiedEvents, 0);
+  assertEquals(verification.isIntact, false);
+});
+
+Deno.test("marks name the first event that differs", async () => {
+  const EVENTS = 600;
+  const lines = await makeLines(EVENTS, key1);
+  const marksOf = async (feed: readonly string[]) => {
+    const marks = new SignatureMarks();
+    await start(marks).read([feedOf(feed)], { keys, now: NOW });
+    return marks;
+  };
+  const all = await marksOf(lines);
+  assertEquals(all.firstDifference(await marksOf(lines), EVENTS), undefined);
+  for (const at of [1, 255, 256, 257, 512, 513, EVENTS]) {
+    const other = await lineOf(upsert(at, { roles: [] }), key1);
+    const changed = lines.map((line, i) => i === at - 1 ? other : line);
+    const marks = await marksOf(changed);
+    assertEquals(all.firstDifference(marks, EVENTS), at);
+    assertEquals(all.firstDifference(marks, at - 1), undefined);
+  }
+});
+
+Deno.test("once there are faults enough, nothing more of a chunk is looked at", async () => {
+  const limits = { ...DEFAULT_LIMITS, maxLineBytes: 64 };
+  const verification = new FeedVerification({
+    issuer: DID,
+    publicOnly: true,
+    limits,
+  });
+  let breaths = 0;
+  // Longer lines further on would be faults of another kind, and breaths.
+  const text = "{}\n".repeat(3) + "\n".repeat(100_000);
+  await verification.read([new TextEncoder().encode(text)], {
+    keys,
+    now: NOW,
+    maxFaults: 3,
+    breathe: () => {
+      breaths++;
+      return Promise.resolve();
+    },
+  });
+  const { faults } = verification.result();
+  assertEquals(faults.map(({ context }) => context.line), [1, 2, 3]);
+  assertEquals(breaths, 0);
+});
+
+Deno.test("there is a breath after 128 lines, or after 256 KiB of long ones", async () => {
+  const breathsOf = async (lines: readonly string[]) => {
+    let breaths = 0;
+    await start().read([feedOf(lines)], {
+      keys,
+      now: NOW,
+      breathe: () => {
+        breaths++;
+        return Promise.resolve();
+      },
+    });
+    return breaths;
+  };
+  const short = await makeLines(260, key1);
+  assertEquals(await breathsOf(short.slice(0, 127)), 0);
+  assertEquals(await breathsOf(short), 2);
+  const long: string[] = [];
+  for (let i = 1; i <= 20; i++) {
+    const metadata = { text: "x".repeat(40_000) };
+    long.push(await lineOf(upsert(i, { metadata }), key1));
+  }
+  // 54 KB each as a line: every fifth one.
+  assertEquals(await breathsOf(long), 4);
+});

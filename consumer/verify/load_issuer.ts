@@ -1,0 +1,233 @@
+/** An issuer's three documents, judged before the feed is read (PROTOCOL §1). @module */
+
+import {
+  DEFAULT_LIMITS,
+  JsonError,
+  type Limits,
+  parseJson,
+  SigError,
+  type SigMetadata,
+  validateMetadata,
+  type Warning,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import {
+  createKeyResolver,
+  type KeyResolver,
+  readDidDocument,
+  type VerificationBackend,
+} from "@sig/jose";
+import type { FetchConditions } from "../fetch/fetch_options.ts";
+import { checkMediaType, type DocumentName } from "../fetch/media_type.ts";
+import {
+  type DocumentReader,
+  isMissing,
+  type IssuerLocation,
+  type OpenedDocument,
+  readAll,
+} from "../read/reader.ts";
+
+/** Options of {@linkcode loadIssuer}. */
+export interface LoadIssuerOptions {
+  /** Size limits; core's defaults unless told. */
+  readonly limits?: Limits | undefined;
+  /** Follow `jwks_uri` and `events_uri` to other origins too. */
+  readonly allowOtherOrigins?: boolean | undefined;
+  /**
+   * What verifies signatures; `auto` unless told. A server that lives long is
+   * better off with `node`: it has `node:crypto` loaded anyway.
+   */
+  readonly backend?: VerificationBackend | undefined;
+}
+
+/** An issuer whose documents are in order. */
+export interface LoadedIssuer {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Its metadata. */
+  readonly metadata: SigMetadata;
+  /** The keys that may sign its events. */
+  readonly keys: KeyResolver;
+  /** What was odd. */
+  readonly warnings: readonly Warning[];
+  /** Opens the feed; `warnings` are about how it is served. */
+  openFeed(conditions?: FetchConditions): Promise<{
+    readonly document: OpenedDocument;
+    readonly warnings: readonly Warning[];
+  }>;
+}
+
+/**
+ * Gets and judges metadata, key set and DID document. Metadata comes first and
+ * alone: before anything else is asked for, it must name the issuer that its
+ * origin proves, or a host could speak for another.
+ *
+ * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
+ * `invalid_did_document`, the codes of `createKeyResolver`,
+ * `duplicate_json_member`, and what getting the bytes can run into.
+ */
+export async function loadIssuer(
+  location: IssuerLocation,
+  options: LoadIssuerOptions = {},
+): Promise<LoadedIssuer> {
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const load = new Loading(location.reader);
+  const metadata = validateMetadata(
+    await load.json("metadata", location.metadataRef, limits.maxMetadataBytes),
+  );
+  checkIssuer(metadata, location.expectedIssuer);
+  if (location.reader.kind === "https" && !options.allowOtherOrigins) {
+    checkSameOrigin(metadata, location.metadataRef);
+  }
+  // The origin was checked to be the issuer's; local readers use the path only.
+  const base = location.reader.kind === "https"
+    ? location.metadataRef
+    : metadata.events_uri;
+  const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
+  const [jwks, didDocument] = await both(
+    load.json("jwks", metadata.jwks_uri, limits.maxJwksBytes),
+    load.didDocument(didRef, limits.maxDidDocumentBytes),
+  );
+  const authorized = didDocument === undefined
+    ? undefined
+    : readDidDocument(didDocument, metadata.issuer);
+  return {
+    issuer: metadata.issuer,
+    metadata,
+    keys: await createKeyResolver(jwks, {
+      authorized,
+      limits,
+      ...(options.backend === undefined ? {} : { backend: options.backend }),
+    }),
+    warnings: load.warnings,
+    async openFeed(conditions) {
+      const feed = new Loading(location.reader);
+      const document = await feed.open(
+        "feed",
+        metadata.events_uri,
+        limits.maxFeedBytes,
+        conditions,
+      );
+      return { document, warnings: feed.warnings };
+    },
+  };
+}
+
+/**
+ * Waits for both, whatever becomes of one: nothing is left running, and of two
+ * failures always the first is told.
+ */
+async function both<A, B>(
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<readonly [A, B]> {
+  await Promise.allSettled([first, second]);
+  return [await first, await second];
+}
+
+function checkIssuer(
+  metadata: SigMetadata,
+  expected: string | undefined,
+): void {
+  if (expected === undefined || metadata.issuer === expected) return;
+  throw new SigError(
+    "issuer_mismatch",
+    "Cannot trust metadata: its issuer is not the one that its origin proves",
+    {
+      context: {
+        pointer: "/issuer",
+        expected,
+        hint: "An issuer publishes under its own host only.",
+      },
+    },
+  );
+}
+
+/** Else one host could make a reader fetch from, and trust, any other. */
+function checkSameOrigin(metadata: SigMetadata, metadataRef: string): void {
+  const { origin } = new URL(metadataRef);
+  for (const name of ["jwks_uri", "events_uri"] as const) {
+    if (new URL(metadata[name]).origin === origin) continue;
+    throw new SigError(
+      "invalid_metadata",
+      `Cannot trust metadata: ${name} must be on the origin of sig.json`,
+      { context: { pointer: `/${name}`, expected: origin } },
+    );
+  }
+}
+
+/** Gets documents as strict JSON and collects warnings on the way. */
+class Loading {
+  readonly warnings: Warning[] = [];
+  readonly #reader: DocumentReader;
+
+  constructor(reader: DocumentReader) {
+    this.#reader = reader;
+  }
+
+  async open(
+    name: DocumentName,
+    ref: string,
+    maxBytes: number,
+    conditions?: FetchConditions,
+  ): Promise<OpenedDocument> {
+    const document = await this.#reader.open(ref, {
+      name,
+      maxBytes,
+      conditions,
+    });
+    const warning = checkMediaType(name, document.mediaType);
+    if (warning) this.warnings.push(warning);
+    return document;
+  }
+
+  async json(
+    name: Exclude<DocumentName, "feed">,
+    ref: string,
+    maxBytes: number,
+  ): Promise<unknown> {
+    const document = await this.open(name, ref, maxBytes);
+    const bytes = await readAll(document, maxBytes);
+    return parseDocument(name, bytes);
+  }
+
+  /** Undefined when the issuer has none; any other failure is an error. */
+  async didDocument(ref: string, maxBytes: number): Promise<unknown> {
+    try {
+      return await this.json("did_document", ref, maxBytes);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      this.warnings.push({
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      });
+      return undefined;
+    }
+  }
+}
+
+const FAULT_OF = Object.freeze(
+  {
+    metadata: ["invalid_metadata", "sig.json"],
+    jwks: ["invalid_key", "jwks.json"],
+    did_document: ["invalid_did_document", "did.json"],
+  } as const,
+);
+
+function parseDocument(
+  name: Exclude<DocumentName, "feed">,
+  bytes: Uint8Array,
+): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const [code, file] = FAULT_OF[name];
+    const place = error.pointer === "" ? "" : `${error.pointer} `;
+    throw new SigError(
+      error.fault === "duplicate" ? "duplicate_json_member" : code,
+      `Cannot read ${file}: ${place}${error.message}`,
+      { context: { document: file, pointer: error.pointer } },
+    );
+  }
+}

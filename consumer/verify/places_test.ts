@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { Places } from "./places.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+
+/** Lets everything go on that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+Deno.test("first come, first served, so many at a time", async () => {
+  const places = new Places({
+    maxWorking: 2,
+    maxWaiting: 10,
+    maxWaitMs: 60_000,
+  });
+  const entered: number[] = [];
+  const all = [1, 2, 3, 4].map(async (who) => {
+    await places.enter();
+    entered.push(who);
+  });
+  await settle();
+  assertEquals(entered, [1, 2]);
+  places.leave();
+  await settle();
+  assertEquals(entered, [1, 2, 3]);
+  places.leave();
+  await Promise.all(all);
+  assertEquals(entered, [1, 2, 3, 4]);
+  places.leave();
+  places.leave();
+  await places.enter();
+});
+
+Deno.test("a line that is full or too slow is overloaded, and leaks no place", async () => {
+  const places = new Places({ maxWorking: 1, maxWaiting: 1, maxWaitMs: 10 });
+  await places.enter();
+  const tooSlow = expectSigError(
+    () => places.enter(),
+    "overloaded",
+    "Cannot read feed: too many large feeds",
+  );
+  const full = await expectSigError(
+    () => places.enter(),
+    "overloaded",
+    "Cannot read feed: too many large feeds",
+  );
+  assertEquals(full.context.retry_after_seconds, 1);
+  await tooSlow;
+  places.leave();
+  await places.enter();
+});

@@ -1,0 +1,51 @@
+/** All faults of what an issuer publishes (INTERFACES §3). @module */
+
+import { isFault } from "./fault.ts";
+import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import { type VerifyIssuerOptions, verifyLoaded } from "./verify_issuer.ts";
+import {
+  invalidReport,
+  MAX_REPORTED_FAULTS,
+  validReport,
+  type VerifyReport,
+} from "./verify_report.ts";
+
+/**
+ * Verifies everything that an issuer publishes and reports up to 100 faults.
+ *
+ * @throws {SigError} only for what could not be read or is over a limit of
+ * ours: then it is not known whether the feed is valid.
+ */
+export async function reportIssuer(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifyReport> {
+  const source = location.reader.kind;
+  let loaded: LoadedIssuer | undefined;
+  try {
+    loaded = await loadIssuer(location, options);
+    const verified = await verifyLoaded(
+      location,
+      loaded,
+      options,
+      { maxFaults: MAX_REPORTED_FAULTS, digest: true },
+    );
+    const { issuer, feed, warnings } = verified;
+    return feed.faults.length === 0 ? validReport(verified) : invalidReport({
+      faults: feed.faults,
+      issuer,
+      source,
+      verifiedEvents: feed.verifiedEvents,
+      warnings,
+    });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return invalidReport({
+      faults: [error],
+      issuer: loaded?.issuer,
+      source,
+      warnings: loaded?.warnings,
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  ERROR_CODES,
+  type FeedState,
+  isSigError,
+  type RelationshipState,
+  type Warning,
+} from "@sig/core";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { IssuerLocation } from "../read/reader.ts";
+import { policyOf, toInlineFeed } from "../../tests/kit/inline_vectors.ts";
+import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
+import type {
+  ExpectedInvalid,
+  ExpectedValid,
+} from "../../tests/kit/vector_format.ts";
+import { type FeedVector, readFeedVectors } from "../../tests/kit/vectors.ts";
+import { openInlineFeed, openSource } from "../read/open_source.ts";
+import { reportIssuer } from "./report_issuer.ts";
+import { verifyIssuer } from "./verify_issuer.ts";
+import type { ReportedFault } from "./verify_report.ts";
+
+const vectors = readFeedVectors();
+
+for (const vector of vectors) {
+  Deno.test(`feed ${vector.name}: ${vector.expected.description}`, async () => {
+    await using unpacked = await unpackedFeed(vector);
+    const { path } = unpacked;
+    await judge(vector, openSource({ kind: "directory", path }));
+    const inline = toInlineFeed(vector);
+    if (inline !== undefined) await judge(vector, openInlineFeed(inline));
+  });
+}
+
+Deno.test("every code and warning that files can give has a feed", () => {
+  const expected = vectors.map(({ expected }) => expected);
+  const codes = new Set(
+    expected.flatMap((each) => each.result === "invalid" ? [each.code] : []),
+  );
+  // The other code of its category is about logging in.
+  const invalid = Object.entries(ERROR_CODES).filter(([code, { category }]) =>
+    category === "invalid" && code !== "invalid_attestation"
+  ).map(([code]) => code);
+  assertEquals([...codes].sort(), [...invalid, "line_too_long"].sort());
+  const warnings = new Set(
+    expected.flatMap((each) => each.result === "valid" ? each.warnings : []),
+  );
+  // All but the two that are about servers and about what was seen before.
+  assertEquals([...warnings].sort(), [
+    "did_document_missing",
+    "effective_at_future",
+    "field_over_limit",
+    "issued_at_back",
+    "issued_at_future",
+    "revoke_without_upsert",
+    "revoked_again",
+    "subject_changed",
+    "subject_not_did",
+    "unknown_event_ignored",
+  ]);
+});
+
+Deno.test("almost every feed is also judged inline", () => {
+  const skipped = vectors.filter((vector) => toInlineFeed(vector) === undefined)
+    .map(({ name }) => name);
+  // What values can't say: malformed documents, other paths, bytes beside UTF-8.
+  assertEquals(skipped, [
+    "did-duplicate-member",
+    "did-not-json",
+    "jwks-duplicate-member",
+    "jwks-not-json",
+    "line-bad-utf-8",
+    "metadata-bom",
+    "metadata-duplicate-member",
+    "metadata-not-json",
+    "metadata-other-paths",
+  ]);
+});
+
+async function judge(vector: FeedVector, location: IssuerLocation) {
+  const { expected } = vector;
+  const options = { ...policyOf(vector), now: new Date(expected.now) };
+  const report = await reportIssuer(location, options);
+  assertEquals(report.source, location.reader.kind);
+  if (expected.result === "valid") {
+    const verified = await verifyIssuer(location, options);
+    assertEquals(verified.issuer, expected.issuer);
+    assertState(verified.state, expected);
+    assertWarnings(verified.warnings, expected);
+    assert(report.valid);
+    assertEquals(report.issuer, expected.issuer);
+    assertEquals(report.last_sequence, expected.last_sequence);
+    assertEquals(report.verified_events, expected.last_sequence);
+    assertWarnings(report.warnings, expected);
+    return;
+  }
+  const error = await verifyIssuer(location, options).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert(isSigError(error), `not a SigError: ${error}`);
+  assertMatch(error.message, /^Cannot [a-z]+ .+: .+/);
+  assertFault({ ...error.context, code: error.code }, expected);
+  assert(!report.valid);
+  assertFault(report.errors[0] ?? {}, expected);
+  assertEquals(report.errors[0]?.detail, error.message);
+}
+
+function assertState(state: FeedState, expected: ExpectedValid): void {
+  assertEquals(state.issuer, expected.issuer);
+  assertEquals(state.last_sequence, expected.last_sequence);
+  const wanted = new Map<string, RelationshipState>(
+    Object.entries(expected.by_relationship_id),
+  );
+  assertEquals(new Map(state.by_relationship_id), wanted);
+}
+
+function assertWarnings(
+  warnings: readonly Warning[],
+  expected: ExpectedValid,
+): void {
+  assertEquals(
+    warnings.map(({ code }) => code).sort(),
+    [...expected.warnings].sort(),
+  );
+}
+
+/** The code and the place; the kid where the case names one. */
+function assertFault(
+  found: Partial<Pick<ReportedFault, "code" | "line" | "sequence" | "kid">>,
+  expected: ExpectedInvalid,
+): void {
+  const { code, line, sequence, kid } = found;
+  assertEquals(
+    { code, line, sequence, kid: expected.kid && kid },
+    {
+      code: expected.code,
+      line: expected.line,
+      sequence: expected.sequence,
+      kid: expected.kid,
+    },
+  );
+}

@@ -1,0 +1,477 @@
+import { DEFAULT_LIMITS, isSigError, SigError } from "@sig/core";
+import { createKeyResolver, type VerificationBackend } from "@sig/jose";
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { policyOf } from "../../tests/kit/inline_vectors.ts";
+import { DOCUMENT_PATHS, readFeedVectors } from "../../tests/kit/vectors.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import {
+  DID,
+  feedOf,
+  importTestKeys,
+  lineOf,
+  makeLines,
+  NOW,
+  upsert,
+} from "../testdata/test_issuer.ts";
+import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
+import { verifyFeed } from "./verify_feed.ts";
+import { isFault } from "./fault.ts";
+
+const [key1, key2, stranger] = await importTestKeys();
+assert(key1 && key2 && stranger);
+const keys = await createKeyResolver({ keys: [key1.publicJwk] });
+const bothKeys = await createKeyResolver({
+  keys: [key1.publicJwk, key2.publicJwk],
+});
+
+function verify(
+  feed: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  options: Partial<VerifyFeedOptions> = {},
+): Promise<VerifiedFeed> {
+  return verifyFeed(feed instanceof Uint8Array ? [feed] : feed, {
+    issuer: DID,
+    keys,
+    publicOnly: true,
+    now: NOW,
+    ...options,
+  });
+}
+
+function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) {
+    yield bytes.subarray(at, at + size);
+  }
+}
+
+/** Code, line and sequence of each fault. */
+async function survey(
+  lines: readonly string[],
+  options: Partial<VerifyFeedOptions> = {},
+) {
+  const { faults } = await verify(feedOf(lines), {
+    maxFaults: 100,
+    ...options,
+  });
+  return faults.map(({ code, context: { line, sequence } }) => [
+    code,
+    line,
+    sequence,
+  ]);
+}
+
+Deno.test("a fault says its line, its sequence and its key", async () => {
+  const lines = [
+    await lineOf(upsert(1), key1),
+    await lineOf(upsert(3), key1),
+  ];
+  const error = await expectSigError(
+    () => verify(feedOf(lines)),
+    "sequence_gap",
+    "Cannot verify feed: sequence jumps from 1 to 3",
+  );
+  assertEquals(error.context, {
+    line: 2,
+    sequence: 3,
+    expected: 2,
+    kid: "orgsign-1",
+  });
+});
+
+Deno.test("the sequence is the claimed one, else the one expected there", async () => {
+  const first = await lineOf(upsert(1), key1);
+  const claimed = await lineOf(upsert(7), stranger);
+  const forged = await expectSigError(
+    () => verify(feedOf([first, claimed])),
+    "signature_invalid",
+    "Cannot verify feed: it is not a signature of key",
+  );
+  assertEquals(forged.context.sequence, 7);
+  const unreadable = await expectSigError(
+    () => verify(feedOf([first, "{}"])),
+    "invalid_envelope",
+    "Cannot verify feed: member protected is missing",
+  );
+  assertEquals(unreadable.context, {
+    line: 2,
+    sequence: 2,
+    pointer: "/protected",
+  });
+});
+
+Deno.test("a survey reports every fault once and goes on behind it", async () => {
+  const good = await makeLines(12, key1);
+  const lines = [
+    good[0]!,
+    "", // takes no sequence
+    good[1]!,
+    await lineOf(upsert(3), stranger), // takes one
+    good[3]!,
+    await lineOf(upsert(5, { event_id: "event-1" }), key1),
+    await lineOf(upsert(6, { issuer: "did:web:other.example" }), key1),
+    good[6]!,
+    good[6]!, // stands twice
+    good[7]!,
+    good[9]!, // 9 is missing
+    good[10]!,
+    "{}",
+    "not json",
+    good[11]!, // after two lines that may have been anything
+  ];
+  assertEquals(await survey(lines), [
+    ["invalid_line", 2, 2],
+    ["signature_invalid", 4, 3],
+    ["duplicate_event_id", 6, 5],
+    ["issuer_mismatch", 7, 6],
+    ["sequence_out_of_order", 9, 7],
+    ["sequence_gap", 11, 10],
+    ["invalid_envelope", 13, 12],
+    ["invalid_line", 14, 13],
+  ]);
+});
+
+Deno.test("a forged sequence does not lead a survey astray", async () => {
+  const good = await makeLines(4, key1);
+  const forged = await lineOf(upsert(2 ** 53 - 1), stranger);
+  assertEquals(await survey([good[0]!, forged, good[1]!, good[2]!, good[3]!]), [
+    ["signature_invalid", 2, 2 ** 53 - 1],
+  ]);
+});
+
+Deno.test("a survey sees an unfinished last line too", async () => {
+  const [first] = await makeLines(1, key1);
+  const bytes = new TextEncoder().encode(`${first}\n{}\n${first}`);
+  const { faults } = await verify(bytes, { maxFaults: 100 });
+  assertEquals(faults.map(({ code }) => code), [
+    "invalid_envelope",
+    "incomplete_line",
+  ]);
+});
+
+Deno.test("a survey ends at as many faults as were asked for", async () => {
+  const lines = Array.from({ length: 250 }, () => "{}");
+  assertEquals((await survey(lines)).length, 100);
+  assertEquals((await survey(lines, { maxFaults: 1 })).length, 1);
+});
+
+Deno.test("a survey that is complete reads no further", async () => {
+  let pulled = 0;
+  function* source(): Generator<Uint8Array> {
+    for (;;) {
+      pulled++;
+      yield feedOf(["{}", "{}"]);
+    }
+  }
+  const { faults } = await verify(source(), { maxFaults: 5 });
+  assertEquals([faults.length, pulled], [5, 3]);
+});
+
+Deno.test("chunks of every size give the same state and digest", async () => {
+  const feed = feedOf(await makeLines(3, key1));
+  const whole = await verify(feed, { digest: true });
+  assertEquals(whole.verifiedEvents, 3);
+  assertEquals(whole.bytes, feed.length);
+  const sizes = [1, 2, 3, 7, 64, 511, 512, 513, feed.length - 1, feed.length];
+  for (const size of sizes) {
+    const found = await verify(inChunks(feed, size), { digest: true });
+    assertEquals(found.sha256, whole.sha256);
+    assertEquals(found.state.last_sequence, 3);
+    assertEquals(
+      found.state.by_relationship_id,
+      whole.state.by_relationship_id,
+      `chunks of ${size}`,
+    );
+  }
+});
+
+Deno.test("chunks of every size give the same faults", async () => {
+  const lines = await makeLines(3, key1);
+  const feed = feedOf([lines[0]!, "", "x".repeat(900), lines[1]!]);
+  const cut = feed.subarray(0, feed.length - 10);
+  const options = {
+    maxFaults: 100,
+    limits: { ...DEFAULT_LIMITS, maxLineBytes: 800 },
+  };
+  const expected = "invalid_line 2, line_too_long 3, incomplete_line 4";
+  for (const size of [1, 2, 3, 100, 799, 800, 801, 5000]) {
+    const { faults } = await verify(inChunks(cut, size), options);
+    assertEquals(
+      faults.map(({ code, context }) => `${code} ${context.line}`).join(", "),
+      expected,
+      `chunks of ${size}`,
+    );
+  }
+});
+
+Deno.test("a feed that ends within a line is incomplete, wherever it ends", async () => {
+  const lines = await makeLines(2, key1);
+  const feed = feedOf(lines);
+  const second = lines[0]!.length + 1;
+  for (let end = 0; end <= feed.length; end += 1) {
+    const atLine = end === 0 || end === second || end === feed.length;
+    const outcome = await verify(feed.subarray(0, end)).then(
+      ({ state }) => state.last_sequence,
+      (error) => isSigError(error) && error.code,
+    );
+    const sequence = end === 0 ? 0 : end < feed.length ? 1 : 2;
+    assertEquals(outcome, atLine ? sequence : "incomplete_line", `at ${end}`);
+  }
+});
+
+Deno.test("the line limit holds at n, and not at n + 1", async () => {
+  const [line] = await makeLines(1, key1);
+  const feed = feedOf([line!]);
+  const n = line!.length;
+  for (const size of [1, 1000, feed.length]) {
+    for (const maxLineBytes of [n, n + 1]) {
+      const limits = { ...DEFAULT_LIMITS, maxLineBytes };
+      await verify(inChunks(feed, size), { limits });
+    }
+    const limits = { ...DEFAULT_LIMITS, maxLineBytes: n - 1 };
+    const error = await expectSigError(
+      () => verify(inChunks(feed, size), { limits }),
+      "line_too_long",
+      `Cannot verify feed: line 1 is longer than ${n - 1} bytes`,
+    );
+    assertEquals(error.context, { line: 1, sequence: 1, limit: n - 1 });
+  }
+});
+
+Deno.test("a line without an end is refused before the feed's limit", async () => {
+  let pulled = 0;
+  let closed = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        pulled++;
+        yield new Uint8Array(16 * 1024).fill(0x20);
+      }
+    } finally {
+      closed = true;
+    }
+  }
+  await expectSigError(
+    () => verify(endless()),
+    "line_too_long",
+    "Cannot verify feed: line 1 is longer than 65536 bytes",
+  );
+  assertEquals(pulled, 5);
+  assert(closed, "the source must be closed");
+});
+
+Deno.test("the feed limit holds at n, and not at n + 1", async () => {
+  const feed = feedOf(await makeLines(2, key1));
+  const limit = (maxFeedBytes: number) => ({
+    limits: { ...DEFAULT_LIMITS, maxFeedBytes },
+  });
+  await verify(feed, limit(feed.length));
+  for (const maxFaults of [undefined, 100]) {
+    const error = await expectSigError(
+      () => verify(feed, { ...limit(feed.length - 1), maxFaults }),
+      "feed_too_large",
+      `Cannot read feed: it is larger than ${feed.length - 1} bytes`,
+    );
+    assert(!isFault(error), "what is over our limit is no fault of the feed");
+  }
+});
+
+Deno.test("the event limit holds at n, and not at n + 1", async () => {
+  const feed = feedOf(await makeLines(3, key1));
+  const limit = (maxEvents: number) => ({
+    limits: { ...DEFAULT_LIMITS, maxEvents },
+  });
+  assertEquals((await verify(feed, limit(3))).verifiedEvents, 3);
+  for (const maxFaults of [undefined, 100]) {
+    const error = await expectSigError(
+      () => verify(feed, { ...limit(2), maxFaults }),
+      "too_many_events",
+      "it has more than 2 events",
+    );
+    assert(!isFault(error));
+  }
+});
+
+Deno.test("an unknown key makes the keys be asked for once more", async () => {
+  const lines = [
+    ...await makeLines(2, key1),
+    await lineOf(upsert(3), key2),
+    await lineOf(upsert(4), key2),
+  ];
+  let refreshes = 0;
+  const refreshKeys = () => {
+    refreshes++;
+    return Promise.resolve(bothKeys);
+  };
+  const found = await verify(feedOf(lines), { refreshKeys });
+  assertEquals(found.state.last_sequence, 4);
+  assertEquals(refreshes, 1);
+  assertEquals(found.keys, [
+    { kid: "orgsign-1", events: 2, first_sequence: 1, last_sequence: 2 },
+    { kid: "orgsign-2", events: 2, first_sequence: 3, last_sequence: 4 },
+  ]);
+});
+
+Deno.test("a key that is newly authorised is found that way, too", async () => {
+  const unauthorized = await createKeyResolver({ keys: [key1.publicJwk] }, {
+    authorized: new Map(),
+  });
+  const feed = feedOf(await makeLines(1, key1));
+  const refreshKeys = () => Promise.resolve(keys);
+  const found = await verify(feed, { keys: unauthorized, refreshKeys });
+  assertEquals(found.verifiedEvents, 1);
+});
+
+Deno.test("10,000 unknown keys make the keys be asked for once", async () => {
+  const { payload, signature } = JSON.parse(await lineOf(upsert(1), key1));
+  const lines = Array.from({ length: 10_000 }, (_, i) => {
+    const header = { alg: "EdDSA", kid: `kid-${i}`, typ: "sig-event+jws" };
+    const protectedHeader = btoa(JSON.stringify(header)).replace(/=+$/, "");
+    return JSON.stringify({ protected: protectedHeader, payload, signature });
+  });
+  let refreshes = 0;
+  const { faults } = await verify(feedOf(lines), {
+    maxFaults: 20_000,
+    refreshKeys: () => {
+      refreshes++;
+      return Promise.resolve(keys);
+    },
+  });
+  assertEquals(refreshes, 1);
+  assertEquals(faults.length, 10_000);
+  assert(faults.every(({ code }) => code === "key_not_found"));
+});
+
+Deno.test("when the keys can't be asked for, there is no verdict", async () => {
+  const feed = feedOf([await lineOf(upsert(1), key2)]);
+  const unreachable = new SigError("fetch_timeout", "Cannot fetch: too slow");
+  for (const maxFaults of [undefined, 100]) {
+    const error = await verify(feed, {
+      maxFaults,
+      refreshKeys: () => Promise.reject(unreachable),
+    }).then(() => undefined, (error) => error);
+    assertStrictEquals(error, unreachable);
+  }
+});
+
+Deno.test("after a fault the source is closed and not read on", async () => {
+  const [line] = await makeLines(1, key1);
+  let pulled = 0;
+  let closed = false;
+  function* source(): Generator<Uint8Array> {
+    try {
+      for (const text of [line!, "{}", line!, line!]) {
+        pulled++;
+        yield feedOf([text]);
+      }
+    } finally {
+      closed = true;
+    }
+  }
+  await expectSigError(
+    () => verify(source()),
+    "invalid_envelope",
+    "Cannot verify feed: member protected is missing",
+  );
+  assertEquals([pulled, closed], [2, true]);
+});
+
+Deno.test("each verified event is told once, in order", async () => {
+  const lines = [
+    ...await makeLines(2, key1),
+    await lineOf(upsert(3), stranger),
+    await lineOf(upsert(4), key2),
+  ];
+  const told: unknown[] = [];
+  await verify(feedOf(lines), {
+    keys: bothKeys,
+    maxFaults: 100,
+    onEvent: ({ event, kid, line }) => told.push([event.sequence, kid, line]),
+  });
+  assertEquals(told, [
+    [1, "orgsign-1", 1],
+    [2, "orgsign-1", 2],
+    [4, "orgsign-2", 4],
+  ]);
+});
+
+Deno.test("what the listener throws is no fault of the feed", async () => {
+  const feed = feedOf(await makeLines(2, key1));
+  const own = new SigError("invalid_field", "Cannot note event: no room");
+  for (const backend of ["web", "node"] as const) {
+    const resolver = await createKeyResolver(
+      { keys: [key1.publicJwk] },
+      { backend },
+    );
+    for (const maxFaults of [undefined, 100]) {
+      const error = await verify(feed, {
+        keys: resolver,
+        maxFaults,
+        onEvent: () => {
+          throw own;
+        },
+      }).catch((error: unknown) => error);
+      assertStrictEquals(error, own, backend);
+    }
+  }
+});
+
+/** Everything that a verification comes to, as a value to be compared. */
+async function outcome(
+  feed: Uint8Array,
+  jwks: unknown,
+  backend: VerificationBackend,
+  options: Partial<VerifyFeedOptions>,
+) {
+  const resolver = await createKeyResolver(jwks, { backend });
+  const found = await verify(feed, {
+    ...options,
+    keys: resolver,
+    maxFaults: 100,
+    digest: true,
+  });
+  const { faults, state, ...rest } = found;
+  return {
+    ...rest,
+    faults: faults.map(({ code, message, context }) => [
+      code,
+      message,
+      context,
+    ]),
+    state: [...state.by_relationship_id],
+  };
+}
+
+Deno.test("both verifiers of the platform give the same for every vector", async () => {
+  let compared = 0;
+  for (const vector of readFeedVectors()) {
+    const feed = vector.documents.get(DOCUMENT_PATHS.feed);
+    const text = vector.documents.get(DOCUMENT_PATHS.jwks);
+    if (feed === undefined || text === undefined) continue;
+    let jwks: unknown;
+    try {
+      jwks = JSON.parse(new TextDecoder().decode(text));
+      await createKeyResolver(jwks);
+    } catch {
+      continue; // a faulty key set: not what this is about
+    }
+    const options = { ...policyOf(vector), publicOnly: false };
+    assertEquals(
+      await outcome(feed, jwks, "web", options),
+      await outcome(feed, jwks, "node", options),
+      vector.name,
+    );
+    compared++;
+  }
+  assert(compared > 200, `${compared} feeds`);
+});
+
+Deno.test("a change from one verifier to the other goes unnoticed", async () => {
+  // `auto` begins with the one and goes over to the other after 256 lines.
+  const lines = await makeLines(300, key1);
+  lines[279] = await lineOf(upsert(280), stranger);
+  const jwks = { keys: [key1.publicJwk] };
+  const found = await outcome(feedOf(lines), jwks, "auto", {});
+  assertEquals(found.verifiedEvents, 299);
+  assertEquals(found.faults.map(([code]) => code), ["signature_invalid"]);
+  const web = await outcome(feedOf(lines), jwks, "web", {});
+  assertEquals(found, web);
+});

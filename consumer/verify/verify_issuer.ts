@@ -1,0 +1,106 @@
+/** An issuer's documents and feed, verified together. @module */
+
+import type { FeedState, SourceKind, Warning } from "@sig/core";
+import {
+  type LoadedIssuer,
+  loadIssuer,
+  type LoadIssuerOptions,
+} from "./load_issuer.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import type {
+  FeedPolicy,
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verified_feed.ts";
+import { verifyFeed } from "./verify_feed.ts";
+
+/** Options of {@linkcode verifyIssuer}. */
+export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
+  /** The clock. */
+  readonly now: Date;
+  /** Told of each verified event, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Told how many bytes were read, now and then; for progress bars. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Awaited now and then while a feed is verified; see `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
+}
+
+/** An issuer whose every document and event was verified. */
+export interface VerifiedIssuer {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Where the bytes came from. */
+  readonly source: SourceKind;
+  /** What the feed says. */
+  readonly state: FeedState;
+  /** The feed's figures. */
+  readonly feed: VerifiedFeed;
+  /** What was odd, in documents and feed. */
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Verifies everything that an issuer publishes, or throws at the first fault.
+ *
+ * @throws {SigError} as `loadIssuer` and `verifyFeed`.
+ */
+export async function verifyIssuer(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifiedIssuer> {
+  const loaded = await loadIssuer(location, options);
+  return await verifyLoaded(location, loaded, options);
+}
+
+/**
+ * The feed's part of {@linkcode verifyIssuer}.
+ *
+ * @param forReport Faults are then collected instead of thrown.
+ * @throws {SigError} as `verifyFeed`.
+ */
+export async function verifyLoaded(
+  location: IssuerLocation,
+  loaded: LoadedIssuer,
+  options: VerifyIssuerOptions,
+  forReport: Pick<VerifyFeedOptions, "maxFaults" | "digest"> = {},
+): Promise<VerifiedIssuer> {
+  const { document, warnings } = await loaded.openFeed();
+  try {
+    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
+      issuer: loaded.issuer,
+      keys: loaded.keys,
+      publicOnly: loaded.metadata.public_only,
+      now: options.now,
+      limits: options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      ...forReport,
+      onEvent: options.onEvent,
+      breathe: options.breathe,
+      refreshKeys: async () => (await loadIssuer(location, options)).keys,
+    });
+    return {
+      issuer: loaded.issuer,
+      source: location.reader.kind,
+      state: feed.state,
+      feed,
+      warnings: [...loaded.warnings, ...warnings, ...feed.warnings],
+    };
+  } finally {
+    await document.cancel();
+  }
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  onProgress: ((bytes: number) => void) | undefined,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of bytes) {
+    read += chunk.length;
+    onProgress?.(read);
+    yield chunk;
+  }
+}

@@ -1,0 +1,246 @@
+import { assert, assertEquals } from "@std/assert";
+import { encodeHex } from "@std/encoding/hex";
+import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
+import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
+import { openSource } from "../read/open_source.ts";
+import { parseSource } from "../read/source.ts";
+import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { startIssuerServer, status } from "../testdata/issuer_server.ts";
+import { createMemoryReader } from "../testdata/memory_reader.ts";
+import {
+  DID,
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  makeLines,
+  NOW,
+  PATHS,
+  upsert,
+} from "../testdata/test_issuer.ts";
+import { reportIssuer } from "./report_issuer.ts";
+import { verifyIssuer } from "./verify_issuer.ts";
+
+const [key1, key2, stranger] = await importTestKeys();
+assert(key1 && key2 && stranger);
+
+Deno.test("the report on a valid feed has exactly the members of /v1/verify", async () => {
+  const vector = readFeedVector("key-rotation");
+  await using unpacked = await unpackedFeed(vector);
+  const location = openSource({ kind: "directory", path: unpacked.path });
+  const feed = vector.documents.get(DOCUMENT_PATHS.feed);
+  const hash = await crypto.subtle.digest("SHA-256", feed!);
+  assertEquals(await reportIssuer(location, { now: NOW }), {
+    valid: true,
+    issuer: DID,
+    source: "local",
+    verified_events: 3,
+    last_sequence: 3,
+    feed_sha256: encodeHex(hash),
+    keys: [
+      { kid: "orgsign-1", events: 1, first_sequence: 1, last_sequence: 1 },
+      { kid: "orgsign-2", events: 2, first_sequence: 2, last_sequence: 3 },
+    ],
+    warnings: [],
+  });
+});
+
+Deno.test("the report on an invalid feed lists its faults in order", async () => {
+  const lines = [
+    ...await makeLines(1, key1),
+    await lineOf(upsert(2), stranger),
+    "{}",
+    await lineOf(upsert(4, { roles: "deploy" }), key1),
+  ];
+  const documents = makeDocuments({ keys: [key1], lines });
+  const location = {
+    reader: createMemoryReader(documents),
+    metadataRef: PATHS.metadata,
+  };
+  const report = await reportIssuer(location, { now: NOW });
+  assert(!report.valid);
+  const { errors, ...rest } = report;
+  assertEquals(rest, {
+    valid: false,
+    issuer: DID,
+    source: "local",
+    verified_events: 1,
+    warnings: [],
+  });
+  assertEquals(errors, [
+    {
+      code: "signature_invalid",
+      detail: "Cannot verify feed: it is not a signature of key " +
+        '"orgsign-1" over these bytes',
+      sequence: 2,
+      line: 2,
+      kid: "orgsign-1",
+    },
+    {
+      code: "invalid_envelope",
+      detail: "Cannot verify feed: member protected is missing",
+      sequence: 3,
+      line: 3,
+      pointer: "/protected",
+    },
+    {
+      code: "invalid_field",
+      detail: "Cannot verify feed: /roles must be an array of strings",
+      sequence: 4,
+      line: 4,
+      kid: "orgsign-1",
+      pointer: "/roles",
+    },
+  ]);
+});
+
+Deno.test("a fault of the documents is reported, without an issuer", async () => {
+  for (
+    const [name, code, issuer] of [
+      ["metadata-not-json", "invalid_metadata", null],
+      ["jwks-duplicate-kid", "duplicate_kid", null],
+      ["did-other-id", "invalid_did_document", null],
+      ["sequence-gap", "sequence_gap", DID],
+    ] as const
+  ) {
+    await using unpacked = await unpackedFeed(name);
+    const location = openSource({ kind: "directory", path: unpacked.path });
+    const report = await reportIssuer(location, { now: NOW });
+    assert(!report.valid);
+    assertEquals([report.errors[0]?.code, report.issuer], [code, issuer], name);
+  }
+});
+
+Deno.test("what can't be read is thrown, never reported as invalid", async () => {
+  const location = openSource({ kind: "directory", path: "./no-such-issuer" });
+  for (const read of [reportIssuer, verifyIssuer]) {
+    await expectSigError(
+      () => read(location, { now: NOW }),
+      "source_not_found",
+      "there is no such file",
+    );
+  }
+});
+
+Deno.test("a key that was added while the feed was on its way is found", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const event = (n: number) => upsert(n, { issuer: did });
+  const lines = [await lineOf(event(1), key1), await lineOf(event(2), key2)];
+  const before = makeDocuments({ did, origin, keys: [key1], lines });
+  const after = makeDocuments({ did, origin, keys: [key1, key2], lines });
+  for (const [path, text] of before) server.documents.set(path, text);
+  server.documents.set(PATHS.feed, () => {
+    for (const [path, text] of after) {
+      if (path !== PATHS.feed) server.documents.set(path, text);
+    }
+    return new Response(after.get(PATHS.feed), {
+      headers: { "content-type": "application/x-ndjson" },
+    });
+  });
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const { feed } = await verifyIssuer(location, { now: NOW });
+  assertEquals(feed.keys.map(({ kid }) => kid), ["orgsign-1", "orgsign-2"]);
+  const asked = (path: string) =>
+    server.requests.filter((each) => each === path).length;
+  assertEquals([asked(PATHS.jwks), asked(PATHS.feed)], [2, 1]);
+});
+
+Deno.test("unknown keys make the documents be fetched twice, not once a line", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const lines = await makeLines(150, key2, { issuer: did });
+  for (
+    const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
+  ) {
+    server.documents.set(path, text);
+  }
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const report = await reportIssuer(location, { now: NOW });
+  assert(!report.valid);
+  assertEquals(report.errors.length, 100);
+  assertEquals(server.requests.toSorted(), [
+    PATHS.did,
+    PATHS.did,
+    PATHS.jwks,
+    PATHS.jwks,
+    PATHS.metadata,
+    PATHS.metadata,
+    PATHS.feed,
+  ]);
+});
+
+Deno.test("keys that can't be fetched again leave the question open", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const lines = await makeLines(1, key2, { issuer: did });
+  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  for (const [path, text] of documents) server.documents.set(path, text);
+  server.documents.set(PATHS.feed, () => {
+    server.documents.set(PATHS.jwks, status(503));
+    return new Response(documents.get(PATHS.feed));
+  });
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  await expectSigError(
+    () => reportIssuer(location, { now: NOW }),
+    "fetch_status",
+    "the server answered with status 503",
+  );
+});
+
+Deno.test("warnings of documents, transport and feed come together", async () => {
+  await using server = startIssuerServer();
+  const { did, origin } = server;
+  const event = upsert(1, { issuer: did, subject: "alice" });
+  const lines = [await lineOf(event, key1)];
+  const documents = makeDocuments({ did, origin, keys: [key1], lines });
+  documents.delete(PATHS.did);
+  for (const [path, text] of documents) server.documents.set(path, text);
+  server.documents.set(
+    PATHS.feed,
+    () =>
+      new Response(documents.get(PATHS.feed), {
+        headers: { "content-type": "text/plain" },
+      }),
+  );
+  const policy = { allowPrivate: true };
+  const location = openSource(parseSource(did, policy), policy);
+  const { warnings } = await verifyIssuer(location, { now: NOW });
+  assertEquals(
+    warnings,
+    [
+      {
+        code: "did_document_missing",
+        detail: "there is no did.json: keys are taken from jwks.json alone",
+      },
+      {
+        code: "media_type_unexpected",
+        detail: 'the feed is served as "text/plain" ' +
+          "(expected application/x-ndjson)",
+      },
+      {
+        code: "subject_not_did",
+        detail: "subject is not a DID",
+        sequence: 1,
+        line: 1,
+      },
+    ] as typeof warnings,
+  );
+});
+
+Deno.test("progress counts the bytes of the feed", async () => {
+  const lines = await makeLines(2, key1);
+  const documents = makeDocuments({ keys: [key1], lines });
+  const location = {
+    reader: createMemoryReader(documents),
+    metadataRef: PATHS.metadata,
+  };
+  const told: number[] = [];
+  await verifyIssuer(location, {
+    now: NOW,
+    onProgress: (bytes) => told.push(bytes),
+  });
+  assertEquals(told, [documents.get(PATHS.feed)!.length]);
+});

@@ -1,0 +1,378 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { check, type CheckResult, type Question } from "./check.ts";
+import { replay } from "../replay/replay.ts";
+import type { SigEvent } from "../event/types.ts";
+import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
+import { ALICE, day, ISSUER, revoke, upsert } from "../testdata/events.ts";
+
+const NOW = new Date(day(15));
+
+function ask(
+  events: readonly SigEvent[],
+  question: Partial<Question> = {},
+): CheckResult {
+  return check(replay(events, { issuer: ISSUER }).state, {
+    subject: ALICE,
+    require: ["role=deploy"],
+    now: NOW,
+    ...question,
+  });
+}
+
+const upAt = (
+  sequence: number,
+  relationship_id: string,
+  changes: object = {},
+) => upsert(sequence, { relationship_id, ...changes });
+const role = (value: string) => ({ key: "role", value } as const);
+
+Deno.test("allow: the answer in full", () => {
+  assertEquals(
+    ask([upsert(1)], {
+      require: ["relationship=employee", { role: "deploy" }],
+    }),
+    {
+      decision: "allow",
+      subject: ALICE,
+      requirements: [
+        { key: "relationship", value: "employee" },
+        { key: "role", value: "deploy" },
+      ],
+      matched_relationship_id: "r1",
+      last_sequence: 1,
+      issuer: ISSUER,
+      reasons: [],
+      evaluated_at: day(15),
+      at: null,
+      as_of: null,
+      not_after: null,
+    },
+  );
+});
+
+Deno.test("deny: the answer in full", () => {
+  const events = [upsert(1), revoke(2), upAt(3, "r2", { roles: [] })];
+  assertEquals(ask(events, { at: day(3), asOf: "3" }), {
+    decision: "deny",
+    subject: ALICE,
+    requirements: [role("deploy")],
+    matched_relationship_id: null,
+    last_sequence: 3,
+    issuer: ISSUER,
+    reasons: [{ code: "revoked", relationship_id: "r1", sequence: 2 }],
+    evaluated_at: day(15),
+    at: day(3),
+    as_of: 3,
+    not_after: null,
+  });
+});
+
+Deno.test("subjects are compared as strings", () => {
+  const subjects = [
+    "did:web:Alice.example",
+    "did:web:alice.example ",
+    "did:web:alice",
+    "alice",
+    "__proto__",
+  ];
+  for (const subject of subjects) {
+    assertEquals(
+      ask([upsert(1)], { subject }).reasons,
+      [{ code: "no_relationship" }],
+      subject,
+    );
+  }
+  const named = upsert(1, { subject: "constructor" });
+  assertEquals(ask([named], { subject: "constructor" }).decision, "allow");
+});
+
+Deno.test("no relationship of the subject at all is no_relationship", () => {
+  const none = [{ code: "no_relationship" as const }];
+  assertEquals(ask([]).reasons, none);
+  assertEquals(
+    ask([upsert(1, { subject: "did:web:bob.example" })]).reasons,
+    none,
+  );
+  const moved = [upsert(1), upsert(2, { subject: "did:web:bob.example" })];
+  assertEquals(ask(moved).reasons, none);
+  assertEquals(ask(moved, { at: day(1) }).decision, "allow");
+});
+
+Deno.test("a requirement that nothing meets is …_missing", () => {
+  const table = [
+    ["relationship=founder", "relationship_type_missing"],
+    ["role=admin", "role_missing"],
+    ["relationship_id=r9", "relationship_id_missing"],
+  ] as const;
+  for (const [text, code] of table) {
+    const { reasons, requirements } = ask([upsert(1)], { require: [text] });
+    assertEquals(reasons, [{ code, requirement: requirements[0]! }]);
+  }
+  const all = ask([upsert(1)], { require: table.map(([text]) => text) });
+  assertEquals(
+    all.reasons.map(({ code }) => code as string),
+    table.map(([, code]) => code),
+  );
+  // The one that is met is not among the reasons.
+  const one = ask([upsert(1)], { require: ["role=deploy", "role=admin"] });
+  assertEquals(one.reasons, [
+    { code: "role_missing", requirement: role("admin") },
+  ]);
+});
+
+Deno.test("what meets everything but is not effective gives its status", () => {
+  const table: readonly (readonly [readonly SigEvent[], string, number])[] = [
+    [[upsert(1), revoke(2)], "revoked", 2],
+    [[upsert(1, { valid_until: day(15) })], "expired", 1],
+    [[upsert(1, { valid_from: day(16) })], "not_yet_valid", 1],
+  ];
+  for (const [events, code, sequence] of table) {
+    assertEquals(
+      ask(events).reasons as unknown,
+      [{ code, relationship_id: "r1", sequence }],
+    );
+  }
+});
+
+Deno.test("each one that meets everything gives its status", () => {
+  const events = [
+    upAt(1, "a", { valid_until: day(2) }),
+    upAt(2, "b", { valid_from: day(20) }),
+    upAt(3, "c"),
+    revoke(4, { relationship_id: "c" }),
+    upAt(5, "d", { roles: ["other"] }),
+  ];
+  assertEquals(ask(events).reasons, [
+    { code: "expired", relationship_id: "a", sequence: 1 },
+    { code: "not_yet_valid", relationship_id: "b", sequence: 2 },
+    { code: "revoked", relationship_id: "c", sequence: 4 },
+  ]);
+});
+
+Deno.test("otherwise each requirement that no effective one meets is named", () => {
+  const events = [
+    upAt(1, "a", { roles: ["admin"] }),
+    revoke(2, { relationship_id: "a" }),
+    upAt(3, "b", { roles: ["deploy"] }),
+  ];
+  const require = ["role=deploy", "role=admin", "role=audit"];
+  assertEquals(ask(events, { require }).reasons, [
+    {
+      code: "revoked",
+      relationship_id: "a",
+      sequence: 2,
+      requirement: role("admin"),
+    },
+    { code: "role_missing", requirement: role("audit") },
+  ]);
+});
+
+Deno.test("of several that would meet a requirement the last one is named", () => {
+  const events = [
+    upAt(1, "a", { roles: ["admin"], valid_until: day(2) }),
+    upAt(2, "b", { roles: ["admin"], valid_from: day(20) }),
+  ];
+  const { reasons } = ask(events, { require: ["role=admin", "role=deploy"] });
+  assertEquals(reasons, [
+    {
+      code: "not_yet_valid",
+      relationship_id: "b",
+      sequence: 2,
+      requirement: role("admin"),
+    },
+    { code: "role_missing", requirement: role("deploy") },
+  ]);
+});
+
+Deno.test("one relationship must meet every requirement: requirements_split", () => {
+  const events = [
+    upAt(1, "a", { roles: ["deploy"], relationship_type: "contractor" }),
+    upAt(2, "b", { roles: ["audit"], relationship_type: "employee" }),
+  ];
+  const split = ask(events, {
+    require: ["relationship=employee", "role=deploy"],
+  });
+  assertEquals(
+    [split.decision, split.reasons, split.matched_relationship_id],
+    ["deny", [{ code: "requirements_split" }], null],
+  );
+  assertEquals(
+    ask(events, { require: ["relationship=employee", "role=audit"] })
+      .matched_relationship_id,
+    "b",
+  );
+});
+
+Deno.test("of several matches the one with the highest last_sequence is named", () => {
+  const events = [upAt(1, "a"), upAt(2, "b"), upAt(3, "c", { roles: [] })];
+  const later = [...events, upAt(4, "a")];
+  assertEquals(ask(events).matched_relationship_id, "b");
+  assertEquals(ask(later).matched_relationship_id, "a");
+  // last_sequence of the answer is the feed's.
+  assertEquals(ask(events).last_sequence, 3);
+});
+
+Deno.test("a revoke counts at once, whatever its effective_at", () => {
+  const events = [upsert(1), revoke(2, { effective_at: day(30) })];
+  assertEquals(ask(events).decision, "deny");
+  assertEquals(ask([...events, upsert(3)]).decision, "allow");
+});
+
+Deno.test("at: what was true then", () => {
+  const events = [
+    upsert(1, { issued_at: day(5) }),
+    revoke(2, { issued_at: day(10), effective_at: day(8) }),
+  ];
+  const decide = (at: string) => ask(events, { at }).decision;
+  assertEquals(
+    [
+      day(4),
+      day(5),
+      day(7, "T23:59:59.999999999Z"),
+      day(8),
+      day(10),
+    ].map(decide),
+    ["deny", "allow", "allow", "deny", "deny"],
+  );
+  assertEquals(ask(events, { at: day(4) }).reasons, [
+    { code: "not_yet_valid", relationship_id: "r1", sequence: 1 },
+  ]);
+});
+
+Deno.test("as_of: what was known then", () => {
+  const events = [
+    upsert(1, { issued_at: day(5), valid_until: day(6) }),
+    upsert(2, { issued_at: day(7) }),
+    revoke(3, { issued_at: day(10), effective_at: day(5) }),
+  ];
+  const answer = (asOf: number | string) => {
+    const { decision, last_sequence, as_of } = ask(events, { asOf });
+    return [decision, last_sequence, as_of];
+  };
+  // At its own issued_at, not now: by now it has expired.
+  assertEquals(answer(1), ["allow", 1, 1]);
+  assertEquals(answer("2"), ["allow", 2, 2]);
+  assertEquals(answer(3), ["deny", 3, 3]);
+  assertEquals(answer(day(9)), ["allow", 2, day(9)]);
+  assertEquals(answer(day(6)), ["deny", 1, day(6)]);
+  assertEquals(answer(day(4)), ["deny", 0, day(4)]);
+  assertEquals(ask(events, { asOf: day(4) }).reasons, [
+    { code: "no_relationship" },
+  ]);
+});
+
+Deno.test("at with as_of: what was true then by what was known then", () => {
+  const events = [
+    upsert(1, { issued_at: day(5) }),
+    revoke(2, { issued_at: day(10), effective_at: day(6) }),
+  ];
+  assertEquals(ask(events, { at: day(7), asOf: 1 }).decision, "allow");
+  assertEquals(ask(events, { at: day(7), asOf: 2 }).decision, "deny");
+});
+
+Deno.test("not_after: an allow ends with its relationship", () => {
+  assertEquals(ask([upsert(1)]).not_after, null);
+  const until = day(20, "T00:00:00.5Z");
+  assertEquals(ask([upsert(1, { valid_until: until })]).not_after, until);
+});
+
+Deno.test("not_after: a deny ends where the first that meets everything begins", () => {
+  const events = [
+    upAt(1, "a", { valid_from: day(22, "T00:00:00.09Z") }),
+    upAt(2, "b", { valid_from: day(22, "T00:00:00.1Z") }),
+    upAt(3, "c", { valid_from: day(16), roles: ["other"] }),
+    upAt(4, "d", { valid_from: day(16), relationship_type: "other" }),
+    revoke(5, { relationship_id: "d" }),
+  ];
+  assertEquals(ask(events).not_after, day(22, "T00:00:00.09Z"));
+  assertEquals(
+    ask(
+      events.slice(2)
+        .map((event, i) => ({ ...event, sequence: i + 1 })),
+    ).not_after,
+    null,
+  );
+  assertEquals(ask([upsert(1), revoke(2)]).not_after, null);
+  assertEquals(ask([upsert(1, { valid_until: day(2) })]).not_after, null);
+});
+
+Deno.test("not_after: an answer about the past does not change by itself", () => {
+  const events = [upsert(1, { valid_until: day(20) })];
+  assertEquals(ask(events, { at: day(2) }).not_after, null);
+  assertEquals(ask(events, { asOf: 1 }).not_after, null);
+});
+
+Deno.test("explain shows how each relationship was judged", () => {
+  const events = [
+    upsert(1, { valid_until: day(10) }),
+    upAt(2, "r2", { roles: ["audit"] }),
+    upAt(3, "r3", { subject: "did:web:bob.example" }),
+  ];
+  const { explain } = ask(events, { explain: true });
+  assertEquals(explain, {
+    judged_at: day(15),
+    tense: "now",
+    events: 3,
+    relationships: [
+      {
+        relationship_id: "r1",
+        relationship_type: "employee",
+        roles: ["deploy"],
+        valid_from: null,
+        valid_until: day(10),
+        effective_status: "expired",
+        last_sequence: 1,
+        requirements: [{ key: "role", value: "deploy", met: true }],
+      },
+      {
+        relationship_id: "r2",
+        relationship_type: "employee",
+        roles: ["audit"],
+        valid_from: null,
+        valid_until: null,
+        effective_status: "active",
+        last_sequence: 2,
+        requirements: [{ key: "role", value: "deploy", met: false }],
+      },
+    ],
+  });
+  const then = ask(events, { explain: true, at: day(5) }).explain;
+  assertEquals([then?.tense, then?.judged_at], ["then", day(5)]);
+  assertEquals("explain" in ask(events), false);
+});
+
+Deno.test("a question without requirements is an error, never an allow", () => {
+  const error = assertSigError(
+    () => ask([upsert(1)], { require: [] }),
+    "requirements_empty",
+    "Cannot check: at least one requirement is needed",
+  );
+  assertEquals(
+    error.context.hint,
+    "For example: relationship=employee, role=deploy.",
+  );
+});
+
+Deno.test("what can't be asked is an error, never a deny", () => {
+  const events = [upsert(1)];
+  const table: readonly (readonly [Partial<Question>, string])[] = [
+    [{ subject: "" }, "invalid_identifier"],
+    [{ require: ["admin"] }, "invalid_requirement"],
+    [{ require: ["role=deploy", "role="] }, "invalid_requirement"],
+    [{ at: "now" }, "invalid_request"],
+    [{ asOf: "now" }, "invalid_request"],
+    [{ asOf: 0 }, "invalid_request"],
+    [{ asOf: 2 }, "consistency_unavailable"],
+  ];
+  for (const [question, code] of table) {
+    assertEquals(
+      catchSigError(() => ask(events, question)).code as string,
+      code,
+    );
+  }
+  assertThrows(
+    () => ask(events, { now: new Date(NaN) }),
+    RangeError,
+    "Cannot use date: it is invalid",
+  );
+});

@@ -1,0 +1,115 @@
+import { assertEquals } from "@std/assert";
+import { isDigits, resolveMoment, type TimeQuestion } from "./moment.ts";
+import { Replay, replay } from "../replay/replay.ts";
+import { parseTimestamp } from "../text/timestamp.ts";
+import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
+import { day, upsert } from "../testdata/events.ts";
+
+const { state } = replay([upsert(1), upsert(2), upsert(3)]);
+const now = new Date("2026-06-01T00:00:00.250Z");
+const instant = (text: string) => parseTimestamp(text)!;
+const resolve = (time: Omit<TimeQuestion, "now">) =>
+  resolveMoment(state, { ...time, now });
+
+Deno.test("without at and as_of the clock is meant, and the whole feed", () => {
+  assertEquals(resolve({}), {
+    instant: instant("2026-06-01T00:00:00.25Z"),
+    tense: "now",
+    events: 3,
+  });
+});
+
+Deno.test("at asks what was true then, by the whole feed", () => {
+  assertEquals(resolve({ at: day(2) }), {
+    instant: instant(day(2)),
+    tense: "then",
+    events: 3,
+  });
+});
+
+Deno.test("as_of a sequence is judged at that event's issued_at", () => {
+  for (const asOf of [2, "2", "002"]) {
+    assertEquals(resolve({ asOf }), {
+      instant: instant(day(2)),
+      tense: "now",
+      events: 2,
+    });
+  }
+});
+
+Deno.test("as_of an instant is the prefix known then, judged then", () => {
+  const asOf = day(2, "T12:00:00.000000001Z");
+  assertEquals(resolve({ asOf }), {
+    instant: instant(asOf),
+    tense: "now",
+    events: 2,
+  });
+  assertEquals(resolve({ asOf: "2025-01-01T00:00:00Z" }).events, 0);
+});
+
+Deno.test("at with as_of: what was true then, by what was known then", () => {
+  assertEquals(resolve({ at: day(1), asOf: 2 }), {
+    instant: instant(day(1)),
+    tense: "then",
+    events: 2,
+  });
+});
+
+Deno.test("a sequence beyond the feed can't be answered", () => {
+  for (const asOf of [4, "4", 2 ** 53 - 1]) {
+    const error = assertSigError(
+      () => resolve({ asOf }),
+      "consistency_unavailable",
+      `Cannot judge as of sequence ${asOf}: the feed ends at 3`,
+    );
+    assertEquals(error.context.last_sequence, 3);
+  }
+  const empty = replay([]).state;
+  assertEquals(
+    catchSigError(() => resolveMoment(empty, { asOf: 1, now })).code,
+    "consistency_unavailable",
+  );
+});
+
+Deno.test("what is neither a sequence nor a timestamp is refused", () => {
+  for (const asOf of [0, "0", -1, 1.5, NaN, 2 ** 53, "9".repeat(400)]) {
+    assertSigError(
+      () => resolve({ asOf }),
+      "invalid_request",
+      "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
+    );
+  }
+  for (const asOf of ["", "+1", "1.0", "-1", "yesterday", "2026-01-01"]) {
+    assertSigError(
+      () => resolve({ asOf }),
+      "invalid_request",
+      `Cannot judge as_of "${asOf}": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
+    );
+  }
+  const error = assertSigError(
+    () => resolve({ at: "1" }),
+    "invalid_request",
+    'Cannot judge at "1": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
+  );
+  assertEquals(error.context.pointer, "/at");
+});
+
+Deno.test("a state keeps its end when its replay goes on", () => {
+  const run = new Replay();
+  run.apply(upsert(1));
+  const early = run.state();
+  run.apply(upsert(2));
+  assertEquals(resolveMoment(early, { asOf: day(9), now }).events, 1);
+});
+
+Deno.test("digits are ASCII digits only", () => {
+  assertEquals(["7", "007", "", "-7", "7 ", "٧", "1e3"].map(isDigits), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,103 @@
+/** What a question requires of a relationship (PROTOCOL §5). @module */
+
+import { SigError } from "../errors/error.ts";
+import { isObject } from "../event/fields.ts";
+import { quote } from "../text/quote.ts";
+import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
+
+/** A kind of requirement. */
+export type RequirementKey = "relationship" | "role" | "relationship_id";
+
+/** Every kind of requirement. */
+export const REQUIREMENT_KEYS: readonly RequirementKey[] = Object.freeze([
+  "relationship",
+  "role",
+  "relationship_id",
+]);
+
+/** One thing that a relationship must meet. */
+export interface Requirement {
+  /** Which member. */
+  readonly key: RequirementKey;
+  /** What it must be, compared exactly. */
+  readonly value: string;
+}
+
+/**
+ * Reads a requirement: `key=value`, or an object with exactly one member.
+ *
+ * @example
+ * ```ts
+ * import { parseRequirement } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const expected = { key: "role", value: "deploy" } as const;
+ * assertEquals(parseRequirement("role=deploy"), expected);
+ * assertEquals(parseRequirement({ role: "deploy" }), expected);
+ * ```
+ *
+ * @throws {SigError} `invalid_requirement` for an unknown key, an empty value,
+ * or a relationship type that v0.1 does not have: a question that can't be
+ * answered with yes is a mistake, not a deny.
+ */
+export function parseRequirement(input: unknown): Requirement {
+  const [key, value] = splitRequirement(input);
+  if (!REQUIREMENT_KEYS.includes(key as RequirementKey)) {
+    throw invalid(
+      `key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`,
+    );
+  }
+  if (value === "") throw invalid(`${key} must have a value`);
+  if (
+    key === "relationship" &&
+    !(RELATIONSHIP_TYPES as readonly string[]).includes(value)
+  ) {
+    throw invalid(
+      `relationship ${quote(value)} must be one of ${
+        RELATIONSHIP_TYPES.join(", ")
+      }`,
+    );
+  }
+  return { key: key as RequirementKey, value };
+}
+
+function splitRequirement(input: unknown): [string, string] {
+  if (typeof input === "string") {
+    const at = input.indexOf("=");
+    if (at < 0) throw invalid(`${quote(input)} must be key=value`);
+    return [input.slice(0, at), input.slice(at + 1)];
+  }
+  const entries = isObject(input) ? Object.entries(input) : [];
+  const [entry] = entries;
+  if (entries.length !== 1 || entry === undefined) {
+    throw invalid("it must be key=value, or an object with one member");
+  }
+  const [key, value] = entry;
+  if (typeof value !== "string") {
+    throw invalid(`${quote(key)} must be a string`);
+  }
+  return [key, value];
+}
+
+function invalid(why: string): SigError {
+  return new SigError(
+    "invalid_requirement",
+    `Cannot use requirement: ${why}`,
+    { context: { hint: "For example: relationship=employee, role=deploy." } },
+  );
+}
+
+/** Whether a relationship meets a requirement, effective or not. */
+export function meets(
+  state: RelationshipState,
+  { key, value }: Requirement,
+): boolean {
+  switch (key) {
+    case "relationship":
+      return state.relationship_type === value;
+    case "role":
+      return state.roles.includes(value);
+    case "relationship_id":
+      return state.relationship_id === value;
+  }
+}

@@ -1,0 +1,247 @@
+/** The rules of one event's fields (the seed's tables, PROTOCOL §3). @module */
+
+import type { Issue } from "../errors/error.ts";
+import { Fields, isDid, isObject, isString } from "./fields.ts";
+import type { Limits } from "../text/limits.ts";
+import { compareInstants } from "../text/timestamp.ts";
+import {
+  REASON_CODES,
+  RELATIONSHIP_TYPES,
+  type RelationshipRevokeEvent,
+  type RelationshipUpsertEvent,
+  type SigEvent,
+  SPEC_VERSION,
+  type UnknownEvent,
+  type Warning,
+  type WarningCode,
+} from "./types.ts";
+import { createValidator, type Validator } from "./validator.ts";
+
+/** Options of {@linkcode validateEvent}. */
+export interface ValidateEventOptions {
+  /** The feed is `public_only`: a private event is a fault. */
+  readonly publicOnly?: boolean;
+  /** Accept event types that v0.1 does not know; `reject` unless told. */
+  readonly unknownEvents?: "ignore" | "reject";
+}
+
+/**
+ * Validates an event's fields, and tells all faults with their paths.
+ *
+ * @example All faults of an event
+ * ```ts
+ * import { isSigError, validateEvent } from "@sig/core";
+ * import { assert, assertEquals, assertThrows } from "@std/assert";
+ *
+ * const error = assertThrows(() => validateEvent({ spec_version: "sig/0.1" }));
+ * assert(isSigError(error, "missing_field"));
+ * assertEquals(error.context.pointer, "/event_id");
+ * ```
+ *
+ * @throws {SigError} with the first fault's code: `missing_field`,
+ * `invalid_field`, `unsupported_spec_version`, `unknown_event_type`,
+ * `status_not_active`, `revoke_target_mismatch`,
+ * `private_event_in_public_feed`, or `invalid_envelope` for anything but an
+ * object; `context.errors` holds all of them when there are several.
+ */
+export const validateEvent: Validator<SigEvent, ValidateEventOptions> =
+  createValidator("event", findEventIssues);
+
+/** Every fault of an event's fields, in the order of the tables. */
+export function findEventIssues(
+  value: unknown,
+  options: ValidateEventOptions = {},
+): readonly Issue[] {
+  if (!isObject(value)) {
+    return [{
+      pointer: "",
+      code: "invalid_envelope",
+      detail: "the payload must be one JSON object",
+    }];
+  }
+  const fields = new Fields(value);
+  if (!checkSpecVersion(fields)) return fields.issues;
+  checkCommon(fields, options);
+  const type = fields.get("event_type");
+  if (type === "relationship.upsert") checkUpsert(fields);
+  else if (type === "relationship.revoke") checkRevoke(fields);
+  return fields.issues;
+}
+
+/** Under another version the other fields mean nothing, so it stops there. */
+function checkSpecVersion(fields: Fields): boolean {
+  const version = fields.required("spec_version");
+  if (typeof version === "string" && version !== SPEC_VERSION) {
+    fields.report(
+      "spec_version",
+      "unsupported_spec_version",
+      `must be ${SPEC_VERSION}`,
+    );
+    return false;
+  }
+  if (version !== undefined && typeof version !== "string") {
+    fields.report("spec_version", "invalid_field", `must be ${SPEC_VERSION}`);
+  }
+  return true;
+}
+
+function checkCommon(fields: Fields, options: ValidateEventOptions): void {
+  fields.identifier("event_id");
+  checkEventType(fields, options);
+  fields.identifier("issuer");
+  fields.timestamp("issued_at");
+  const sequence = fields.required("sequence");
+  if (sequence !== undefined && !isSequence(sequence)) {
+    fields.report(
+      "sequence",
+      "invalid_field",
+      "must be an integer from 1 to 2^53-1, written in digits only",
+    );
+  }
+  fields.identifier("relationship_id");
+  fields.identifier("subject");
+  const visibility = fields.oneOf("visibility", ["public", "private"]);
+  if (visibility === "private" && options.publicOnly) {
+    fields.report(
+      "visibility",
+      "private_event_in_public_feed",
+      "must be public in a feed that is public_only",
+    );
+  }
+  fields.optional("reason", isString, "a string");
+  fields.optional("metadata", isObject, "an object");
+}
+
+/** Whether a value is a possible sequence number. */
+export function isSequence(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function checkEventType(fields: Fields, options: ValidateEventOptions): void {
+  const type = fields.required("event_type");
+  if (type === "relationship.upsert" || type === "relationship.revoke") return;
+  const expected = "must be relationship.upsert or relationship.revoke";
+  if (type === undefined) return;
+  if (typeof type !== "string") {
+    fields.report("event_type", "invalid_field", expected);
+  } else if (options.unknownEvents !== "ignore") {
+    fields.report("event_type", "unknown_event_type", expected);
+  }
+}
+
+function checkUpsert(fields: Fields): void {
+  fields.oneOf("relationship_type", RELATIONSHIP_TYPES);
+  const status = fields.required("status");
+  if (status !== undefined && status !== "active") {
+    const code = isString(status) ? "status_not_active" : "invalid_field";
+    fields.report("status", code, "must be active");
+  }
+  const roles = fields.required("roles");
+  if (roles !== undefined && !isStrings(roles)) {
+    fields.report("roles", "invalid_field", "must be an array of strings");
+  }
+  const from = fields.timestamp("valid_from", true);
+  const until = fields.timestamp("valid_until", true);
+  if (from && until && compareInstants(until, from) <= 0) {
+    fields.report("valid_until", "invalid_field", "must be after valid_from");
+  }
+  const display = fields.optional("display", isObject, "an object");
+  if (display === undefined) return;
+  const shown = new Fields(display, "/display");
+  for (const name of ["title", "department", "label"]) {
+    shown.optional(name, isString, "a string");
+  }
+  fields.issues.push(...shown.issues);
+}
+
+function checkRevoke(fields: Fields): void {
+  const target = fields.required("revokes_relationship_id");
+  if (target !== undefined && !isString(target)) {
+    fields.report(
+      "revokes_relationship_id",
+      "invalid_field",
+      "must be a string that equals relationship_id",
+    );
+  } else if (
+    target !== undefined && target !== fields.get("relationship_id")
+  ) {
+    fields.report(
+      "revokes_relationship_id",
+      "revoke_target_mismatch",
+      "must equal relationship_id",
+    );
+  }
+  fields.oneOf("reason_code", REASON_CODES);
+  fields.timestamp("effective_at");
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  // Spread, since `every` passes over the holes of a sparse array.
+  return Array.isArray(value) && [...value].every(isString);
+}
+
+/** A warning about one field of an event. */
+export interface FieldWarning extends Warning {
+  /** JSON Pointer of the field. */
+  readonly pointer: string;
+}
+
+/**
+ * What is odd about a valid event by itself. Our issuer refuses to write such
+ * an event; a reader warns, since a foreign append-only feed can't be mended.
+ * (PROTOCOL §3, §8)
+ */
+export function findEventWarnings(
+  event: SigEvent | UnknownEvent,
+  limits: Limits,
+): FieldWarning[] {
+  const found: FieldWarning[] = [];
+  const warn = (code: WarningCode, name: string, detail: string) =>
+    found.push({
+      code,
+      detail: `${name} ${detail}`,
+      sequence: event.sequence,
+      pointer: `/${name}`,
+    });
+  const over = (name: string, limit: number, unit: string) =>
+    warn("field_over_limit", name, `is over the limit of ${limit} ${unit}`);
+
+  const longest = limits.maxIdentifierLength;
+  for (
+    const name of ["event_id", "issuer", "relationship_id", "subject"] as const
+  ) {
+    if (event[name].length > longest) over(name, longest, "characters");
+  }
+  if (!isDid(event.subject)) warn("subject_not_did", "subject", "is not a DID");
+  if ((event.reason?.length ?? 0) > limits.maxReasonLength) {
+    over("reason", limits.maxReasonLength, "characters");
+  }
+  if (event.metadata) {
+    const bytes = new TextEncoder().encode(JSON.stringify(event.metadata));
+    const most = limits.maxEventMetadataBytes;
+    if (bytes.length > most) over("metadata", most, "bytes");
+  }
+  if (isUpsert(event)) {
+    if (event.roles.length > limits.maxRoles) {
+      over("roles", limits.maxRoles, "roles");
+    }
+    if (event.roles.some((role) => role.length > limits.maxRoleLength)) {
+      over("roles", limits.maxRoleLength, "characters a role");
+    }
+  }
+  return found;
+}
+
+/** Whether an event is an upsert of v0.1. */
+export function isUpsert(
+  event: SigEvent | UnknownEvent,
+): event is RelationshipUpsertEvent {
+  return event.event_type === "relationship.upsert";
+}
+
+/** Whether an event is a revoke of v0.1. */
+export function isRevoke(
+  event: SigEvent | UnknownEvent,
+): event is RelationshipRevokeEvent {
+  return event.event_type === "relationship.revoke";
+}

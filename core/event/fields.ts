@@ -1,0 +1,117 @@
+/** Reading the fields of a JSON object while collecting every fault. @module */
+
+import type { Issue } from "../errors/error.ts";
+import type { ErrorCode } from "../errors/error_codes.ts";
+import { escapePointer } from "../text/json.ts";
+import { type Instant, parseTimestamp } from "../text/timestamp.ts";
+import type { OpenObject } from "./types.ts";
+
+// C0, DEL and C1: they forge lines in logs and terminals (SECURITY, S7).
+// deno-lint-ignore no-control-regex -- control characters are the point
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Whether a value is a non-empty string without control characters. */
+export function isIdentifier(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && !CONTROL.test(value) &&
+    value.isWellFormed();
+}
+
+/** Whether a value is a JSON object (not null, not an array). */
+export function isObject(value: unknown): value is OpenObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a string looks like a DID (DID Core §3.1): method and a name. */
+export function isDid(value: string): boolean {
+  return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._%-]$/.test(value);
+}
+
+/**
+ * Reads the members of one object. A fault is noted and answered with
+ * undefined, so that one pass names everything that is wrong.
+ */
+export class Fields {
+  readonly issues: Issue[] = [];
+  readonly #object: OpenObject;
+  readonly #base: string;
+
+  constructor(object: OpenObject, base = "") {
+    this.#object = object;
+    this.#base = base;
+  }
+
+  /** Notes a fault of a member. */
+  report(name: string, code: ErrorCode, detail: string): undefined {
+    const pointer = `${this.#base}/${escapePointer(name)}`;
+    this.issues.push({ pointer, code, detail });
+    return undefined;
+  }
+
+  /** The member, undefined when absent. Inherited ones are absent. */
+  get(name: string): unknown {
+    return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
+  }
+
+  /** A required member; notes its absence. An undefined one is absent too. */
+  required(name: string): unknown {
+    const value = this.get(name);
+    if (value !== undefined) return value;
+    return this.report(name, "missing_field", "is required");
+  }
+
+  /** A required non-empty string without control characters. */
+  identifier(name: string): string | undefined {
+    const value = this.required(name);
+    if (value === undefined || isIdentifier(value)) return value;
+    return this.report(
+      name,
+      "invalid_field",
+      "must be a non-empty string without control characters",
+    );
+  }
+
+  /** A required string out of a list. */
+  oneOf<T extends string>(name: string, list: readonly T[]): T | undefined {
+    const value = this.required(name);
+    if (value === undefined || list.includes(value as T)) return value as T;
+    return this.report(
+      name,
+      "invalid_field",
+      `must be one of ${list.join(", ")}`,
+    );
+  }
+
+  /** A required timestamp; null is allowed on request. */
+  timestamp(name: string, nullable = false): Instant | null | undefined {
+    const value = this.required(name);
+    if (value === undefined) return undefined;
+    if (value === null && nullable) return null;
+    const instant = parseTimestamp(value);
+    if (instant !== undefined) return instant;
+    return this.report(
+      name,
+      "invalid_field",
+      `must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z${
+        nullable ? ", or null" : ""
+      }`,
+    );
+  }
+
+  /** An optional member of a type; null counts as absent (PROTOCOL §3). */
+  optional<T>(
+    name: string,
+    is: (value: unknown) => value is T,
+    expected: string,
+  ): T | undefined {
+    const value = this.get(name);
+    if (value === undefined || value === null || is(value)) {
+      return value ?? undefined;
+    }
+    return this.report(name, "invalid_field", `must be ${expected}`);
+  }
+}
+
+/** Type guard for {@linkcode Fields.optional}. */
+export function isString(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -1,0 +1,95 @@
+/** The rules of `/.well-known/sig.json` (PROTOCOL §1). @module */
+
+import { parseIssuerDid } from "./did_web.ts";
+import { isSigError, type Issue } from "../errors/error.ts";
+import { Fields, isObject, isString } from "./fields.ts";
+import { type SigMetadata, SPEC_VERSION } from "./types.ts";
+import { createValidator, type Validator } from "./validator.ts";
+
+/**
+ * Validates an issuer's metadata. Unknown members are ignored.
+ *
+ * @example
+ * ```ts
+ * import { validateMetadata } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const metadata = validateMetadata({
+ *   spec_version: "sig/0.1",
+ *   issuer: "did:web:acme.example",
+ *   jwks_uri: "https://acme.example/.well-known/jwks.json",
+ *   events_uri: "https://acme.example/.well-known/sig/events.jsonl",
+ *   public_only: true,
+ *   algorithms_supported: ["EdDSA"],
+ * });
+ * assertEquals(metadata.issuer, "did:web:acme.example");
+ * ```
+ *
+ * @throws {SigError} `invalid_metadata`, with all faults in `context.errors`.
+ */
+export const validateMetadata: Validator<SigMetadata> = createValidator(
+  "metadata (sig.json)",
+  findMetadataIssues,
+  "invalid_metadata",
+);
+
+function findMetadataIssues(value: unknown): readonly Issue[] {
+  if (!isObject(value)) {
+    const detail = "it must be one JSON object";
+    return [{ pointer: "", code: "invalid_metadata", detail }];
+  }
+  const fields = new Fields(value);
+  fields.oneOf("spec_version", [SPEC_VERSION]);
+  const issuer = fields.identifier("issuer");
+  if (issuer !== undefined) checkIssuer(fields, issuer);
+  checkUrl(fields, "jwks_uri");
+  checkUrl(fields, "events_uri");
+  const publicOnly = fields.required("public_only");
+  if (publicOnly !== undefined && typeof publicOnly !== "boolean") {
+    fields.report("public_only", "invalid_field", "must be true or false");
+  }
+  const algorithms = fields.required("algorithms_supported");
+  if (
+    algorithms !== undefined &&
+    !(Array.isArray(algorithms) && algorithms.every(isString) &&
+      algorithms.includes("EdDSA"))
+  ) {
+    fields.report(
+      "algorithms_supported",
+      "invalid_field",
+      'must be an array of strings that contains "EdDSA"',
+    );
+  }
+  fields.optional("event_serialization", isJwsFlattened, '"jws-flattened"');
+  return fields.issues;
+}
+
+function isJwsFlattened(value: unknown): value is "jws-flattened" {
+  return value === "jws-flattened";
+}
+
+function checkIssuer(fields: Fields, issuer: string): void {
+  try {
+    // Whether a private host may be asked is the fetch's business.
+    parseIssuerDid(issuer, { allowPrivate: true });
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    fields.report(
+      "issuer",
+      "invalid_field",
+      "must be did:web:<host>, without a path",
+    );
+  }
+}
+
+function checkUrl(fields: Fields, name: string): void {
+  const value = fields.required(name);
+  if (value === undefined) return;
+  const url = isString(value) ? URL.parse(value) : null;
+  if (
+    url === null || (url.protocol !== "https:" && url.protocol !== "http:") ||
+    url.username !== "" || url.password !== "" || url.hash !== ""
+  ) {
+    fields.report(name, "invalid_field", "must be an absolute https URL");
+  }
+}

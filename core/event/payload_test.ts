@@ -1,0 +1,144 @@
+import { assertEquals } from "@std/assert";
+import { claimedSequence, parseEventPayload } from "./payload.ts";
+import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
+import { encode, revoke, upsert } from "../testdata/events.ts";
+
+/** A valid upsert whose sequence is spelled like this. */
+function spelled(sequence: string): Uint8Array {
+  return encode(
+    JSON.stringify(upsert(1)).replace('"sequence":1', `"sequence":${sequence}`),
+  );
+}
+
+Deno.test("an event is read from its bytes, unknown members and all", () => {
+  for (const event of [upsert(1), revoke(2), { ...upsert(1), future: [1.0] }]) {
+    assertEquals(parseEventPayload(encode(event)), event);
+    const pretty = JSON.stringify(event, null, 2);
+    assertEquals(parseEventPayload(encode(pretty)), event);
+  }
+});
+
+Deno.test("sequence is spelled in digits only", () => {
+  for (const digits of ["1", "9007199254740991"]) {
+    assertEquals(parseEventPayload(spelled(digits)).sequence, Number(digits));
+  }
+  for (const other of ["1.0", "1e0", "1E0", "10e-1", "1.5", "-1", "-0", "0"]) {
+    const error = catchSigError(() => parseEventPayload(spelled(other)));
+    assertEquals(error.code, "invalid_field", other);
+    assertEquals(error.context.pointer, "/sequence", other);
+  }
+  assertSigError(
+    () => parseEventPayload(spelled("1.0")),
+    "invalid_field",
+    "Cannot accept event: /sequence must be written in digits only",
+  );
+  // One fault, although both its value and its spelling are wrong.
+  assertSigError(
+    () => parseEventPayload(spelled("-1")),
+    "invalid_field",
+    "Cannot accept event: /sequence must be an integer from 1 to 2^53-1, written in digits only",
+  );
+  const escaped = JSON.stringify(upsert(1))
+    .replace('"sequence":1', '"\\u0073equence":1.0');
+  assertEquals(
+    catchSigError(() => parseEventPayload(encode(escaped))).code,
+    "invalid_field",
+  );
+});
+
+Deno.test("other numbers may be spelled freely", () => {
+  const text = JSON.stringify(upsert(1)).replace(
+    /}$/,
+    ',"metadata":{"a":1.0,"sequence":1e0},"x":-0}',
+  );
+  assertEquals(parseEventPayload(encode(text)).sequence, 1);
+});
+
+Deno.test("a payload that is not one strict JSON object is invalid_envelope", () => {
+  const payloads = [
+    "",
+    "null",
+    "[]",
+    '"x"',
+    "1e999",
+    "[1e999]",
+    "{",
+    `\ufeff${JSON.stringify(upsert(1))}`,
+    `${JSON.stringify(upsert(1))}x`,
+    '{"a":"\\ud800"}',
+    `{"a":${"[".repeat(16)}${"]".repeat(16)}}`,
+  ].map(encode);
+  payloads.push(Uint8Array.of(0x7b, 0xff, 0x7d));
+  for (const payload of payloads) {
+    const { code } = catchSigError(() => parseEventPayload(payload));
+    assertEquals(code, "invalid_envelope", new TextDecoder().decode(payload));
+  }
+});
+
+Deno.test("a doubled member at any depth is refused before any field", () => {
+  for (
+    const text of [
+      '{"sequence":1,"sequence":1}',
+      '{"a":[{"b":1,"\\u0062":2}]}',
+    ]
+  ) {
+    assertEquals(
+      catchSigError(() => parseEventPayload(encode(text))).code,
+      "duplicate_json_member",
+    );
+  }
+});
+
+Deno.test("a number fault is invalid_field with its pointer", () => {
+  const text = '{"metadata":{"a":[0,1e999]}}';
+  const error = assertSigError(
+    () => parseEventPayload(encode(text)),
+    "invalid_field",
+    'Cannot read payload: "/metadata/a/1": a number is too large',
+  );
+  assertEquals(error.context.pointer, "/metadata/a/1");
+});
+
+Deno.test("names out of a payload are shown escaped", () => {
+  assertSigError(
+    () => parseEventPayload(encode('{"\\u001b[2J\\n":1e999}')),
+    "invalid_field",
+    'Cannot read payload: "/\\u001b[2J\\n": a number is too large',
+  );
+});
+
+Deno.test("options reach the rules", () => {
+  const secret = encode(upsert(1, { visibility: "private" }));
+  assertSigError(
+    () => parseEventPayload(secret, { publicOnly: true }),
+    "private_event_in_public_feed",
+    "Cannot accept event: /visibility must be public in a feed that is public_only",
+  );
+  const unknown = encode({ ...upsert(1), event_type: "x" });
+  assertEquals(
+    parseEventPayload(unknown, { unknownEvents: "ignore" }).event_type,
+    "x",
+  );
+  assertSigError(
+    () => parseEventPayload(unknown),
+    "unknown_event_type",
+    "Cannot accept event: /event_type must be relationship.upsert or relationship.revoke",
+  );
+});
+
+Deno.test("the claimed sequence is read from whatever can be read", () => {
+  const table: readonly (readonly [string, number | undefined])[] = [
+    ['{"sequence":7}', 7],
+    ['{"sequence":7,"sequence":8}', 8],
+    ['{"sequence":"7"}', undefined],
+    ['{"sequence":0}', undefined],
+    ['{"sequence":9007199254740993}', undefined],
+    ['{"__proto__":{"sequence":7}}', undefined],
+    ["[7]", undefined],
+    ["{", undefined],
+    ["", undefined],
+  ];
+  for (const [text, expected] of table) {
+    assertEquals(claimedSequence(encode(text)), expected, text);
+  }
+});

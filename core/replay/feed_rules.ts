@@ -1,0 +1,284 @@
+/** The rules between the events of a feed (PROTOCOL §2–§4). @module */
+
+import { SigError } from "../errors/error.ts";
+import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
+import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
+import {
+  addSeconds,
+  compareInstants,
+  formatInstant,
+  type Instant,
+  validInstant,
+} from "../text/timestamp.ts";
+import type {
+  RelationshipRevokeEvent,
+  RelationshipUpsertEvent,
+  SigEvent,
+  UnknownEvent,
+  Warning,
+} from "../event/types.ts";
+
+/** What a reader decides about feeds that others wrote. */
+export interface ReplayOptions {
+  /** The issuer that every event must name; the first event's unless told. */
+  readonly issuer?: string;
+  /** A revoke without an earlier upsert; `ignore` unless told. */
+  readonly unmatchedRevoke?: "ignore" | "reject";
+  /**
+   * The reader's clock, for the warning `issued_at_future`. Read anew for each
+   * event: a getter keeps it right in a replay that goes on later.
+   */
+  readonly now?: Instant;
+  /** Size limits; {@linkcode DEFAULT_LIMITS} unless told. */
+  readonly limits?: Limits;
+}
+
+/** What becomes of an event that broke no rule. */
+export interface Accepted {
+  /** Whether it changes the state; an ignored one only uses its sequence. */
+  readonly applies: boolean;
+  /** What is odd about it. */
+  readonly warnings: readonly Warning[];
+}
+
+const DAY_SECONDS = 86_400;
+
+interface Known {
+  subject: string;
+  revoked: boolean;
+}
+
+/**
+ * Judges events one after the other: issuer, sequence, event_id, and a revoke's
+ * target. Holds one entry an event and a relationship, not the events.
+ *
+ * @example A gap
+ * ```ts
+ * import { FeedRules, isSigError, type SigEvent } from "@sig/core";
+ * import { assert, assertThrows } from "@std/assert";
+ *
+ * const event: SigEvent = {
+ *   spec_version: "sig/0.1",
+ *   event_id: "01",
+ *   event_type: "relationship.revoke",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   sequence: 2,
+ *   relationship_id: "r1",
+ *   subject: "did:web:alice.example",
+ *   visibility: "public",
+ *   revokes_relationship_id: "r1",
+ *   reason_code: "admin_action",
+ *   effective_at: "2026-01-01T00:00:00Z",
+ * };
+ * const error = assertThrows(() => new FeedRules().accept(event));
+ * assert(isSigError(error, "sequence_gap"));
+ * ```
+ */
+export class FeedRules {
+  readonly #options: ReplayOptions;
+  readonly #limits: Limits;
+  readonly #eventIds = new Set<string>();
+  readonly #relationships = new Map<string, Known>();
+  #issuer: string | undefined;
+  #lastSequence = 0;
+  #latest: Instant | undefined;
+
+  /** Starts before the first event. */
+  constructor(options: ReplayOptions = {}) {
+    this.#options = options;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#issuer = options.issuer;
+  }
+
+  /** The issuer, undefined while neither told nor read. */
+  get issuer(): string | undefined {
+    return this.#issuer;
+  }
+
+  /** Sequence of the last event accepted, 0 before the first. */
+  get lastSequence(): number {
+    return this.#lastSequence;
+  }
+
+  /**
+   * Takes the next event, or throws and keeps everything as it was.
+   *
+   * @throws {SigError} `issuer_mismatch`, `sequence_gap`,
+   * `sequence_out_of_order`, `duplicate_event_id`, `too_many_events`,
+   * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
+   */
+  accept(event: SigEvent | UnknownEvent): Accepted {
+    this.#checkPlace(event);
+    const known = this.#relationships.get(event.relationship_id);
+    const unmatched = isRevoke(event) && known === undefined;
+    if (unmatched && this.#options.unmatchedRevoke === "reject") {
+      throw unmatchedRevoke(event);
+    }
+    const warnings: Warning[] = findEventWarnings(event, this.#limits);
+    this.#judgeTime(event, warnings);
+    this.#issuer ??= event.issuer;
+    this.#lastSequence = event.sequence;
+    this.#eventIds.add(event.event_id);
+    const applies = this.#relate(event, known, warnings);
+    return { applies, warnings };
+  }
+
+  /** Goes on after a faulty event, so that one fault is reported once. */
+  resume(lastSequence: number): void {
+    this.#lastSequence = lastSequence;
+  }
+
+  #checkPlace(event: SigEvent | UnknownEvent): void {
+    if (this.#issuer !== undefined && event.issuer !== this.#issuer) {
+      throw new SigError(
+        "issuer_mismatch",
+        "Cannot apply event: its issuer is not the feed's",
+        {
+          context: {
+            sequence: event.sequence,
+            pointer: "/issuer",
+            expected: this.#issuer,
+          },
+        },
+      );
+    }
+    const expected = this.#lastSequence + 1;
+    if (event.sequence !== expected) {
+      const last = this.#lastSequence;
+      const gap = event.sequence > expected;
+      throw new SigError(
+        gap ? "sequence_gap" : "sequence_out_of_order",
+        event.sequence === last
+          ? `Cannot apply event: sequence ${last} stands twice`
+          : `Cannot apply event: sequence ${
+            gap ? "jumps" : "goes back"
+          } from ${last} to ${event.sequence}`,
+        { context: { sequence: event.sequence, expected } },
+      );
+    }
+    if (this.#eventIds.has(event.event_id)) {
+      throw new SigError(
+        "duplicate_event_id",
+        "Cannot apply event: its event_id was used before",
+        { context: { sequence: event.sequence, pointer: "/event_id" } },
+      );
+    }
+    if (this.#eventIds.size >= this.#limits.maxEvents) {
+      throw new SigError(
+        "too_many_events",
+        `Cannot read feed: it has more than ${this.#limits.maxEvents} events`,
+        { context: { limit: this.#limits.maxEvents } },
+      );
+    }
+  }
+
+  #judgeTime(event: SigEvent | UnknownEvent, warnings: Warning[]): void {
+    const { sequence } = event;
+    const issuedAt = validInstant(event.issued_at);
+    const { now } = this.#options;
+    const skew = this.#limits.clockSkewSeconds;
+    if (now && compareInstants(issuedAt, addSeconds(now, skew)) > 0) {
+      warnings.push({
+        code: "issued_at_future",
+        detail: `issued_at is more than ${skew} s ahead of the clock`,
+        sequence,
+      });
+    }
+    const latest = this.#latest;
+    if (
+      latest && compareInstants(issuedAt, addSeconds(latest, -DAY_SECONDS)) < 0
+    ) {
+      warnings.push({
+        code: "issued_at_back",
+        detail: `issued_at is more than a day before ${formatInstant(latest)}`,
+        sequence,
+      });
+    }
+    if (!latest || compareInstants(issuedAt, latest) > 0) {
+      this.#latest = issuedAt;
+    }
+    if (
+      isRevoke(event) &&
+      compareInstants(
+          validInstant(event.effective_at),
+          addSeconds(issuedAt, skew),
+        ) >
+        0
+    ) {
+      warnings.push({
+        code: "effective_at_future",
+        detail: `effective_at is more than ${skew} s after issued_at`,
+        sequence,
+      });
+    }
+  }
+
+  /** Notes what the event says of its relationship. */
+  #relate(
+    event: SigEvent | UnknownEvent,
+    known: Known | undefined,
+    warnings: Warning[],
+  ): boolean {
+    const { sequence } = event;
+    if (!isUpsert(event) && !isRevoke(event)) {
+      warnings.push({
+        code: "unknown_event_ignored",
+        detail: "the event's type is not known, it was ignored",
+        sequence,
+      });
+      return false;
+    }
+    if (known === undefined) {
+      if (isRevoke(event)) {
+        warnings.push({
+          code: "revoke_without_upsert",
+          detail: "the revoke has no earlier upsert, it was ignored",
+          sequence,
+        });
+        return false;
+      }
+      this.#relationships.set(event.relationship_id, {
+        subject: event.subject,
+        revoked: false,
+      });
+      return true;
+    }
+    this.#noteChange(event, known, warnings);
+    return true;
+  }
+
+  #noteChange(
+    event: RelationshipUpsertEvent | RelationshipRevokeEvent,
+    known: Known,
+    warnings: Warning[],
+  ): void {
+    const { sequence } = event;
+    if (event.subject !== known.subject) {
+      warnings.push({
+        code: "subject_changed",
+        detail: "the subject differs from the relationship's",
+        sequence,
+      });
+    }
+    if (isUpsert(event)) {
+      known.subject = event.subject;
+    } else if (known.revoked) {
+      warnings.push({
+        code: "revoked_again",
+        detail: "the relationship was revoked already",
+        sequence,
+      });
+    }
+    known.revoked = isRevoke(event);
+  }
+}
+
+/** The error of a revoke that has nothing to revoke. */
+export function unmatchedRevoke(event: RelationshipRevokeEvent): SigError {
+  return new SigError(
+    "revoke_without_upsert",
+    "Cannot apply event: the revoke has no earlier upsert",
+    { context: { sequence: event.sequence, pointer: "/relationship_id" } },
+  );
+}

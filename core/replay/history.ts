@@ -1,0 +1,236 @@
+/** What a feed has said of each relationship, version by version. @module */
+
+import { isRevoke, isUpsert } from "../event/event.ts";
+import { unmatchedRevoke } from "./feed_rules.ts";
+import { SortedIds } from "./sorted_ids.ts";
+import type { Steps } from "../text/steps.ts";
+import {
+  compareInstants,
+  type Instant,
+  validInstant,
+} from "../text/timestamp.ts";
+import type {
+  RelationshipRevokeEvent,
+  RelationshipState,
+  RelationshipUpsertEvent,
+  SigEvent,
+  UnknownEvent,
+} from "../event/types.ts";
+
+/** A relationship as one event left it. */
+export interface RelationshipVersion {
+  /** The relationship after the event. */
+  readonly state: RelationshipState;
+  /** The event's `issued_at`. */
+  readonly issuedAt: Instant;
+  /**
+   * Of a revoke: since when the versions before it no longer hold, the earlier
+   * of `effective_at` and `issued_at` (PROTOCOL §5).
+   */
+  readonly endsEarlierFrom?: Instant;
+}
+
+/** Everything that the questions about a feed need; read-only to callers. */
+export interface FeedHistory {
+  /** Versions of a relationship in the order of the feed. */
+  readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
+  /** Identifiers of the relationships that ever were about a subject. */
+  relationshipsOf(subject: string): RelationshipIds;
+  /** Identifiers of all relationships, by code units; sorted when first asked. */
+  sortedIds(): Steps<readonly string[]>;
+  /** `issued_at` of an event that was replayed. */
+  issuedAt(sequence: number): Instant;
+  /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
+  prefixAt(instant: Instant): number;
+  /** Whom an event that was warned about is about; nobody for other events. */
+  subjectsWarnedAt(sequence: number): readonly string[];
+}
+
+/** Identifiers, each once. */
+export interface RelationshipIds extends Iterable<string> {
+  /** How many. */
+  readonly size: number;
+}
+
+/** Events of one block, whose latest instant is kept. */
+const BLOCK_EVENTS = 1_024;
+const NOBODY: readonly string[] = Object.freeze([]);
+
+/** Collects a {@linkcode FeedHistory}. */
+export class HistoryBuilder implements FeedHistory {
+  readonly #versions = new Map<string, RelationshipVersion[]>();
+  /** A set only where a relationship came from another subject, or back. */
+  readonly #bySubject = new Map<string, string[] | Set<string>>();
+  readonly #sorted = new SortedIds(this.#versions);
+  readonly #warnedAt = new Map<number, readonly string[]>();
+  // Two number arrays instead of an object an event.
+  readonly #seconds: number[] = [];
+  readonly #nanoseconds: number[] = [];
+  /** The latest instant up to the end of each full block. */
+  readonly #latest: Instant[] = [];
+
+  /** Starts empty, or as a copy of the first `events` events of another. */
+  constructor(start?: { from: HistoryBuilder; events: number }) {
+    if (start === undefined) return;
+    const { from, events } = start;
+    for (const [id, all] of from.#versions) {
+      const versions = all.filter(({ state }) => state.last_sequence <= events);
+      if (versions.length > 0) this.#versions.set(id, versions);
+    }
+    // May name relationships of later events too: they have no version here.
+    for (const [name, ids] of from.#bySubject) {
+      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [...ids]);
+    }
+    this.#seconds = from.#seconds.slice(0, events);
+    this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const [sequence, subjects] of from.#warnedAt) {
+      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
+    }
+  }
+
+  get versions(): ReadonlyMap<string, readonly RelationshipVersion[]> {
+    return this.#versions;
+  }
+
+  relationshipsOf(subject: string): RelationshipIds {
+    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    // Never a copy: it may be all relationships of the feed.
+    return ids instanceof Set
+      ? ids
+      : { size: ids.length, [Symbol.iterator]: () => ids.values() };
+  }
+
+  sortedIds(): Steps<readonly string[]> {
+    return this.#sorted.sorted();
+  }
+
+  subjectsWarnedAt(sequence: number): readonly string[] {
+    return this.#warnedAt.get(sequence) ?? NOBODY;
+  }
+
+  issuedAt(sequence: number): Instant {
+    const seconds = this.#seconds[sequence - 1];
+    const nanoseconds = this.#nanoseconds[sequence - 1];
+    if (seconds === undefined || nanoseconds === undefined) {
+      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
+    }
+    return { seconds, nanoseconds };
+  }
+
+  prefixAt(instant: Instant): number {
+    // The latest instants never go back, so that the block is bisected.
+    let low = 0;
+    let high = this.#latest.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareInstants(this.#latest[middle]!, instant) <= 0) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    let events = low * BLOCK_EVENTS;
+    while (
+      events < this.#seconds.length &&
+      compareInstants(this.issuedAt(events + 1), instant) <= 0
+    ) events++;
+    return events;
+  }
+
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event: SigEvent | UnknownEvent): void {
+    const { sequence, subject, relationship_id: id } = event;
+    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
+    this.#warnedAt.set(
+      sequence,
+      before === subject ? [subject] : [subject, before],
+    );
+  }
+
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event: SigEvent | UnknownEvent, applies: boolean): void {
+    const issuedAt = validInstant(event.issued_at);
+    this.#seconds.push(issuedAt.seconds);
+    this.#nanoseconds.push(issuedAt.nanoseconds);
+    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
+    if (!applies || (!isUpsert(event) && !isRevoke(event))) return;
+    const id = event.relationship_id;
+    const versions = this.#versions.get(id);
+    const before = versions?.at(-1)?.state;
+    const state = stateAfter(before, event);
+    const version: RelationshipVersion = isRevoke(event)
+      ? {
+        state,
+        issuedAt,
+        endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at)),
+      }
+      : { state, issuedAt };
+    if (versions) versions.push(version);
+    else this.#versions.set(id, [version]);
+    if (before?.subject === state.subject) return;
+    this.#index(state.subject, id, before !== undefined);
+  }
+
+  #endBlock(): void {
+    let latest = this.#latest.at(-1);
+    const to = this.#seconds.length;
+    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      const issuedAt = this.issuedAt(sequence);
+      if (latest === undefined || compareInstants(issuedAt, latest) > 0) {
+        latest = issuedAt;
+      }
+    }
+    this.#latest.push(latest!);
+  }
+
+  /** One that was about somebody else may have been about this one before. */
+  #index(subject: string, id: string, mayRepeat: boolean): void {
+    const ids = this.#bySubject.get(subject);
+    if (ids === undefined) this.#bySubject.set(subject, [id]);
+    else if (ids instanceof Set) ids.add(id);
+    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
+    else ids.push(id);
+  }
+}
+
+function earlier(a: Instant, b: Instant): Instant {
+  return compareInstants(a, b) <= 0 ? a : b;
+}
+
+/**
+ * A relationship after an event (the seed's transitions): an upsert replaces
+ * everything, a revoke keeps the upsert's members and adds its own two.
+ *
+ * @throws {SigError} `revoke_without_upsert`
+ */
+export function stateAfter(
+  before: RelationshipState | undefined,
+  event: RelationshipUpsertEvent | RelationshipRevokeEvent,
+): RelationshipState {
+  if (isUpsert(event)) {
+    return {
+      issuer: event.issuer,
+      relationship_id: event.relationship_id,
+      subject: event.subject,
+      relationship_type: event.relationship_type,
+      roles: event.roles,
+      valid_from: event.valid_from,
+      valid_until: event.valid_until,
+      status: "active",
+      last_sequence: event.sequence,
+    };
+  }
+  if (before === undefined) throw unmatchedRevoke(event);
+  return {
+    issuer: before.issuer,
+    relationship_id: before.relationship_id,
+    subject: before.subject,
+    relationship_type: before.relationship_type,
+    roles: before.roles,
+    valid_from: before.valid_from,
+    valid_until: before.valid_until,
+    status: "revoked",
+    revoked_reason_code: event.reason_code,
+    revoked_effective_at: event.effective_at,
+    last_sequence: event.sequence,
+  };
+}

@@ -1,0 +1,235 @@
+/** From events to state (the seed's transitions, PROTOCOL §4). @module */
+
+import { FeedRules, type ReplayOptions } from "./feed_rules.ts";
+import { type FeedHistory, HistoryBuilder } from "./history.ts";
+import type {
+  RelationshipState,
+  SigEvent,
+  UnknownEvent,
+  Warning,
+} from "../event/types.ts";
+import { leftOut } from "./warnings.ts";
+
+/** What a feed says, after its last event. */
+export interface FeedState {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the last event, 0 for an empty feed. */
+  readonly last_sequence: number;
+  /** Every relationship, in the order of their first upserts. */
+  readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
+  /** Every version of every relationship, for questions about the past. */
+  readonly history: FeedHistory;
+}
+
+/** More warnings than a person reads; the rest is counted, to bound memory. */
+const MAX_WARNINGS = 1_000;
+
+/**
+ * A replay in progress: takes events one by one, without keeping them.
+ *
+ * @example
+ * ```ts
+ * import { Replay } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const replay = new Replay({ issuer: "did:web:acme.example" });
+ * assertEquals(replay.state().last_sequence, 0);
+ * ```
+ */
+export class Replay {
+  readonly #rules: FeedRules;
+  readonly #history = new HistoryBuilder();
+  readonly #warnings: Warning[] = [];
+  #leftOut = 0;
+
+  /** Starts before the first event. */
+  constructor(options: ReplayOptions = {}) {
+    this.#rules = new FeedRules(options);
+  }
+
+  /** What was odd so far; the first 1,000, and how many more there were. */
+  get warnings(): readonly Warning[] {
+    if (this.#leftOut === 0) return this.#warnings;
+    return [
+      ...this.#warnings,
+      leftOut(`${this.#leftOut} more about any event`),
+    ];
+  }
+
+  /** Sequence of the last event applied. */
+  get lastSequence(): number {
+    return this.#rules.lastSequence;
+  }
+
+  /**
+   * Applies the next event, or throws and changes nothing.
+   *
+   * @throws {SigError} as {@linkcode replay}.
+   */
+  apply(event: SigEvent | UnknownEvent, line?: number): void {
+    const { applies, warnings } = this.#rules.accept(event);
+    for (const warning of warnings) this.#warn(warning, event, line);
+    this.#history.add(event, applies);
+  }
+
+  #warn(
+    { code, detail, sequence }: Warning,
+    event: SigEvent | UnknownEvent,
+    line: number | undefined,
+  ): void {
+    if (this.#warnings.length === MAX_WARNINGS) {
+      this.#leftOut++;
+      return;
+    }
+    this.#history.warnAt(event);
+    // These members and no others: what writers are told besides is not part
+    // of an answer.
+    this.#warnings.push({
+      code,
+      detail,
+      ...(sequence === undefined ? {} : { sequence }),
+      ...(line === undefined ? {} : { line }),
+    });
+  }
+
+  /**
+   * Goes on behind an event that was refused, so that a survey of all faults
+   * reports it once. The state is of no use afterwards.
+   */
+  resume(lastSequence: number): void {
+    this.#rules.resume(lastSequence);
+  }
+
+  /**
+   * The state now. It stays as it is when further events are applied: its
+   * history is shared and grows, but every question to a state looks only as
+   * far as its `last_sequence`. The map is made when it is first read, so that
+   * a state after a few more events costs no copy of all relationships.
+   */
+  state(): FeedState {
+    const history = this.#history;
+    const last = this.#rules.lastSequence;
+    let map: ReadonlyMap<string, RelationshipState> | undefined;
+    return {
+      issuer: this.#rules.issuer ?? "",
+      last_sequence: last,
+      get by_relationship_id() {
+        return map ??= latest(history, last);
+      },
+      history,
+    };
+  }
+}
+
+/** Each relationship as the events up to `last` left it. */
+function latest(
+  history: FeedHistory,
+  last: number,
+): Map<string, RelationshipState> {
+  const map = new Map<string, RelationshipState>();
+  for (const [id, versions] of history.versions) {
+    const version = versions.findLast(({ state }) =>
+      state.last_sequence <= last
+    );
+    if (version !== undefined) map.set(id, version.state);
+  }
+  return map;
+}
+
+/**
+ * Replays events in sequence order. (PROTOCOL §4)
+ *
+ * @example Who is active after these events
+ * ```ts
+ * import { replay } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { state } = replay([{
+ *   spec_version: "sig/0.1",
+ *   event_id: "01",
+ *   event_type: "relationship.upsert",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   sequence: 1,
+ *   relationship_id: "r1",
+ *   subject: "did:web:alice.example",
+ *   visibility: "public",
+ *   relationship_type: "employee",
+ *   status: "active",
+ *   roles: ["deploy"],
+ *   valid_from: null,
+ *   valid_until: null,
+ * }]);
+ * assertEquals(state.by_relationship_id.get("r1")?.status, "active");
+ * ```
+ *
+ * @throws {SigError} `sequence_gap`, `sequence_out_of_order`,
+ * `duplicate_event_id`, `issuer_mismatch`, `too_many_events`, and
+ * `revoke_without_upsert` with `unmatchedRevoke: "reject"`.
+ */
+export function replay(
+  events: Iterable<SigEvent | UnknownEvent>,
+  options: ReplayOptions = {},
+): { readonly state: FeedState; readonly warnings: readonly Warning[] } {
+  const run = new Replay(options);
+  for (const event of events) run.apply(event);
+  return { state: run.state(), warnings: run.warnings };
+}
+
+/**
+ * The state after one more event; the state given is left as it was. Copies
+ * the state, so for many events use {@linkcode Replay}, which also sees an
+ * `event_id` that was used before.
+ *
+ * @example
+ * ```ts
+ * import { applyEvent, replay } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const before = replay([], { issuer: "did:web:acme.example" }).state;
+ * const after = applyEvent(before, {
+ *   spec_version: "sig/0.1",
+ *   event_id: "01",
+ *   event_type: "relationship.upsert",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   sequence: 1,
+ *   relationship_id: "r1",
+ *   subject: "did:web:alice.example",
+ *   visibility: "public",
+ *   relationship_type: "employee",
+ *   status: "active",
+ *   roles: ["deploy"],
+ *   valid_from: null,
+ *   valid_until: null,
+ * });
+ * assertEquals(after.by_relationship_id.get("r1")?.status, "active");
+ * assertEquals(before.by_relationship_id.size, 0);
+ * ```
+ *
+ * @throws {SigError} `issuer_mismatch`, `sequence_gap`,
+ * `sequence_out_of_order`, and `revoke_without_upsert` for a revoke without an
+ * earlier upsert.
+ */
+export function applyEvent(state: FeedState, event: SigEvent): FeedState {
+  if (!(state.history instanceof HistoryBuilder)) {
+    throw new TypeError("Cannot apply event: the state must come from replay");
+  }
+  const rules = new FeedRules({
+    ...(state.issuer === "" ? {} : { issuer: state.issuer }),
+  });
+  rules.resume(state.last_sequence);
+  rules.accept(event);
+  const history = new HistoryBuilder({
+    from: state.history,
+    events: state.last_sequence,
+  });
+  history.add(event, true);
+  return {
+    issuer: event.issuer,
+    last_sequence: event.sequence,
+    by_relationship_id: latest(history, event.sequence),
+    history,
+  };
+}

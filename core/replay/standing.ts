@@ -1,0 +1,171 @@
+/** Whether a relationship holds at an instant (PROTOCOL §5). @module */
+
+import type { FeedHistory, RelationshipVersion } from "./history.ts";
+import {
+  compareInstants,
+  type Instant,
+  validInstant,
+} from "../text/timestamp.ts";
+import type { RelationshipState } from "../event/types.ts";
+
+/** What a relationship comes to at an instant; computed, never stored. */
+export type EffectiveStatus =
+  | "active"
+  | "revoked"
+  | "expired"
+  | "not_yet_valid";
+
+/** Every effective status. */
+export const EFFECTIVE_STATUSES: readonly EffectiveStatus[] = Object.freeze([
+  "active",
+  "revoked",
+  "expired",
+  "not_yet_valid",
+]);
+
+/** A relationship as it stands at an instant. */
+export interface Standing {
+  /** The version in force; before the first one, the first. */
+  readonly state: RelationshipState;
+  /** What it comes to. */
+  readonly status: EffectiveStatus;
+  /** Whether that version had been issued, or had begun, by then. */
+  readonly known: boolean;
+}
+
+/** Which instant, and how it is asked. */
+export interface Moment {
+  /** The instant that is judged. */
+  readonly instant: Instant;
+  /** `now`: what the feed says last. `then`: what was true at the instant. */
+  readonly tense: "now" | "then";
+  /** Only events up to this sequence are looked at. */
+  readonly events: number;
+}
+
+/** The standing of a relationship, undefined when it isn't known by `events`. */
+export function standingOf(
+  history: FeedHistory,
+  relationshipId: string,
+  moment: Moment,
+): Standing | undefined {
+  const versions = history.versions.get(relationshipId);
+  if (versions === undefined) return undefined;
+  const count = countUntil(versions, moment.events);
+  if (count === 0) return undefined;
+  return moment.tense === "now"
+    ? standingNow(versions[count - 1]!, moment.instant)
+    : standingThen(versions, count, moment.instant);
+}
+
+/** How many versions the first `events` events left, by bisection. */
+export function countUntil(
+  versions: readonly RelationshipVersion[],
+  events: number,
+): number {
+  let low = 0;
+  let high = versions.length;
+  // Mostly all of them.
+  if (versions[high - 1]!.state.last_sequence <= events) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (versions[middle]!.state.last_sequence <= events) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A revoke counts from the moment it is seen: fail closed. */
+function standingNow(
+  { state }: RelationshipVersion,
+  instant: Instant,
+): Standing {
+  const status = state.status === "revoked"
+    ? "revoked"
+    : validity(state, instant);
+  return { state, status, known: true };
+}
+
+/** Of the first `count` versions; nothing is copied, there may be very many. */
+function standingThen(
+  versions: readonly RelationshipVersion[],
+  count: number,
+  instant: Instant,
+): Standing {
+  let at = count - 1;
+  while (at >= 0 && compareInstants(versions[at]!.issuedAt, instant) > 0) at--;
+  const revoke = findRevoke(versions, at + 1, count, instant);
+  if (at < 0) return beforeFirst(versions[0]!, instant, revoke);
+  const { state } = versions[at]!;
+  if (state.status === "revoked") {
+    return { state, status: "revoked", known: true };
+  }
+  if (revoke) return ended(revoke, state);
+  return { state, status: validity(state, instant), known: true };
+}
+
+/** The first revoke in a range that had ended what was before it by then. */
+function findRevoke(
+  versions: readonly RelationshipVersion[],
+  from: number,
+  to: number,
+  instant: Instant,
+): RelationshipVersion | undefined {
+  for (let i = from; i < to; i++) {
+    const { endsEarlierFrom } = versions[i]!;
+    if (
+      endsEarlierFrom !== undefined &&
+      compareInstants(endsEarlierFrom, instant) <= 0
+    ) return versions[i];
+  }
+  return undefined;
+}
+
+/** A start that was recorded later: the first upsert, if it names one. */
+function beforeFirst(
+  { state }: RelationshipVersion,
+  instant: Instant,
+  revoke: RelationshipVersion | undefined,
+): Standing {
+  const { valid_from: from } = state;
+  const begun = from !== null &&
+    compareInstants(validInstant(from), instant) <= 0;
+  if (!begun) return { state, status: "not_yet_valid", known: false };
+  if (revoke) return ended(revoke, state);
+  return { state, status: validity(state, instant), known: true };
+}
+
+/** A version that a later revoke ended, with the revoke's two members. */
+function ended(
+  revoke: RelationshipVersion,
+  state: RelationshipState,
+): Standing {
+  const { revoked_reason_code, revoked_effective_at } = revoke.state;
+  return {
+    state: {
+      ...state,
+      status: "revoked",
+      revoked_reason_code: revoked_reason_code!,
+      revoked_effective_at: revoked_effective_at!,
+      last_sequence: revoke.state.last_sequence,
+    },
+    status: "revoked",
+    known: true,
+  };
+}
+
+/** Half-open: `[valid_from, valid_until)`. */
+function validity(
+  { valid_from, valid_until }: RelationshipState,
+  instant: Instant,
+): EffectiveStatus {
+  if (
+    valid_from !== null &&
+    compareInstants(instant, validInstant(valid_from)) < 0
+  ) return "not_yet_valid";
+  if (
+    valid_until !== null &&
+    compareInstants(instant, validInstant(valid_until)) >= 0
+  ) return "expired";
+  return "active";
+}

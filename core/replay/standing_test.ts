@@ -1,0 +1,264 @@
+import { assertEquals } from "@std/assert";
+import { replay } from "./replay.ts";
+import { EFFECTIVE_STATUSES, type Standing, standingOf } from "./standing.ts";
+import { parseTimestamp } from "../text/timestamp.ts";
+import type { SigEvent } from "../event/types.ts";
+import { day, revoke, upsert } from "../testdata/events.ts";
+
+function standing(
+  events: readonly SigEvent[],
+  tense: "now" | "then",
+  at: string,
+  known = events.length,
+): Standing | undefined {
+  const { history } = replay(events).state;
+  const instant = parseTimestamp(at)!;
+  return standingOf(history, "r1", { instant, tense, events: known });
+}
+
+/** Each instant with the status there, and the sequence that decided it. */
+type Timeline = readonly (readonly [string, string, number])[];
+
+function assertTimeline(
+  events: readonly SigEvent[],
+  tense: "now" | "then",
+  timeline: Timeline,
+): void {
+  for (const [at, status, sequence] of timeline) {
+    const found = standing(events, tense, at);
+    assertEquals(
+      [at, found?.status, found?.state.last_sequence],
+      [at, status, sequence],
+    );
+  }
+}
+
+// Events whose days are not their sequences.
+const up = (sequence: number, on: number, changes: object = {}) =>
+  upsert(sequence, { issued_at: day(on), ...changes });
+const end = (sequence: number, on: number, effective: number) =>
+  revoke(sequence, { issued_at: day(on), effective_at: day(effective) });
+
+const NANO_BEFORE = "T23:59:59.999999999Z";
+const NANO_AFTER = "T00:00:00.000000001Z";
+
+Deno.test("the effective statuses are a closed list", () => {
+  assertEquals(EFFECTIVE_STATUSES, [
+    "active",
+    "revoked",
+    "expired",
+    "not_yet_valid",
+  ]);
+});
+
+Deno.test("validity is half-open, to the nanosecond", () => {
+  const events = [upsert(1, { valid_from: day(10), valid_until: day(20) })];
+  const timeline: Timeline = [
+    [day(1), "not_yet_valid", 1],
+    [day(9, NANO_BEFORE), "not_yet_valid", 1],
+    [day(10), "active", 1],
+    [day(10, NANO_AFTER), "active", 1],
+    [day(19, NANO_BEFORE), "active", 1],
+    [day(20), "expired", 1],
+    [day(20, NANO_AFTER), "expired", 1],
+  ];
+  assertTimeline(events, "now", timeline);
+  assertTimeline(events, "then", timeline);
+});
+
+Deno.test("a validity of one nanosecond holds for just that one", () => {
+  const events = [
+    upsert(1, {
+      valid_from: day(10, "T00:00:00.1Z"),
+      valid_until: day(10, "T00:00:00.100000001Z"),
+    }),
+  ];
+  assertTimeline(events, "now", [
+    [day(10, "T00:00:00.099999999Z"), "not_yet_valid", 1],
+    [day(10, "T00:00:00.10Z"), "active", 1],
+    [day(10, "T00:00:00.100000001Z"), "expired", 1],
+  ]);
+});
+
+Deno.test("no bounds: always active, once issued", () => {
+  assertTimeline([up(1, 5)], "then", [
+    [day(4, NANO_BEFORE), "not_yet_valid", 1],
+    [day(5), "active", 1],
+    ["9999-12-31T23:59:59Z", "active", 1],
+  ]);
+  assertTimeline([up(1, 5)], "now", [[day(1), "active", 1]]);
+});
+
+Deno.test("now: a revoke counts from the moment it is seen", () => {
+  for (const effective of [1, 10, 31]) {
+    assertTimeline([up(1, 5), end(2, 10, effective)], "now", [
+      [day(1), "revoked", 2],
+      [day(31), "revoked", 2],
+    ]);
+  }
+});
+
+Deno.test("now: revoked wins over expired and not_yet_valid", () => {
+  const validity = { valid_from: day(10), valid_until: day(20) };
+  assertTimeline([up(1, 1, validity), end(2, 2, 2)], "now", [
+    [day(5), "revoked", 2],
+    [day(15), "revoked", 2],
+    [day(25), "revoked", 2],
+  ]);
+});
+
+Deno.test("then: the version in force is the last one issued by then", () => {
+  const events = [
+    up(1, 5, { roles: ["a"] }),
+    up(2, 10, { roles: ["b"] }),
+    up(3, 15, { roles: ["c"] }),
+  ];
+  assertTimeline(events, "then", [
+    [day(4), "not_yet_valid", 1],
+    [day(5), "active", 1],
+    [day(9, NANO_BEFORE), "active", 1],
+    [day(10), "active", 2],
+    [day(14, NANO_BEFORE), "active", 2],
+    [day(15), "active", 3],
+  ]);
+  assertEquals(standing(events, "then", day(12))?.state.roles, ["b"]);
+});
+
+Deno.test("then: in sequence order, also where issued_at goes back", () => {
+  // The third was issued before the second: from day 10 on it is the last.
+  const events = [up(1, 5), up(2, 20), up(3, 10)];
+  assertTimeline(events, "then", [
+    [day(5), "active", 1],
+    [day(10), "active", 3],
+    [day(20), "active", 3],
+  ]);
+});
+
+Deno.test("then: before the revoke was due the relationship held", () => {
+  assertTimeline([up(1, 5), end(2, 10, 10)], "then", [
+    [day(5), "active", 1],
+    [day(9, NANO_BEFORE), "active", 1],
+    [day(10), "revoked", 2],
+    [day(31), "revoked", 2],
+  ]);
+});
+
+Deno.test("then: a retroactive revoke ends what was before it from effective_at on", () => {
+  assertTimeline([up(1, 5), end(2, 10, 7)], "then", [
+    [day(6, NANO_BEFORE), "active", 1],
+    [day(7), "revoked", 2],
+    [day(9), "revoked", 2],
+    [day(10), "revoked", 2],
+  ]);
+});
+
+Deno.test("then: a revoke effective in the future ends at its issued_at", () => {
+  assertTimeline([up(1, 5), end(2, 10, 20)], "then", [
+    [day(9, NANO_BEFORE), "active", 1],
+    [day(10), "revoked", 2],
+    [day(15), "revoked", 2],
+    [day(20), "revoked", 2],
+  ]);
+});
+
+Deno.test("then: a retroactive revoke ends every version before it", () => {
+  const events = [up(1, 5), up(2, 8), end(3, 12, 6)];
+  assertTimeline(events, "then", [
+    [day(5), "active", 1],
+    [day(6), "revoked", 3],
+    [day(8), "revoked", 3],
+  ]);
+});
+
+Deno.test("then: re-activation holds from its issued_at on, the gap stays", () => {
+  const events = [up(1, 5), end(2, 10, 7), up(3, 15)];
+  assertTimeline(events, "then", [
+    [day(6), "active", 1],
+    [day(7), "revoked", 2],
+    [day(14, NANO_BEFORE), "revoked", 2],
+    [day(15), "active", 3],
+  ]);
+  const found = standing(events, "then", day(15))!;
+  assertEquals("revoked_reason_code" in found.state, false);
+});
+
+Deno.test("then: a later revoke reaches back over a re-activation", () => {
+  const events = [up(1, 5), end(2, 10, 10), up(3, 15), end(4, 20, 6)];
+  assertTimeline(events, "then", [
+    [day(5), "active", 1],
+    [day(6), "revoked", 4],
+    [day(10), "revoked", 2],
+    [day(15), "revoked", 4],
+    [day(20), "revoked", 4],
+  ]);
+});
+
+Deno.test("then: an ended version shows the revoke's reason and instant", () => {
+  const events = [
+    up(1, 5),
+    revoke(2, {
+      issued_at: day(10),
+      effective_at: day(7),
+      reason_code: "admin_action",
+    }),
+  ];
+  const { state, known } = standing(events, "then", day(8))!;
+  assertEquals(
+    [
+      state.status,
+      state.revoked_reason_code,
+      state.revoked_effective_at,
+      known,
+    ],
+    ["revoked", "admin_action", day(7), true],
+  );
+});
+
+Deno.test("then: a start that was recorded later counts from valid_from on", () => {
+  const events = [up(1, 10, { valid_from: day(5), valid_until: day(20) })];
+  assertTimeline(events, "then", [
+    [day(4, NANO_BEFORE), "not_yet_valid", 1],
+    [day(5), "active", 1],
+    [day(9), "active", 1],
+    [day(20), "expired", 1],
+  ]);
+  assertEquals(standing(events, "then", day(4))?.known, false);
+  assertEquals(standing(events, "then", day(5))?.known, true);
+});
+
+Deno.test("then: only the first upsert can have been recorded later", () => {
+  const events = [up(1, 10), up(2, 12, { valid_from: day(1) })];
+  assertTimeline(events, "then", [
+    [day(5), "not_yet_valid", 1],
+    [day(11), "active", 1],
+    [day(12), "active", 2],
+  ]);
+});
+
+Deno.test("then: a validity that ended before it was recorded is expired", () => {
+  const events = [up(1, 10, { valid_from: day(2), valid_until: day(4) })];
+  assertTimeline(events, "then", [
+    [day(1), "not_yet_valid", 1],
+    [day(3), "active", 1],
+    [day(4), "expired", 1],
+    [day(10), "expired", 1],
+  ]);
+});
+
+Deno.test("then: a retroactive revoke also ends a start that was recorded later", () => {
+  const events = [up(1, 10, { valid_from: day(2) }), end(2, 11, 5)];
+  assertTimeline(events, "then", [
+    [day(1), "not_yet_valid", 1],
+    [day(4), "active", 1],
+    [day(5), "revoked", 2],
+    [day(10), "revoked", 2],
+  ]);
+});
+
+Deno.test("only the events that are asked for are looked at", () => {
+  const events = [up(1, 5), end(2, 10, 7)];
+  assertEquals(standing(events, "then", day(8), 1)?.status, "active");
+  assertEquals(standing(events, "now", day(20), 1)?.status, "active");
+  assertEquals(standing(events, "now", day(20), 0), undefined);
+  assertEquals(standing(events, "then", day(20), 0), undefined);
+});

@@ -1,0 +1,49 @@
+/** Which warnings an answer carries (INTERFACES §1). @module */
+
+import type { FeedHistory } from "./history.ts";
+import type { Warning } from "../event/types.ts";
+
+/** Warnings of an answer about a subject at most. */
+export const MAX_ANSWER_WARNINGS = 10;
+
+/**
+ * The warnings that concern a subject or the feed as a whole: at most 10, of
+ * which the last may be `warnings_left_out` with the number of the others.
+ * What is odd about others is in the report on the feed.
+ *
+ * @example
+ * ```ts
+ * import { replay, warningsAbout } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { state, warnings } = replay([]);
+ * const subject = "did:web:alice.example";
+ * assertEquals(warningsAbout(subject, warnings, state.history), []);
+ * ```
+ */
+export function warningsAbout(
+  subject: string,
+  warnings: readonly Warning[],
+  history: FeedHistory,
+): readonly Warning[] {
+  if (warnings.length === 0) return warnings;
+  const concerned = warnings.filter(({ code, sequence }) =>
+    code !== "warnings_left_out" &&
+    (sequence === undefined ||
+      history.subjectsWarnedAt(sequence).includes(subject))
+  );
+  // Of the feed: nobody knows any more whom they were about.
+  const uncounted = warnings.filter(({ code }) => code === "warnings_left_out");
+  const room = MAX_ANSWER_WARNINGS - uncounted.length;
+  if (concerned.length <= room) return [...concerned, ...uncounted];
+  const shown = concerned.slice(0, room - 1);
+  const hidden = leftOut(
+    `${concerned.length - shown.length} more about the subject or the feed`,
+  );
+  return [...shown, hidden, ...uncounted];
+}
+
+/** Says that warnings are not told, and how many. */
+export function leftOut(what: string): Warning {
+  return { code: "warnings_left_out", detail: `left out: ${what}` };
+}

@@ -1,0 +1,312 @@
+/** Events into the feed: one write, all or nothing (SECURITY §4). @module */
+
+import {
+  createFeedLineParser,
+  formatInstant,
+  instantOf,
+  isSigError,
+  type Limits,
+  parseEventPayload,
+  SigError,
+  type SigEvent,
+  type Warning,
+  withContext,
+} from "@sig/core";
+import { signEvent, type SigningKey } from "@sig/jose";
+import { monotonicUlid } from "@std/ulid";
+import { buildEvent } from "./build_event.ts";
+import type { FeedIds } from "./feed_ids.ts";
+import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
+import { concat } from "../store/feed_lines.ts";
+import type { OpenFeed } from "../store/feed_store.ts";
+import { IndexWriter } from "../index/index_writer.ts";
+import { type DraftMembers, readDraft } from "./read_draft.ts";
+import { hasSameContent } from "./same_content.ts";
+import { requireWritable, type WritableEvent } from "./write_rules.ts";
+
+/** What became of a draft. */
+export interface AppendedEvent {
+  /** The event as it stands in the feed. */
+  readonly event: SigEvent;
+  /** Its sequence. */
+  readonly sequence: number;
+  /** Its identifier. */
+  readonly event_id: string;
+  /** Its relationship. */
+  readonly relationship_id: string;
+  /** True when it was there already and nothing was written. */
+  readonly repeated: boolean;
+  /** What readers will warn about; empty unless that was asked for. */
+  readonly warnings: readonly Warning[];
+}
+
+/** What an append needs besides the feed. */
+export interface AppendContext {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The feed's `public_only`. */
+  readonly publicOnly: boolean;
+  /** Signs the events. */
+  readonly key: SigningKey;
+  /** Size limits. */
+  readonly limits: Limits;
+  /** Write even what a reader warns about. */
+  readonly allowWarnings: boolean;
+  /** The issuer's clock: one reading for all drafts. */
+  readonly now: Date;
+  /** Knows which ids the feed has, whatever the index says. */
+  readonly ids: FeedIds;
+}
+
+const LF = Uint8Array.of(0x0a);
+
+/**
+ * Judges, completes and signs drafts, then writes them at once and adds them to
+ * the writer, which must stand at the feed's end. On refusal nothing is written
+ * and nothing added.
+ *
+ * @throws {SigError} as `append` of `openIssuer`.
+ * @throws {IndexError} before anything was written.
+ */
+export async function appendDrafts(
+  drafts: readonly unknown[],
+  feed: OpenFeed,
+  writer: IndexWriter,
+  context: AppendContext,
+): Promise<readonly AppendedEvent[]> {
+  const results: AppendedEvent[] = [];
+  const batch = new Batch(feed, writer, context);
+  for (const [index, draft] of drafts.entries()) {
+    try {
+      results.push(await batch.add(readDraft(draft)));
+    } catch (error) {
+      throw drafts.length === 1 ? error : atDraft(error, index);
+    }
+  }
+  await batch.write();
+  return results;
+}
+
+class Batch {
+  readonly #feed: OpenFeed;
+  readonly #into: IndexWriter;
+  /** Holds what is not written yet. */
+  readonly #writer: IndexWriter;
+  readonly #context: AppendContext;
+  readonly #events = new Map<string, SigEvent>();
+  readonly #lines: Uint8Array[] = [];
+
+  constructor(feed: OpenFeed, writer: IndexWriter, context: AppendContext) {
+    this.#feed = feed;
+    this.#into = writer;
+    this.#writer = new IndexWriter(writer, writer.mark);
+    this.#context = context;
+  }
+
+  async add(draft: DraftMembers): Promise<AppendedEvent> {
+    const earlier = await this.#findEarlier(draft);
+    if (earlier !== undefined) {
+      if (hasSameContent(draft, earlier)) {
+        return { ...result(earlier, []), repeated: true };
+      }
+      throw new SigError(
+        "duplicate_event_id",
+        `Cannot append: event_id is in use at sequence ${earlier.sequence}, with other content`,
+        { context: { pointer: "/event_id", sequence: earlier.sequence } },
+      );
+    }
+    const { event, warnings } = await this.#complete(draft);
+    const line = await this.#sign(event);
+    this.#requireRoom(line);
+    this.#writer.add(event, line);
+    this.#events.set(event.event_id, event);
+    this.#lines.push(line, LF);
+    return result(event, warnings);
+  }
+
+  async write(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    await this.#feed.append(concat(this.#lines));
+    this.#into.absorb(this.#writer);
+  }
+
+  /** The event that already has the draft's `event_id`. */
+  async #findEarlier(draft: DraftMembers): Promise<SigEvent | undefined> {
+    const id = draft.event_id;
+    if (typeof id !== "string") return undefined;
+    const found = this.#events.get(id);
+    if (found !== undefined) return found;
+    const place = this.#writer.event(id);
+    if (place !== undefined) {
+      const event = await this.#readAt(place);
+      if (event?.event_id === id && event.sequence === place.sequence) {
+        return event;
+      }
+      throw new IndexError("Cannot find an event in its place");
+    }
+    const { ids, limits } = this.#context;
+    const parseLine = createFeedLineParser({ limits });
+    if (!await ids.has(id, this.#feed, parseLine)) return undefined;
+    throw new IndexError("Cannot use an index that lacks an event");
+  }
+
+  async #readAt(
+    { bytes, offset }: { readonly bytes: number; readonly offset: number },
+  ): Promise<SigEvent | undefined> {
+    if (offset < 0 || bytes < 1 || offset + bytes >= this.#feed.size) {
+      return undefined;
+    }
+    const line = await this.#feed.read(offset, bytes);
+    return readStoredEvent(line, this.#context.limits);
+  }
+
+  /**
+   * The relationship as the index has it, held against the line of its last
+   * event. So the index can make nothing up; to hide a later event is all that
+   * a wrong one can do.
+   */
+  async #findRelationship(
+    id: unknown,
+  ): Promise<IndexedRelationship | undefined> {
+    if (typeof id !== "string") return undefined;
+    const found = this.#writer.relationship(id);
+    // Of a draft before this one: it has no line yet.
+    if (found === undefined || found.offset >= this.#into.mark.bytes) {
+      return found;
+    }
+    const event = await this.#readAt(found);
+    const isRevoked = event?.event_type === "relationship.revoke";
+    if (
+      event?.relationship_id === id &&
+      event.sequence === found.last_sequence &&
+      isRevoked === (found.status === "revoked") &&
+      (isRevoked || event.subject === found.subject)
+    ) return found;
+    throw new IndexError("Cannot find a relationship in its place");
+  }
+
+  async #complete(draft: DraftMembers): Promise<WritableEvent> {
+    const context = this.#context;
+    const writer = this.#writer;
+    const { issuer, now } = context;
+    const relationship = await this.#findRelationship(draft.relationship_id);
+    if (draft.event_type === "relationship.revoke") {
+      requireRevocable(draft, relationship?.status);
+    }
+    const last = writer.mark;
+    const event = buildEvent(draft, {
+      issuer,
+      sequence: last.sequence + 1,
+      now: formatInstant(instantOf(now)),
+      newId: () => monotonicUlid(now.getTime()),
+      subject: relationship?.subject,
+    });
+    return requireWritable(event, {
+      issuer,
+      lastSequence: last.sequence,
+      latestIssuedAt: last.latest_issued_at,
+      relationship,
+      now,
+    }, { ...context, amend: draft.amend === true });
+  }
+
+  async #sign(event: SigEvent): Promise<Uint8Array> {
+    const envelope = await signEvent(event, this.#context.key);
+    const line = new TextEncoder().encode(JSON.stringify(envelope));
+    const { maxLineBytes } = this.#context.limits;
+    if (line.length <= maxLineBytes) return line;
+    throw new SigError(
+      "line_too_long",
+      `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
+      { context: { limit: maxLineBytes } },
+    );
+  }
+
+  /** A feed that readers refuse for its size can't be mended. */
+  #requireRoom(line: Uint8Array): void {
+    const { maxEvents, maxFeedBytes } = this.#context.limits;
+    const { bytes, sequence } = this.#writer.mark;
+    if (sequence >= maxEvents) {
+      throw new SigError(
+        "too_many_events",
+        `Cannot append: the feed has ${sequence} events (at most ${maxEvents})`,
+        { context: { limit: maxEvents } },
+      );
+    }
+    if (bytes + line.length + 1 <= maxFeedBytes) return;
+    throw new SigError(
+      "feed_too_large",
+      `Cannot append: the feed would have more than ${maxFeedBytes} bytes`,
+      { context: { limit: maxFeedBytes } },
+    );
+  }
+}
+
+function result(
+  event: SigEvent,
+  warnings: readonly Warning[],
+): AppendedEvent {
+  const { event_id, relationship_id, sequence } = event;
+  const repeated = false;
+  return { event, sequence, event_id, relationship_id, repeated, warnings };
+}
+
+function requireRevocable(
+  draft: DraftMembers,
+  status: "active" | "revoked" | undefined,
+): void {
+  const context = { pointer: "/relationship_id" };
+  if (typeof draft.relationship_id !== "string") {
+    const code = Object.hasOwn(draft, "relationship_id")
+      ? "invalid_field"
+      : "missing_field";
+    throw new SigError(
+      code,
+      "Cannot append: a revoke must name its relationship_id, a string",
+      { context },
+    );
+  }
+  if (status === undefined) {
+    throw new SigError(
+      "unknown_relationship",
+      "Cannot append: the feed has no relationship with this relationship_id",
+      { context },
+    );
+  }
+  if (draft.amend !== undefined && typeof draft.amend !== "boolean") {
+    throw new SigError(
+      "invalid_field",
+      "Cannot append: amend must be true or false",
+      { context: { pointer: "/amend" } },
+    );
+  }
+  if (status === "active" || draft.amend === true) return;
+  throw new SigError(
+    "already_revoked",
+    "Cannot append: the relationship is revoked already",
+    {
+      context: {
+        ...context,
+        hint: "Amend the revocation to correct its reason or time.",
+      },
+    },
+  );
+}
+
+/** An event that was verified when the index learned of it. */
+function readStoredEvent(
+  line: Uint8Array,
+  limits: Limits,
+): SigEvent | undefined {
+  try {
+    const { payload } = createFeedLineParser({ limits })(line);
+    return parseEventPayload(payload) as SigEvent;
+  } catch {
+    return undefined;
+  }
+}
+
+function atDraft(error: unknown, index: number): unknown {
+  if (!isSigError(error)) return error;
+  return withContext(error, { draft: index });
+}

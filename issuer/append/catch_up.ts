@@ -1,0 +1,287 @@
+/**
+ * Brings the index up to the end of the feed, and mends the feed's end after a
+ * crash (SECURITY §4, rule 2).
+ *
+ * @module
+ */
+
+import {
+  compareInstants,
+  isSigError,
+  parseTimestamp,
+  SigError,
+  type SigEvent,
+} from "@sig/core";
+import type { FeedIndex, FeedMark } from "../index/feed_index.ts";
+import { type FeedLine, isSame, readLines } from "../store/feed_lines.ts";
+import type { OpenFeed } from "../store/feed_store.ts";
+import { provenEvent, requireEvidence } from "./index_evidence.ts";
+import { putEvidence } from "../index/kept_evidence.ts";
+import { IndexWriter } from "../index/index_writer.ts";
+import { type LineRules, verifyLine } from "./verify_line.ts";
+
+/** Something that was mended; nothing acknowledged is ever lost by it. */
+export interface RecoveryNotice {
+  /**
+   * `line_completed`: a whole event lacked its LF, which was added.
+   * `tail_cut`: an unfinished write was kept aside and cut off.
+   * `index_rebuilt`: the index did not fit the feed, all of which was verified.
+   */
+  readonly kind: "line_completed" | "tail_cut" | "index_rebuilt";
+  /** In words. */
+  readonly detail: string;
+  /** Where the bytes that were cut off are kept. */
+  readonly kept?: string;
+}
+
+/** What recovery needs besides the feed. */
+export interface RecoveryOptions {
+  /** The clock, for the name of a torn tail. */
+  readonly now: () => Date;
+  /** Forget events that the index knows of and the feed lacks. */
+  readonly acceptRollback?: boolean;
+  /** Told of whatever was mended. */
+  readonly onRecovery?: ((notice: RecoveryNotice) => void) | undefined;
+}
+
+/** Events added to the index in one transaction. */
+const BATCH = 1_000;
+const NUL = 0x00;
+const LF = Uint8Array.of(0x0a);
+
+/**
+ * Verifies what the index does not know yet. Only the bytes behind its mark are
+ * read, unless it does not belong to this feed: then all of them.
+ *
+ * A line that is complete and wrong is an error and stays as it is. The one
+ * exception are the zeros that a power cut leaves where a write never reached
+ * the disk: from the first line behind the mark that holds a NUL byte on, the
+ * bytes count as torn. Where the mark is lost as well, this is so only when no
+ * well-formed line follows.
+ *
+ * @param before what an earlier call has returned: its events need not be in the
+ * index yet.
+ * A feed that lacks an event which is known to have been in it is refused, and
+ * nothing is changed.
+ *
+ * @throws {SigError} the first fault of a line, `feed_rolled_back`,
+ * `feed_rewritten`, `write_failed`, `store_unavailable`
+ * @throws {IndexError} when the index can't be used.
+ */
+export async function catchUp(
+  feed: OpenFeed,
+  index: FeedIndex,
+  rules: LineRules,
+  options: RecoveryOptions,
+  before?: IndexWriter,
+): Promise<IndexWriter> {
+  const found = await findStart(feed, index, rules, before);
+  if (found?.mark.bytes === feed.size) return found;
+  const stale = found === undefined ? index.mark() : undefined;
+  if (options.acceptRollback !== true) {
+    // What this process has seen counts as well: the index may be behind it.
+    for (const known of [found === before ? undefined : before?.mark, stale]) {
+      if (known !== undefined) await requireEvidence(feed, known, rules);
+    }
+  }
+  if (stale === undefined) {
+    const writer = found ?? new IndexWriter(index, start(feed, rules.issuer));
+    return await readOn(writer, feed, index, rules, options);
+  }
+  index.reset();
+  try {
+    const writer = new IndexWriter(index, start(feed, rules.issuer));
+    await readOn(writer, feed, index, rules, options);
+    options.onRecovery?.({
+      kind: "index_rebuilt",
+      detail: "the index did not fit the feed, which was verified anew",
+    });
+    return writer;
+  } catch (error) {
+    // Else a copy from before, put in the place of this feed, would pass.
+    index.reset();
+    putEvidence(index, stale);
+    throw error;
+  }
+}
+
+/** Verifies and adds the lines behind the writer's mark. */
+async function readOn(
+  writer: IndexWriter,
+  feed: OpenFeed,
+  index: FeedIndex,
+  rules: LineRules,
+  options: RecoveryOptions,
+): Promise<IndexWriter> {
+  for await (const line of readLines(feed, writer.mark.bytes)) {
+    if (!line.terminated) {
+      await mendTail(line, feed, writer, rules, options);
+      break;
+    }
+    try {
+      writer.add(
+        await verifyLine(line.bytes, writer, rules),
+        line.bytes.slice(),
+      );
+    } catch (error) {
+      if (
+        !isSigError(error) || !line.bytes.includes(NUL) ||
+        // The index may be behind what was acknowledged: what a good line
+        // follows is damage, not the unfinished write of a power cut.
+        await isFollowed(line, feed, rules)
+      ) throw unusable(error);
+      await cutOff(line.offset, feed, options);
+      break;
+    }
+    if (writer.pending >= BATCH) writer.flush(index);
+  }
+  writer.flush(index);
+  return writer;
+}
+
+/** The furthest place up to which this feed is known to be verified. */
+async function findStart(
+  feed: OpenFeed,
+  index: FeedIndex,
+  rules: LineRules,
+  before: IndexWriter | undefined,
+): Promise<IndexWriter | undefined> {
+  const { issuer } = rules;
+  const isKept = before !== undefined && before.epoch === index.epoch &&
+    await fits(before.mark, feed, issuer);
+  // Nobody has written since: the index need not even be asked.
+  if (isKept && before.mark.bytes === feed.size) return before;
+  const mark = index.mark();
+  if (mark === undefined) return undefined;
+  if (isKept && before.continues(mark)) return before;
+  if (!await fits(mark, feed, issuer)) return undefined;
+  return await isBorneOut(mark, index, feed, rules)
+    ? new IndexWriter(index, mark)
+    : undefined;
+}
+
+/**
+ * Whether the signed line at the mark says what the mark says, and the tables
+ * know it. The mark alone is not believed: whoever could write it would choose
+ * the sequence that is signed next.
+ */
+async function isBorneOut(
+  mark: FeedMark,
+  index: FeedIndex,
+  feed: OpenFeed,
+  rules: LineRules,
+): Promise<boolean> {
+  if (mark.sequence === 0) return mark.latest_issued_at === null;
+  const { length } = mark.last_line;
+  const offset = mark.bytes - length - 1;
+  const before = offset === 0 ? LF : await feed.read(offset - 1, 1);
+  const event = await provenEvent(mark.last_line, rules);
+  if (event?.sequence !== mark.sequence || before[0] !== LF[0]) return false;
+  const known = index.event(event.event_id);
+  return known?.sequence === mark.sequence && known.offset === offset &&
+    known.bytes === length && isNotBefore(mark.latest_issued_at, event);
+}
+
+function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
+  const a = parseTimestamp(latest);
+  const b = parseTimestamp(issued_at);
+  return a !== undefined && b !== undefined && compareInstants(a, b) >= 0;
+}
+
+function start(feed: OpenFeed, issuer: string): FeedMark {
+  return {
+    issuer,
+    identity: feed.identity,
+    bytes: 0,
+    sequence: 0,
+    latest_issued_at: null,
+    last_line: new Uint8Array(),
+  };
+}
+
+/** Whether the index was made from this feed: its last line is in its place. */
+async function fits(
+  mark: FeedMark,
+  feed: OpenFeed,
+  issuer: string,
+): Promise<boolean> {
+  if (mark.issuer !== issuer || mark.identity !== feed.identity) return false;
+  if (mark.sequence === 0) return mark.bytes === 0;
+  const { length } = mark.last_line;
+  const offset = mark.bytes - length - 1;
+  if (offset < 0 || mark.bytes > feed.size) return false;
+  const found = await feed.read(offset, length + 1);
+  return found[length] === LF[0] &&
+    isSame(found.subarray(0, length), mark.last_line);
+}
+
+/** Someone may have fetched a whole event already, so it is kept. */
+async function mendTail(
+  line: FeedLine,
+  feed: OpenFeed,
+  writer: IndexWriter,
+  rules: LineRules,
+  options: RecoveryOptions,
+): Promise<void> {
+  try {
+    writer.add(await verifyLine(line.bytes, writer, rules), line.bytes.slice());
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    await cutOff(line.offset, feed, options);
+    return;
+  }
+  await feed.append(LF);
+  options.onRecovery?.({
+    kind: "line_completed",
+    detail: "the feed's last event lacked its line end, which was added",
+  });
+}
+
+async function cutOff(
+  offset: number,
+  feed: OpenFeed,
+  options: RecoveryOptions,
+): Promise<void> {
+  const bytes = feed.size - offset;
+  const kept = await feed.cutTail(offset, options.now());
+  options.onRecovery?.({
+    kind: "tail_cut",
+    detail: `${bytes} bytes of an unfinished write were cut off and kept aside`,
+    kept,
+  });
+}
+
+/** Whether any line behind this one is well-formed: then it was not the last. */
+async function isFollowed(
+  line: FeedLine,
+  feed: OpenFeed,
+  rules: LineRules,
+): Promise<boolean> {
+  const behind = line.offset + line.bytes.length + 1;
+  for await (const { bytes } of readLines(feed, behind)) {
+    try {
+      rules.parseLine(bytes);
+      return true;
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+    }
+  }
+  return false;
+}
+
+/** A fault inside of the feed stops the issuer: it is never repaired. */
+function unusable(error: unknown): unknown {
+  if (!isSigError(error)) return error;
+  const { line } = error.context;
+  return new SigError(
+    error.code,
+    `Cannot use the feed: line ${line}: ${error.message}`,
+    {
+      context: {
+        ...error.context,
+        hint: "Nothing was changed. Put the feed back from a copy.",
+      },
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,131 @@
+/** The issuer's own documents, as they stand published (PROTOCOL §1). @module */
+
+import {
+  isObject,
+  JsonError,
+  type Limits,
+  type OpenObject,
+  parseIssuerDid,
+  parseJson,
+  SigError,
+  type SigMetadata,
+  validateMetadata,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import {
+  createKeyResolver,
+  type KeyResolver,
+  readDidDocument,
+} from "@sig/jose";
+import type { FeedStore } from "../store/feed_store.ts";
+import { publishedPath } from "../store/published_path.ts";
+
+/** The documents, read and found in order. */
+export interface IssuerDocuments {
+  /** Metadata. */
+  readonly metadata: SigMetadata;
+  /** Host of the issuer, with its port if it has one: names the key folder. */
+  readonly host: string;
+  /** Where the key set is, below the published root. */
+  readonly jwksPath: string;
+  /** Where the feed is, below the published root. */
+  readonly feedPath: string;
+  /** The key set, with members of others. */
+  readonly jwks: OpenObject;
+  /** The DID document, with members of others; undefined when absent. */
+  readonly didDocument: OpenObject | undefined;
+  /** What the DID document lists for signing events: `x` by kid. */
+  readonly authorized: ReadonlyMap<string, string> | undefined;
+  /** Finds the keys that may sign. */
+  readonly keys: KeyResolver;
+}
+
+/**
+ * Reads metadata, key set and DID document, by the rules of a reader.
+ *
+ * @throws {SigError} `source_not_found`, `invalid_metadata`,
+ * `invalid_did_document`, `document_too_large`, and what jose's
+ * `createKeyResolver` throws.
+ */
+export async function readDocuments(
+  store: FeedStore,
+  limits: Limits,
+): Promise<IssuerDocuments> {
+  const metadata = validateMetadata(
+    await readJson(store, WELL_KNOWN_PATHS.metadata, {
+      maxBytes: limits.maxMetadataBytes,
+      invalid: "invalid_metadata",
+    }),
+  );
+  const jwksPath = publishedPath("jwks_uri", metadata.jwks_uri);
+  const feedPath = publishedPath("events_uri", metadata.events_uri);
+  const jwks = await readJson(store, jwksPath, {
+    maxBytes: limits.maxJwksBytes,
+    invalid: "invalid_key",
+  });
+  const didDocument = await readJson(store, WELL_KNOWN_PATHS.did_document, {
+    maxBytes: limits.maxDidDocumentBytes,
+    invalid: "invalid_did_document",
+    optional: true,
+  });
+  const authorized = didDocument &&
+    readDidDocument(didDocument, metadata.issuer);
+  const { host, port } = parseIssuerDid(metadata.issuer, {
+    allowPrivate: true,
+  });
+  return {
+    metadata,
+    host: port === undefined ? host : `${host}:${port}`,
+    jwksPath,
+    feedPath,
+    jwks: jwks ?? {},
+    didDocument,
+    authorized,
+    keys: await createKeyResolver(jwks, { authorized, limits }),
+  };
+}
+
+/** Whether the documents may have changed: compare with what it said before. */
+export async function documentsRevision(
+  store: FeedStore,
+  jwksPath: string,
+): Promise<string> {
+  const metadata = await store.revision(WELL_KNOWN_PATHS.metadata);
+  const did = await store.revision(WELL_KNOWN_PATHS.did_document);
+  const jwks = await store.revision(jwksPath);
+  return `${metadata} ${did} ${jwks}`;
+}
+
+interface ReadJsonOptions {
+  readonly maxBytes: number;
+  readonly invalid: "invalid_metadata" | "invalid_key" | "invalid_did_document";
+  readonly optional?: boolean;
+}
+
+async function readJson(
+  store: FeedStore,
+  path: string,
+  options: ReadJsonOptions,
+): Promise<OpenObject | undefined> {
+  const bytes = await store.read(path, options.maxBytes);
+  if (bytes === undefined) {
+    if (options.optional === true) return undefined;
+    throw new SigError(
+      "source_not_found",
+      `Cannot open issuer: ${JSON.stringify(path)} is missing`,
+      { context: { path } },
+    );
+  }
+  try {
+    const value = parseJson(bytes);
+    if (isObject(value)) return value;
+    throw new JsonError("syntax", "", "it must be one JSON object");
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new SigError(
+      error.fault === "duplicate" ? "duplicate_json_member" : options.invalid,
+      `Cannot open issuer: ${JSON.stringify(path)}: ${error.message}`,
+      { context: { path, pointer: error.pointer } },
+    );
+  }
+}

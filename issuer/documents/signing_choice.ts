@@ -1,0 +1,104 @@
+/** Which key signs (INTERFACES §2). @module */
+
+import { quote, SigError } from "@sig/core";
+import { importSigningKey, type SigningKey } from "@sig/jose";
+import type { IssuerDocuments } from "./documents.ts";
+import { isOwnKid } from "../keys/key_name.ts";
+import type { KeyStore } from "../keys/key_store.ts";
+
+/** Where private keys come from: a store, or the one key itself. */
+export type KeySource = KeyStore | SigningKey;
+
+/** Whether the source is a single key. */
+export function isSigningKey(keys: KeySource): keys is SigningKey {
+  return "sign" in keys;
+}
+
+/**
+ * The key of that kid; without one the last of the key set that the DID
+ * document authorises and whose private part is at hand.
+ *
+ * @throws {SigError} `signing_key_not_found`, `key_not_authorized`,
+ * `invalid_key` when the private key is not the one that is published.
+ */
+export async function chooseSigningKey(
+  documents: IssuerDocuments,
+  keys: KeySource,
+  kid?: string,
+): Promise<SigningKey> {
+  if (isSigningKey(keys)) {
+    if (kid !== undefined && kid !== keys.kid) throw notFound(kid);
+    return requirePublished(keys, documents);
+  }
+  if (kid !== undefined) {
+    const key = await importStored(documents, keys, kid);
+    if (key === undefined) throw notFound(kid);
+    return requirePublished(key, documents);
+  }
+  for (const published of [...documents.keys.keys.keys()].reverse()) {
+    if (!isOwnKid(published) || !isAuthorized(documents, published)) continue;
+    const key = await importStored(documents, keys, published);
+    if (key !== undefined) return requirePublished(key, documents);
+  }
+  throw new SigError(
+    "signing_key_not_found",
+    "Cannot sign: the private part of none of the issuer's keys is in the key store",
+    {
+      context: {
+        issuer: documents.metadata.issuer,
+        hint: "Name the private key, or add a new one by a rotation.",
+      },
+    },
+  );
+}
+
+/** Whether a published key may sign events. */
+export function isAuthorized(
+  documents: IssuerDocuments,
+  kid: string,
+): boolean {
+  const x = documents.keys.keys.get(kid)?.jwk.x;
+  const { authorized } = documents;
+  return x !== undefined &&
+    (authorized === undefined || authorized.get(kid) === x);
+}
+
+async function importStored(
+  { host }: IssuerDocuments,
+  keys: KeyStore,
+  kid: string,
+): Promise<SigningKey | undefined> {
+  if (!isOwnKid(kid)) return undefined;
+  const jwk = await keys.read({ host, kid });
+  // The file's name decides; a kid inside that differs changes nothing.
+  return jwk && await importSigningKey({ ...jwk, kid });
+}
+
+/** Signing with any other key would write events that nobody can verify. */
+function requirePublished(
+  key: SigningKey,
+  documents: IssuerDocuments,
+): SigningKey {
+  if (!documents.keys.keys.has(key.kid)) {
+    throw new SigError(
+      "signing_key_not_found",
+      `Cannot sign: key ${quote(key.kid)} is not in the issuer's key set`,
+      { context: { kid: key.kid } },
+    );
+  }
+  const published = documents.keys.resolve(key.kid);
+  if (published.jwk.x === key.publicJwk.x) return key;
+  throw new SigError(
+    "invalid_key",
+    `Cannot sign: another key is published as ${quote(key.kid)}`,
+    { context: { kid: key.kid } },
+  );
+}
+
+function notFound(kid: string): SigError {
+  return new SigError(
+    "signing_key_not_found",
+    `Cannot sign: there is no private key ${quote(kid)}`,
+    { context: { kid } },
+  );
+}

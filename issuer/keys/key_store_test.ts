@@ -1,0 +1,126 @@
+import { generateSigningKey } from "@sig/jose";
+import {
+  createFileKeyStore,
+  createMemoryKeyStore,
+  type KeyStore,
+} from "@sig/issuer";
+import { assertEquals } from "@std/assert";
+import { assertRejected } from "../testdata/support.ts";
+
+const NAME = { host: "acme.example", kid: "orgsign-1" };
+
+/** Every key store must pass this. */
+const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
+  ["what was written is read, what was not is absent", async (keys) => {
+    const key = await generateSigningKey({ kid: NAME.kid });
+    assertEquals(await keys.has(NAME), false);
+    assertEquals(await keys.read(NAME), undefined);
+    await keys.write(NAME, key);
+    assertEquals(await keys.has(NAME), true);
+    assertEquals(await keys.read(NAME), key);
+    assertEquals(await keys.has({ ...NAME, host: "b.example" }), false);
+    assertEquals(await keys.has({ ...NAME, kid: "orgsign-2" }), false);
+  }],
+  ["a key is never replaced", async (keys) => {
+    const key = await generateSigningKey({ kid: NAME.kid });
+    const other = await generateSigningKey({ kid: NAME.kid });
+    await keys.write(NAME, key);
+    const error = await assertRejected(
+      keys.write(NAME, other),
+      "kid_exists",
+      "Cannot keep key",
+    );
+    assertEquals(await keys.read(NAME), key);
+    const told = `${error.message} ${JSON.stringify(error.context)}`;
+    assertEquals(told.includes(key.d) || told.includes(other.d), false);
+  }],
+  ["a name that could leave the store is refused", async (keys) => {
+    const key = await generateSigningKey({ kid: NAME.kid });
+    for (const kid of ["../x", ".x", "a/b", "", "a\0b"]) {
+      await assertRejected(
+        keys.read({ ...NAME, kid }),
+        "invalid_identifier",
+        "Cannot use kid",
+      );
+    }
+    for (const host of ["..", "../x", "a/b", "", ".", "A.example", "a..b"]) {
+      await assertRejected(
+        keys.write({ ...NAME, host }, key),
+        "invalid_identifier",
+        "Cannot use host",
+      );
+    }
+  }],
+];
+
+for (const [rule, test] of CONTRACT) {
+  Deno.test(`memory key store: ${rule}`, () => test(createMemoryKeyStore()));
+  Deno.test(`file key store: ${rule}`, () =>
+    withFolder((dir) => test(createFileKeyStore(`${dir}/a/keys`))));
+}
+
+async function withFolder(test: (dir: string) => Promise<void>): Promise<void> {
+  const dir = await Deno.makeTempDir();
+  try {
+    await test(dir);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+for (
+  const [path, mode, want] of [
+    ["acme.example/orgsign-1.jwk", 0o644, "mode 644, expected 600"],
+    ["acme.example/orgsign-1.jwk", 0o660, "mode 660, expected 600"],
+    ["acme.example", 0o755, "mode 755, expected 700"],
+  ] as const
+) {
+  Deno.test(`${path} with mode ${mode.toString(8)} is refused, or warned about on request`, () =>
+    withFolder(async (dir) => {
+      const key = await generateSigningKey({ kid: NAME.kid });
+      const keys = createFileKeyStore(dir);
+      await keys.write(NAME, key);
+      await Deno.chmod(`${dir}/${path}`, mode);
+      const error = await assertRejected(keys.read(NAME), "invalid_key", want);
+      assertEquals(error.context.hint?.startsWith("Run: chmod "), true);
+      assertEquals(`${error.message}${error.stack}`.includes(key.d), false);
+      const warnings: string[] = [];
+      const onWarning = (warning: string) => warnings.push(warning);
+      assertEquals(
+        await createFileKeyStore(dir, { onWarning }).read(NAME),
+        key,
+      );
+      assertEquals(warnings.map((text) => text.includes(want)), [true]);
+    }));
+}
+
+Deno.test("a key file that is a symbolic link or a directory is refused", () =>
+  withFolder(async (dir) => {
+    const keys = createFileKeyStore(dir);
+    await keys.write(NAME, await generateSigningKey({ kid: NAME.kid }));
+    const path = `${dir}/acme.example`;
+    await Deno.symlink(`${path}/orgsign-1.jwk`, `${path}/link.jwk`);
+    await Deno.mkdir(`${path}/dir.jwk`);
+    for (const kid of ["link", "dir"]) {
+      await assertRejected(
+        keys.read({ ...NAME, kid }),
+        "invalid_key",
+        "is not a file with a private Ed25519 JWK",
+      );
+    }
+  }));
+
+Deno.test("of several that make one key at once exactly one keeps it", () =>
+  withFolder(async (dir) => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, async () => {
+        const key = await generateSigningKey({ kid: NAME.kid });
+        await createFileKeyStore(dir).write(NAME, key);
+        return key;
+      }),
+    );
+    const kept = results.filter(({ status }) => status === "fulfilled");
+    assertEquals(kept.length, 1);
+    const names = [...Deno.readDirSync(`${dir}/acme.example`)];
+    assertEquals(names.map(({ name }) => name), ["orgsign-1.jwk"]);
+  }));

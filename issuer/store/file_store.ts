@@ -1,0 +1,298 @@
+/** An issuer's directory on disk (SECURITY §4). @module */
+
+import { SigError } from "@sig/core";
+import {
+  look,
+  lookForRevision,
+  makeDirectory,
+  openFile,
+  parentOf,
+  requireFolder,
+  resolvePath,
+} from "../disk/disk.ts";
+import {
+  createDurably,
+  type DurableOptions,
+  readWhole,
+  replaceDurably,
+  requirePlainFile,
+} from "../disk/durable_file.ts";
+import type { FaultHooks } from "../disk/fault_hooks.ts";
+import {
+  type FeedFileContext,
+  openFeedFile,
+  type PlainFile,
+} from "./feed_file.ts";
+import type { FeedIndex } from "../index/feed_index.ts";
+import type {
+  ExclusiveOptions,
+  FeedStore,
+  FeedWriter,
+  OpenFeed,
+} from "./feed_store.ts";
+import { acquireLock } from "../disk/file_lock.ts";
+import { keepEvidence } from "../index/kept_evidence.ts";
+import { KeptFile } from "../disk/kept_file.ts";
+import { missingFeed } from "./memory_store.ts";
+import {
+  closeToOthers,
+  findOwner,
+  isDoubtful,
+  requireOwner,
+} from "../disk/private_folder.ts";
+import {
+  type ClosableIndex,
+  createSqliteIndex,
+} from "../index/sqlite_index.ts";
+
+/** Options of {@linkcode createFileStore}. */
+export interface FileStoreOptions {
+  /** For tests only. */
+  readonly faults?: FaultHooks;
+}
+
+/** Holds lock, index and torn tails; readable by the owner only. */
+const PRIVATE_FOLDER = ".sig";
+
+/**
+ * Makes a store for an issuer's directory. Published are `<dir>/.well-known`
+ * and below; lock, index and torn tails lie in `<dir>/.sig` (mode 0700), which
+ * no server may show. Nothing is read or made before the first use.
+ *
+ * Several processes may use one directory: writers exclude each other by
+ * `flock` on `.sig/lock` and on the feed itself. Symbolic links at or above a
+ * published file are refused (`invalid_metadata`); `dir` itself may be one.
+ * File operations block the thread, for as long as the disk needs to flush.
+ * Lock, feed and index stay open until the store is closed.
+ *
+ * @example
+ * ```ts
+ * import { createFileKeyStore, createFileStore, initIssuer } from "@sig/issuer";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const store = createFileStore(`${dir}/acme.example`);
+ * await initIssuer({
+ *   store,
+ *   keys: createFileKeyStore(`${dir}/keys`),
+ *   did: "did:web:acme.example",
+ * });
+ * await store.close();
+ * const feed = `${dir}/acme.example/.well-known/sig/events.jsonl`;
+ * assert((await Deno.stat(feed)).isFile);
+ * await Deno.remove(dir, { recursive: true });
+ * ```
+ */
+export function createFileStore(
+  dir: string,
+  options: FileStoreOptions = {},
+): FeedStore {
+  return new FileStore(dir, options.faults ?? {});
+}
+
+/** One use of the store under its lock. */
+interface Turn {
+  readonly folder: string;
+  readonly timeoutMs: number;
+  /** Opened meanwhile. */
+  readonly feeds: OpenFeed[];
+}
+
+class FileStore implements FeedStore {
+  readonly #dir: string;
+  readonly #faults: FaultHooks;
+  #root: string | undefined;
+  #index: ClosableIndex | undefined;
+  /** Who owns what this process makes. */
+  #us: number | null | undefined;
+  readonly #keptLock = new KeptFile();
+  readonly #keptFeed = new KeptFile();
+  #closed = false;
+  /** Set when a failed write could not be undone. */
+  #unclean = false;
+
+  constructor(dir: string, faults: FaultHooks) {
+    this.#dir = dir;
+    this.#faults = faults;
+  }
+
+  async revision(path: string): Promise<string | undefined> {
+    return await Promise.resolve(lookForRevision(this.#place(path)));
+  }
+
+  async read(
+    path: string,
+    maxBytes: number,
+  ): Promise<Uint8Array | undefined> {
+    const place = this.#place(path);
+    requireInside(place);
+    return await Promise.resolve(readWhole(place, maxBytes));
+  }
+
+  async exclusively<T>(
+    options: ExclusiveOptions,
+    work: (writer: FeedWriter) => Promise<T>,
+  ): Promise<T> {
+    if (options.create === true) makeFolders(this.#dir);
+    const folder = `${this.#findRoot()}/${PRIVATE_FOLDER}`;
+    let entry = look(folder);
+    if (entry === undefined) {
+      makeDirectory(folder, 0o700);
+      entry = look(folder);
+    }
+    requireFolder(folder, entry);
+    this.#us ??= findOwner(folder);
+    requireOwner(folder, entry, this.#us);
+    const { timeoutMs } = options;
+    const lock = await acquireLock(
+      `${folder}/lock`,
+      timeoutMs,
+      this.#keptLock.take(),
+    );
+    const feeds: OpenFeed[] = [];
+    try {
+      this.#step("locked");
+      const index = this.#guardIndex(folder, this.#us);
+      return await work(this.#writer(index, { folder, timeoutMs, feeds }));
+    } finally {
+      for (const feed of feeds) feed.close();
+      this.#keptLock.keep(lock);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#keptFeed.close();
+    this.#keptLock.close();
+    await Promise.resolve(this.#index?.close());
+    this.#index = undefined;
+  }
+
+  /** An index that others could write keeps its evidence, and nothing else. */
+  #guardIndex(folder: string, us: number | null): ClosableIndex {
+    const entry = look(folder);
+    requireOwner(folder, entry, us);
+    const isClosed = ((entry?.mode ?? 0) & 0o077) === 0;
+    // Nobody else got in since it was judged.
+    if (this.#index !== undefined && isClosed) return this.#index;
+    this.#index ??= createSqliteIndex(`${folder}/index.db`);
+    // First, so that a crash in between leaves it as doubtful as it was.
+    if (isDoubtful(folder, us)) keepEvidence(this.#index);
+    closeToOthers(folder);
+    return this.#index;
+  }
+
+  #writer(
+    index: FeedIndex,
+    { feeds, folder, timeoutMs }: Turn,
+  ): FeedWriter {
+    const context: FeedFileContext = {
+      folder,
+      timeoutMs,
+      faults: this.#faults,
+      refuseIfUnclean: () => this.#refuseIfUnclean(),
+      markUnclean: () => this.#unclean = true,
+      release: (file) => this.#keptFeed.keep(file),
+    };
+    const durable = (path: string): DurableOptions => ({
+      onStep: (step) => this.#step(`${step} ${path}`),
+    });
+    return {
+      index,
+      create: async (path, bytes) => {
+        const place = this.#makePlace(path);
+        return await Promise.resolve(
+          createDurably(place, bytes, durable(path)),
+        );
+      },
+      replace: async (path, bytes) => {
+        const place = this.#makePlace(path);
+        const entry = look(place);
+        if (entry !== undefined) requirePlainFile(place, entry.kind);
+        await Promise.resolve(replaceDurably(place, bytes, durable(path)));
+      },
+      openFeed: async (path) => {
+        const feed = await openFeedFile(this.#openPlain(path), context);
+        feeds.push(feed);
+        return feed;
+      },
+    };
+  }
+
+  /** Opens a published file for appending, if it is a plain file inside. */
+  #openPlain(path: string): PlainFile {
+    const place = this.#place(path);
+    const entry = look(place);
+    if (entry === undefined) throw missingFeed(path);
+    requirePlainFile(place, entry.kind);
+    requireInside(place);
+    const kept = this.#keptFeed.take();
+    if (kept?.isWhat(place, entry)) return { place, file: kept, entry };
+    kept?.close();
+    const file = openFile(place, { read: true, append: true });
+    return { place, file, entry };
+  }
+
+  /** Where a published path is on the disk. */
+  #place(path: string): string {
+    return this.#findRoot() + path;
+  }
+
+  /** {@linkcode #place}, with its directories made. */
+  #makePlace(path: string): string {
+    const place = this.#place(path);
+    makeFolders(parentOf(place));
+    requireInside(parentOf(place));
+    return place;
+  }
+
+  #findRoot(): string {
+    if (this.#closed) {
+      throw new TypeError("Cannot use a store after it was closed");
+    }
+    this.#root ??= resolvePath(this.#dir);
+    if (this.#root !== undefined) return this.#root;
+    throw new SigError(
+      "source_not_found",
+      `Cannot open ${JSON.stringify(this.#dir)}: no such directory`,
+      { context: { path: this.#dir, hint: "Make a new issuer with init." } },
+    );
+  }
+
+  #refuseIfUnclean(): void {
+    if (!this.#unclean) return;
+    throw new SigError(
+      "write_failed",
+      "Cannot append: an earlier write failed and could not be undone",
+      { context: { hint: "Mend the disk, then open the issuer again." } },
+    );
+  }
+
+  #step(name: string): void {
+    this.#faults.onStep?.(name);
+  }
+}
+
+/** Makes a directory and those above it, durably. */
+function makeFolders(path: string): void {
+  const entry = look(path);
+  if (entry === undefined) {
+    makeFolders(parentOf(path));
+    makeDirectory(path);
+  } else if (entry.kind !== "symlink") {
+    requireFolder(path, entry);
+  }
+}
+
+/** Refuses a path below the root that some symbolic link leads elsewhere. */
+function requireInside(place: string): void {
+  const resolved = resolvePath(place);
+  if (resolved === undefined || resolved === place) return;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot use ${
+      JSON.stringify(place)
+    }: a symbolic link is in its path, and none is followed`,
+    { context: { path: place } },
+  );
+}

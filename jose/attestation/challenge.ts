@@ -1,0 +1,188 @@
+/** Judging the challenge that somebody else sent. @module */
+
+import {
+  type ErrorCode,
+  type Instant,
+  isIdentifier,
+  isObject,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+  type OpenObject,
+  parseTimestamp,
+  SigError,
+} from "@sig/core";
+import { describeChallenge } from "./challenge_message.ts";
+import { member } from "../bytes/json_object.ts";
+
+/** A challenge whose members have the right shape. */
+export interface CheckedChallenge {
+  /** Its id. */
+  readonly challengeId: string;
+  /** Who asks. */
+  readonly audience: string;
+  /** The nonce. */
+  readonly nonce: string;
+  /** What may be granted. */
+  readonly scopes: readonly string[];
+  /** Who must answer, if it says so. */
+  readonly subject: string | undefined;
+  /** When it expires. */
+  readonly expiresAt: Instant;
+}
+
+/** A challenge that may be signed: its text says what its members say. */
+export interface CheckedSignableChallenge extends CheckedChallenge {
+  /** What the relationship must meet; empty for nothing. */
+  readonly require: readonly string[];
+  /** The challenge in words, made here. */
+  readonly text: string;
+}
+
+/** Scopes of a challenge at most (PROTOCOL §7). */
+const MAX_SCOPES = 32;
+
+/** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/**
+ * Reads the members that an attestation answers; others are ignored.
+ *
+ * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
+ */
+export function checkChallenge(challenge: unknown): CheckedChallenge {
+  if (!isObject(challenge)) {
+    throw fault("invalid_field", "", "it must be one JSON object");
+  }
+  const subject = member(challenge, "subject") ?? undefined;
+  if (subject !== undefined && !isIdentifier(subject)) {
+    throw fault("invalid_field", "/subject", "must be a DID or null");
+  }
+  return {
+    challengeId: text(challenge, "challenge_id"),
+    audience: text(challenge, "audience"),
+    nonce: text(challenge, "nonce"),
+    scopes: readScopes(required(challenge, "scopes")),
+    subject,
+    expiresAt: instant(challenge, "expires_at"),
+  };
+}
+
+/**
+ * {@linkcode checkChallenge} for whoever signs. What a person reads and what
+ * gets signed are two things, and whoever relays a challenge can change one of
+ * them: so the text is made again from the members that get signed, and another
+ * one is refused. The audience is an origin or a DID, since it is what the
+ * person compares with where they are. (PROTOCOL §7)
+ *
+ * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
+ */
+export function checkSignableChallenge(
+  challenge: unknown,
+): CheckedSignableChallenge {
+  const checked = checkChallenge(challenge);
+  const { audience, scopes, subject, expiresAt } = checked;
+  const members = challenge as OpenObject;
+  if (!isAudience(audience)) {
+    throw fault("invalid_field", "/audience", "must be an origin or a DID");
+  }
+  if (scopes.length > MAX_SCOPES || new Set(scopes).size < scopes.length) {
+    throw fault(
+      "invalid_field",
+      "/scopes",
+      `must be at most ${MAX_SCOPES} scope tokens, each once`,
+    );
+  }
+  requireLife(instant(members, "issued_at"), expiresAt);
+  const require = readRequire(member(members, "require") ?? null);
+  const text = describeChallenge({
+    challenge_id: checked.challengeId,
+    audience,
+    nonce: checked.nonce,
+    scopes,
+    subject: subject ?? null,
+    require,
+    issued_at: members.issued_at as string,
+    expires_at: members.expires_at as string,
+  });
+  const message = member(members, "message");
+  if (message !== undefined && message !== text) {
+    throw new SigError(
+      "invalid_field",
+      "Cannot use challenge: /message does not say what would be signed",
+      {
+        context: {
+          pointer: "/message",
+          hint:
+            "Somebody may have changed it on its way. Begin the login again, on the site itself.",
+        },
+      },
+    );
+  }
+  return { ...checked, require: require ?? [], text };
+}
+
+/** An origin as browsers spell it, or a DID. */
+function isAudience(text: string): boolean {
+  return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text) ||
+    /^https?:/.test(text) && URL.parse(text)?.origin === text;
+}
+
+function requireLife(from: Instant, to: Instant): void {
+  const seconds = to.seconds - from.seconds +
+    (to.nanoseconds - from.nanoseconds) / 1e9;
+  if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return;
+  throw fault(
+    "invalid_field",
+    "/expires_at",
+    `must lie ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS} s after issued_at`,
+  );
+}
+
+function readRequire(require: unknown): readonly string[] | null {
+  if (require === null) return null;
+  if (Array.isArray(require) && require.every(isIdentifier)) return require;
+  throw fault(
+    "invalid_field",
+    "/require",
+    "must be null or an array of strings without control characters",
+  );
+}
+
+function instant(challenge: OpenObject, name: string): Instant {
+  const value = parseTimestamp(required(challenge, name));
+  if (value !== undefined) return value;
+  throw fault(
+    "invalid_field",
+    `/${name}`,
+    "must be an RFC 3339 UTC timestamp",
+  );
+}
+
+function readScopes(scopes: unknown): readonly string[] {
+  const isToken = (scope: unknown): scope is string =>
+    typeof scope === "string" && SCOPE_TOKEN.test(scope);
+  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  throw fault("invalid_field", "/scopes", "must be an array of scope tokens");
+}
+
+function required(challenge: OpenObject, name: string): unknown {
+  if (Object.hasOwn(challenge, name)) return challenge[name];
+  throw fault("missing_field", `/${name}`, "is required");
+}
+
+function text(challenge: OpenObject, name: string): string {
+  const value = required(challenge, name);
+  if (isIdentifier(value)) return value;
+  throw fault(
+    "invalid_field",
+    `/${name}`,
+    "must be a non-empty string without control characters",
+  );
+}
+
+function fault(code: ErrorCode, pointer: string, why: string): SigError {
+  const place = pointer === "" ? "" : `${pointer} `;
+  return new SigError(code, `Cannot use challenge: ${place}${why}`, {
+    context: { pointer },
+  });
+}

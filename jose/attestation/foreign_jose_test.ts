@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { isObject, isSigError, parseFeedLine } from "@sig/core";
+import {
+  createKeyResolver,
+  importVerificationKey,
+  type KeyResolver,
+  verifyAttestation,
+  verifyEnvelope,
+} from "@sig/jose";
+import { testJwk } from "../testdata/keys.ts";
+import { readJsonVectors, vectorTest } from "../testdata/vectors.ts";
+
+interface Foreign {
+  readonly testGroups: readonly {
+    readonly public?: unknown;
+    readonly private?: unknown;
+    readonly tests: readonly {
+      readonly tcId: number;
+      readonly jws?: unknown;
+      readonly jwe?: unknown;
+    }[];
+  }[];
+}
+
+const FILES = [
+  "json_web_signature_test",
+  "json_web_key_test",
+  "json_web_crypto_test",
+].map((name) => `wycheproof/${name}.json`);
+
+vectorTest(
+  "Wycheproof JOSE: none of the 510 tokens passes, none of the 56 key sets has a key",
+  "wycheproof/json_web_signature_test.json",
+  async () => {
+    const groups = FILES.flatMap((path) =>
+      readJsonVectors<Foreign>(path).testGroups
+    );
+    assertEquals(groups.length, 56);
+    let tokens = 0;
+    for (const group of groups) {
+      for (const set of [group.public, group.private]) await requireNoKey(set);
+      for (const { tcId, jws, jwe } of group.tests) {
+        await requireRefused(jws ?? jwe, tcId);
+        tokens++;
+      }
+    }
+    assertEquals(tokens, 510);
+  },
+);
+
+async function requireNoKey(keyOrSet: unknown): Promise<void> {
+  if (!isObject(keyOrSet)) return;
+  const jwks = "keys" in keyOrSet ? keyOrSet : { keys: [keyOrSet] };
+  try {
+    assertEquals((await createKeyResolver(jwks)).keys.size, 0);
+  } catch (error) {
+    assert(isSigError(error), String(error));
+  }
+}
+
+/** Neither an event nor a login, even when a key of that kid is offered. */
+async function requireRefused(token: unknown, tcId: number): Promise<void> {
+  const { kid, parts, text } = readToken(token);
+  const keys = await offerKey(kid);
+  const [first, payload, signature] = parts;
+  const lines = [
+    text,
+    JSON.stringify({ protected: first, payload, signature }),
+  ];
+  for (const line of lines) {
+    const error = await assertRejects(async () =>
+      await verifyEnvelope(parseFeedLine(line), keys)
+    );
+    assert(isSigError(error) && error.category !== "internal", `${tcId}`);
+  }
+  const key = await importVerificationKey({ ...publicKey, kid });
+  const error = await assertRejects(() =>
+    verifyAttestation(text, { challenge, now, key: () => key })
+  );
+  assert(isSigError(error), `${tcId}`);
+}
+
+const now = () => new Date("2026-01-31T09:00:00Z");
+const challenge = {
+  challenge_id: "c",
+  audience: "https://shop.example",
+  nonce: "n",
+  scopes: [],
+  expires_at: "2026-01-31T09:05:00Z",
+};
+const { d: _, ...publicKey } = await testJwk("offered");
+
+async function offerKey(kid: string): Promise<KeyResolver> {
+  return await createKeyResolver({ keys: [{ ...publicKey, kid }] });
+}
+
+function readToken(token: unknown): {
+  readonly kid: string;
+  readonly parts: readonly string[];
+  readonly text: string;
+} {
+  const text = typeof token === "string" ? token : JSON.stringify(token);
+  const parts = text.split(".");
+  const kid = /"kid"\s*:\s*"([^"]+)"/.exec(decodeLax(parts[0] ?? ""))?.[1];
+  return { kid: kid ?? "any", parts, text };
+}
+
+function decodeLax(part: string): string {
+  try {
+    return atob(part.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return "";
+  }
+}

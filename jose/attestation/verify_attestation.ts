@@ -1,0 +1,209 @@
+/** Verifying the answer to a login challenge (PROTOCOL §7). @module */
+
+import {
+  DEFAULT_LIMITS,
+  type ErrorCode,
+  instantOf,
+  quote,
+  SigError,
+} from "@sig/core";
+import type { AttestationChallenge, ParsedAttestation } from "./attestation.ts";
+import { checkChallenge, type CheckedChallenge } from "./challenge.ts";
+import { equalInConstantTime } from "../bytes/constant_time.ts";
+import { parseAttestation } from "./parse_attestation.ts";
+import { resolveDidKey } from "../keys/resolve_did_key.ts";
+import type { VerificationKey } from "../keys/verification_key.ts";
+
+/** Finds the key that an attestation's `kid` names, or throws. */
+export type AttestationKeyResolver = (
+  kid: string,
+) => VerificationKey | Promise<VerificationKey>;
+
+/** Options of {@linkcode verifyAttestation}. */
+export interface VerifyAttestationOptions {
+  /** The challenge that was issued; its members are what is expected. */
+  readonly challenge: AttestationChallenge;
+  /** The clock. */
+  readonly now: () => Date;
+  /**
+   * A way to the subject's key, `resolveDidKey` unless told; or one key, which
+   * then answers for its own `kid` and no other.
+   */
+  readonly key?: VerificationKey | AttestationKeyResolver;
+  /**
+   * What must have been granted, whatever was asked for; judged directly after
+   * the challenge's own scopes.
+   */
+  readonly requiredScopes?: readonly string[];
+  /** Seconds by which clocks may differ, 60 unless told. */
+  readonly clockSkewSeconds?: number;
+}
+
+/**
+ * Verifies an attestation against its challenge: all that the token itself can
+ * show, in the order of PROTOCOL §7, so audience, nonce, subject, scopes, times
+ * and signature. It keeps no state: that a challenge is used **only once**, and
+ * burned after failures, is left to whoever keeps the challenges.
+ *
+ * An attestation that was parsed before, to find its challenge, is not parsed
+ * again.
+ *
+ * @example A token for another site is refused
+ * ```ts
+ * import {
+ *   generateSigningKey,
+ *   importSigningKey,
+ *   signAttestation,
+ *   verifyAttestation,
+ * } from "@sig/jose";
+ * import { isSigError } from "@sig/core";
+ * import { assert, assertRejects } from "@std/assert";
+ *
+ * const now = () => new Date("2026-01-31T09:00:00Z");
+ * const challenge = {
+ *   challenge_id: "c-1",
+ *   audience: "https://shop.example",
+ *   nonce: "n-1",
+ *   scopes: [],
+ *   issued_at: "2026-01-31T09:00:00Z",
+ *   expires_at: "2026-01-31T09:05:00Z",
+ * };
+ * const key = await importSigningKey(await generateSigningKey());
+ * const jwt = await signAttestation({ challenge, key, now });
+ *
+ * const ours = { ...challenge, audience: "https://other.example" };
+ * const error = await assertRejects(() =>
+ *   verifyAttestation(jwt, { challenge: ours, now })
+ * );
+ * assert(isSigError(error, "audience_mismatch"));
+ * ```
+ *
+ * @throws {SigError} whatever `parseAttestation` throws; then
+ * `invalid_attestation` (another challenge), `audience_mismatch`,
+ * `nonce_mismatch`, `subject_mismatch`, `scope_not_granted`,
+ * `attestation_time_invalid`; whatever the key resolver throws;
+ * `attestation_signature_invalid`. `missing_field`, `invalid_field` for the
+ * challenge.
+ */
+export async function verifyAttestation(
+  attestation: string | ParsedAttestation,
+  options: VerifyAttestationOptions,
+): Promise<ParsedAttestation> {
+  const challenge = checkChallenge(options.challenge);
+  const parsed = typeof attestation === "object"
+    ? attestation
+    : parseAttestation(attestation);
+  requireChallenge(parsed, challenge);
+  requireSubject(parsed, challenge);
+  requireScopes(parsed, challenge, options);
+  requireTimes(parsed, challenge, options);
+  const key = await findKey(parsed.header.kid, options.key ?? resolveDidKey);
+  await verifyAttestationSignature(parsed, key);
+  return parsed;
+}
+
+/**
+ * Verifies the signature of a parsed attestation, and nothing else of it.
+ * (PROTOCOL §7)
+ *
+ * @throws {SigError} `attestation_signature_invalid`, also for a signature of
+ * another length than 64 bytes.
+ */
+export async function verifyAttestationSignature(
+  parsed: ParsedAttestation,
+  key: VerificationKey,
+): Promise<void> {
+  if (await key.verify(parsed.signature, parsed.signingInput)) return;
+  throw refuse(
+    "attestation_signature_invalid",
+    `the signature is not one of key ${quote(parsed.header.kid)}`,
+  );
+}
+
+/** One subject's key must not vouch for another subject's name. */
+async function findKey(
+  kid: string,
+  key: VerificationKey | AttestationKeyResolver,
+): Promise<VerificationKey> {
+  if (typeof key === "function") return await key(kid);
+  if (key.kid === kid) return key;
+  throw refuse(
+    "attestation_signature_invalid",
+    `the key given is not the one of kid ${quote(kid)}`,
+  );
+}
+
+function refuse(code: ErrorCode, why: string): SigError {
+  return new SigError(code, `Cannot accept attestation: ${why}`);
+}
+
+function requireChallenge(
+  { claims }: ParsedAttestation,
+  challenge: CheckedChallenge,
+): void {
+  if (claims.jti !== challenge.challengeId) {
+    throw refuse("invalid_attestation", "it answers another challenge");
+  }
+  if (claims.aud !== challenge.audience) {
+    throw refuse("audience_mismatch", "it is for another audience");
+  }
+  if (!equalInConstantTime(claims.nonce, challenge.nonce)) {
+    throw refuse("nonce_mismatch", "it has another nonce");
+  }
+}
+
+function requireSubject(
+  { claims, subject }: ParsedAttestation,
+  challenge: CheckedChallenge,
+): void {
+  if (claims.iss !== subject || claims.sub !== subject) {
+    throw refuse(
+      "subject_mismatch",
+      `iss and sub must be the DID of its kid, ${quote(subject)}`,
+    );
+  }
+  if (challenge.subject !== undefined && challenge.subject !== subject) {
+    throw refuse(
+      "subject_mismatch",
+      `the challenge is for ${quote(challenge.subject)}`,
+    );
+  }
+}
+
+function requireScopes(
+  { scopes }: ParsedAttestation,
+  challenge: CheckedChallenge,
+  { requiredScopes = [] }: VerifyAttestationOptions,
+): void {
+  const extra = scopes.find((scope) => !challenge.scopes.includes(scope));
+  if (extra !== undefined) {
+    throw refuse(
+      "scope_not_granted",
+      `scope ${quote(extra)} is not among the challenge's`,
+    );
+  }
+  const missing = requiredScopes.find((scope) => !scopes.includes(scope));
+  if (missing === undefined) return;
+  throw refuse(
+    "scope_not_granted",
+    `scope ${quote(missing)} was expected, and is not granted`,
+  );
+}
+
+function requireTimes(
+  { claims }: ParsedAttestation,
+  { expiresAt }: CheckedChallenge,
+  { now, clockSkewSeconds }: VerifyAttestationOptions,
+): void {
+  const instant = instantOf(now());
+  const seconds = instant.seconds + instant.nanoseconds / 1e9;
+  const skew = clockSkewSeconds ?? DEFAULT_LIMITS.clockSkewSeconds;
+  const refusal = (why: string) => refuse("attestation_time_invalid", why);
+  if (seconds >= claims.exp) throw refusal("it has expired");
+  if (claims.iat > seconds + skew) {
+    throw refusal(`its iat lies more than ${skew} s ahead`);
+  }
+  if (claims.exp > expiresAt.seconds + expiresAt.nanoseconds / 1e9) {
+    throw refusal("its exp lies after the challenge's expiry");
+  }
+}

@@ -1,0 +1,300 @@
+import { assertEquals } from "@std/assert";
+import { type ErrorCode, parseFeedLine } from "@sig/core";
+import {
+  createKeyResolver,
+  importVerificationKey,
+  jwkToDidKey,
+  parseAttestation,
+  signAttestation,
+  signEvent,
+  verifyAttestation,
+  type VerifyAttestationOptions,
+  verifyAttestationSignature,
+  verifyEnvelope,
+} from "@sig/jose";
+import { expectSigError } from "../testdata/expect.ts";
+import { testKey } from "../testdata/keys.ts";
+import {
+  CHALLENGE,
+  claimsOf,
+  headerOf,
+  kidOf,
+  NOW,
+  NOW_SECONDS,
+  tokenOf,
+} from "../testdata/tokens.ts";
+
+const key = await testKey("subject");
+const other = await testKey("b");
+const WEB = "did:web:alice.example";
+
+/** No network: a did:key is verified offline. */
+function offline(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: { net: false, read: true }, fn });
+}
+
+function verify(jwt: string, more: Partial<VerifyAttestationOptions> = {}) {
+  return verifyAttestation(jwt, {
+    challenge: CHALLENGE,
+    now: () => NOW,
+    ...more,
+  });
+}
+
+async function refuses(
+  claims: object,
+  code: ErrorCode,
+  says: string,
+  more: Partial<VerifyAttestationOptions> = {},
+): Promise<void> {
+  const all = { ...claimsOf(key), ...claims };
+  const jwt = await tokenOf(key, headerOf(key), all);
+  await expectSigError(() => verify(jwt, more), code, says);
+}
+
+offline("an honest attestation verifies offline", async () => {
+  const now = () => NOW;
+  const jwt = await signAttestation({ challenge: CHALLENGE, key, now });
+  const { subject, scopes } = await verify(jwt);
+  assertEquals(subject, jwkToDidKey(key.publicJwk));
+  assertEquals(scopes, ["email", "profile"]);
+});
+
+offline("each expectation has its code", async () => {
+  await refuses({ jti: "x" }, "invalid_attestation", "another challenge");
+  await refuses(
+    { aud: "https://evil.example" },
+    "audience_mismatch",
+    "audience",
+  );
+  await refuses(
+    { aud: `${CHALLENGE.audience}/` },
+    "audience_mismatch",
+    "audience",
+  );
+  await refuses({ nonce: "x" }, "nonce_mismatch", "it has another nonce");
+  await refuses({ nonce: "" }, "nonce_mismatch", "it has another nonce");
+  await refuses(
+    { nonce: CHALLENGE.nonce + CHALLENGE.nonce },
+    "nonce_mismatch",
+    "it has another nonce",
+  );
+  await refuses(
+    { iss: WEB },
+    "subject_mismatch",
+    "iss and sub must be the DID",
+  );
+  await refuses(
+    { sub: WEB },
+    "subject_mismatch",
+    "iss and sub must be the DID",
+  );
+  await refuses({}, "subject_mismatch", `the challenge is for "${WEB}"`, {
+    challenge: { ...CHALLENGE, subject: WEB },
+  });
+  for (const scope of ["admin", "email admin", "email  profile", " "]) {
+    await refuses({ scope }, "scope_not_granted", "not among the challenge's");
+  }
+});
+
+offline(
+  "times: now < exp <= the challenge's, iat at most 60 s ahead",
+  async () => {
+    const code = "attestation_time_invalid";
+    const ahead = "its iat lies more than 60 s ahead";
+    await refuses({ exp: NOW_SECONDS }, code, "it has expired");
+    await refuses({ exp: -1 }, code, "it has expired");
+    await refuses({ iat: NOW_SECONDS + 60.5 }, code, ahead);
+    await refuses({ iat: NOW_SECONDS + 61 }, code, ahead);
+    await refuses({ iat: NOW_SECONDS + 6 }, code, "more than 5 s ahead", {
+      clockSkewSeconds: 5,
+    });
+    const after = "its exp lies after the challenge's expiry";
+    await refuses({ exp: NOW_SECONDS + 300.001 }, code, after);
+    await refuses({ exp: NOW_SECONDS + 301 }, code, after);
+    const accepted = [
+      { exp: NOW_SECONDS + 0.001 },
+      { iat: NOW_SECONDS + 60 },
+      { iat: 0 },
+      { exp: NOW_SECONDS + 300 },
+    ];
+    for (const claims of accepted) {
+      const all = { ...claimsOf(key), ...claims };
+      await verify(await tokenOf(key, headerOf(key), all));
+    }
+  },
+);
+
+offline("the first failure wins, in the order of the protocol", async () => {
+  const steps: readonly (readonly [object, ErrorCode])[] = [
+    [{ jti: "x" }, "invalid_attestation"],
+    [{ aud: "x" }, "audience_mismatch"],
+    [{ nonce: "x" }, "nonce_mismatch"],
+    [{ sub: "x" }, "subject_mismatch"],
+    [{ scope: "x" }, "scope_not_granted"],
+    [{ exp: 1 }, "attestation_time_invalid"],
+  ];
+  for (let from = 0; from < steps.length; from++) {
+    const claims = steps.slice(from).map(([wrong]) => wrong);
+    const all = Object.assign({}, claimsOf(key), ...claims);
+    // Signed by nobody who may.
+    const jwt = await tokenOf(other, headerOf(key), all);
+    await expectSigError(
+      () => verify(jwt),
+      steps[from]?.[1] ?? "internal",
+      "Cannot accept attestation: ",
+    );
+  }
+});
+
+offline("what must have been granted is judged after the scopes", async () => {
+  const requiredScopes = ["profile"];
+  const says = 'scope "profile" was expected, and is not granted';
+  await refuses({ exp: 1 }, "scope_not_granted", says, { requiredScopes });
+  await refuses({ scope: "x" }, "scope_not_granted", "not among", {
+    requiredScopes,
+  });
+  const claims = { ...claimsOf(key), scope: "email profile" };
+  const jwt = await tokenOf(key, headerOf(key), claims);
+  await verify(jwt, { requiredScopes });
+});
+
+offline(
+  "an attestation that was parsed before is judged the same",
+  async () => {
+    const parsed = parseAttestation(
+      await tokenOf(key, headerOf(key), claimsOf(key)),
+    );
+    const options = { challenge: CHALLENGE, now: () => NOW };
+    assertEquals(await verifyAttestation(parsed, options) === parsed, true);
+    const late = { ...options, now: () => new Date("2026-01-31T09:05:00Z") };
+    await expectSigError(
+      () => verifyAttestation(parsed, late),
+      "attestation_time_invalid",
+      "it has expired",
+    );
+  },
+);
+
+offline(
+  "a signature by another key, cut, empty or flipped does not count",
+  async () => {
+    const jwt = await tokenOf(key, headerOf(key), claimsOf(key));
+    const [first = "", second = "", third = ""] = jwt.split(".");
+    const forged = await tokenOf(other, headerOf(key), claimsOf(key));
+    const flipped = (third[0] === "A" ? "B" : "A") + third.slice(1);
+    const cut = third.slice(0, 84);
+    const longer = `${third}AA`;
+    const signatures = [forged.split(".")[2] ?? "", "", flipped, cut, longer];
+    for (const signature of [...signatures, "A".repeat(86)]) {
+      const error = await expectSigError(
+        () => verify(`${first}.${second}.${signature}`),
+        "attestation_signature_invalid",
+        `the signature is not one of key "${jwkToDidKey(key.publicJwk)}#`,
+      );
+      assertEquals(error.category, "refused");
+    }
+  },
+);
+
+offline("a did:web subject needs a way to its key", async () => {
+  const now = () => NOW;
+  const jwt = await signAttestation({
+    challenge: CHALLENGE,
+    key,
+    subject: WEB,
+    now,
+  });
+  await expectSigError(
+    () => verify(jwt),
+    "unsupported_did_method",
+    `Cannot use "${WEB}": only did:key is supported here`,
+  );
+  const asked: string[] = [];
+  const publicKey = await importVerificationKey(key.publicJwk);
+  const resolve = (kid: string) => {
+    asked.push(kid);
+    return Promise.resolve(publicKey);
+  };
+  assertEquals((await verify(jwt, { key: resolve })).subject, WEB);
+  assertEquals(asked, [`${WEB}#subject`]);
+  const kid = `${WEB}#subject`;
+  const named = await importVerificationKey({ ...key.publicJwk, kid });
+  assertEquals((await verify(jwt, { key: named })).subject, WEB);
+});
+
+offline(
+  "one subject's key can't vouch for another subject's name",
+  async () => {
+    const victim = "did:web:victim.example";
+    const jwt = await signAttestation({
+      challenge: CHALLENGE,
+      key,
+      subject: victim,
+      now: () => NOW,
+    });
+    for (const kid of [undefined, "subject", `${WEB}#subject`]) {
+      const { x } = key.publicJwk;
+      const named = kid === undefined ? {} : { kid };
+      const own = { kty: "OKP", crv: "Ed25519", x, ...named };
+      const given = await importVerificationKey(own);
+      await expectSigError(
+        () => verify(jwt, { key: given }),
+        "attestation_signature_invalid",
+        `the key given is not the one of kid "${victim}#subject"`,
+      );
+    }
+  },
+);
+
+offline("a did:key kid must name its own key", async () => {
+  const otherDid = jwkToDidKey(other.publicJwk);
+  const kid = `${jwkToDidKey(key.publicJwk)}#${otherDid.slice(8)}`;
+  const jwt = await tokenOf(key, { ...headerOf(key), kid }, claimsOf(key));
+  await expectSigError(
+    () => verify(jwt),
+    "invalid_header",
+    "its fragment must repeat the key",
+  );
+});
+
+offline("an attestation is no event", async () => {
+  const jwt = await tokenOf(key, headerOf(key), claimsOf(key));
+  const [first, payload, signature] = jwt.split(".");
+  const line = JSON.stringify({ protected: first, payload, signature });
+  await expectSigError(
+    () => parseFeedLine(line),
+    "typ_mismatch",
+    "typ must be sig-event+jws",
+  );
+});
+
+offline("an event is no attestation", async () => {
+  const kid = kidOf(key);
+  const signer = { ...key, kid, sign: (m: Uint8Array) => key.sign(m) };
+  const event = await signEvent(claimsOf(key), signer);
+  const jwk = { ...key.publicJwk, kid };
+  const keys = await createKeyResolver({ keys: [jwk] });
+  await verifyEnvelope(parseFeedLine(JSON.stringify(event)), keys);
+  const jwt = `${event.protected}.${event.payload}.${event.signature}`;
+  await expectSigError(
+    () => verify(jwt),
+    "typ_mismatch",
+    "typ must be sig-attestation+jwt",
+  );
+});
+
+offline("the signature alone can be verified", async () => {
+  const jwt = await tokenOf(key, headerOf(key), { ...claimsOf(key), exp: 1 });
+  const parsed = parseAttestation(jwt);
+  await verifyAttestationSignature(
+    parsed,
+    await importVerificationKey(key.publicJwk),
+  );
+  const wrong = await importVerificationKey(other.publicJwk);
+  await expectSigError(
+    () => verifyAttestationSignature(parsed, wrong),
+    "attestation_signature_invalid",
+    "the signature is not one of key ",
+  );
+});

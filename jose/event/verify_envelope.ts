@@ -1,0 +1,64 @@
+/** The signature of one event (PROTOCOL §2). @module */
+
+import { type ParsedEnvelope, quote, SigError } from "@sig/core";
+import { SIGNATURE_BYTES } from "../bytes/ed25519_bytes.ts";
+import type { KeyResolver } from "../keys/key_resolver.ts";
+import type { VerificationKey } from "../keys/verification_key.ts";
+
+/**
+ * Verifies one envelope: key known, key authorised, signature. The payload has
+ * not been read yet; do that afterwards, with core's `parseEventPayload`.
+ * (PROTOCOL §2, SECURITY §1)
+ *
+ * Returns the key that signed. It is a promise only where the key verifies
+ * asynchronously, so that a whole feed can be verified without one `await` for
+ * each event:
+ *
+ * @example
+ * ```ts
+ * import {
+ *   createKeyResolver,
+ *   generateSigningKey,
+ *   importSigningKey,
+ *   signEvent,
+ *   verifyEnvelope,
+ * } from "@sig/jose";
+ * import { parseFeedLine } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const signer = await importSigningKey(await generateSigningKey());
+ * const line = JSON.stringify(await signEvent({ sequence: 1 }, signer));
+ *
+ * const keys = await createKeyResolver({ keys: [signer.publicJwk] });
+ * const signedBy = verifyEnvelope(parseFeedLine(line), keys);
+ * const key = signedBy instanceof Promise ? await signedBy : signedBy;
+ * assertEquals(key.kid, signer.kid);
+ * ```
+ *
+ * @throws {SigError} `key_not_found`, `key_not_authorized`, and
+ * `signature_invalid`, also for a signature of another length than 64 bytes;
+ * `context.kid` names the key. Thrown at once, or the promise rejects with it.
+ */
+export function verifyEnvelope(
+  parsed: ParsedEnvelope,
+  keys: KeyResolver,
+): VerificationKey | Promise<VerificationKey> {
+  const { header, signature, signingInput } = parsed;
+  const key = keys.resolve(header.kid);
+  const verdict = key.verify(signature, signingInput);
+  if (verdict === true) return key;
+  if (verdict === false) throw signatureInvalid(header.kid, signature);
+  return verdict.then((verified) => {
+    if (verified) return key;
+    throw signatureInvalid(header.kid, signature);
+  });
+}
+
+function signatureInvalid(kid: string, signature: Uint8Array): SigError {
+  const why = signature.length === SIGNATURE_BYTES
+    ? `it is not a signature of key ${quote(kid)} over these bytes`
+    : `it has ${signature.length} bytes (expected ${SIGNATURE_BYTES})`;
+  return new SigError("signature_invalid", `Cannot verify signature: ${why}`, {
+    context: { kid },
+  });
+}

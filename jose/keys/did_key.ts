@@ -1,0 +1,107 @@
+/** did:key for Ed25519 (W3C CCG did:key, PROTOCOL §7). @module */
+
+import { type Jwk, quote, SigError } from "@sig/core";
+import { encodeBase58 } from "@std/encoding/base58";
+import { decodeBase58 } from "../bytes/base58.ts";
+import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
+import {
+  findPublicKeyFault,
+  invalidKey,
+  type PublicKey,
+  readPublicKey,
+} from "./public_key.ts";
+
+/** Multicodec `ed25519-pub`, as a varint. */
+const MULTICODEC = [0xed, 0x01] as const;
+
+/** Decoding base58 costs the square of its length; an Ed25519 one has 48. */
+const MAX_DID_KEY_LENGTH = 128;
+
+/**
+ * The key that a did:key is. Offline: the DID is the key. Only the one
+ * spelling that encoding the key gives is accepted. (PROTOCOL §7)
+ *
+ * @example
+ * ```ts
+ * import { didKeyToJwk } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   didKeyToJwk("did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp"),
+ *   {
+ *     kty: "OKP",
+ *     crv: "Ed25519",
+ *     x: "O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik",
+ *   },
+ * );
+ * ```
+ *
+ * @throws {SigError} `invalid_identifier` for what is no did:key (a fragment
+ * included), `unsupported_did_method` for another DID method, `invalid_key`
+ * for another kind of key or wrong bytes.
+ */
+export function didKeyToJwk(did: string): Jwk {
+  return { kty: "OKP", crv: "Ed25519", x: readDidKey(did).x };
+}
+
+/**
+ * {@linkcode didKeyToJwk} as bytes that were judged: on the curve, and so on.
+ *
+ * @throws {SigError} as {@linkcode didKeyToJwk}.
+ */
+export function readDidKey(did: string): PublicKey {
+  if (/^did:(?!key:)[a-z0-9]+:/.test(did)) {
+    throw new SigError(
+      "unsupported_did_method",
+      `Cannot use ${quote(did)}: only did:key is supported here`,
+    );
+  }
+  const bytes = decodeDidKey(did);
+  if (bytes[0] !== MULTICODEC[0] || bytes[1] !== MULTICODEC[1]) {
+    throw invalidKey("the did:key is not an Ed25519 key (expected z6Mk…)");
+  }
+  const key = bytes.slice(MULTICODEC.length);
+  if (key.length !== 32) {
+    throw invalidKey(`the did:key has ${key.length} bytes (expected 32)`);
+  }
+  const fault = findPublicKeyFault(key);
+  if (fault !== undefined) throw invalidKey(fault);
+  return { x: encodeBase64Url(key), bytes: key };
+}
+
+/**
+ * The did:key of a public (or the public part of a private) Ed25519 JWK.
+ *
+ * @example
+ * ```ts
+ * import { didKeyToJwk, jwkToDidKey } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const did = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+ * assertEquals(jwkToDidKey(didKeyToJwk(did)), did);
+ * ```
+ *
+ * @throws {SigError} `invalid_key`.
+ */
+export function jwkToDidKey(jwk: Jwk): string {
+  const { bytes } = readPublicKey(jwk);
+  return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
+}
+
+/**
+ * Two spellings of one subject would be two subjects to whoever compares: base58
+ * has one for all bytes.
+ */
+function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
+  const malformed = (why: string) =>
+    new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  if (!did.startsWith("did:key:z")) {
+    throw malformed("it must be did:key:z… (base58btc)");
+  }
+  if (did.length > MAX_DID_KEY_LENGTH) {
+    throw malformed(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
+  }
+  const bytes = decodeBase58(did.slice("did:key:z".length));
+  if (bytes !== undefined) return bytes;
+  throw malformed("what follows the z must be base58");
+}

@@ -1,0 +1,148 @@
+/** From a header's `kid` to the key (PROTOCOL §1, SECURITY §1). @module */
+
+import {
+  DEFAULT_LIMITS,
+  type ErrorCode,
+  type Limits,
+  quote,
+  SigError,
+} from "@sig/core";
+import { BackendChoice, type VerificationBackend } from "./backend.ts";
+import { MAX_KID_LENGTH } from "../bytes/json_object.ts";
+import { readKeySet } from "./key_set.ts";
+import { importKey, type VerificationKey } from "./verification_key.ts";
+
+/** Finds the keys that may sign an issuer's events. */
+export interface KeyResolver {
+  /** Every usable key of the set by its kid, authorised or not. */
+  readonly keys: ReadonlyMap<string, VerificationKey>;
+  /**
+   * The key of that exact kid. Nothing is fetched, whatever the kid looks like.
+   *
+   * @throws {SigError} `key_not_found`, `key_not_authorized`.
+   */
+  resolve(kid: string): VerificationKey;
+}
+
+/** Options of {@linkcode createKeyResolver}. */
+export interface CreateKeyResolverOptions {
+  /**
+   * What the issuer's DID document authorises, from `readDidDocument`: `x` by
+   * kid. Undefined only when there is no DID document: then every key signs.
+   */
+  readonly authorized?: ReadonlyMap<string, string> | undefined;
+  /** Only `maxJwksKeys` is looked at; `DEFAULT_LIMITS` unless told. */
+  readonly limits?: Limits;
+  /** `auto` unless told; `node` for whole feeds of a known large size. */
+  readonly backend?: VerificationBackend;
+}
+
+/**
+ * Reads a published key set. It is refused as a whole for a secret in it, for
+ * a key whose bytes are wrong and for one kid twice; an organisation's other
+ * keys (no kid, another `kty`, `crv`, `use`, `alg`, or `key_ops` without
+ * `verify`) are skipped as if they were absent. (PROTOCOL §1)
+ *
+ * The argument is parsed JSON; parse it with core's strict `parseJson`, which
+ * refuses doubled members.
+ *
+ * @example
+ * ```ts
+ * import { createKeyResolver } from "@sig/jose";
+ * import { isSigError } from "@sig/core";
+ * import { assert, assertEquals, assertThrows } from "@std/assert";
+ *
+ * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"; // RFC 8037, A.2
+ * const jwks = { keys: [{ kty: "OKP", crv: "Ed25519", x, kid: "key-1" }] };
+ *
+ * const keys = await createKeyResolver(jwks);
+ * assertEquals(keys.resolve("key-1").jwk.x, x);
+ * const error = assertThrows(() => keys.resolve("key-2"));
+ * assert(isSigError(error, "key_not_found"));
+ *
+ * // A DID document that authorises nothing:
+ * const none = await createKeyResolver(jwks, { authorized: new Map() });
+ * assert(
+ *   isSigError(assertThrows(() => none.resolve("key-1")), "key_not_authorized"),
+ * );
+ * ```
+ *
+ * @throws {SigError} `private_key_in_jwks`, `invalid_key` (also for what is no
+ * key set at all), `duplicate_kid`, `document_too_large`.
+ * @throws {TypeError} when backend `node` is wanted where there is none.
+ */
+export async function createKeyResolver(
+  jwks: unknown,
+  options: CreateKeyResolverOptions = {},
+): Promise<KeyResolver> {
+  const { usable, skipped } = readKeySet(
+    jwks,
+    options.limits ?? DEFAULT_LIMITS,
+  );
+  const choice = new BackendChoice(options.backend);
+  const keys = new Map<string, VerificationKey>();
+  for (const [kid, jwk] of usable) keys.set(kid, await importKey(jwk, choice));
+  return new KeySetResolver(keys, skipped, options.authorized);
+}
+
+class KeySetResolver implements KeyResolver {
+  readonly keys: ReadonlyMap<string, VerificationKey>;
+  readonly #skipped: ReadonlyMap<string, string>;
+  readonly #authorized: ReadonlyMap<string, string> | undefined;
+
+  constructor(
+    keys: ReadonlyMap<string, VerificationKey>,
+    skipped: ReadonlyMap<string, string>,
+    authorized: ReadonlyMap<string, string> | undefined,
+  ) {
+    this.keys = keys;
+    this.#skipped = skipped;
+    this.#authorized = authorized;
+  }
+
+  resolve(kid: string): VerificationKey {
+    const key = this.keys.get(kid);
+    if (key === undefined) {
+      const reason = this.#skipped.get(kid);
+      throw refusal(
+        "key_not_found",
+        kid,
+        "the key set has no such key",
+        reason,
+      );
+    }
+    if (this.#authorized === undefined) return key;
+    const x = this.#authorized.get(kid);
+    if (x === undefined) {
+      throw refusal(
+        "key_not_authorized",
+        kid,
+        "the DID document's assertionMethod does not list it",
+      );
+    }
+    if (x !== key.jwk.x) {
+      throw refusal(
+        "key_not_authorized",
+        kid,
+        "the DID document has another key under this kid",
+      );
+    }
+    return key;
+  }
+}
+
+function refusal(
+  code: ErrorCode,
+  kid: string,
+  why: string,
+  skipReason?: string,
+): SigError {
+  const hint = skipReason === undefined
+    ? {}
+    : { hint: `The key set lists this kid, but skips it: ${skipReason}.` };
+  // A kid comes from a header that nobody has signed yet, and may be long.
+  const shown = kid.slice(0, MAX_KID_LENGTH).toWellFormed();
+  return new SigError(code, `Cannot use key ${quote(kid)}: ${why}`, {
+    context: { kid: shown, ...hint },
+  });
+}

@@ -1,0 +1,206 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { DEFAULT_LIMITS } from "@sig/core";
+import { createKeyResolver } from "@sig/jose";
+import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
+import { expectSigError } from "../testdata/expect.ts";
+import { publicJwkOf, testKey } from "../testdata/keys.ts";
+
+const a = (await testKey("a")).publicJwk;
+const b = (await testKey("b")).publicJwk;
+const withoutKid = { kty: "OKP", crv: "Ed25519", x: a.x };
+
+Deno.test("a key is found by its exact kid only", async () => {
+  const kids = ["k", "__proto__", "constructor", "a b", "k".repeat(256)];
+  const jwks = JSON.stringify({ keys: kids.map((kid) => ({ ...a, kid })) });
+  const keys = await createKeyResolver(JSON.parse(jwks));
+  assertEquals([...keys.keys.keys()], kids);
+  for (const kid of kids) assertEquals(keys.resolve(kid).kid, kid);
+  const others = ["", "K", "k ", "toString", "valueOf", "hasOwnProperty", "0"];
+  for (const kid of [...others, "../k", "https://evil.example/k", "#k"]) {
+    const error = await expectSigError(
+      () => keys.resolve(kid),
+      "key_not_found",
+      `Cannot use key ${JSON.stringify(kid)}: the key set has no such key`,
+    );
+    assertEquals(error.context.kid, kid);
+  }
+});
+
+Deno.test("a hostile kid is shown escaped and cut", async () => {
+  const keys = await createKeyResolver({ keys: [] });
+  const kid = `\u001b[31m\n${"😀".repeat(20_000)}`;
+  const error = await expectSigError(
+    () => keys.resolve(kid),
+    "key_not_found",
+    '"\\u001b[31m\\n😀',
+  );
+  assert(error.message.length < 300);
+  const shown = error.context.kid ?? "";
+  assert(shown.length <= 256 && shown.isWellFormed());
+});
+
+Deno.test("an organisation's other keys are skipped as if absent", async () => {
+  const other: readonly Readonly<Record<string, unknown>>[] = [
+    withoutKid,
+    { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "ec" },
+    { kty: "RSA", n: "AA", e: "AQAB", kid: "rsa" },
+    { kty: "AKP", alg: "ML-DSA-44", pub: "AA", kid: "akp" },
+    { kid: "nothing" },
+    { ...a, kty: 5, kid: "kty" },
+    { ...a, crv: "X25519", kid: "x25519" },
+    { ...a, crv: "Ed448", kid: "ed448" },
+    { ...a, use: "enc", kid: "enc" },
+    { ...a, use: null, kid: "null" },
+    { ...a, alg: "ES256", kid: "es256" },
+    { ...a, alg: "Ed25519", kid: "ed25519" },
+    { ...a, key_ops: ["sign"], kid: "ops" },
+    { ...a, key_ops: "verify", kid: "ops-text" },
+    { ...a, kty: "EC", kid: "a" },
+    { ...a, kty: "EC", kid: "a" },
+  ];
+  const keys = await createKeyResolver({ keys: [...other, a, b] });
+  assertEquals([...keys.keys.keys()], ["a", "b"]);
+  const error = await expectSigError(
+    () => keys.resolve("enc"),
+    "key_not_found",
+    'Cannot use key "enc"',
+  );
+  assertEquals(
+    error.context.hint,
+    'The key set lists this kid, but skips it: its "use" is not sig.',
+  );
+});
+
+Deno.test("key_ops with verify, and no use and alg at all, are fine", async () => {
+  const keys = await createKeyResolver({
+    keys: [
+      { ...withoutKid, kid: "bare" },
+      { ...b, key_ops: ["sign", "verify"], more: true },
+    ],
+  });
+  assertEquals([...keys.keys.keys()], ["bare", "b"]);
+});
+
+Deno.test("a published secret refuses the set, wherever it stands", async () => {
+  const secrets: readonly Readonly<Record<string, unknown>>[] = [
+    { ...a, d: "AAAA" },
+    { ...a, d: null },
+    { ...withoutKid, d: "AAAA" },
+    { ...a, use: "enc", d: "AAAA" },
+    { kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AAAA" },
+    { kty: "RSA", n: "AA", e: "AQAB", p: "AAAA" },
+    { kty: "oct", k: "AAAA", kid: "h" },
+    { kty: "oct", kid: "h" },
+    { kty: "AKP", alg: "ML-DSA-44", pub: "AA", priv: "AAAA" },
+  ];
+  for (const secret of secrets) {
+    for (const keys of [[secret], [a, secret], [secret, a, a]]) {
+      const error = await expectSigError(
+        () => createKeyResolver({ keys }),
+        "private_key_in_jwks",
+        "Cannot use key set: it publishes a secret (member ",
+      );
+      assert(!error.message.includes("AAAA"));
+      assert(error.context.hint?.includes("no longer a secret"));
+    }
+  }
+});
+
+Deno.test("one kid for two keys refuses the set, also for the same key", async () => {
+  for (const keys of [[a, { ...b, kid: "a" }], [a, b, a]]) {
+    const error = await expectSigError(
+      () => createKeyResolver({ keys }),
+      "duplicate_kid",
+      'Cannot use key set: kid "a" stands for two keys',
+    );
+    assertEquals(error.context.kid, "a");
+  }
+});
+
+Deno.test("one bad Ed25519 key refuses the set", async () => {
+  const [, one = 1n] = smallOrderYs();
+  const bad: readonly (readonly [unknown, string])[] = [
+    [publicJwkOf(encodeNumber(one), "z"), "x is a point of small order"],
+    [publicJwkOf(encodeNumber(2n ** 255n - 1n), "z"), "canonical point"],
+    [{ ...a, kid: "z", x: "AA" }, "x has 1 bytes (expected 32)"],
+    [{ ...a, kid: "" }, "kid must be a string of 1 to 256 characters"],
+    [{ ...a, kid: 5 }, "kid must be a string of 1 to 256 characters"],
+    [{ ...a, kid: "k".repeat(257) }, "kid must be a string of 1 to 256"],
+    [{ ...a, kid: "a\nb" }, "kid must be a string of 1 to 256 characters"],
+  ];
+  for (const [key, says] of bad) {
+    await expectSigError(
+      () => createKeyResolver({ keys: [b, key] }),
+      "invalid_key",
+      says,
+    );
+  }
+});
+
+Deno.test("what is no key set is refused", async () => {
+  const inherited = Object.create({ keys: [a] });
+  const sets = [null, 5, "keys", [a], {}, { keys: {} }, { keys: null }];
+  for (
+    const set of [...sets, { keys: [a, null] }, { keys: [[a]] }, inherited]
+  ) {
+    await expectSigError(
+      () => createKeyResolver(set),
+      "invalid_key",
+      'Cannot use key set: it must be an object with an array "keys"',
+    );
+  }
+});
+
+Deno.test("256 keys are accepted and 257 are not", async () => {
+  const skipped = { kty: "EC", kid: "e" };
+  const keys = Array.from({ length: 256 }, () => skipped);
+  assertEquals((await createKeyResolver({ keys })).keys.size, 0);
+  const error = await expectSigError(
+    () => createKeyResolver({ keys: [...keys, a] }),
+    "document_too_large",
+    "Cannot use key set: it has 257 keys (at most 256)",
+  );
+  assertEquals(error.context.limit, 256);
+  const limits = { ...DEFAULT_LIMITS, maxJwksKeys: 1 };
+  await expectSigError(
+    () => createKeyResolver({ keys: [a, b] }, { limits }),
+    "document_too_large",
+    "it has 2 keys (at most 1)",
+  );
+});
+
+Deno.test("a key signs only if the DID document lists it with the same x", async () => {
+  const authorized = new Map([["a", a.x], ["b", a.x]]);
+  const keys = await createKeyResolver({ keys: [a, b, { ...b, kid: "c" }] }, {
+    authorized,
+  });
+  assertEquals(keys.resolve("a").kid, "a");
+  await expectSigError(
+    () => keys.resolve("b"),
+    "key_not_authorized",
+    'Cannot use key "b": the DID document has another key under this kid',
+  );
+  const error = await expectSigError(
+    () => keys.resolve("c"),
+    "key_not_authorized",
+    'Cannot use key "c": the DID document\'s assertionMethod does not list it',
+  );
+  assertEquals(error.context.kid, "c");
+  // Listed there alone, it is no key of the set.
+  await expectSigError(() => keys.resolve("d"), "key_not_found", '"d"');
+  assertEquals(keys.keys.size, 3);
+});
+
+Deno.test("the keys of a set go over to the synchronous verifier together", async () => {
+  const keys = await createKeyResolver({ keys: [a, b] });
+  const signature = await (await testKey("b")).sign(new Uint8Array(1));
+  for (let i = 0; i < 300; i++) {
+    await keys.resolve("a").verify(signature, new Uint8Array(1));
+  }
+  assertEquals(keys.resolve("b").verify(signature, new Uint8Array(1)), true);
+});
+
+Deno.test("resolve throws at once, it gives no promise", async () => {
+  const keys = await createKeyResolver({ keys: [] });
+  assertThrows(() => keys.resolve("k"));
+});

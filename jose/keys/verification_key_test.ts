@@ -1,0 +1,202 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { importVerificationKey, type VerificationBackend } from "@sig/jose";
+import { WEB_VERIFICATIONS } from "./backend.ts";
+import {
+  encodeNumber,
+  findX,
+  L,
+  P,
+  smallOrderYs,
+} from "../testdata/edwards.ts";
+import { expectSigError } from "../testdata/expect.ts";
+import { publicJwkOf, testKey } from "../testdata/keys.ts";
+
+const BACKENDS: readonly VerificationBackend[] = ["auto", "node", "web"];
+const X = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"; // RFC 8037, A.2
+const RFC8037 = { kty: "OKP", crv: "Ed25519", x: X };
+const message = new TextEncoder().encode("a message");
+
+for (const backend of BACKENDS) {
+  const options = { backend };
+
+  Deno.test(`${backend}: a signature verifies, and no other one does`, async () => {
+    const signer = await testKey("a");
+    const other = await testKey("b");
+    const key = await importVerificationKey(signer.publicJwk, options);
+    const signature = await signer.sign(message);
+    assertEquals(await key.verify(signature, message), true);
+    assertEquals(await key.verify(await other.sign(message), message), false);
+    for (let bit = 0; bit < 512; bit++) {
+      const flipped = signature.slice();
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      assertEquals(await key.verify(flipped, message), false, `bit ${bit}`);
+    }
+    for (let bit = 0; bit < message.length * 8; bit++) {
+      const flipped = message.slice();
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      assertEquals(await key.verify(signature, flipped), false, `bit ${bit}`);
+    }
+  });
+
+  Deno.test(`${backend}: S + L is refused`, async () => {
+    const signer = await testKey("a");
+    const key = await importVerificationKey(signer.publicJwk, options);
+    const signature = await signer.sign(message);
+    const s = signature.slice(32).reduceRight(
+      (n, b) => n * 256n + BigInt(b),
+      0n,
+    );
+    for (let times = 1n; s + times * L < 2n ** 256n; times++) {
+      const forged = Uint8Array.of(
+        ...signature.slice(0, 32),
+        ...encodeNumber(s + times * L),
+      );
+      assertEquals(await key.verify(forged, message), false);
+    }
+  });
+
+  Deno.test(`${backend}: signatures of other lengths do not verify`, async () => {
+    const key = await importVerificationKey(RFC8037, options);
+    for (const length of [0, 1, 32, 63, 65, 128, 70_000]) {
+      assertEquals(await key.verify(new Uint8Array(length), message), false);
+    }
+  });
+
+  Deno.test(`${backend}: keys of small order are refused`, async () => {
+    for (const y of smallOrderYs()) {
+      for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
+        await expectSigError(
+          () => importVerificationKey(publicJwkOf(encoding), options),
+          "invalid_key",
+          "Cannot use key: x is a point of small order",
+        );
+      }
+    }
+  });
+
+  Deno.test(`${backend}: non-canonical and off-curve keys are refused`, async () => {
+    for (const y of [P, P + 1n, P + 3n, 2n ** 255n - 1n]) {
+      for (const encoding of [y, y | (1n << 255n)].map(encodeNumber)) {
+        await expectSigError(
+          () => importVerificationKey(publicJwkOf(encoding), options),
+          "invalid_key",
+          "Cannot use key: x is not a canonical point encoding",
+        );
+      }
+    }
+    let offCurve = 0;
+    for (let y = 2n; offCurve < 20; y++) {
+      if (findX(y) !== undefined) continue;
+      offCurve++;
+      await expectSigError(
+        () => importVerificationKey(publicJwkOf(encodeNumber(y)), options),
+        "invalid_key",
+        "Cannot use key: x is not a point on the curve",
+      );
+    }
+  });
+}
+
+Deno.test("what is no Ed25519 public key is refused with the reason", async () => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [null, "it must be a JWK object"],
+    ["key", "it must be a JWK object"],
+    [[RFC8037], "it must be a JWK object"],
+    [{}, 'it must have "kty" OKP and "crv" Ed25519'],
+    [Object.create(RFC8037), 'it must have "kty" OKP and "crv" Ed25519'],
+    [{ ...RFC8037, kty: "EC" }, 'it must have "kty" OKP'],
+    [{ ...RFC8037, crv: "X25519" }, 'it must have "kty" OKP'],
+    [{ ...RFC8037, x: undefined }, "member x must be a string"],
+    [{ ...RFC8037, x: 5 }, "member x must be a string"],
+    [{ ...RFC8037, x: `${X}=` }, "x must be base64url without padding"],
+    [{ ...RFC8037, x: X.replace("_", "/") }, "x must be base64url"],
+    [{ ...RFC8037, x: `${X.slice(0, -1)}p` }, "x must be base64url"],
+    [{ ...RFC8037, x: "A".repeat(42) }, "x has 31 bytes (expected 32)"],
+    [{ ...RFC8037, x: "" }, "x has 0 bytes (expected 32)"],
+    [{ ...RFC8037, kid: "" }, "kid must be 1 to 256 characters"],
+    [{ ...RFC8037, kid: "k".repeat(257) }, "kid must be 1 to 256 characters"],
+    [{ ...RFC8037, kid: "a\u009fb" }, "kid must be 1 to 256 characters"],
+    [{ ...RFC8037, kid: null }, "kid must be 1 to 256 characters"],
+  ];
+  for (const [jwk, says] of cases) {
+    const error = await expectSigError(
+      () => importVerificationKey(jwk),
+      "invalid_key",
+      `Cannot use key: ${says}`,
+    );
+    assert(!error.message.includes(X.slice(0, 20)));
+  }
+});
+
+Deno.test("a private key is not taken for a public one", async () => {
+  const error = await expectSigError(
+    () => importVerificationKey({ ...RFC8037, kid: "k", d: "secret" }),
+    "private_key_in_jwks",
+    "Cannot use key: it has a private member d",
+  );
+  assertEquals(error.context.kid, "k");
+  assert(!error.message.includes("secret"));
+});
+
+Deno.test("a key shows its public part and can't be changed", async () => {
+  const jwk = { ...RFC8037, kid: "k", use: "sig", ext: true };
+  const key = await importVerificationKey(jwk);
+  assertEquals(key.kid, "k");
+  assertEquals<unknown>(key.jwk, { ...RFC8037, kid: "k" });
+  assert(Object.isFrozen(key.jwk));
+  key.publicKey.fill(0);
+  assertEquals(publicJwkOf(key.publicKey).x, X);
+});
+
+Deno.test("auto goes over to the synchronous verifier after a while", async () => {
+  const signer = await testKey("a");
+  const key = await importVerificationKey(signer.publicJwk);
+  const signature = await signer.sign(message);
+  for (let i = 0; i < WEB_VERIFICATIONS; i++) {
+    const verdict = key.verify(signature, message);
+    assert(verdict instanceof Promise);
+    assert(await verdict);
+  }
+  assertEquals(key.verify(signature, message), true);
+  assertEquals(key.verify(signature, new Uint8Array(0)), false);
+});
+
+Deno.test("where there is no node:crypto, web and auto still verify", async () => {
+  const signer = await testKey("a");
+  const signature = await signer.sign(message);
+  await withoutProcess(async () => {
+    const key = await importVerificationKey(signer.publicJwk);
+    for (let i = 0; i < WEB_VERIFICATIONS + 2; i++) {
+      assert(await key.verify(signature, message));
+    }
+    await assertRejects(
+      () => importVerificationKey(RFC8037, { backend: "node" }),
+      TypeError,
+      'Cannot use backend "node": this platform has no node:crypto',
+    );
+  });
+});
+
+Deno.test("arrays may be reused as soon as verify has returned", async () => {
+  const signer = await testKey("a");
+  const key = await importVerificationKey(signer.publicJwk, { backend: "web" });
+  const signature = await signer.sign(message);
+  const reused = [signature.slice(), message.slice()] as const;
+  const verdict = key.verify(...reused);
+  reused[0].fill(0);
+  reused[1].fill(0);
+  assertEquals(await verdict, true);
+});
+
+async function withoutProcess(fn: () => Promise<void>): Promise<void> {
+  const had = Object.getOwnPropertyDescriptor(globalThis, "process");
+  Object.defineProperty(globalThis, "process", {
+    value: undefined,
+    configurable: true,
+  });
+  try {
+    await fn();
+  } finally {
+    if (had) Object.defineProperty(globalThis, "process", had);
+  }
+}

@@ -1,0 +1,70 @@
+/** Waiting for others outside of a request's place. @module */
+
+import type { Exchange } from "@sig/api/http";
+import type { CheckRelationship } from "./relationship.ts";
+import type { LoginKeyResolver } from "./subject_keys.ts";
+import type { VerifyLoginOptions } from "./verify_login.ts";
+import type { ChallengeStore } from "../stores/challenge_store.ts";
+
+/** Whom a login waits for. */
+export interface LoginSources {
+  /** Finds the subject's key: did:web is fetched. */
+  readonly resolveKey: LoginKeyResolver;
+  /** Asks the issuer, where a relationship is required. */
+  readonly checkRelationship?: CheckRelationship | undefined;
+  /** That issuer. */
+  readonly issuer: string | null;
+}
+
+/**
+ * DID documents that one client lets us fetch at a time: a quarter of all, or
+ * the silent hosts that one client names would keep out all others' subjects.
+ */
+const SUBJECTS_EACH_CLIENT = 16;
+
+/**
+ * The same for one request, which leaves its place while it waits: a host or an
+ * issuer that is silent holds up the logins that need it, and no others.
+ *
+ * @throws {SigError} from the methods also `overloaded`, when too many wait for
+ * the same one.
+ */
+export function loginsOutOfPlace(
+  { resolveKey, checkRelationship, issuer }: LoginSources,
+  exchange: Exchange,
+): Pick<VerifyLoginOptions, "resolveKey" | "checkRelationship"> {
+  const ownResolveKey: LoginKeyResolver = (kid, challengeId) =>
+    kid.startsWith("did:web:")
+      ? exchange.waitFor(
+        "did:web subjects",
+        async () => await resolveKey(kid, challengeId),
+        SUBJECTS_EACH_CLIENT,
+      )
+      : resolveKey(kid, challengeId);
+  if (checkRelationship === undefined) return { resolveKey: ownResolveKey };
+  return {
+    resolveKey: ownResolveKey,
+    checkRelationship: (subject, now) =>
+      exchange.waitFor(issuer ?? "", () => checkRelationship(subject, now)),
+  };
+}
+
+/**
+ * A store on the network or on a disk for one request: one that hangs holds up
+ * what needs it, and not the page.
+ *
+ * @throws {SigError} from the methods also `overloaded`.
+ */
+export function storeOutOfPlace(
+  store: ChallengeStore,
+  exchange: Exchange,
+): ChallengeStore {
+  const wait = <T>(work: () => Promise<T>) => exchange.waitFor("store", work);
+  return {
+    create: (record, at) => wait(() => store.create(record, at)),
+    read: (id, at) => wait(() => store.read(id, at)),
+    countFailure: (id, at) => wait(() => store.countFailure(id, at)),
+    consume: (id, at) => wait(() => store.consume(id, at)),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,89 @@
+/** The embedded page and what it reads (INTERFACES §4). @module */
+
+import { type Exchange, PAGE_HEADERS, type Route } from "@sig/api/http";
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import {
+  createIssuerDocuments,
+  DOCUMENT_FILES,
+  type ShownIssuer,
+} from "./issuer_documents.ts";
+import { replyDocument } from "../requests/reply_document.ts";
+import { type Asset, ASSETS, PAGE_CSP } from "../ui/assets.ts";
+
+/** What the page is told of its server. */
+export interface PageConfig {
+  /** Always `sig-web`. */
+  readonly service: string;
+  /** The server's version. */
+  readonly version: string;
+  /** Whom it speaks for; the first one is the default. */
+  readonly audiences: readonly string[];
+  /** Seconds that a challenge lives. */
+  readonly ttl_seconds: number;
+  /** Issuers to explore, and where their documents are passed on. */
+  readonly issuers: readonly { readonly did: string; readonly base: string }[];
+  /** What a login needs of a relationship, or null. */
+  readonly require: readonly string[] | null;
+  /** The issuer of that relationship, or null. */
+  readonly issuer: string | null;
+  /** Whether people may enrol and revoke themselves. */
+  readonly demo: boolean;
+}
+
+/**
+ * The page at `/`, its files under `/ui/`, `/ui/config.json`, and the issuers'
+ * documents under `/ui/issuers/<n>/`.
+ */
+export function createPageRoutes(
+  config: Omit<PageConfig, "issuers">,
+  issuers: readonly ShownIssuer[],
+  now: () => Date,
+): readonly Route[] {
+  const told: PageConfig = {
+    ...config,
+    issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
+  };
+  const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
+  return [
+    ...Array.from(ASSETS, ([path, asset]) => assetRoute(path, asset)),
+    {
+      method: "GET",
+      path: "/ui/config.json",
+      handle: (exchange) => exchange.json(told),
+    },
+    {
+      method: "GET",
+      path: "/ui/issuers/:n/:file",
+      async handle(exchange, { n = "", file = "" }) {
+        const isKnown = Object.values(DOCUMENT_FILES).includes(file);
+        const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
+        const documents = isKnown && read !== undefined
+          ? await exchange.waitFor(`documents of ${n}`, read)
+          : undefined;
+        return replyDocument(exchange, file, documents?.get(file));
+      },
+    },
+  ];
+}
+
+function assetRoute(path: string, { type, text }: Asset): Route {
+  let tag: Promise<string | undefined> | undefined;
+  return {
+    method: "GET",
+    path,
+    async handle(exchange: Exchange) {
+      const etag = await (tag ??= eTag(text)) ?? "";
+      const headers: (readonly [string, string])[] = [
+        ["etag", etag],
+        // Asked again each time, and answered with 304.
+        ["cache-control", "no-cache"],
+        ["content-security-policy", PAGE_CSP],
+        ...PAGE_HEADERS,
+      ];
+      const given = exchange.request.headers.get("if-none-match");
+      return ifNoneMatch(given, etag)
+        ? exchange.reply(text, { type, headers })
+        : exchange.reply(null, { status: 304, type, headers });
+    },
+  };
+}
