@@ -46,3 +46,23 @@ Deno.test("there is no package.json in the root: it breaks Deno's npm", async ()
     .then(() => true, () => false);
   assertEquals(found, false);
 });
+
+Deno.test("documents of the root name only files that exist", async () => {
+  for (const name of ["SECURITY.md", "DESIGN.md", "CONTRIBUTING.md"]) {
+    const text = await read(name);
+    const paths = text.matchAll(/`([a-z_]+\/[\w/.-]+\.(?:ts|js|md|json))`/g);
+    for (const [, path] of paths) {
+      const found = await Deno.stat(new URL(path!, ROOT))
+        .then(() => true, () => false);
+      assertEquals(found, true, `${name} names ${path}`);
+    }
+  }
+});
+
+Deno.test("every promise of SECURITY.md names a test", async () => {
+  const rows = (await read("SECURITY.md")).split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("| promise"));
+  for (const row of rows.filter((line) => !/^\| -+/.test(line))) {
+    assertStringIncludes(row, "_test.ts`", row);
+  }
+});
