@@ -66,3 +66,14 @@ Deno.test("every promise of SECURITY.md names a test", async () => {
     assertStringIncludes(row, "_test.ts`", row);
   }
 });
+
+Deno.test("the ways through the rooms in DESIGN.md name what is there", async () => {
+  const text = await read("DESIGN.md");
+  const steps = [...text.matchAll(/^\d+\. `([^`]+\.ts)`: `(\w+)`/gm)];
+  assertEquals(steps.length >= 20, true);
+  for (const [, path, name] of steps) {
+    const code = await read(path!);
+    const isThere = new RegExp(`\\b${name}\\b`).test(code);
+    assertEquals(isThere, true, `${path} has no ${name}`);
+  }
+});
