@@ -11,7 +11,8 @@
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   core: [],
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
-  issuer: ["core", "jose", "jsr:@std/ulid"],
+  // @std/assert: in the tests that a driver must pass, and nowhere else.
+  issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
   consumer: ["core", "jose", "jsr:@std/encoding"],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
@@ -23,7 +24,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:@redis", "jsr:@std/encoding", "jsr:@std/http"],
+    ...["npm:@redis", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
   ],
 };
 
@@ -53,8 +54,10 @@ interface Module {
 }
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
-  const entries = ["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"]
-    .map((name) => new URL(`${pkg}/${name}`, ROOT));
+  const entries = [
+    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
+    ...["store/store_contract.ts", "stores/store_contract.ts"],
+  ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {
     const exists = await Deno.stat(entry).then(() => true, () => false);
@@ -139,6 +142,8 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
         } else {
           faults.push(`${file} reaches out of its package: ${specifier}`);
         }
+      } else if (name === "jsr:@std/assert" && !file.endsWith("_contract.ts")) {
+        faults.push(`${file} must not import ${specifier}: it is for tests`);
       } else if (!allowed.includes(name)) {
         faults.push(`${file} must not import ${specifier}`);
       }

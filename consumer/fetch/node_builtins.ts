@@ -3,6 +3,8 @@
 import type * as dns from "node:dns";
 import type * as http from "node:http";
 import type * as net from "node:net";
+import type * as stream from "node:stream";
+import type * as timers from "node:timers";
 import type * as tls from "node:tls";
 
 /** The modules that a pinned connection takes. */
@@ -13,6 +15,10 @@ export interface NodeBuiltins {
   readonly http: typeof http;
   /** TCP. */
   readonly net: typeof net;
+  /** Streams. */
+  readonly stream: typeof stream;
+  /** Turns of the event loop. */
+  readonly timers: typeof timers;
   /** TLS. */
   readonly tls: typeof tls;
 }
@@ -38,6 +44,8 @@ export function loadNodeBuiltins(): NodeBuiltins | undefined {
     dns: loadBuiltin("node:dns"),
     http: loadBuiltin("node:http"),
     net: loadBuiltin("node:net"),
+    stream: loadBuiltin("node:stream"),
+    timers: loadBuiltin("node:timers"),
     tls: loadBuiltin("node:tls"),
   } as NodeBuiltins;
 }

@@ -4,6 +4,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { parseIpBytes } from "./ip_bytes.ts";
 import type { NodeBuiltins } from "./node_builtins.ts";
+import { paceSocket } from "./paced_socket.ts";
 import type {
   Transport,
   TransportRequest,
@@ -102,7 +103,9 @@ function startExchange(
     socket = dial(node, request, address, () => connected.resolve());
     socket.on("error", fail);
     socket.once("close", () => closed.resolve());
-    return socket;
+    const paced = paceSocket(node, socket);
+    paced.on("error", fail);
+    return paced;
   };
   let sent: ClientRequest | undefined;
   try {
@@ -179,6 +182,17 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
+/** All that has arrived, in one read: one for each tiny chunk takes long. */
+function takeBuffered(message: IncomingMessage): Uint8Array | null {
+  const length = message.readableLength;
+  return length > 0 ? message.read(length) : null;
+}
+
+/** A Buffer's slice() would be a view: the plain class copies. */
+function plainBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
 function toResponse(
   exchange: Exchange,
   message: IncomingMessage,
@@ -192,11 +206,10 @@ function toResponse(
       return (Array.isArray(value) ? value.join(", ") : value) ?? null;
     },
     async read() {
+      const buffered = takeBuffered(message);
+      if (buffered !== null) return plainBytes(buffered);
       const { done, value } = await chunks.next();
-      if (done !== true) {
-        // A Buffer's slice() would be a view: hand out the plain class.
-        return new Uint8Array(value.buffer, value.byteOffset, value.length);
-      }
+      if (done !== true) return plainBytes(value);
       // Bytes after the end, or an end that the runtime took for one.
       const failure = exchange.failure();
       if (failure !== undefined) throw failure;

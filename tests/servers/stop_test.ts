@@ -10,7 +10,12 @@ import {
 const WORKERS = 8;
 
 /** Asks on its own connection until the server says no more. */
-async function askOn(port: number, data: string, done: () => boolean) {
+async function askOn(
+  port: number,
+  data: string,
+  done: () => boolean,
+  onAnswer: () => void,
+) {
   let answered = 0;
   let broken = 0;
   while (!done()) {
@@ -23,8 +28,10 @@ async function askOn(port: number, data: string, done: () => boolean) {
       if (status === 0) break;
       // 503: sent away in words, after the signal.
       if (!isWhole(body, headers)) broken++;
-      else if (status === 200) answered++;
-      else if (status !== 503) broken++;
+      else if (status === 200) {
+        answered++;
+        onAnswer();
+      } else if (status !== 503) broken++;
     }
   }
   return { answered, broken };
@@ -49,11 +56,17 @@ for (const name of SERVERS) {
       );
       assertEquals((await late.receive()).status, 100);
       let stopped = false;
+      const loaded = Promise.withResolvers<void>();
+      let answers = 0;
       const workers = Array.from(
         { length: WORKERS },
-        () => askOn(server.port, data, () => stopped),
+        () =>
+          askOn(server.port, data, () => stopped, () => {
+            if (++answers > 10 * WORKERS) loaded.resolve();
+          }),
       );
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      // When no worker goes on, the count below tells.
+      await Promise.race([loaded.promise, Promise.all(workers)]);
       server.signal(signal);
       await untilDraining(server.port);
       await late.send(data.slice(-1));

@@ -56,8 +56,8 @@ export type Consumption = "consumed" | ClosedState | "not_found";
  *   the challenge may or may not be used; it is never used twice.
  * - Errors say nothing of credentials and quote nothing out of the store.
  *
- * Ids are always of the shape that `isChallengeId` accepts. The test of the
- * three drivers here (`testdata/store_contract.ts`) fits every other one.
+ * Ids are always of the shape that `isChallengeId` accepts. The tests of
+ * the three drivers here (`@sig/web/store-contract`) fit every other one.
  */
 export interface ChallengeStore {
   /**

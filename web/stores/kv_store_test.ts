@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { expectSigError } from "../../jose/testdata/expect.ts";
 import { openStore } from "./open_store.ts";
-import { recordOf, testStoreContract } from "./testdata/store_contract.ts";
+import { recordOf, testStoreContract } from "./store_contract.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../jose/testdata/expect.ts";
 import { createMemoryStore } from "./memory_store.ts";
-import { recordOf, testStoreContract } from "./testdata/store_contract.ts";
+import { recordOf, testStoreContract } from "./store_contract.ts";
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
 const after = (ms: number) => new Date(NOW_MS + ms);

@@ -9,7 +9,7 @@ import {
   startRedis,
   type TestRedis,
 } from "./testdata/redis_server.ts";
-import { recordOf, testStoreContract } from "./testdata/store_contract.ts";
+import { recordOf, testStoreContract } from "./store_contract.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 

@@ -1,7 +1,7 @@
 /** Prints the bytes in use after each of four rounds of 50,000 challenges. */
 
 import { createMemoryStore } from "../memory_store.ts";
-import { recordOf } from "./store_contract.ts";
+import { recordOf } from "../store_contract.ts";
 
 const START_MS = Date.parse("2026-01-31T09:00:00Z");
 const store = createMemoryStore();

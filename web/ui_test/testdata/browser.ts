@@ -58,15 +58,18 @@ export function browserTest(
         throw new Error("Cannot test the page: there is no Chromium here");
       }
       if (lacking !== undefined) throw new Error(`Cannot test: ${lacking}`);
-      const browser = await chromium.launch({ executablePath, args: ARGS });
-      try {
-        await fn(browser);
-      } finally {
-        await browser.close();
-      }
+      running ??= chromium.launch({ executablePath, args: ARGS });
+      await fn(await running);
     },
   });
 }
+
+/** One for all tests of a file: pages share nothing, each has a context. */
+let running: Promise<Browser> | undefined;
+
+Deno.test.afterAll(async () => {
+  await (await running)?.close();
+});
 
 /** A page that is watched. */
 export interface WatchedPage extends AsyncDisposable {
@@ -135,18 +138,10 @@ export async function openPage(
   };
 }
 
-/** Keeps a picture of the page, in the folder that `SIG_SCREENSHOTS` names. */
+/** Keeps a picture of the page in the folder that `SIG_SCREENSHOTS` names. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = await screenshotFolder();
+  const folder = Deno.env.get("SIG_SCREENSHOTS");
+  if (folder === undefined) return;
+  await Deno.mkdir(folder, { recursive: true });
   await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
-}
-
-let folder: Promise<string> | undefined;
-
-function screenshotFolder(): Promise<string> {
-  const named = Deno.env.get("SIG_SCREENSHOTS");
-  folder ??= named === undefined
-    ? Deno.makeTempDir({ prefix: "sig-ui-" })
-    : Deno.mkdir(named, { recursive: true }).then(() => named);
-  return folder;
 }

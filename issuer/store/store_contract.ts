@@ -1,0 +1,244 @@
+/**
+ * The tests that every driver of {@linkcode FeedStore} must pass, yours
+ * included. For tests only: nothing of the issuer imports it.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryStore } from "@sig/issuer";
+ * import { testFeedStoreContract } from "@sig/issuer/store-contract";
+ *
+ * testFeedStoreContract("my store", () => {
+ *   const store = createMemoryStore();
+ *   return Promise.resolve({ store, close: () => store.close() });
+ * });
+ * ```
+ *
+ * @module
+ */
+
+import { isSigError, type SigError } from "@sig/core";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { FeedStore, FeedWriter } from "./feed_store.ts";
+
+/** An empty store to be tested. */
+export interface OpenedFeedStore {
+  /** The store. */
+  readonly store: FeedStore;
+  /** Closes it, and removes what it left. */
+  readonly close: () => Promise<void>;
+}
+
+/** One rule of the contract, named by its sentence. */
+export type FeedStoreRule = readonly [
+  name: string,
+  /** Rejects with an `AssertionError` when the store breaks the rule. */
+  hold: (store: FeedStore) => Promise<void>,
+];
+
+/**
+ * Registers the contract's tests for one driver with `Deno.test`, named
+ * `<driver>: <rule>`. `open` is called for each of them and must answer a store
+ * in which there is nothing yet.
+ */
+export function testFeedStoreContract(
+  driver: string,
+  open: () => Promise<OpenedFeedStore>,
+): void {
+  for (const [rule, hold] of FEED_STORE_RULES) {
+    Deno.test(`${driver}: ${rule}`, async () => {
+      const { store, close } = await open();
+      try {
+        await hold(store);
+      } finally {
+        await close();
+      }
+    });
+  }
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (found: Uint8Array | undefined) =>
+  found === undefined ? undefined : new TextDecoder().decode(found);
+const SOON = { timeoutMs: 5_000, create: true };
+
+/** The contract's rules, for other test runners than Deno's. */
+export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
+  ["what is absent has no revision and no bytes", async (store) => {
+    await store.exclusively(SOON, () => Promise.resolve());
+    assertEquals(await store.revision("/a.json"), undefined);
+    assertEquals(await store.read("/a.json", 10), undefined);
+  }],
+  ["create makes a file once, replace as often as wanted", async (store) => {
+    await store.exclusively(SOON, async (writer) => {
+      assertEquals(await writer.create("/x/a.json", bytes("1")), true);
+      assertEquals(await writer.create("/x/a.json", bytes("2")), false);
+    });
+    assertEquals(text(await store.read("/x/a.json", 10)), "1");
+    const revisions = [await store.revision("/x/a.json")];
+    for (const content of ["2", "3", "3"]) {
+      await store.exclusively(
+        SOON,
+        (writer) => writer.replace("/x/a.json", bytes(content)),
+      );
+      assertEquals(text(await store.read("/x/a.json", 10)), content);
+      const revision = await store.revision("/x/a.json");
+      assertEquals(await store.revision("/x/a.json"), revision);
+      revisions.push(revision);
+    }
+    // Neighbours differ; that is all that is asked for.
+    for (const [at, revision] of revisions.slice(1).entries()) {
+      assert(revision !== revisions[at]);
+    }
+  }],
+  ["a file over the limit is refused", async (store) => {
+    await store.exclusively(
+      SOON,
+      (writer) => writer.replace("/a.json", bytes("12345")),
+    );
+    assertEquals(text(await store.read("/a.json", 5)), "12345");
+    const error = await assertRejected(
+      store.read("/a.json", 4),
+      "document_too_large",
+      "it has 5 bytes (at most 4)",
+    );
+    assertEquals(error.context.limit, 4);
+  }],
+  ["an absent feed is not made", async (store) => {
+    await store.exclusively(SOON, async (writer) => {
+      await assertRejected(
+        writer.openFeed("/feed"),
+        "source_not_found",
+        'the feed "/feed" is missing',
+      );
+    });
+  }],
+  [
+    "a feed grows, is read anywhere, and its tail is cut and kept",
+    async (store) => {
+      await withFeed(store, async (writer) => {
+        const feed = await writer.openFeed("/feed");
+        assertEquals(feed.size, 0);
+        await feed.append(bytes("one\n"));
+        await feed.append(bytes("two\nthr"));
+        assertEquals(feed.size, 11);
+        assertEquals(text(await feed.read(4, 3)), "two");
+        assertEquals(text(await feed.read(8, 100)), "thr");
+        const first = await feed.cutTail(8, new Date(0));
+        assertEquals(feed.size, 8);
+        await feed.append(bytes("x"));
+        assert(first.includes("torn-1970-01-01T"));
+        await feed.cutTail(8, new Date(1));
+        feed.close();
+      });
+      assertEquals(text(await store.read("/feed", 100)), "one\ntwo\n");
+    },
+  ],
+  ["a feed keeps its identity while it is appended to", async (store) => {
+    const seen = new Set<string>();
+    for (let n = 0; n < 3; n++) {
+      await withFeed(store, async (writer) => {
+        const feed = await writer.openFeed("/feed");
+        await feed.append(bytes("line\n"));
+        seen.add(feed.identity);
+      });
+    }
+    assertEquals(seen.size, 1);
+  }],
+  ["the work under the lock is never two at a time", async (store) => {
+    let inside = 0;
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 8 }, () =>
+        store.exclusively(SOON, async () => {
+          most = Math.max(most, ++inside);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          inside--;
+        })),
+    );
+    assertEquals(most, 1);
+  }],
+  ["a lock that is held is reported, and not taken away", async (store) => {
+    await store.exclusively(SOON, async () => {
+      const error = await assertRejected(
+        store.exclusively({ timeoutMs: 20 }, () => Promise.resolve()),
+        "feed_locked",
+        "holds the feed's lock (waited 20 ms)",
+      );
+      assertEquals(error.context.timeout_ms, 20);
+    });
+    await store.exclusively({ timeoutMs: 0 }, () => Promise.resolve());
+  }],
+  ["a failure under the lock gives it up", async (store) => {
+    await store.exclusively(SOON, () => Promise.reject(new Error("no")))
+      .catch((error: unknown) => assert(!isSigError(error)));
+    await store.exclusively({ timeoutMs: 0 }, () => Promise.resolve());
+  }],
+  ["the index keeps what it was given until it is reset", async (store) => {
+    const mark = {
+      issuer: "did:web:acme.example",
+      identity: "7",
+      bytes: 20,
+      sequence: 2,
+      latest_issued_at: "2026-01-01T00:00:00Z",
+      last_line: bytes("line 2"),
+    };
+    const relationship = {
+      relationship_id: "r1",
+      subject: "did:web:a.example",
+      status: "revoked",
+      last_sequence: 2,
+      offset: 10,
+      bytes: 9,
+    } as const;
+    await store.exclusively(SOON, ({ index }) => {
+      assertEquals(index.mark(), undefined);
+      assertEquals(index.event("e1"), undefined);
+      assertEquals(index.relationship("r1"), undefined);
+      index.add([
+        { event_id: "e1", sequence: 1, offset: 0, bytes: 9 },
+        { event_id: "e2", sequence: 2, offset: 10, bytes: 9, relationship },
+      ], mark);
+      return Promise.resolve();
+    });
+    await store.exclusively(SOON, ({ index }) => {
+      assertEquals(index.mark(), mark);
+      assertEquals(index.event("e2"), {
+        event_id: "e2",
+        sequence: 2,
+        offset: 10,
+        bytes: 9,
+      });
+      assertEquals(index.relationship("r1"), relationship);
+      const { epoch } = index;
+      index.reset();
+      assert(index.epoch !== epoch);
+      assertEquals(index.mark(), undefined);
+      assertEquals(index.event("e1"), undefined);
+      assertEquals(index.relationship("r1"), undefined);
+      return Promise.resolve();
+    });
+  }],
+];
+
+async function withFeed(
+  store: FeedStore,
+  work: (writer: FeedWriter) => Promise<void>,
+): Promise<void> {
+  await store.exclusively(SOON, async (writer) => {
+    await writer.create("/feed", new Uint8Array());
+    await work(writer);
+  });
+}
+
+/** Code and message together, and that nothing else is thrown. */
+async function assertRejected(
+  work: Promise<unknown>,
+  code: string,
+  message: string,
+): Promise<SigError> {
+  const outcome: unknown = await work.then(() => undefined, (error) => error);
+  assert(isSigError(outcome), `Expected ${code}, not ${outcome}`);
+  assertEquals(outcome.code, code, outcome.message);
+  assertStringIncludes(outcome.message, message);
+  return outcome;
+}

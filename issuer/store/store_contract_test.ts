@@ -1,0 +1,49 @@
+import { assert, AssertionError, assertRejects } from "@std/assert";
+import type { FeedStore, FeedWriter } from "./feed_store.ts";
+import { createMemoryStore } from "./memory_store.ts";
+import { FEED_STORE_RULES } from "./store_contract.ts";
+
+/** What a careless driver does otherwise, and the rule that it breaks. */
+const BROKEN: readonly (readonly [
+  rule: string,
+  breakStore: (store: FeedStore) => Partial<FeedStore>,
+])[] = [
+  ["a file over the limit is refused", (store) => ({
+    read: (path) => store.read(path, 1_000_000),
+  })],
+  ["create makes a file once, replace as often as wanted", (store) => ({
+    exclusively: (options, work) =>
+      store.exclusively(options, (writer) => {
+        const create: FeedWriter["create"] = async (path, bytes) => {
+          await writer.replace(path, bytes);
+          return true;
+        };
+        return work(
+          Object.assign(Object.create(writer), { create }) as FeedWriter,
+        );
+      }),
+  })],
+  ["what is absent has no revision and no bytes", () => ({
+    revision: () => Promise.resolve("1"),
+  })],
+  ["the work under the lock is never two at a time", () => ({
+    exclusively: (_options, work) => work(undefined as unknown as FeedWriter),
+  })],
+];
+
+for (const [rule, breakStore] of BROKEN) {
+  Deno.test(`a driver that breaks it fails the contract: ${rule}`, async () => {
+    const [, hold] = FEED_STORE_RULES.find(([name]) => name === rule) ?? [];
+    assert(hold !== undefined, rule);
+    const store = createMemoryStore();
+    const broken: FeedStore = {
+      revision: (path) => store.revision(path),
+      read: (path, maxBytes) => store.read(path, maxBytes),
+      exclusively: (options, work) => store.exclusively(options, work),
+      close: () => store.close(),
+      ...breakStore(store),
+    };
+    await assertRejects(() => hold(broken), AssertionError);
+    await store.close();
+  });
+}
