@@ -46,25 +46,25 @@ const REQUEST: readonly Misuse[] = [
     name: "no attestation",
     attestation: () => undefined,
     code: "invalid_request",
-    says: "/attestation is required",
+    says: "/attestation: it is required",
   },
   {
     name: "an attestation that is no text",
     attestation: () => 5,
     code: "invalid_request",
-    says: "/attestation must be a string",
+    says: "/attestation: it must be a string",
   },
   {
     name: "a misspelt expectation",
     expected: { audiense: AUDIENCE },
     code: "invalid_request",
-    says: "/audiense is unknown; did you mean audience?",
+    says: '/audiense: there is no member "audiense"; did you mean "audience"?',
   },
   {
     name: "an expected scope twice",
     expected: { scopes: ["email", "email"] },
     code: "invalid_request",
-    says: "/scopes/1 must not stand twice",
+    says: "/scopes/1: it must not stand twice",
   },
 ];
 
