@@ -127,7 +127,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   ];
   return [
     ...operations,
-    ...createDocumentRoutes(operations, schemas, {
+    ...createDocumentRoutes(operations, {
       publicUrl,
       needsToken: options.token !== undefined,
     }),

@@ -14,7 +14,7 @@ import {
   type Evaluation,
   type EvaluationsRequest,
 } from "../requests/authzen.ts";
-import { readAs } from "../requests/faults.ts";
+import { readAs } from "../requests/read_as.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 import type { Schema } from "../requests/schema.ts";
 import { findForeignSubject } from "../requests/subject_type.ts";

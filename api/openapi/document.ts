@@ -3,15 +3,8 @@
 import { ERROR_CODES, type ErrorCode, type JsonValue } from "@sig/core";
 import { type Operation, TAGS } from "./operation.ts";
 import { BUSY_CODES, COMMON_CODES, REQUEST_CODES } from "./problem_codes.ts";
-import { ANSWER_SCHEMAS } from "../requests/answers.ts";
-import {
-  EVALUATION,
-  EVALUATION_ITEM,
-  EVALUATIONS,
-} from "../requests/authzen.ts";
-import type { RequestSchemas } from "../requests/requests.ts";
-import { type JsonSchema, refTo } from "../requests/schema.ts";
-import { INLINE_FEED } from "../requests/source.ts";
+import { PROBLEM } from "../requests/problem.ts";
+import { ComponentList, type PlainSchema } from "./component_list.ts";
 import { VERSION } from "./version.ts";
 
 /** An OpenAPI document, as far as it is read here. */
@@ -19,7 +12,7 @@ export interface OpenApiDocument {
   /** The version of OpenAPI. */
   readonly openapi: "3.1.1";
   /** What it is about. */
-  readonly info: JsonSchema;
+  readonly info: PlainSchema;
   /** Where the service is reached. */
   readonly servers: JsonValue;
   /** The groups of operations. */
@@ -28,11 +21,11 @@ export interface OpenApiDocument {
   readonly security: JsonValue;
   /** Operations by path and method. */
   readonly paths: {
-    readonly [path: string]: { readonly [method: string]: JsonSchema };
+    readonly [path: string]: { readonly [method: string]: PlainSchema };
   };
   /** What the operations refer to. */
   readonly components: {
-    readonly schemas: { readonly [name: string]: JsonSchema };
+    readonly schemas: { readonly [name: string]: PlainSchema };
     readonly [kind: string]: JsonValue;
   };
 }
@@ -40,13 +33,14 @@ export interface OpenApiDocument {
 /** Describes the routes of a service that is reached at this origin, if told. */
 export function createDocument(
   operations: readonly Operation[],
-  schemas: RequestSchemas,
   publicUrl?: string,
 ): OpenApiDocument {
-  const paths: { [path: string]: { [method: string]: JsonSchema } } = {};
+  const components = new ComponentList();
+  const paths: { [path: string]: { [method: string]: PlainSchema } } = {};
   for (const operation of operations) {
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(
       operation,
+      components,
     );
   }
   return {
@@ -78,17 +72,7 @@ export function createDocument(
             "Needed where the operator set a token; operations without a security requirement never need it.",
         },
       },
-      schemas: {
-        CheckRequest: schemas.check.json,
-        CheckBatch: schemas.batch.json,
-        VerifyRequest: schemas.verify.json,
-        DumpStateRequest: schemas.dumpState.json,
-        InlineFeed: INLINE_FEED.json,
-        EvaluationRequest: EVALUATION.json,
-        EvaluationsRequest: EVALUATIONS.json,
-        EvaluationItem: EVALUATION_ITEM.json,
-        ...ANSWER_SCHEMAS,
-      },
+      schemas: components.schemas,
     },
   };
 }
@@ -108,7 +92,10 @@ function codesOf(operation: Operation): readonly ErrorCode[] {
   ).sort();
 }
 
-function describe(operation: Operation): JsonSchema {
+function describe(
+  operation: Operation,
+  components: ComponentList,
+): PlainSchema {
   const { id, summary, description, body, answer, examples } = operation;
   return {
     operationId: id,
@@ -130,7 +117,7 @@ function describe(operation: Operation): JsonSchema {
           description: `At most ${body.maxBytes} bytes.`,
           content: {
             "application/json": {
-              schema: body.schema,
+              schema: components.plain(body.schema),
               examples: toExamples(examples, "request"),
             },
           },
@@ -143,12 +130,12 @@ function describe(operation: Operation): JsonSchema {
         headers: REQUEST_ID_HEADER,
         content: {
           [answer.type]: {
-            schema: answer.schema,
+            schema: components.plain(answer.schema),
             examples: toExamples(examples, "answer"),
           },
         },
       },
-      ...toProblems(codesOf(operation)),
+      ...toProblems(codesOf(operation), components.plain(PROBLEM)),
     },
   };
 }
@@ -161,21 +148,21 @@ const REQUEST_ID_HEADER = {
 } as const;
 
 /** Headers that a status comes with, beside the request's name. */
-const HEADERS: { readonly [status: number]: JsonSchema } = {
+const HEADERS: { readonly [status: number]: PlainSchema } = {
   401: headers("WWW-Authenticate", "`Bearer`."),
   405: headers("Allow", "The methods of the path."),
   429: headers("Retry-After", "Seconds."),
   503: headers("Retry-After", "Seconds, where it is known."),
 };
 
-function headers(name: string, description: string): JsonSchema {
+function headers(name: string, description: string): PlainSchema {
   return { [name]: { description, schema: { type: "string" } } };
 }
 
 function toExamples(
   examples: Operation["examples"],
   part: "request" | "answer",
-): JsonSchema {
+): PlainSchema {
   return Object.fromEntries(
     Object.entries(examples).flatMap(([name, example]) => {
       const value = example[part];
@@ -186,7 +173,10 @@ function toExamples(
 }
 
 /** The problems by their HTTP status. */
-function toProblems(codes: readonly ErrorCode[]): JsonSchema {
+function toProblems(
+  codes: readonly ErrorCode[],
+  problem: PlainSchema,
+): PlainSchema {
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, codes]) => [
@@ -197,7 +187,7 @@ function toProblems(codes: readonly ErrorCode[]): JsonSchema {
         content: {
           "application/problem+json": {
             schema: {
-              allOf: [refTo("Problem")],
+              allOf: [problem],
               properties: {
                 status: { const: status },
                 code: { enum: codes },

@@ -2,7 +2,7 @@
 
 import type { ErrorCode, JsonValue } from "@sig/core";
 import type { Route } from "../http/mod.ts";
-import type { JsonSchema } from "../requests/schema.ts";
+import type { Component, JsonSchema } from "../requests/schema.ts";
 
 /** The groups of routes, in the order of the document. */
 export const TAGS = Object.freeze({
@@ -37,7 +37,7 @@ export interface Operation extends Route {
   /** What a request carries. */
   readonly body?: {
     /** The schema of the body. */
-    readonly schema: JsonSchema;
+    readonly schema: JsonSchema | Component;
     /** Bytes at most. */
     readonly maxBytes: number;
     /** Another type is `invalid_request`, not `unsupported_media_type`. */
@@ -50,7 +50,7 @@ export interface Operation extends Route {
     /** In words. */
     readonly description: string;
     /** The schema of the body. */
-    readonly schema: JsonSchema;
+    readonly schema: JsonSchema | Component;
   };
   /** By name. */
   readonly examples: { readonly [name: string]: Example };

@@ -1,37 +1,14 @@
 /** The page at `/docs`: the OpenAPI document for people. @module */
 
-import type { JsonSchema } from "../requests/schema.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import { escapeHtml, prose } from "./html.ts";
-import { renderMembers } from "./members.ts";
+import {
+  type BodyModel,
+  type MemberModel,
+  readRoutes,
+  type RouteModel,
+} from "./route_model.ts";
 import { STYLE } from "./style.ts";
-
-/** What is read of an operation here. */
-interface ReadOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly security?: readonly unknown[];
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: { readonly [status: string]: ReadResponse };
-}
-
-interface ReadResponse {
-  readonly description: string;
-  readonly content: Content;
-}
-
-type Content = {
-  readonly [type: string]: {
-    readonly schema: JsonSchema;
-    readonly examples?: { readonly [name: string]: ReadExample };
-  };
-};
-
-interface ReadExample {
-  readonly summary: string;
-  readonly value: unknown;
-}
 
 /** How the examples ask. */
 export interface PageOptions {
@@ -48,21 +25,13 @@ export function renderPage(
   document: OpenApiDocument,
   options: PageOptions,
 ): string {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      method: method.toUpperCase(),
-      path,
-      operation: operation as unknown as ReadOperation,
-    }))
-  );
-  const links = operations.map(({ method, path, operation }) =>
-    `<li><a href="#${operation.operationId}"><span class=method>${method}</span> <code>${
+  const routes = readRoutes(document);
+  const links = routes.map(({ id, method, path, summary }) =>
+    `<li><a href="#${id}"><span class=method>${method}</span> <code>${
       escapeHtml(path)
-    }</code></a> ${prose(operation.summary)}</li>`
+    }</code></a> ${prose(summary)}</li>`
   );
-  const sections = operations.map((each) =>
-    renderOperation(each, document, options)
-  );
+  const sections = routes.map((each) => renderRoute(each, options));
   const { title, description, version } = document.info as {
     readonly [member: string]: string;
   };
@@ -87,55 +56,54 @@ export function renderPage(
 `;
 }
 
-function renderOperation(
-  { method, path, operation }: {
-    readonly method: string;
-    readonly path: string;
-    readonly operation: ReadOperation;
-  },
-  document: OpenApiDocument,
+function renderRoute(
+  { id, method, path, summary, description, ...route }: RouteModel,
   { base, needsToken }: PageOptions,
 ): string {
-  const { operationId, requestBody, responses } = operation;
-  const withToken = needsToken && operation.security === undefined;
-  const asked = requestBody?.content["application/json"];
-  const [type, answered] = Object.entries(responses["200"]!.content)[0]!;
-  const names = Object.keys(asked?.examples ?? answered.examples ?? {});
   const url = new URL(path, base).href;
-  const examples = names.map((name, i) => {
-    const request = asked?.examples?.[name];
-    const answer = answered.examples?.[name];
-    const { summary } = (request ?? answer)!;
-    return `<details${i === 0 ? " open" : ""}><summary>${
-      prose(summary)
-    }</summary>${pre(toCurl(url, withToken, request?.value))}${
-      answer === undefined ? "" : pre(JSON.stringify(answer.value, null, 2))
-    }</details>`;
-  });
-  const errors = Object.entries(responses).filter(([status]) =>
-    status !== "200"
-  ).map(([status, { description }]) =>
-    `<dt>${status}</dt><dd>${prose(description)}</dd>`
+  const examples = route.examples.map(({ summary, request, answer }, i) =>
+    `<details${i === 0 ? " open" : ""}><summary>${prose(summary)}</summary>${
+      pre(toCurl(url, needsToken && !route.isOpen, request))
+    }${
+      answer === undefined ? "" : pre(JSON.stringify(answer, null, 2))
+    }</details>`
   );
-  return `<section aria-labelledby="${operationId}">
-<h2 id="${operationId}"><span class=method>${method}</span> <code>${
+  const problems = route.problems.map(({ status, codes }) =>
+    `<dt>${status}</dt><dd>${prose(codes)}</dd>`
+  );
+  return `<section aria-labelledby="${id}">
+<h2 id="${id}"><span class=method>${method}</span> <code>${
     escapeHtml(path)
   }</code></h2>
-<p><strong>${prose(operation.summary)}</strong></p>
-<p>${prose(operation.description)}</p>
-${
-    asked
-      ? `<h3>Request</h3>${renderMembers(asked.schema, document, "request")}`
-      : ""
-  }
-<h3>Answer</h3><p>${prose(responses["200"]!.description)} <span class=note>${
-    escapeHtml(type)
-  }</span></p>${renderMembers(answered.schema, document, "answer")}
+<p><strong>${prose(summary)}</strong></p>
+<p>${prose(description)}</p>
+${route.request ? renderBody("Request", route.request) : ""}
+${renderBody("Answer", route.answer)}
 ${examples.length > 0 ? `<h3>Examples</h3>${examples.join("")}` : ""}
 <h3>Errors</h3><details><summary>By status</summary><dl>${
-    errors.join("")
+    problems.join("")
   }</dl></details>
 </section>`;
+}
+
+function renderBody(title: string, body: BodyModel): string {
+  const shapes = body.shapes.map(({ description, members }) =>
+    (description ? `<p>${prose(description)}</p>` : "") +
+    renderMembers(members)
+  );
+  return `<h3>${title}</h3><p>${prose(body.description)} <span class=note>${
+    escapeHtml(body.type)
+  }</span></p>${shapes.join("<p class=note>or</p>")}`;
+}
+
+function renderMembers(members: readonly MemberModel[]): string {
+  if (members.length === 0) return "";
+  const rows = members.map(({ name, kind, note, description, members }) =>
+    `<dt><code>${escapeHtml(name)}</code> <span class=note>${
+      escapeHtml(note ? `${kind}, ${note}` : kind)
+    }</span></dt><dd>${prose(description)}${renderMembers(members)}</dd>`
+  );
+  return `<dl>${rows.join("")}</dl>`;
 }
 
 function pre(text: string): string {

@@ -16,8 +16,8 @@ import {
   MIN_SEQUENCE,
 } from "./question.ts";
 import type { CheckRequest } from "./requests.ts";
-import { anything, nonEmptyText, oneOf } from "./scalars.ts";
-import { named, type Schema } from "./schema.ts";
+import { nonEmptyText, oneOf } from "./scalars.ts";
+import { later, named, type Schema } from "./schema.ts";
 
 /** One evaluation. */
 export interface Evaluation {
@@ -115,46 +115,51 @@ const MEMBERS = {
 };
 
 /** One evaluation. */
-export const EVALUATION: Schema<Evaluation> = object<Evaluation>({
-  members: MEMBERS,
-  required: ["subject", "action", "resource"],
-  unknown: "ignored",
-  keywords: { description: "May this subject act in this role?" },
-});
-
-/** A batch. Each item is read with the defaults merged in, when it is due. */
-export const EVALUATIONS: Schema<EvaluationsRequest> = object<
-  EvaluationsRequest
->({
-  members: {
-    ...MEMBERS,
-    evaluations: list({
-      item: named("EvaluationItem", anything({})),
-      minItems: 0,
-      maxItems: MAX_EVALUATIONS,
-      keywords: {
-        description:
-          "Each takes what it leaves out from the members beside this list. Without any, the request is a single evaluation.",
-      },
-    }),
-    options: object<NonNullable<EvaluationsRequest["options"]>>({
-      members: {
-        evaluations_semantic: oneOf<EvaluationsSemantic>(
-          ["execute_all", "deny_on_first_deny", "permit_on_first_permit"],
-          {
-            description:
-              "Whether to stop, and where; `execute_all` unless told. An evaluation that can't be answered counts as a deny.",
-          },
-        ),
-      },
-      unknown: "ignored",
-    }),
-  },
-  unknown: "ignored",
-  keywords: { description: "Several evaluations." },
-});
+export const EVALUATION: Schema<Evaluation> = named(
+  "EvaluationRequest",
+  object<Evaluation>({
+    members: MEMBERS,
+    required: ["subject", "action", "resource"],
+    unknown: "ignored",
+    keywords: { description: "May this subject act in this role?" },
+  }),
+);
 
 /** What an item of a batch may hold. */
-export const EVALUATION_ITEM: Schema<Partial<Evaluation>> = object<
-  Partial<Evaluation>
->({ members: MEMBERS, unknown: "ignored" });
+const EVALUATION_ITEM: Schema<unknown> = named(
+  "EvaluationItem",
+  object<Partial<Evaluation>>({ members: MEMBERS, unknown: "ignored" }),
+);
+
+/** A batch. Each item is read with the defaults merged in, when it is due. */
+export const EVALUATIONS: Schema<EvaluationsRequest> = named(
+  "EvaluationsRequest",
+  object<EvaluationsRequest>({
+    members: {
+      ...MEMBERS,
+      evaluations: list({
+        item: later(EVALUATION_ITEM),
+        minItems: 0,
+        maxItems: MAX_EVALUATIONS,
+        keywords: {
+          description:
+            "Each takes what it leaves out from the members beside this list. Without any, the request is a single evaluation.",
+        },
+      }),
+      options: object<NonNullable<EvaluationsRequest["options"]>>({
+        members: {
+          evaluations_semantic: oneOf<EvaluationsSemantic>(
+            ["execute_all", "deny_on_first_deny", "permit_on_first_permit"],
+            {
+              description:
+                "Whether to stop, and where; `execute_all` unless told. An evaluation that can't be answered counts as a deny.",
+            },
+          ),
+        },
+        unknown: "ignored",
+      }),
+    },
+    unknown: "ignored",
+    keywords: { description: "Several evaluations." },
+  }),
+);

@@ -64,6 +64,27 @@ const ROWS: readonly Row[] = [
   ],
   [
     "check",
+    { ...GOOD, "x\u202e\u001b[2J": 3 },
+    "invalid_request",
+    ["/x\u202e\u001b[2J"],
+    "Cannot read request: /x\\u202e\\u001b[2J: there is no member",
+  ],
+  [
+    "check",
+    { ...GOOD, ["x".repeat(79) + "\u{1f600}"]: 3 },
+    "invalid_request",
+    [`/${"x".repeat(79)}\ufffd`],
+    "there is no member",
+  ],
+  [
+    "check",
+    { ...GOOD, min_sequence: -1, subjct: "a" },
+    "invalid_request",
+    ["/subjct", "/min_sequence"],
+    'did you mean "subject"? (and 1 more)',
+  ],
+  [
+    "check",
     '{"__proto__":{"subject":"x"},"issuer":"acme.example","subject":"a","require":["role=x"]}',
     "invalid_request",
     ["/__proto__"],

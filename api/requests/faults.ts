@@ -1,6 +1,6 @@
 /** Everything that is wrong with a request's body. @module */
 
-import { type Issue, SigError } from "@sig/core";
+import { escapeInvisible, type Issue, SigError } from "@sig/core";
 
 /** Faults told at most: a body can hold more of them than an answer should. */
 const MAX_FAULTS = 100;
@@ -57,7 +57,8 @@ export class Faults {
       code,
       detail,
     }));
-    const place = pointer === "" ? "the body" : pointer;
+    // The pointer may hold a name that somebody else chose.
+    const place = pointer === "" ? "the body" : escapeInvisible(pointer);
     const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
     throw new SigError(
       "invalid_request",
@@ -65,18 +66,4 @@ export class Faults {
       { context: { pointer, errors } },
     );
   }
-}
-
-/** Reads a whole value, or throws what is wrong with it. */
-export function readAs<T>(
-  schema: {
-    read(value: unknown, pointer: string, faults: Faults): T | undefined;
-  },
-  value: unknown,
-  pointer = "",
-): T {
-  const faults = new Faults();
-  const read = schema.read(value, pointer, faults);
-  faults.throwIfAny();
-  return read as T;
 }

@@ -11,6 +11,8 @@ export interface ListRules<T> {
   readonly minItems: number;
   /** Items at most. */
   readonly maxItems: number;
+  /** Whether an item may stand only once; items are then compared by `===`. */
+  readonly unique?: true;
   /** Notes that there are too few; a plain fault unless told. */
   readonly noteTooFew?: (pointer: string, faults: Faults) => void;
   /** Further keywords, such as a description. */
@@ -19,7 +21,7 @@ export interface ListRules<T> {
 
 /** A list of between so many items of one kind. */
 export function list<T>(rules: ListRules<T>): Schema<readonly T[]> {
-  const { item, minItems, maxItems } = rules;
+  const { item, minItems, maxItems, unique = false } = rules;
   return {
     json: {
       type: "array",
@@ -27,6 +29,7 @@ export function list<T>(rules: ListRules<T>): Schema<readonly T[]> {
       items: item.json,
       minItems,
       maxItems,
+      ...(unique ? { uniqueItems: true } : {}),
     },
     read(value, pointer, faults) {
       if (!Array.isArray(value)) {
@@ -43,9 +46,30 @@ export function list<T>(rules: ListRules<T>): Schema<readonly T[]> {
           `it must have ${minItems} to ${maxItems} items`,
         );
       }
-      return value.map((each, i) =>
+      const read = value.map((each, i) =>
         item.read(each, `${pointer}/${i}`, faults)
       ) as T[];
+      if (unique) noteTwins(read, pointer, faults);
+      return read;
     },
   };
+}
+
+function noteTwins(
+  items: readonly unknown[],
+  pointer: string,
+  faults: Faults,
+): void {
+  const seen = new Set<unknown>();
+  for (const [i, each] of items.entries()) {
+    // What was refused already is undefined.
+    if (each !== undefined && seen.has(each)) {
+      faults.note(
+        `${pointer}/${i}`,
+        "invalid_field",
+        "it must not stand twice",
+      );
+    }
+    seen.add(each);
+  }
 }

@@ -5,6 +5,9 @@ import { suggest } from "../flags/suggest.ts";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
+/** Characters of an unknown name that are told. */
+const MAX_NAME_LENGTH = 80;
+
 /** What {@linkcode object} is told. */
 export interface ObjectRules<T> {
   /** The members that there are. */
@@ -23,7 +26,27 @@ export interface ObjectRules<T> {
   readonly keywords?: JsonSchema;
 }
 
-/** An object with these members and, unless told, no others. */
+/**
+ * An object with these members and, unless told, no others. A member that is
+ * `undefined` is absent, as JSON can't say it.
+ *
+ * @example A misspelt member does not pass
+ * ```ts
+ * import { object, readAs, text } from "@sig/api/requests";
+ * import { SigError } from "@sig/core";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const REVOKE = object<{ readonly relationship_id: string }>({
+ *   members: { relationship_id: text() },
+ *   required: ["relationship_id"],
+ * });
+ * assertThrows(
+ *   () => readAs(REVOKE, { relationship_id: "a", relationship_it: "b" }),
+ *   SigError,
+ *   'did you mean "relationship_id"?',
+ * );
+ * ```
+ */
 export function object<T>(rules: ObjectRules<T>): Schema<T> {
   const members = new Map(
     Object.entries(rules.members) as [string, Schema<unknown>][],
@@ -37,14 +60,17 @@ export function object<T>(rules: ObjectRules<T>): Schema<T> {
       if (!isObject(value)) {
         return faults.note(pointer, "invalid_field", "it must be an object");
       }
-      const read: { [name: string]: unknown } = {};
-      for (const name of Object.keys(value)) {
-        const member = members.get(name);
-        if (member !== undefined) {
-          read[name] = member.read(value[name], `${pointer}/${name}`, faults);
-        } else if (rules.unknown !== "ignored") {
+      if (rules.unknown !== "ignored") {
+        for (const name of Object.keys(value)) {
+          if (members.has(name)) continue;
           noteUnknown(name, pointer, known, faults);
+          if (faults.full) return undefined;
         }
+      }
+      const read: { [name: string]: unknown } = {};
+      for (const [name, member] of members) {
+        if (!Object.hasOwn(value, name) || value[name] === undefined) continue;
+        read[name] = member.read(value[name], `${pointer}/${name}`, faults);
         if (faults.full) return undefined;
       }
       for (const name of required) {
@@ -85,7 +111,8 @@ function noteUnknown(
   known: readonly string[],
   faults: Faults,
 ): void {
-  const short = name.slice(0, 80);
+  // A cut must not leave half a character, which is no JSON.
+  const short = name.slice(0, MAX_NAME_LENGTH).toWellFormed();
   const meant = suggest(short, known);
   faults.note(
     `${pointer}/${escapePointer(short)}`,

@@ -1,7 +1,7 @@
 /** The bodies of the `/v1` requests (INTERFACES §3). @module */
 
 import { EFFECTIVE_STATUSES, type EffectiveStatus, isObject } from "@sig/core";
-import { readAs } from "./faults.ts";
+import { readAs } from "./read_as.ts";
 import { list } from "./list.ts";
 import { object } from "./object.ts";
 import {
@@ -14,8 +14,8 @@ import {
   type SentRequirement,
   SUBJECT,
 } from "./question.ts";
-import { anything, integer, nonEmptyText, oneOf, text } from "./scalars.ts";
-import { named, type Schema } from "./schema.ts";
+import { integer, nonEmptyText, oneOf, text } from "./scalars.ts";
+import { later, named, type Schema } from "./schema.ts";
 import {
   createSourceSchemas,
   SOURCE_MEMBERS,
@@ -94,8 +94,9 @@ export function createRequestSchemas(
   options: { readonly allowPrivate: boolean },
 ): RequestSchemas {
   const source = createSourceSchemas(options);
-  return {
-    check: object<CheckRequest>({
+  const check = named(
+    "CheckRequest",
+    object<CheckRequest>({
       members: {
         ...source,
         subject: SUBJECT,
@@ -111,57 +112,69 @@ export function createRequestSchemas(
       alsoKnown: ["checks"],
       keywords: { description: `One question. ${ONE_SOURCE}` },
     }),
-    batch: object<CheckBatch>({
-      members: {
-        checks: list({
-          item: named("CheckRequest", anything({})),
-          minItems: 1,
-          maxItems: MAX_CHECKS,
-          keywords: {
+  );
+  return {
+    check,
+    batch: named(
+      "CheckBatch",
+      object<CheckBatch>({
+        members: {
+          checks: list({
+            item: later(check),
+            minItems: 1,
+            maxItems: MAX_CHECKS,
+            keywords: {
+              description:
+                "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
+            },
+          }),
+        },
+        required: ["checks"],
+        keywords: { description: "Several questions at once." },
+      }),
+    ),
+    verify: named(
+      "VerifyRequest",
+      object<VerifyRequest>({
+        members: source,
+        exactlyOne: SOURCE_MEMBERS,
+        keywords: { description: ONE_SOURCE },
+      }),
+    ),
+    dumpState: named(
+      "DumpStateRequest",
+      object<DumpStateRequest>({
+        members: {
+          ...source,
+          at: AT,
+          as_of: AS_OF,
+          subject: nonEmptyText({
+            description: "Only relationships about this subject.",
+          }),
+          status: oneOf(EFFECTIVE_STATUSES, {
+            description: "Only relationships that come to this at that time.",
+          }),
+          limit: integer(1, MAX_PAGE, {
             description:
-              "The questions; each may name another feed. One that is wrong or can't be answered spoils no other.",
-          },
-        }),
-      },
-      required: ["checks"],
-      keywords: { description: "Several questions at once." },
-    }),
-    verify: object<VerifyRequest>({
-      members: source,
-      exactlyOne: SOURCE_MEMBERS,
-      keywords: { description: ONE_SOURCE },
-    }),
-    dumpState: object<DumpStateRequest>({
-      members: {
-        ...source,
-        at: AT,
-        as_of: AS_OF,
-        subject: nonEmptyText({
-          description: "Only relationships about this subject.",
-        }),
-        status: oneOf(EFFECTIVE_STATUSES, {
-          description: "Only relationships that come to this at that time.",
-        }),
-        limit: integer(1, MAX_PAGE, {
-          description:
-            `Relationships on one page; ${DEFAULT_PAGE} unless told.`,
-        }),
-        cursor: text(
-          {
-            minLength: 1,
-            maxLength: MAX_CURSOR_LENGTH,
-            description:
-              "`next_cursor` of the page before, with everything else as it was.",
-          },
-          (value) =>
-            value.length === 0 || value.length > MAX_CURSOR_LENGTH
-              ? `it must have 1 to ${MAX_CURSOR_LENGTH} characters`
-              : undefined,
-        ),
-      },
-      exactlyOne: SOURCE_MEMBERS,
-      keywords: { description: ONE_SOURCE },
-    }),
+              `Relationships on one page; ${DEFAULT_PAGE} unless told.`,
+          }),
+          cursor: text(
+            {
+              minLength: 1,
+              maxLength: MAX_CURSOR_LENGTH,
+              description:
+                "`next_cursor` of the page before, with everything else as it was.",
+            },
+            (value) =>
+              value.length === 0 || value.length > MAX_CURSOR_LENGTH
+                ? `it must have 1 to ${MAX_CURSOR_LENGTH} characters`
+                : undefined,
+          ),
+        },
+        exactlyOne: SOURCE_MEMBERS,
+        keywords: { description: ONE_SOURCE },
+      }),
+    ),
   };
 }
 

@@ -4,13 +4,15 @@ import { isSigError, parseTimestamp } from "@sig/core";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /**
- * A string. `check` throws a `SigError` for what it refuses, or returns what
- * must be the case.
+ * A string of at most `keywords.maxLength` characters, where that is told.
+ * `check` throws a `SigError` for what it refuses, or returns what must be the
+ * case.
  */
 export function text(
-  keywords: JsonSchema,
+  keywords: JsonSchema & { readonly maxLength?: number } = {},
   check?: (text: string) => string | undefined | void,
 ): Schema<string> {
+  const { maxLength = Infinity } = keywords;
   return {
     json: { type: "string", ...keywords },
     read(value, pointer, faults) {
@@ -18,7 +20,9 @@ export function text(
         return faults.note(pointer, "invalid_field", "it must be a string");
       }
       try {
-        const why = check?.(value);
+        const why = value.length > maxLength
+          ? `it must have at most ${maxLength} characters`
+          : check?.(value);
         if (!why) return value;
         return faults.note(pointer, "invalid_field", why);
       } catch (error) {
@@ -74,7 +78,7 @@ export function oneOf<T extends string>(
 export function integer(
   minimum: number,
   maximum: number,
-  keywords: JsonSchema,
+  keywords: JsonSchema = {},
 ): Schema<number> {
   return {
     json: { type: "integer", minimum, maximum, ...keywords },
@@ -104,6 +108,6 @@ export function flag(keywords: JsonSchema): Schema<boolean> {
 }
 
 /** Any JSON value: somebody else judges it. */
-export function anything(keywords: JsonSchema): Schema<unknown> {
+export function anything(keywords: JsonSchema = {}): Schema<unknown> {
   return { json: keywords, read: (value) => value };
 }

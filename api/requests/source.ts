@@ -40,28 +40,32 @@ const MAX_SOURCE_LENGTH = 2048;
 const MAX_REMEMBERED = 1_000;
 
 /** The documents of an issuer, as values. */
-export const INLINE_FEED: Schema<InlineFeed> = object<InlineFeed>({
-  members: {
-    metadata: anything({
-      description: "`sig.json` as it is published.",
-    }) as Schema<NonNullable<unknown>>,
-    jwks: anything({
-      description: "`jwks.json` as it is published.",
-    }) as Schema<NonNullable<unknown>>,
-    did_document: anything({
-      description: "`did.json` as it is published; absent where there is none.",
-    }) as Schema<NonNullable<unknown>>,
-    events: text({
+const INLINE_FEED: Schema<InlineFeed> = named(
+  "InlineFeed",
+  object<InlineFeed>({
+    members: {
+      metadata: anything({
+        description: "`sig.json` as it is published.",
+      }) as Schema<NonNullable<unknown>>,
+      jwks: anything({
+        description: "`jwks.json` as it is published.",
+      }) as Schema<NonNullable<unknown>>,
+      did_document: anything({
+        description:
+          "`did.json` as it is published; absent where there is none.",
+      }) as Schema<NonNullable<unknown>>,
+      events: text({
+        description:
+          "The feed as it is published: NDJSON, one envelope a line, the last line ends in LF.",
+      }),
+    },
+    required: ["metadata", "jwks", "events"],
+    keywords: {
       description:
-        "The feed as it is published: NDJSON, one envelope a line, the last line ends in LF.",
-    }),
-  },
-  required: ["metadata", "jwks", "events"],
-  keywords: {
-    description:
-      "An issuer's documents. They prove no origin: the answer's `source` is `inline`. What is wrong in them is the issuer's fault (422), not the request's (400).",
-  },
-});
+        "An issuer's documents. They prove no origin: the answer's `source` is `inline`. What is wrong in them is the issuer's fault (422), not the request's (400).",
+    },
+  }),
+);
 
 /**
  * Makes the schemas of what names a source. Neither `issuer` nor `sig` can name
@@ -82,7 +86,7 @@ export function createSourceSchemas(
       description: "The https URL of the issuer's `sig.json`.",
       examples: ["https://acme.example/.well-known/sig.json"],
     }, "the https URL of a sig.json"),
-    feed: named("InlineFeed", INLINE_FEED),
+    feed: INLINE_FEED,
   };
 }
 

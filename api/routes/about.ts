@@ -5,8 +5,7 @@ import { STYLE } from "../pages/style.ts";
 import { createHealth, PAGE_HEADERS } from "../http/mod.ts";
 import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
-import type { RequestSchemas } from "../requests/requests.ts";
-import { refTo } from "../requests/schema.ts";
+import { HEALTH } from "../requests/answers.ts";
 import { VERSION } from "../openapi/version.ts";
 import type { Operation } from "../openapi/operation.ts";
 
@@ -25,7 +24,7 @@ export function createHealthRoute(now: () => Date): Operation {
     answer: {
       type: "application/json",
       description: "It is.",
-      schema: refTo("Health"),
+      schema: HEALTH,
     },
     examples: HEALTH_EXAMPLES,
     codes: [],
@@ -47,14 +46,13 @@ export interface DocumentOptions {
  */
 export function createDocumentRoutes(
   others: readonly Operation[],
-  schemas: RequestSchemas,
   { publicUrl, needsToken }: DocumentOptions,
 ): readonly Operation[] {
   let made: OpenApiDocument | undefined;
   let text: string | undefined;
   let policy: Promise<string> | undefined;
   const document = () =>
-    made ??= createDocument([...others, ...operations], schemas, publicUrl);
+    made ??= createDocument([...others, ...operations], publicUrl);
   const operations: readonly Operation[] = [{
     method: "GET",
     path: "/openapi.json",

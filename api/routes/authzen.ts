@@ -13,9 +13,13 @@ import {
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
 import { consumerOutOfPlace } from "../ask/out_of_place.ts";
-import { EVALUATIONS } from "../requests/authzen.ts";
-import { readAs } from "../requests/faults.ts";
-import { refTo } from "../requests/schema.ts";
+import { EVALUATION, EVALUATIONS } from "../requests/authzen.ts";
+import {
+  AUTHZEN_CONFIGURATION,
+  DECISION,
+  DECISIONS,
+} from "../requests/authzen_answers.ts";
+import { readAs } from "../requests/read_as.ts";
 import { MAX_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -63,7 +67,7 @@ function configurationRoute(publicUrl: string | undefined): Operation {
     answer: {
       type: "application/json",
       description: "The addresses.",
-      schema: refTo("AuthzenConfiguration"),
+      schema: AUTHZEN_CONFIGURATION,
     },
     examples: CONFIGURATION_EXAMPLES,
     codes: [],
@@ -98,14 +102,14 @@ function evaluationRoute(context: AuthzenContext): Operation {
     description:
       "`subject.id` is SIG's subject where `subject.type` is `user` or `did`, `action.name` a role. With `resource.type` `issuer`, `resource.id` is the issuer; with any other type the only issuer on the service's list is asked. `context.sig` says what else `/v1/check` can be told, and is read strictly; all else in `context`, `time` too, has no effect, and unknown members are ignored. What can't be answered is a problem, never `false`.",
     body: {
-      schema: refTo("EvaluationRequest"),
+      schema: EVALUATION.json,
       maxBytes: MAX_BODY_BYTES,
       otherTypeIsInvalid: true,
     },
     answer: {
       type: "application/json",
       description: "The decision.",
-      schema: refTo("Decision"),
+      schema: DECISION,
     },
     examples: EVALUATION_EXAMPLES,
     codes: CODES,
@@ -126,7 +130,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     description:
       'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is such an error too.',
     body: {
-      schema: refTo("EvaluationsRequest"),
+      schema: EVALUATIONS.json,
       maxBytes: MAX_BODY_BYTES,
       otherTypeIsInvalid: true,
     },
@@ -134,7 +138,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       type: "application/json",
       description:
         "The decisions in the order of the evaluations, up to where it stopped; a single decision where the request has no evaluations.",
-      schema: { anyOf: [refTo("Decisions"), refTo("Decision")] },
+      schema: { anyOf: [DECISIONS, DECISION] },
     },
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,

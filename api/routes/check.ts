@@ -6,9 +6,9 @@ import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
-import { readAs } from "../requests/faults.ts";
+import { CHECK_ANSWER, CHECK_RESULTS } from "../requests/answers.ts";
+import { readAs } from "../requests/read_as.ts";
 import { readCheck, type RequestSchemas } from "../requests/requests.ts";
-import { refTo } from "../requests/schema.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -30,13 +30,13 @@ export function createCheckRoute(
     description:
       "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships.",
     body: {
-      schema: { anyOf: [refTo("CheckRequest"), refTo("CheckBatch")] },
+      schema: { anyOf: [schemas.check.json, schemas.batch.json] },
       maxBytes: MAX_FEED_BODY_BYTES,
     },
     answer: {
       type: "application/json",
       description: "The answer, or the answers in the order of the questions.",
-      schema: { anyOf: [refTo("CheckAnswer"), refTo("CheckResults")] },
+      schema: { anyOf: [CHECK_ANSWER, CHECK_RESULTS] },
     },
     examples: CHECK_EXAMPLES,
     codes: [

@@ -4,9 +4,9 @@ import { runInSlices } from "@sig/core";
 import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
-import { readAs } from "../requests/faults.ts";
+import { STATE_PAGE } from "../requests/answers.ts";
+import { readAs } from "../requests/read_as.ts";
 import type { RequestSchemas } from "../requests/requests.ts";
-import { refTo } from "../requests/schema.ts";
 import { createStatePages, stringifyPage } from "../ask/state_pages.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
@@ -29,11 +29,11 @@ export function createDumpStateRoute(
     summary: "What does the feed say of each relationship?",
     description:
       "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
-    body: { schema: refTo("DumpStateRequest"), maxBytes: MAX_FEED_BODY_BYTES },
+    body: { schema: schemas.dumpState.json, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
       description: "One page.",
-      schema: refTo("StatePage"),
+      schema: STATE_PAGE,
     },
     examples: DUMP_STATE_EXAMPLES,
     codes: [

@@ -1,14 +1,24 @@
 /** The demo's own routes. @module */
 
 import type { Route } from "@sig/api/http";
+import { object, readAs, text } from "@sig/api/requests";
 import { WELL_KNOWN_PATHS } from "@sig/core";
 import { checkSubject } from "../login/subject_did.ts";
 import { replyDocument } from "../requests/reply_document.ts";
-import { RequestMembers } from "../requests/request_members.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
 
 const MAX_BODY_BYTES = 4096;
 const MAX_NAME_LENGTH = 200;
+
+const ENROL = object<{ readonly subject: string; readonly name?: string }>({
+  members: { subject: text(), name: text({ maxLength: MAX_NAME_LENGTH }) },
+  required: ["subject"],
+});
+
+const REVOKE = object<{ readonly relationship_id: string }>({
+  members: { relationship_id: text() },
+  required: ["relationship_id"],
+});
 
 /**
  * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
@@ -22,14 +32,8 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
       method: "POST",
       path: "/demo/enrol",
       async handle(exchange) {
-        const members = new RequestMembers(
-          "enrol",
-          await exchange.readJson(MAX_BODY_BYTES),
-          ["subject", "name"],
-        );
-        const subject = members.requiredText("subject");
-        const name = members.text("name", MAX_NAME_LENGTH);
-        members.finish();
+        const body = await exchange.readJson(MAX_BODY_BYTES);
+        const { subject, name } = readAs(ENROL, body);
         checkSubject(subject, true);
         return exchange.json(await demo.enrol(subject, name));
       },
@@ -38,14 +42,9 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
       method: "POST",
       path: "/demo/revoke",
       async handle(exchange) {
-        const members = new RequestMembers(
-          "revoke",
-          await exchange.readJson(MAX_BODY_BYTES),
-          ["relationship_id"],
-        );
-        const relationshipId = members.requiredText("relationship_id");
-        members.finish();
-        return exchange.json(await demo.revoke(relationshipId));
+        const body = await exchange.readJson(MAX_BODY_BYTES);
+        const { relationship_id } = readAs(REVOKE, body);
+        return exchange.json(await demo.revoke(relationship_id));
       },
     },
     ...Object.values(WELL_KNOWN_PATHS).map((path): Route => ({

@@ -1,5 +1,6 @@
 /** Issuing a login challenge (PROTOCOL §7, INTERFACES §4). @module */
 
+import { integer, object, readAs, text } from "@sig/api/requests";
 import {
   addSeconds,
   formatInstant,
@@ -13,7 +14,7 @@ import { describeChallenge, encodeBase64Url } from "@sig/jose";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";
-import { RequestMembers } from "../requests/request_members.ts";
+import { SCOPES } from "../requests/scopes.ts";
 import { checkSubject } from "./subject_did.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
@@ -103,6 +104,23 @@ export async function createChallenge(
   return { ...bare, message: describeChallenge(bare) };
 }
 
+interface ChallengeRequest {
+  readonly audience?: string;
+  readonly scopes?: readonly string[];
+  readonly subject?: string;
+  readonly ttl_seconds?: number;
+}
+
+/** A misspelt `subject` must not make a challenge that anybody may answer. */
+const REQUEST = object<ChallengeRequest>({
+  members: {
+    audience: text(),
+    scopes: SCOPES,
+    subject: text(),
+    ttl_seconds: integer(MIN_TTL_SECONDS, MAX_TTL_SECONDS),
+  },
+});
+
 interface Asked {
   readonly audience: string;
   readonly scopes: readonly string[];
@@ -114,23 +132,18 @@ function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
   const { audiences } = options;
   const defaultTtl = options.defaultTtlSeconds ?? DEFAULT_TTL_SECONDS;
   requireTtl(defaultTtl);
-  const members = new RequestMembers("create challenge", input, [
-    ...["audience", "scopes", "subject", "ttl_seconds"],
-  ]);
-  const audience = members.text("audience") ?? options.defaultAudience ??
-    audiences[0];
-  const scopes = members.scopes("scopes");
-  const subject = members.text("subject") ?? null;
-  const ttlSeconds =
-    members.integer("ttl_seconds", MIN_TTL_SECONDS, MAX_TTL_SECONDS) ??
-      defaultTtl;
-  members.finish();
+  const {
+    audience = options.defaultAudience ?? audiences[0],
+    scopes = [],
+    subject = null,
+    ttl_seconds: ttlSeconds = defaultTtl,
+  } = readAs(REQUEST, input);
   if (subject !== null) checkSubject(subject, options.allowPrivate ?? false);
   if (audience === undefined) {
     throw new RangeError("Cannot create challenge: no audience is configured");
   }
   if (!audiences.includes(audience)) throw audienceNotAllowed(audience);
-  return { audience, scopes, subject, ttlSeconds };
+  return { audience, scopes: scopes.toSorted(), subject, ttlSeconds };
 }
 
 function requireTtl(seconds: number): void {

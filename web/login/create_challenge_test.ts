@@ -113,51 +113,65 @@ Deno.test("the store holds a digest, never the nonce", async () => {
 });
 
 Deno.test("what is asked is taken as it stands or refused", async () => {
-  const range = "/ttl_seconds must be a whole number from 30 to 900";
-  const token = "must be a scope token: printable ASCII";
+  const range = "/ttl_seconds: it must be an integer from 30 to 900";
+  const token = "it must be a scope token: printable ASCII";
   const many = Array.from({ length: 33 }, (_, i) => `s${i}`);
   const cases: readonly (readonly [unknown, ErrorCode, string])[] = [
-    [null, "invalid_request", "the request must be one JSON object"],
-    [[], "invalid_request", "the request must be one JSON object"],
-    ["{}", "invalid_request", "the request must be one JSON object"],
+    [null, "invalid_request", "the body: it must be an object"],
+    [[], "invalid_request", "the body: it must be an object"],
+    ["{}", "invalid_request", "the body: it must be an object"],
     [
       { scope: [] },
       "invalid_request",
-      "/scope is unknown; did you mean scopes?",
+      '/scope: there is no member "scope"; did you mean "scopes"?',
     ],
     [
       { ttl: 60 },
       "invalid_request",
-      "Cannot create challenge: /ttl is unknown",
+      'Cannot read request: /ttl: there is no member "ttl"',
     ],
     [
       { "x\n\u001b[2J": 1 },
       "invalid_request",
-      "/x\\u000a\\u001b[2J is unknown",
+      "/x\\u000a\\u001b[2J: there is no member",
     ],
-    [JSON.parse('{"__proto__":1}'), "invalid_request", "/__proto__ is unknown"],
-    [{ audience: 5 }, "invalid_request", "/audience must be a string"],
-    [{ audience: null }, "invalid_request", "/audience must be a string"],
-    [{ subject: null }, "invalid_request", "/subject must be a string"],
+    [
+      JSON.parse('{"__proto__":1}'),
+      "invalid_request",
+      "/__proto__: there is no member",
+    ],
+    [{ audience: 5 }, "invalid_request", "/audience: it must be a string"],
+    [{ audience: null }, "invalid_request", "/audience: it must be a string"],
+    [{ subject: null }, "invalid_request", "/subject: it must be a string"],
     ...[29, 901, 0, -1, 60.5, "60", null, NaN, Infinity].map((
       ttl_seconds,
     ) => [{ ttl_seconds }, "invalid_request", range] as const),
-    [{ scopes: "email" }, "invalid_request", "/scopes must be an array"],
-    [{ scopes: many }, "invalid_request", "array of at most 32 scope tokens"],
+    [{ scopes: "email" }, "invalid_request", "/scopes: it must be an array"],
+    [
+      { scopes: many },
+      "invalid_request",
+      "/scopes: it must have 0 to 32 items",
+    ],
     [
       { scopes: ["a", "b", "a"] },
       "invalid_request",
-      "/scopes/2 must not stand twice",
+      "/scopes/2: it must not stand twice",
     ],
     ...["", "a b", 'a"b', "a\\b", "ä", "a\n", "\u007f", 5, null].map((
       scope,
     ) =>
-      [{ scopes: [scope] }, "invalid_request", `/scopes/0 ${token}`] as const
+      [
+        { scopes: [scope] },
+        "invalid_request",
+        typeof scope === "string"
+          ? `/scopes/0: ${token}`
+          : "/scopes/0: it must be a string",
+      ] as const
     ),
     [
       { scopes: ["a".repeat(129)] },
       "invalid_request",
-      "/scopes/0 must have at most 128 characters",
+      "/scopes/0: it must have at most 128 characters",
     ],
     [
       { subject: "alice" },
@@ -228,7 +242,7 @@ Deno.test("all faults of form are named at once, with their places", async () =>
   const error = await expectSigError(
     () => create({ scopes: ["a b", "c", "c"], ttl_seconds: 5, subjct: "x" }),
     "invalid_request",
-    "/subjct is unknown; did you mean subject? (and 3 more)",
+    '/subjct: there is no member "subjct"; did you mean "subject"? (and 3 more)',
   );
   assertEquals(
     error.context.errors?.map(({ pointer, code }) => [pointer, code]),
@@ -239,7 +253,6 @@ Deno.test("all faults of form are named at once, with their places", async () =>
       ["/ttl_seconds", "invalid_field"],
     ],
   );
-  assertEquals(error.context.hint, "Did you mean subject?");
 });
 
 Deno.test("a thousand unknown members make a small error", async () => {
@@ -249,9 +262,10 @@ Deno.test("a thousand unknown members make a small error", async () => {
   const error = await expectSigError(
     () => create(input),
     "invalid_request",
-    "is unknown",
+    "there is no member",
   );
-  assert(JSON.stringify(error.context).length < 10_000);
+  assertEquals(error.context.errors?.length, 100);
+  assert(JSON.stringify(error.context).length < 40_000);
 });
 
 Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", async () => {

@@ -1,5 +1,6 @@
 /** Judging the answer to a login challenge (PROTOCOL §7). @module */
 
+import { object, readAs, text } from "@sig/api/requests";
 import {
   type ErrorCode,
   formatInstant,
@@ -26,7 +27,7 @@ import {
   type LoginRelationship,
   requireRelationship,
 } from "./relationship.ts";
-import { RequestMembers } from "../requests/request_members.ts";
+import { SCOPES } from "../requests/scopes.ts";
 import type { LoginKeyResolver } from "./subject_keys.ts";
 
 /** What {@linkcode verifyLogin} works with. */
@@ -64,11 +65,23 @@ export interface VerifiedLogin {
 /** What the caller sends and expects. */
 interface LoginRequest {
   readonly attestation: string;
-  readonly challengeId: string | undefined;
-  readonly audience: string | undefined;
-  readonly nonce: string | undefined;
-  readonly scopes: readonly string[];
+  readonly challenge_id?: string;
+  readonly audience?: string;
+  readonly nonce?: string;
+  readonly scopes?: readonly string[];
 }
+
+/** A misspelt expectation must not be dropped. */
+const REQUEST = object<LoginRequest>({
+  members: {
+    attestation: text(),
+    challenge_id: text(),
+    audience: text(),
+    nonce: text(),
+    scopes: SCOPES,
+  },
+  required: ["attestation"],
+});
 
 /**
  * Judges the body of `POST /v1/auth/attestation/verify`, `{attestation,
@@ -131,7 +144,7 @@ export async function verifyLogin(
   options: VerifyLoginOptions,
 ): Promise<VerifiedLogin> {
   const { store, now } = options;
-  const request = readRequest(input);
+  const request = readAs(REQUEST, input);
   const parsed = parseAttestation(request.attestation);
   const at = now();
   const record = await findChallenge(parsed, request, store, at);
@@ -144,7 +157,7 @@ export async function verifyLogin(
     verifyAttestation(parsed, {
       // The nonce was compared by its digest: the store knows no other.
       challenge: { ...record, nonce: parsed.claims.nonce },
-      requiredScopes: request.scopes,
+      requiredScopes: request.scopes ?? [],
       key: (kid) => options.resolveKey(kid, id),
       now: () => at,
     }));
@@ -179,28 +192,15 @@ export async function verifyLogin(
   };
 }
 
-function readRequest(input: unknown): LoginRequest {
-  const members = new RequestMembers("verify attestation", input, [
-    ...["attestation", "challenge_id", "audience", "nonce", "scopes"],
-  ]);
-  const attestation = members.requiredText("attestation");
-  const challengeId = members.text("challenge_id");
-  const audience = members.text("audience");
-  const nonce = members.text("nonce");
-  const scopes = members.scopes("scopes");
-  members.finish();
-  return { attestation, challengeId, audience, nonce, scopes };
-}
-
 /** Known, not used, not burned, not expired: the store judges in this order. */
 async function findChallenge(
   { claims }: ParsedAttestation,
-  { challengeId }: LoginRequest,
+  { challenge_id }: LoginRequest,
   store: ChallengeStore,
   at: Date,
 ): Promise<ChallengeRecord> {
   const id = claims.jti;
-  if (challengeId !== undefined && challengeId !== id) {
+  if (challenge_id !== undefined && challenge_id !== id) {
     throw refuse(
       "invalid_attestation",
       "it answers another challenge than the one expected",

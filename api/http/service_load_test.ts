@@ -1,0 +1,112 @@
+import { assertEquals } from "@std/assert";
+import { ask, post } from "./testdata/ask.ts";
+import { outcome, serviceOf } from "./testdata/service_of.ts";
+
+Deno.test("a client over its rate gets 429, others and health checks don't", async () => {
+  let ms = 0;
+  const app = serviceOf({
+    rateLimit: { perSecond: 2 },
+    now: () => new Date(ms),
+  });
+  const from = (hostname: string, path = "/open") =>
+    ask(app, path, {}, { remoteAddr: { hostname } });
+  assertEquals((await from("192.0.2.1")).status, 200);
+  assertEquals((await from("192.0.2.1")).status, 200);
+  const refused = await from("192.0.2.1");
+  assertEquals(outcome(refused), [429, "rate_limited"]);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertEquals((await from("192.0.2.2")).status, 200);
+  assertEquals((await from("192.0.2.1", "/healthz")).status, 200);
+  ms += 500;
+  assertEquals((await from("192.0.2.1")).status, 200);
+  assertEquals((await from("192.0.2.1")).status, 429);
+});
+
+Deno.test("clients whose address isn't known share one rate", async () => {
+  const app = serviceOf({
+    rateLimit: { perSecond: 1 },
+    now: () => new Date(0),
+  });
+  assertEquals((await ask(app, "/open")).status, 200);
+  assertEquals((await ask(app, "/open")).status, 429);
+});
+
+Deno.test("so many requests are answered at a time, more are sent away", async () => {
+  const gate = Promise.withResolvers<void>();
+  const app = serviceOf({ maxConcurrent: 2 }, [{
+    method: "GET",
+    path: "/slow",
+    async handle(exchange) {
+      await gate.promise;
+      return exchange.json({});
+    },
+  }]);
+  const slow = [ask(app, "/slow"), ask(app, "/slow")];
+  const refused = await ask(app, "/open");
+  assertEquals(outcome(refused), [503, "overloaded"]);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertEquals((await ask(app, "/healthz")).status, 200);
+  gate.resolve();
+  for (const answer of await Promise.all(slow)) {
+    assertEquals(answer.status, 200);
+  }
+  assertEquals((await ask(app, "/open")).status, 200);
+});
+
+Deno.test("places are given back when a route fails", async () => {
+  const app = serviceOf({ maxConcurrent: 1 }, [{
+    method: "GET",
+    path: "/broken",
+    handle() {
+      throw undefined;
+    },
+  }]);
+  for (let i = 0; i < 3; i++) {
+    assertEquals(outcome(await ask(app, "/broken")), [500, "internal"]);
+  }
+  assertEquals((await ask(app, "/open")).status, 200);
+});
+
+Deno.test("bodies share what may be held, and give it back", async () => {
+  const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 }, [{
+    method: "POST",
+    path: "/eat",
+    async handle(exchange) {
+      await exchange.readJson(100_000);
+      return exchange.json({});
+    },
+  }]);
+  const body = JSON.stringify("x".repeat(30_000));
+  const held = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = held.writable.getWriter();
+  const first = ask(app, "/eat", post(held.readable));
+  await writer.write(new TextEncoder().encode(body));
+  const refused = await ask(app, "/eat", post(body));
+  assertEquals(outcome(refused), [503, "overloaded"]);
+  assertEquals(
+    refused.detail,
+    "Cannot answer: too many large requests are being answered",
+  );
+  await writer.close();
+  assertEquals((await first).status, 200);
+  for (let i = 0; i < 5; i++) {
+    assertEquals((await ask(app, "/eat", post(body))).status, 200);
+  }
+});
+
+Deno.test("a length that is no number doesn't switch the budget off", async () => {
+  const app = serviceOf({ maxHeldBytes: 20_000 });
+  const headers = { "content-length": "2, 2" };
+  assertEquals((await ask(app, "/echo", post("{}", headers))).status, 200);
+  const large = JSON.stringify("x".repeat(30_000));
+  assertEquals((await ask(app, "/echo", post(large))).status, 503);
+});
+
+Deno.test("a body that doesn't come in time is given up", async () => {
+  const app = serviceOf({ bodyTimeoutMs: 5 });
+  const never = new ReadableStream<Uint8Array>();
+  assertEquals(
+    outcome(await ask(app, "/echo", post(never))),
+    [408, "request_timeout"],
+  );
+});

@@ -1,0 +1,166 @@
+import { assert, assertEquals } from "@std/assert";
+import { status } from "../../consumer/testdata/issuer_server.ts";
+import { ALICE, PATHS } from "../../consumer/testdata/test_issuer.ts";
+import { createApp } from "../app.ts";
+import { get, now, post, serveIssuer } from "../testdata/asking.ts";
+
+const SUBJECT = { type: "user", id: ALICE };
+const ACTION = { name: "deploy" };
+const resourceOf = (id: string) => ({ type: "issuer", id });
+
+Deno.test("a batch takes defaults, and stops where it is told to", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  const admin = { action: { name: "admin" } };
+  const ask = async (evaluations: readonly object[], semantic?: string) => {
+    const { status, body } = await post(app, "/access/v1/evaluations", {
+      subject: SUBJECT,
+      action: ACTION,
+      resource: resourceOf(server.did),
+      evaluations,
+      ...(semantic ? { options: { evaluations_semantic: semantic } } : {}),
+    });
+    assertEquals(status, 200, JSON.stringify(body));
+    assertEquals(Object.keys(body), ["evaluations"]);
+    return body.evaluations.map((each: { decision: boolean }) => each.decision);
+  };
+  assertEquals(await ask([{}, admin, {}]), [true, false, true]);
+  assertEquals(await ask([{}, admin, {}], "execute_all"), [true, false, true]);
+  assertEquals(await ask([{}, admin, {}], "deny_on_first_deny"), [true, false]);
+  assertEquals(await ask([admin, {}, admin], "permit_on_first_permit"), [
+    false,
+    true,
+  ]);
+  // A member of an item replaces the default as a whole.
+  const early = { context: { sig: { at: "2025-01-01T00:00:00Z" } } };
+  assertEquals(await ask([early, { context: {} }]), [false, true]);
+  const wrong = { subject: { id: ALICE } };
+  assertEquals(await ask([{}, wrong, {}]), [true, false, true]);
+  assertEquals(await ask([{}, wrong, {}], "deny_on_first_deny"), [true, false]);
+  assertEquals(await ask([wrong, {}, admin], "permit_on_first_permit"), [
+    false,
+    true,
+  ]);
+});
+
+Deno.test("an odd batch is refused as a whole", async () => {
+  const app = createApp({ issuers: ["acme.example"] });
+  const item = { subject: SUBJECT, action: ACTION, resource: resourceOf("x") };
+  const bodies = [
+    { evaluations: 7 },
+    { evaluations: [item], subject: "alice" },
+    { evaluations: [item], context: { sig: { exlain: true } } },
+    { evaluations: [item], context: null },
+    { evaluations: Array(101).fill(item) },
+    { evaluations: [item], options: { evaluations_semantic: "any" } },
+    { evaluations: [item], options: [] },
+    { evaluations: [], subject: SUBJECT },
+  ];
+  for (const body of bodies) {
+    const found = await post(app, "/access/v1/evaluations", body);
+    assertEquals([found.status, found.body.code], [400, "invalid_request"]);
+  }
+});
+
+Deno.test("without evaluations a batch is a single evaluation", async () => {
+  await using issuer = await serveIssuer();
+  for (const evaluations of [undefined, []]) {
+    const { body } = await post(issuer.app, "/access/v1/evaluations", {
+      subject: SUBJECT,
+      action: ACTION,
+      resource: resourceOf(issuer.server.did),
+      evaluations,
+    });
+    assertEquals(body.decision, true);
+  }
+});
+
+Deno.test("what can't be answered is a problem, in a batch an error that is no deny", async () => {
+  await using good = await serveIssuer();
+  await using bad = await serveIssuer();
+  bad.server.documents.set(PATHS.feed, status(500));
+  const app = createApp({
+    issuers: [good.server.did, bad.server.did],
+    allowPrivate: true,
+    now,
+  });
+  const itemOf = (served: typeof good, name = "deploy") => ({
+    action: { name },
+    resource: resourceOf(served.server.did),
+  });
+  const single = await post(app, "/access/v1/evaluation", {
+    subject: SUBJECT,
+    ...itemOf(bad),
+  });
+  assertEquals([single.status, single.body.code], [502, "fetch_status"]);
+  assert(!("decision" in single.body));
+  const ask = async (evaluations: readonly unknown[], semantic?: string) => {
+    const { status, body } = await post(app, "/access/v1/evaluations", {
+      subject: SUBJECT,
+      evaluations,
+      options: { evaluations_semantic: semantic },
+    });
+    assertEquals(status, 200);
+    return body.evaluations;
+  };
+  const failed = {
+    decision: false,
+    context: {
+      error: {
+        status: 502,
+        code: "fetch_status",
+        message: single.body.detail,
+      },
+    },
+  };
+  const other = { action: ACTION, resource: resourceOf("other.example") };
+  const none = { action: ACTION, resource: { type: "cluster", id: "a" } };
+  const all = await ask([itemOf(bad), itemOf(good), other, none, 7]);
+  assertEquals(all[0], failed);
+  assertEquals(all[1].decision, true);
+  assertEquals(
+    all.slice(2).map((each: typeof failed) => [
+      each.decision,
+      each.context.error.status,
+      each.context.error.code,
+    ]),
+    [[false, 403, "issuer_not_allowed"], [false, 400, "invalid_request"], [
+      false,
+      400,
+      "invalid_request",
+    ]],
+  );
+  // An error ends where a deny would, and permits nothing.
+  assertEquals(
+    await ask([itemOf(bad), itemOf(good)], "deny_on_first_deny"),
+    [failed],
+  );
+  const permitted = await ask(
+    [itemOf(bad), itemOf(good), itemOf(bad)],
+    "permit_on_first_permit",
+  );
+  assertEquals(permitted.length, 2);
+  assertEquals([permitted[0], permitted[1].decision], [failed, true]);
+});
+
+Deno.test("a batch asks each issuer once, however strict its items are", async () => {
+  await using issuer = await serveIssuer();
+  const { app, server } = issuer;
+  let asked = 0;
+  const feed = server.documents.get(PATHS.feed)!;
+  server.documents.set(PATHS.feed, (request) => {
+    asked++;
+    return typeof feed === "function"
+      ? feed(request)
+      : new Response(feed as BodyInit);
+  });
+  const { body } = await post(app, "/access/v1/evaluations", {
+    subject: SUBJECT,
+    action: ACTION,
+    resource: resourceOf(server.did),
+    context: { sig: { max_age_seconds: 0 } },
+    evaluations: Array(100).fill({}),
+  });
+  assertEquals(body.evaluations.length, 100);
+  assertEquals(asked, 1);
+});

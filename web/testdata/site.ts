@@ -1,0 +1,70 @@
+/** A login server whose clock the test sets. */
+
+import type { App } from "@sig/api/http";
+import { assertEquals } from "@std/assert";
+import { type AppOptions, createApp } from "../app.ts";
+import type { GivenChallenge } from "./independent_client.ts";
+
+/** Where it is reached. */
+export const ORIGIN = "http://127.0.0.1:8788";
+/** What its clock says first. */
+export const START_MS = Date.parse("2026-01-31T09:00:00Z");
+
+/** An answer, its body read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
+  readonly body: any;
+}
+
+/** A server whose clock the test sets. */
+export class Site {
+  nowMs = START_MS;
+  readonly app: App;
+
+  constructor(options: Partial<AppOptions> = {}) {
+    this.app = createApp({
+      audiences: [ORIGIN],
+      now: () => new Date(this.nowMs),
+      ...options,
+    });
+  }
+
+  async ask(path: string, sent?: unknown): Promise<Answer> {
+    const response = await this.app.fetch(
+      new Request(
+        `${ORIGIN}${path}`,
+        sent === undefined ? {} : {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(sent),
+        },
+      ),
+    );
+    const type = response.headers.get("content-type") ?? "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: type.includes("json") && !type.includes("ndjson")
+        ? await response.json()
+        : await response.text(),
+    };
+  }
+
+  async challenge(wanted: object = {}): Promise<GivenChallenge> {
+    const { status, body } = await this.ask(
+      "/v1/auth/challenge/create",
+      wanted,
+    );
+    assertEquals(status, 200);
+    return body;
+  }
+
+  async verify(attestation: string, more: object = {}): Promise<Answer> {
+    return await this.ask("/v1/auth/attestation/verify", {
+      attestation,
+      ...more,
+    });
+  }
+}
