@@ -44,6 +44,7 @@ export {
   type CheckResult,
   checkSteps,
   type Continuity,
+  DENY_REASONS,
   type DenyReason,
   type ExplainedRelationship,
   type Explanation,
@@ -81,6 +82,7 @@ export {
   withContext,
 } from "./errors/error.ts";
 export {
+  ERROR_CATEGORIES,
   ERROR_CODES,
   type ErrorCategory,
   type ErrorCode,

@@ -1,6 +1,7 @@
 /** What the answers look like; a test compares them with real ones. @module */
 
 import {
+  DENY_REASONS,
   EFFECTIVE_STATUSES,
   ERROR_CODES,
   type JsonValue,
@@ -8,6 +9,7 @@ import {
   REASON_CODES,
   RELATIONSHIP_TYPES,
   REQUIREMENT_KEYS,
+  WARNING_CODES,
 } from "@sig/core";
 import { type JsonSchema, refTo } from "./schema.ts";
 
@@ -91,11 +93,7 @@ const RELATIONSHIP = exactly(
 );
 
 const REASON_CODE = {
-  code: word(
-    ...["no_relationship", "relationship_type_missing", "role_missing"],
-    ...["relationship_id_missing", "revoked", "expired", "not_yet_valid"],
-    "requirements_split",
-  ),
+  code: word(...DENY_REASONS),
 };
 const REASON_MEMBERS = {
   relationship_id: told(TEXT, "The relationship that it is about."),
@@ -361,7 +359,7 @@ export const ANSWER_SCHEMAS: Properties = {
   Explanation: EXPLANATION,
   Warning: exactly(
     "Something odd that makes no feed invalid.",
-    { code: TEXT, detail: TEXT },
+    { code: word(...WARNING_CODES), detail: TEXT },
     { sequence: COUNT, line: COUNT },
   ),
   Problem: PROBLEM,

@@ -1,4 +1,9 @@
-import { dumpState as dump, type StateDump, stringifyDump } from "@sig/core";
+import {
+  dumpState as dump,
+  EFFECTIVE_STATUSES,
+  type StateDump,
+  stringifyDump,
+} from "@sig/core";
 import type { Call, Command } from "../command_line/command.ts";
 import { safe, safeJson, writeWarnings } from "../command_line/output.ts";
 import {
@@ -24,8 +29,8 @@ export const dumpState: Command = {
     {
       name: "status",
       value: "STATUS",
-      help: "only active, revoked, expired or not_yet_valid ones",
-      choices: ["active", "revoked", "expired", "not_yet_valid"],
+      help: "only relationships that come to this at that time",
+      choices: EFFECTIVE_STATUSES,
     },
     ...POLICY_FLAGS,
   ],

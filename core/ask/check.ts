@@ -1,5 +1,6 @@
 /** The question: may this subject do this, now or then? (PROTOCOL §5) @module */
 
+import { closedList } from "../errors/closed_list.ts";
 import { SigError } from "../errors/error.ts";
 import { isDigits, resolveMoment, type TimeQuestion } from "./moment.ts";
 import type { FeedState } from "../replay/replay.ts";
@@ -30,6 +31,18 @@ export type DenyReason =
   | "expired"
   | "not_yet_valid"
   | "requirements_split";
+
+/** Every reason of a deny. */
+export const DENY_REASONS: readonly DenyReason[] = closedList<DenyReason>({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true,
+});
 
 /** One reason of a deny. */
 export interface Reason {
