@@ -7,10 +7,10 @@ import {
 import type { Call, Command } from "../command_line/command.ts";
 import { safe, safeJson, writeWarnings } from "../command_line/output.ts";
 import {
+  parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
-  timeQuestion,
   withSource,
 } from "../ask/source_flags.ts";
 
@@ -40,7 +40,7 @@ export const dumpState: Command = {
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
   async run(call) {
-    const time = timeQuestion(call);
+    const time = parseTimeFlags(call);
     const { verifyIssuer } = await import("@sig/consumer");
     const verified = await withSource(call, call.positionals[0]!, verifyIssuer);
     const found = dump(verified.state, {
