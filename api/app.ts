@@ -7,7 +7,6 @@ import {
   locateIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
-import { ANSWER_LIMITS } from "./ask/answer_limits.ts";
 import { createBreather } from "./ask/breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
@@ -102,7 +101,6 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     backend: "node",
     now,
     breathe,
-    answerLimits: ANSWER_LIMITS,
   });
   const inline = createInlineFeeds({
     places: TURN_PLACES,

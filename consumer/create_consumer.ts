@@ -1,12 +1,14 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
-import type { AnswerLimits, CheckAnswer, FeedState } from "@sig/core";
 import {
-  answerFrom,
-  answerInSlices,
-  type IssuerQuestion,
-} from "./ask/answer_from.ts";
-import { checkQuestion, DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
+  type AnswerLimits,
+  type AskedQuestion,
+  type CheckAnswer,
+  type FeedState,
+  parseQuestion,
+} from "@sig/core";
+import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
+import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
 import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./follow/known_issuers.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
@@ -60,7 +62,7 @@ export interface ConsumerOptions
 }
 
 /** A question to a consumer. */
-export interface ConsumerQuestion extends IssuerQuestion {
+export interface ConsumerQuestion extends AskedQuestion {
   /** As {@linkcode ObserveOptions.maxAgeMs}, in seconds. */
   readonly maxAgeSeconds?: number | undefined;
   /** As {@linkcode ObserveOptions.minSequence}. */
@@ -204,11 +206,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
       const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
       const issuer = issuers.find(text);
+      const asked = parseQuestion(question);
       const askedAt = now();
       let at = askedAt;
       let observation = knownWithin(issuer, bounds, at);
       if (observation === undefined) {
-        checkQuestion(question);
         observation = await observeIssuer(issuer, bounds, askedAt);
         at = now();
       }
@@ -216,8 +218,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
       const basis = { now: at, freshness, continuity };
       return slices === undefined
-        ? answerFrom(verified, question, basis)
-        : await answerInSlices(verified, question, basis, slices);
+        ? answerFrom(verified, asked, basis)
+        : await answerInSlices(verified, asked, basis, slices);
     },
     wouldAsk(text, asked = {}) {
       const issuer = issuers.find(text);

@@ -43,12 +43,13 @@ export {
   type CheckAnswer,
   type CheckResult,
   checkSteps,
+  type CheckStepsOptions,
   type Continuity,
+  DENY_REASONS,
   type DenyReason,
   type ExplainedRelationship,
   type Explanation,
   type Freshness,
-  type Question,
   type Reason,
   type SourceKind,
 } from "./ask/check.ts";
@@ -81,6 +82,7 @@ export {
   withContext,
 } from "./errors/error.ts";
 export {
+  ERROR_CATEGORIES,
   ERROR_CODES,
   type ErrorCategory,
   type ErrorCode,
@@ -129,7 +131,23 @@ export {
   type ParseFeedLineOptions,
 } from "./event/line.ts";
 export { validateMetadata } from "./event/metadata.ts";
-export type { TimeQuestion } from "./ask/moment.ts";
+export {
+  type AskedTime,
+  type ParsedTime,
+  parseTime,
+  timeAsAsked,
+  Timepoint,
+  type TimeQuestion,
+} from "./ask/moment.ts";
+export {
+  type AskedQuestion,
+  type AskedRequirement,
+  ParsedQuestion,
+  parseQuestion,
+  parseRequirements,
+  type Question,
+  type QuestionParts,
+} from "./ask/question.ts";
 export { claimedSequence, parseEventPayload } from "./event/payload.ts";
 export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";

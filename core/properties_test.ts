@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { check, type CheckResult, type Question } from "./ask/check.ts";
+import { check, type CheckResult } from "./ask/check.ts";
+import type { Question } from "./ask/question.ts";
 import { dumpState, stringifyDump } from "./ask/dump_state.ts";
 import { isSigError } from "./errors/error.ts";
 import { findEventIssues } from "./event/event.ts";

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import {
   checkSteps,
   dumpState,
+  parseQuestion,
   replay,
   runInSlices,
   runSteps,
@@ -37,14 +38,15 @@ Deno.test("a question about many relationships is answered in steps", () => {
   const question = {
     subject: "did:x:s",
     require: Array.from({ length: 64 }, (_, i) => `role=r${i}`),
-    now: NOW,
   };
-  const [steps, answer] = count(checkSteps(state, question));
+  const [steps, answer] = count(
+    checkSteps(state, parseQuestion(question), { now: NOW }),
+  );
   assertEquals(answer.decision, "deny");
   assertEquals(answer.reasons.length, 64);
   assertEquals(steps >= MANY / 256 - 1, true, `${steps} steps`);
-  const few = { ...question, subject: "did:x:other" };
-  assertEquals(count(checkSteps(state, few))[0], 0);
+  const few = parseQuestion({ ...question, subject: "did:x:other" });
+  assertEquals(count(checkSteps(state, few, { now: NOW }))[0], 0);
 });
 
 Deno.test("64 requirements cost one look at each role", () => {
@@ -58,7 +60,8 @@ Deno.test("64 requirements cost one look at each role", () => {
   const { state } = replay([upsert(1, { subject: "did:x:s", roles })]);
   looks = 0;
   const require = Array.from({ length: 64 }, (_, i) => `role=r${i}`);
-  runSteps(checkSteps(state, { subject: "did:x:s", require, now: NOW }));
+  const asked = parseQuestion({ subject: "did:x:s", require });
+  runSteps(checkSteps(state, asked, { now: NOW }));
   assertEquals(looks, 1_000);
 });
 

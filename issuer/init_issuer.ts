@@ -21,14 +21,14 @@ import type { FeedStore, FeedWriter } from "./store/feed_store.ts";
 import { requireKid } from "./keys/key_name.ts";
 import type { KeyStore } from "./keys/key_store.ts";
 import { DEFAULT_KID, DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
-import { isSigningKey, type KeySource } from "./documents/signing_choice.ts";
+import { isSigningKey, type Keys } from "./documents/signing_choice.ts";
 
 /** Options of {@linkcode initIssuer}. */
 export interface InitIssuerOptions {
   /** Where the issuer's files will be. */
   readonly store: FeedStore;
   /** Where its private key will be kept; or the key itself, kept elsewhere. */
-  readonly keys: KeySource;
+  readonly keys: Keys;
   /** The issuer's did:web, without a path. */
   readonly did: string;
   /** The first key's identifier; `orgsign-1` or the given key's unless told. */

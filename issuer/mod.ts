@@ -81,7 +81,11 @@ export {
   type RotatedKey,
 } from "./open_issuer.ts";
 export type { RotateKeyOptions } from "./rotate_key.ts";
-export type { KeySource } from "./documents/signing_choice.ts";
+export type {
+  Keys,
+  KeySource,
+  PublishedDocuments,
+} from "./documents/signing_choice.ts";
 export type { DesiredRelationship } from "./plan/desired_relationship.ts";
 export {
   type Plan,

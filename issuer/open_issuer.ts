@@ -32,7 +32,9 @@ import { replayFeed } from "./append/replay_feed.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
   chooseSigningKey,
+  isSigningKey,
   type KeySource,
+  resolveKeys,
 } from "./documents/signing_choice.ts";
 import { createLineRules, type LineRules } from "./append/verify_line.ts";
 
@@ -40,7 +42,10 @@ import { createLineRules, type LineRules } from "./append/verify_line.ts";
 export interface OpenIssuerOptions {
   /** Where the issuer's files are. `close` closes it. */
   readonly store: FeedStore;
-  /** Where its private keys are kept, or the one key that signs. */
+  /**
+   * Where its private keys are kept, or the one key that signs; or what tells
+   * which, once the issuer's documents are known.
+   */
   readonly keys: KeySource;
   /** The clock. */
   readonly now: () => Date;
@@ -246,15 +251,16 @@ class OpenedIssuer implements Issuer {
   async rotateKey(options: RotateKeyOptions): Promise<RotatedKey> {
     return await this.#takeTurn(async (writer) => {
       const { documents } = await this.readDocuments();
+      const keys = await resolveKeys(this.#keys, documents);
       const key = await addSigningKey(writer, options, {
         documents,
-        keys: this.#keys,
+        keys,
         limits: this.#limits,
         onStep: this.#options.faults?.onStep,
       });
       this.#loaded = undefined;
       this.#kid = key.kid;
-      if ("sign" in this.#keys) this.#keys = key;
+      if (isSigningKey(keys)) this.#keys = key;
       return { kid: key.kid };
     });
   }

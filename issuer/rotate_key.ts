@@ -27,7 +27,7 @@ import type { KeyStore } from "./keys/key_store.ts";
 import {
   isAuthorized,
   isSigningKey,
-  type KeySource,
+  type Keys,
 } from "./documents/signing_choice.ts";
 
 /** Options of a rotation. */
@@ -43,7 +43,7 @@ export interface RotateKeyContext {
   /** The documents as they are. */
   readonly documents: IssuerDocuments;
   /** Where private keys are kept. */
-  readonly keys: KeySource;
+  readonly keys: Keys;
   /** Size limits. */
   readonly limits: Limits;
   /** For tests only. */

@@ -1,4 +1,4 @@
-import { parseFeedLine } from "@sig/core";
+import { parseFeedLine, SigError } from "@sig/core";
 import { generateSigningKey, importSigningKey } from "@sig/jose";
 import {
   createFileKeyStore,
@@ -373,4 +373,38 @@ Deno.test("a file store and a key store may be shared by several issuers", () =>
     const path = `${place.keysDir}/other.example:8443/orgsign-1.jwk`;
     assert((await Deno.stat(path)).isFile);
     await (await place.open()).append(upsert());
+  }));
+
+Deno.test("a key source may be a function of the documents, which may refuse", () =>
+  withPlace(async (place) => {
+    const key = await importSigningKey(
+      await generateSigningKey({ kid: "key-2" }),
+    );
+    const asked: string[] = [];
+    const issuer = await place.open({
+      keys: ({ metadata, jwks }) => {
+        asked.push(`${metadata.issuer} ${JSON.stringify(jwks)}`);
+        return key;
+      },
+    });
+    // Not before one is needed.
+    assertEquals(asked, []);
+    await assertRejected(
+      issuer.append(upsert()),
+      "signing_key_not_found",
+      'key "key-2" is not in the issuer\'s key set',
+    );
+    const published = JSON.stringify(await readJson(place, "jwks.json"));
+    assertEquals(asked, [`${DID} ${published}`]);
+    const refusing = await place.open({
+      keys: () => {
+        throw new SigError("issuer_mismatch", "Cannot sign for this one");
+      },
+    });
+    await assertRejected(
+      refusing.append(upsert()),
+      "issuer_mismatch",
+      "Cannot sign for this one",
+    );
+    assertEquals(await Deno.readTextFile(place.feed), "");
   }));

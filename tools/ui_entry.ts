@@ -9,8 +9,13 @@
 export {
   check,
   type CheckResult,
+  type DenyReason,
   dumpState,
+  EFFECTIVE_STATUSES,
   type EffectiveStatus,
+  ERROR_CODES,
+  type ErrorCategory,
+  type ErrorCode,
   escapeInvisible,
   type ExplainedRelationship,
   type FeedState,

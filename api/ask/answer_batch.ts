@@ -1,15 +1,13 @@
 /** Several questions in one request (INTERFACES §3). @module */
 
-import { answerInSlices } from "@sig/consumer";
 import { type CheckAnswer, SigError } from "@sig/core";
 import {
   type AnswerContext,
+  answerFrom,
   answerInline,
-  questionOf,
+  boundsOf,
   sourceOf,
 } from "./answer_check.ts";
-import { ANSWER_LIMITS } from "./answer_limits.ts";
-import { boundExplanation } from "./bound_explanation.ts";
 import { createPause } from "./pause.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
@@ -36,9 +34,7 @@ interface Due {
 }
 
 /** Answers one question from what its group rests upon. */
-type Answer = (
-  request: CheckRequest,
-) => CheckAnswer | Promise<CheckAnswer>;
+type Answer = (request: CheckRequest) => Promise<CheckAnswer>;
 
 /** Questions that rest upon the same state, or lack the same one. */
 interface Group {
@@ -97,7 +93,7 @@ function openGroups(
   due: readonly Due[],
   context: AnswerContext,
 ): readonly Group[] {
-  const { consumer, inline, now, breathe } = context;
+  const { consumer, inline } = context;
   const { feed } = due[0]!.request;
   if (feed !== undefined) {
     const basis = inline.verify(feed).then((verified): Answer => (request) =>
@@ -111,20 +107,11 @@ function openGroups(
   );
   return Array.from(byBounds.values(), (due) => {
     const { request } = due[0]!;
-    const { max_age_seconds: maxAge, min_sequence: minSequence } = request;
-    const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000;
     // All bounds in one turn: whatever refresh they need is the same one.
-    const basis = consumer.observe(sourceOf(request), { maxAgeMs, minSequence })
+    const basis = consumer.observe(sourceOf(request), boundsOf(request))
       .then(({ verified, freshness, continuity }): Answer => {
-        const at = now();
-        const basis = { now: at, freshness, continuity };
-        return async (request) =>
-          boundExplanation(
-            await answerInSlices(verified, questionOf(request), basis, {
-              ...ANSWER_LIMITS,
-              breathe,
-            }),
-          );
+        const basis = { now: context.now(), freshness, continuity };
+        return (request) => answerFrom(request, verified, basis, context);
       });
     // Told to those who wait for it, which may be later.
     basis.catch(() => {});
@@ -146,7 +133,7 @@ function createResults(length: number, context: BatchContext) {
     refuse,
     async put(
       index: number,
-      answer: () => CheckAnswer | Promise<CheckAnswer>,
+      answer: () => Promise<CheckAnswer>,
     ): Promise<void> {
       try {
         if (isFull) throw tooMuch();

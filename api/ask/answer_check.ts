@@ -1,21 +1,28 @@
 /** From a question of a request to its answer. @module */
 
 import {
+  type AnswerBasis,
   answerInSlices,
   type Consumer,
-  type IssuerQuestion,
+  type ObserveOptions,
   type VerifiedIssuer,
 } from "@sig/consumer";
-import { type CheckAnswer, SigError } from "@sig/core";
+import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
 import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
+/** What a service asks issuers by; it answers from what was observed itself. */
+export type IssuerObserver = Pick<
+  Consumer,
+  "observe" | "report" | "state" | "wouldAsk"
+>;
+
 /** What answers need. */
 export interface AnswerContext {
   /** Issuers on the network. */
-  readonly consumer: Consumer;
+  readonly consumer: IssuerObserver;
   /** Feeds that come along. */
   readonly inline: InlineFeeds;
   /** The clock. */
@@ -37,17 +44,12 @@ export async function answerCheck(
   if (request.feed !== undefined) {
     return answerInline(request, await inline.verify(request.feed), context);
   }
-  const { subject, require, at, as_of: asOf, explain } = request;
-  const answer = await consumer.check(sourceOf(request), {
-    subject,
-    require,
-    at,
-    asOf,
-    explain,
-    maxAgeSeconds: request.max_age_seconds,
-    minSequence: request.min_sequence,
-  });
-  return boundExplanation(answer);
+  const { verified, freshness, continuity } = await consumer.observe(
+    sourceOf(request),
+    boundsOf(request),
+  );
+  const basis = { now: context.now(), freshness, continuity };
+  return await answerFrom(request, verified, basis, context);
 }
 
 /**
@@ -58,21 +60,38 @@ export async function answerCheck(
 export async function answerInline(
   request: CheckRequest,
   verified: VerifiedIssuer,
-  { now, breathe }: Pick<AnswerContext, "now" | "breathe">,
+  context: Pick<AnswerContext, "now" | "breathe">,
 ): Promise<CheckAnswer> {
   requireSequence(verified.state.last_sequence, request.min_sequence);
+  return await answerFrom(request, verified, { now: context.now() }, context);
+}
+
+/**
+ * Answers from what was verified, within the limits of the service.
+ *
+ * @throws {SigError} as core's `check`.
+ */
+export async function answerFrom(
+  request: CheckRequest,
+  verified: VerifiedIssuer,
+  basis: AnswerBasis,
+  { breathe }: Pick<AnswerContext, "breathe">,
+): Promise<CheckAnswer> {
+  const { subject, require: requirements, at, as_of: asOf, explain } = request;
+  const parts = { subject, requirements, at, asOf, explain };
+  const question = new ParsedQuestion(parts);
+  const limits = { ...ANSWER_LIMITS, breathe };
   return boundExplanation(
-    await answerInSlices(verified, questionOf(request), { now: now() }, {
-      ...ANSWER_LIMITS,
-      breathe,
-    }),
+    await answerInSlices(verified, question, basis, limits),
   );
 }
 
-/** A request's question, without its source and bounds. */
-export function questionOf(request: CheckRequest): IssuerQuestion {
-  const { subject, require, at, as_of: asOf, explain } = request;
-  return { subject, require, at, asOf, explain };
+/** What a request's answer has to rest upon. */
+export function boundsOf(
+  { max_age_seconds: maxAge, min_sequence: minSequence }: CheckRequest,
+): ObserveOptions {
+  const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000;
+  return { maxAgeMs, minSequence };
 }
 
 /** The issuer or URL that a request names. */

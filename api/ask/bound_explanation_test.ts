@@ -3,6 +3,7 @@ import {
   check,
   type CheckAnswer,
   checkSteps,
+  parseQuestion,
   replay,
   runSteps,
 } from "@sig/core";
@@ -18,12 +19,15 @@ function answerOf(events: number, role: string, roles = ["deploy"]) {
       (_, i) => upsert(i + 1, { roles }) as unknown as SigEvent,
     ),
   );
-  const answer = runSteps(checkSteps(state, {
-    subject: "did:web:alice.example",
-    require: [{ role }],
-    explain: true,
-    now: NOW,
-  }, ANSWER_LIMITS));
+  const answer = runSteps(checkSteps(
+    state,
+    parseQuestion({
+      subject: "did:web:alice.example",
+      require: [{ role }],
+      explain: true,
+    }),
+    { ...ANSWER_LIMITS, now: NOW },
+  ));
   return boundExplanation(answer as CheckAnswer);
 }
 

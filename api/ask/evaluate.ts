@@ -166,7 +166,7 @@ function plan(
       ...rest.context?.sig,
       issuer: issuerOf(resource, context, pointer),
       subject: subject.id,
-      require: [{ role: action.name }],
+      require: [{ key: "role", value: action.name }],
     },
     foreign: findForeignSubject(subject),
   };

@@ -1,21 +1,19 @@
 /** Waiting for issuers, and for heavy work, outside of a request's place. @module */
 
 import type {
-  Consumer,
-  ConsumerQuestion,
   ObservedIssuer,
   ObserveOptions,
-  VerifiedIssuer,
   VerifyReport,
 } from "@sig/consumer";
-import type { CheckAnswer, FeedState } from "@sig/core";
+import type { FeedState } from "@sig/core";
+import type { IssuerObserver } from "./answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { type InlineFeeds, isLargeFeed } from "./inline_feeds.ts";
 
 /** What requests are answered from. */
 export interface Sources {
   /** Issuers on the network. */
-  readonly consumer: Consumer;
+  readonly consumer: IssuerObserver;
   /** Feeds that come along. */
   readonly inline: InlineFeeds;
 }
@@ -43,28 +41,24 @@ export function outOfPlace(sources: Sources, exchange: Exchange): Sources {
 
 /** Of {@linkcode outOfPlace}, issuers alone. */
 export function consumerOutOfPlace(
-  consumer: Consumer,
+  consumer: IssuerObserver,
   exchange: Exchange,
-): Consumer {
+): IssuerObserver {
   return new OutOfPlaceConsumer(consumer, exchange);
 }
 
 /** A class, since one is made for each request. */
-class OutOfPlaceConsumer implements Consumer {
-  readonly #consumer: Consumer;
+class OutOfPlaceConsumer implements IssuerObserver {
+  readonly #consumer: IssuerObserver;
   readonly #exchange: Exchange;
 
-  constructor(consumer: Consumer, exchange: Exchange) {
+  constructor(consumer: IssuerObserver, exchange: Exchange) {
     this.#consumer = consumer;
     this.#exchange = exchange;
   }
 
   wouldAsk(issuer: string, bounds?: ObserveOptions): string | undefined {
     return this.#consumer.wouldAsk(issuer, bounds);
-  }
-
-  verify(issuer: string): Promise<VerifiedIssuer> {
-    return this.#ask(issuer, NOW, () => this.#consumer.verify(issuer));
   }
 
   report(issuer: string): Promise<VerifyReport> {
@@ -82,13 +76,6 @@ class OutOfPlaceConsumer implements Consumer {
   state(issuer: string, bounds: ObserveOptions = {}): Promise<FeedState> {
     const work = () => this.#consumer.state(issuer, bounds);
     return this.#ask(issuer, bounds, work);
-  }
-
-  check(issuer: string, question: ConsumerQuestion): Promise<CheckAnswer> {
-    const { maxAgeSeconds, minSequence } = question;
-    const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
-    const work = () => this.#consumer.check(issuer, question);
-    return this.#ask(issuer, { maxAgeMs, minSequence }, work);
   }
 
   async #ask<T>(

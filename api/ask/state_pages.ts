@@ -6,6 +6,7 @@ import {
   runInSlices,
   SigError,
   type Steps,
+  timeAsAsked,
   walkState,
 } from "@sig/core";
 import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
@@ -134,7 +135,8 @@ function createLastDigests(breathe: () => Promise<void>) {
 function questionOf(request: DumpStateRequest): string {
   const { issuer, sig, feed, at, as_of, subject, status } = request;
   const source = [issuer ?? null, sig ?? null, feed === undefined];
-  return JSON.stringify([...source, at, as_of, subject, status]);
+  const times = [timeAsAsked(at), timeAsAsked(as_of)];
+  return JSON.stringify([...source, ...times, subject, status]);
 }
 
 /** The feed may be longer than it was, but not shorter. */

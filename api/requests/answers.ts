@@ -1,6 +1,7 @@
 /** What the answers look like; a test compares them with real ones. @module */
 
 import {
+  DENY_REASONS,
   EFFECTIVE_STATUSES,
   MAX_ANSWER_WARNINGS,
   REASON_CODES,
@@ -69,11 +70,7 @@ const RELATIONSHIP: Component = new Component(
 
 /** Why not. */
 export const REASON_CODE = {
-  code: word(
-    ...["no_relationship", "relationship_type_missing", "role_missing"],
-    ...["relationship_id_missing", "revoked", "expired", "not_yet_valid"],
-    "requirements_split",
-  ),
+  code: word(...DENY_REASONS),
 };
 /** What a reason is about. */
 export const REASON_MEMBERS = {

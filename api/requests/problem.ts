@@ -1,7 +1,7 @@
 /** What problems and warnings look like. @module */
 
-import { ERROR_CODES } from "@sig/core";
-import { COUNT, exactly, listOf, TEXT, told } from "./answer_parts.ts";
+import { ERROR_CODES, WARNING_CODES } from "@sig/core";
+import { COUNT, exactly, listOf, TEXT, told, word } from "./answer_parts.ts";
 import { Component } from "./schema.ts";
 
 /** The codes of problems, faults and failed items. */
@@ -46,7 +46,7 @@ export const WARNING: Component = new Component(
   "Warning",
   exactly(
     "Something odd that makes no feed invalid.",
-    { code: TEXT, detail: TEXT },
+    { code: word(...WARNING_CODES), detail: TEXT },
     { sequence: COUNT, line: COUNT },
   ),
 );

@@ -1,24 +1,17 @@
 /** The members of a question (PROTOCOL §5). @module */
 
 import {
+  isSequence,
   isSigError,
   parseRequirement,
   RELATIONSHIP_TYPES,
+  type Requirement,
   SigError,
+  type Timepoint,
 } from "@sig/core";
 import { list } from "./list.ts";
-import {
-  findInstantFault,
-  flag,
-  instant,
-  INSTANT_PATTERN,
-  integer,
-  text,
-} from "./scalars.ts";
+import { flag, instant, INSTANT_PATTERN, integer, text } from "./scalars.ts";
 import type { Schema } from "./schema.ts";
-
-/** A requirement as it is sent: `key=value`, or an object with one member. */
-export type SentRequirement = string | { readonly [key: string]: string };
 
 /** Requirements of one question: each is looked at once a relationship. */
 const MAX_REQUIREMENTS = 64;
@@ -37,7 +30,7 @@ export const SUBJECT: Schema<string> = text({
   );
 });
 
-const REQUIREMENT: Schema<SentRequirement> = {
+const REQUIREMENT: Schema<Requirement> = {
   json: {
     anyOf: [
       {
@@ -61,8 +54,7 @@ const REQUIREMENT: Schema<SentRequirement> = {
   },
   read(value, pointer, faults) {
     try {
-      parseRequirement(value);
-      return value as SentRequirement;
+      return parseRequirement(value);
     } catch (error) {
       if (!isSigError(error)) throw error;
       return faults.noteError(pointer, error);
@@ -71,7 +63,7 @@ const REQUIREMENT: Schema<SentRequirement> = {
 };
 
 /** What one relationship must meet. */
-export const REQUIRE: Schema<readonly SentRequirement[]> = list({
+export const REQUIRE: Schema<readonly Requirement[]> = list({
   item: REQUIREMENT,
   minItems: 1,
   maxItems: MAX_REQUIREMENTS,
@@ -91,7 +83,7 @@ export const REQUIRE: Schema<readonly SentRequirement[]> = list({
 });
 
 /** What was true then. */
-export const AT: Schema<string> = instant({
+export const AT: Schema<Timepoint> = instant({
   description: "Ask what was true at this instant, instead of now.",
   examples: ["2026-02-10T12:00:00Z"],
 });
@@ -102,16 +94,11 @@ const AS_OF_SEQUENCE = integer(1, Number.MAX_SAFE_INTEGER, {
 const AS_OF_TEXT = text({
   pattern: `${INSTANT_PATTERN}|^[0-9]{1,16}$`,
   description: "An instant, or a sequence number in digits.",
-}, (value) => {
-  if (!/^[0-9]+$/.test(value)) return findInstantFault(value);
-  const sequence = Number(value);
-  return sequence >= 1 && Number.isSafeInteger(sequence)
-    ? undefined
-    : "a sequence must be an integer from 1 to 2^53-1";
 });
+const AS_OF_INSTANT = instant({});
 
 /** What was known then. */
-export const AS_OF: Schema<number | string> = {
+export const AS_OF: Schema<number | Timepoint> = {
   json: {
     description:
       "Ask what was known by then: only the events up to this sequence, or the longest prefix with every `issued_at` up to this instant, are looked at.",
@@ -123,7 +110,15 @@ export const AS_OF: Schema<number | string> = {
       return AS_OF_SEQUENCE.read(value, pointer, faults);
     }
     if (typeof value === "string") {
-      return AS_OF_TEXT.read(value, pointer, faults);
+      if (!/^[0-9]+$/.test(value)) {
+        return AS_OF_INSTANT.read(value, pointer, faults);
+      }
+      const sequence = Number(value);
+      return isSequence(sequence) ? sequence : faults.note(
+        pointer,
+        "invalid_field",
+        "a sequence must be an integer from 1 to 2^53-1",
+      );
     }
     return faults.note(
       pointer,

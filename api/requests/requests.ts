@@ -1,6 +1,12 @@
 /** The bodies of the `/v1` requests (INTERFACES §3). @module */
 
-import { EFFECTIVE_STATUSES, type EffectiveStatus, isObject } from "@sig/core";
+import {
+  EFFECTIVE_STATUSES,
+  type EffectiveStatus,
+  isObject,
+  type Requirement,
+  type Timepoint,
+} from "@sig/core";
 import { readAs } from "./read_as.ts";
 import { list } from "./list.ts";
 import { object } from "./object.ts";
@@ -11,7 +17,6 @@ import {
   MAX_AGE_SECONDS,
   MIN_SEQUENCE,
   REQUIRE,
-  type SentRequirement,
   SUBJECT,
 } from "./question.ts";
 import { integer, nonEmptyText, oneOf, text } from "./scalars.ts";
@@ -27,11 +32,11 @@ export interface CheckRequest extends SourceMembers {
   /** Whom it is about. */
   readonly subject: string;
   /** What one relationship must meet. */
-  readonly require: readonly SentRequirement[];
+  readonly require: readonly Requirement[];
   /** What was true then. */
-  readonly at?: string;
+  readonly at?: Timepoint;
   /** What was known then. */
-  readonly as_of?: number | string;
+  readonly as_of?: number | Timepoint;
   /** The feed must have come so far. */
   readonly min_sequence?: number;
   /** How old the state may be. */
@@ -52,9 +57,9 @@ export type VerifyRequest = SourceMembers;
 /** The body of `/v1/dump-state`. */
 export interface DumpStateRequest extends SourceMembers {
   /** What was true then. */
-  readonly at?: string;
+  readonly at?: Timepoint;
   /** What was known then. */
-  readonly as_of?: number | string;
+  readonly as_of?: number | Timepoint;
   /** Only relationships about this subject. */
   readonly subject?: string;
   /** Only relationships that come to this. */

@@ -1,6 +1,6 @@
 /** Schemas of single values. @module */
 
-import { isSigError, parseTimestamp } from "@sig/core";
+import { isSigError, Timepoint } from "@sig/core";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /**
@@ -46,18 +46,24 @@ export const INSTANT_PATTERN =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$";
 
 /** An instant (PROTOCOL §3). */
-export function instant(keywords: JsonSchema): Schema<string> {
-  return text(
-    { format: "date-time", pattern: INSTANT_PATTERN, ...keywords },
-    findInstantFault,
-  );
-}
-
-/** What is wrong with a text that should be an instant. */
-export function findInstantFault(value: string): string | undefined {
-  return parseTimestamp(value) === undefined
-    ? "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z, without an offset"
-    : undefined;
+export function instant(keywords: JsonSchema): Schema<Timepoint> {
+  const spelled = text({
+    format: "date-time",
+    pattern: INSTANT_PATTERN,
+    ...keywords,
+  });
+  return {
+    json: spelled.json,
+    read(value, pointer, faults) {
+      const told = spelled.read(value, pointer, faults);
+      if (told === undefined) return undefined;
+      return Timepoint.parse(told) ?? faults.note(
+        pointer,
+        "invalid_field",
+        "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z, without an offset",
+      );
+    },
+  };
 }
 
 /** One of these strings. */

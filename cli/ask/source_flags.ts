@@ -1,7 +1,7 @@
 /** What the commands that read a feed share. @module */
 
 import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
-import { isSigError, parseTimestamp, SigError } from "@sig/core";
+import { isSigError, type ParsedTime, parseTime, SigError } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
@@ -40,25 +40,27 @@ export const TIME_FLAGS: readonly FlagSpec[] = [
 ];
 
 /** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
-export function timeQuestion(call: Call): {
-  readonly at: string | undefined;
-  readonly asOf: string | undefined;
-} {
+export function parseTimeFlags(call: Call): ParsedTime {
   const [at, asOf] = [call.text("at"), call.text("as-of")];
-  if (at !== undefined && parseTimestamp(at) === undefined) {
-    throw notATime("--at", "an RFC 3339 UTC timestamp");
-  }
-  if (
-    asOf !== undefined && !isSequence(asOf) &&
-    parseTimestamp(asOf) === undefined
-  ) throw notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp");
-  return { at, asOf };
+  return {
+    at: parseTimeFlag(
+      () => parseTime({ at }).at,
+      () => notATime("--at", "an RFC 3339 UTC timestamp"),
+    ),
+    asOf: parseTimeFlag(
+      () => parseTime({ asOf }).asOf,
+      () => notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp"),
+    ),
+  };
 }
 
-/** Digits only are a sequence (PROTOCOL §5), from 1 to 2^53-1. */
-function isSequence(text: string): boolean {
-  const value = Number(text);
-  return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value);
+/** Core's refusal names the member of a request: here it is a flag. */
+function parseTimeFlag<T>(parse: () => T, refuse: () => SigError): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw isSigError(error, "invalid_request") ? refuse() : error;
+  }
 }
 
 function notATime(flag: string, what: string): SigError {

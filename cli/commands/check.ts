@@ -8,10 +8,10 @@ import {
   writeWarnings,
 } from "../command_line/output.ts";
 import {
+  parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
-  timeQuestion,
   withSource,
 } from "../ask/source_flags.ts";
 
@@ -51,7 +51,7 @@ export const check: Command = {
     const question = {
       subject: call.text("subject")!,
       require: call.texts("require"),
-      ...timeQuestion(call),
+      ...parseTimeFlags(call),
       explain: call.on("explain"),
     };
     const { checkIssuer } = await import("@sig/consumer");

@@ -1,11 +1,16 @@
-import { dumpState as dump, type StateDump, stringifyDump } from "@sig/core";
+import {
+  dumpState as dump,
+  EFFECTIVE_STATUSES,
+  type StateDump,
+  stringifyDump,
+} from "@sig/core";
 import type { Call, Command } from "../command_line/command.ts";
 import { safe, safeJson, writeWarnings } from "../command_line/output.ts";
 import {
+  parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
-  timeQuestion,
   withSource,
 } from "../ask/source_flags.ts";
 
@@ -24,8 +29,8 @@ export const dumpState: Command = {
     {
       name: "status",
       value: "STATUS",
-      help: "only active, revoked, expired or not_yet_valid ones",
-      choices: ["active", "revoked", "expired", "not_yet_valid"],
+      help: "only relationships that come to this at that time",
+      choices: EFFECTIVE_STATUSES,
     },
     ...POLICY_FLAGS,
   ],
@@ -35,7 +40,7 @@ export const dumpState: Command = {
     "sig dump-state ./acme.example --as-of 3 --status active",
   ],
   async run(call) {
-    const time = timeQuestion(call);
+    const time = parseTimeFlags(call);
     const { verifyIssuer } = await import("@sig/consumer");
     const verified = await withSource(call, call.positionals[0]!, verifyIssuer);
     const found = dump(verified.state, {

@@ -77,11 +77,11 @@ export const init: Command = {
 };
 
 async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
-  const { readSigningKey } = await import("../issue/private_key.ts");
-  return await readSigningKey(call, file, {
-    kid: call.text("kid"),
-    kidOf: ({ kid }) => Promise.resolve(kid ?? "orgsign-1"),
-  });
+  const { importSigningKey } = await import("@sig/jose");
+  const { readPrivateJwk } = await import("../issue/private_key.ts");
+  const jwk = await readPrivateJwk(call, file);
+  const kid = call.text("kid") ?? jwk.kid ?? "orgsign-1";
+  return await importSigningKey({ ...jwk, kid });
 }
 
 function toDid(domain: string, allowPrivate: boolean): string {

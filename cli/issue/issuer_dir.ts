@@ -2,12 +2,8 @@
 
 import {
   isObject,
-  JsonError,
   type OpenObject,
-  parseJson,
   SigError,
-  type SigMetadata,
-  validateMetadata,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import {
@@ -15,15 +11,15 @@ import {
   createFileStore,
   type Issuer,
   openIssuer,
+  type PublishedDocuments,
 } from "@sig/issuer";
 import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import { keyStoreDir } from "./key_store_dir.ts";
 import { warn } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
-import { readSigningKey, seedToJwk } from "./private_key.ts";
+import { readPrivateJwk, seedToJwk } from "./private_key.ts";
 
-const MAX_DOCUMENT_BYTES = 256 * 1024;
 const FEED_PATH = WELL_KNOWN_PATHS.feed;
 
 /** `--dir`, or the directory that `--events-path` lies in. */
@@ -58,51 +54,48 @@ export function fileKeys(call: Call) {
 export async function openIssuerDir(call: Call): Promise<Issuer> {
   const { io } = call;
   const dir = issuerDir(call);
-  await checkIssuer(call, dir);
   const kid = call.text("kid");
-  const file = call.text("key") ?? io.env("SIG_KEY_FILE");
+  const given = await givenKey(call);
+  return await openIssuer({
+    store: createFileStore(dir),
+    keys: (documents) => {
+      requireIssuer(call, documents);
+      return given === undefined
+        ? fileKeys(call)
+        : importSigningKey(withKid(given, kid, documents));
+    },
+    now: io.now,
+    allowWarnings: call.on("allow-warnings"),
+    acceptRollback: call.on("accept-rollback"),
+    onRecovery: (notice) => warn(call, notice.detail),
+    ...(kid === undefined ? {} : { kid }),
+  });
+}
+
+/** The private key that stands on the command line or in a file that it names. */
+async function givenKey(call: Call): Promise<OpenObject | undefined> {
   const seed = call.text("seed-hex");
-  if (seed !== undefined && call.text("key") !== undefined) {
+  const file = call.text("key") ?? call.io.env("SIG_KEY_FILE");
+  if (seed === undefined) {
+    return file === undefined ? undefined : await readPrivateJwk(call, file);
+  }
+  if (call.text("key") !== undefined) {
     throw usageError("--key and --seed-hex both name the key that signs", {
       flag: "--seed-hex",
     });
   }
-  const allowWarnings = call.on("allow-warnings");
-  const open = (keys: Parameters<typeof openIssuer>[0]["keys"]) =>
-    openIssuer({
-      store: createFileStore(dir),
-      keys,
-      now: io.now,
-      allowWarnings,
-      acceptRollback: call.on("accept-rollback"),
-      onRecovery: (notice) => warn(call, notice.detail),
-      ...(kid === undefined ? {} : { kid }),
-    });
-  if (seed !== undefined) {
-    warn(
-      call,
-      "--seed-hex: a secret on a command line can be read by others; " +
-        "use the key store or --key",
-    );
-    const jwk = await seedToJwk(seed);
-    const named = kid ?? await publishedKid(call, dir, jwk);
-    return await open(await importSigningKey({ ...jwk, kid: named }));
-  }
-  if (file === undefined) return await open(fileKeys(call));
-  return await open(
-    await readSigningKey(call, file, {
-      kid,
-      kidOf: (jwk) => publishedKid(call, dir, jwk),
-    }),
+  warn(
+    call,
+    "--seed-hex: a secret on a command line can be read by others; " +
+      "use the key store or --key",
   );
+  return await seedToJwk(seed);
 }
 
 /** The peer's `--issuer` must name the issuer of the directory. */
-async function checkIssuer(call: Call, dir: string): Promise<void> {
+function requireIssuer(call: Call, { metadata }: PublishedDocuments): void {
   const issuer = call.text("issuer");
-  if (issuer === undefined) return;
-  const metadata = await readMetadata(call, dir);
-  if (metadata.issuer === issuer) return;
+  if (issuer === undefined || metadata.issuer === issuer) return;
   throw new SigError(
     "issuer_mismatch",
     "Cannot append: --issuer is not the issuer of the directory",
@@ -111,39 +104,19 @@ async function checkIssuer(call: Call, dir: string): Promise<void> {
 }
 
 /**
- * The kid that a key is published under, which its file may not know; its own
- * where there are several.
+ * The key under the kid that is told, else under the one that it is published
+ * as, which its file may not know; its own where there are several.
  */
-async function publishedKid(
-  call: Call,
-  dir: string,
-  { kid, x }: OpenObject,
-): Promise<string | undefined> {
-  const { jwks_uri } = await readMetadata(call, dir);
-  const path = dir + decodeURIComponent(new URL(jwks_uri).pathname);
-  const { keys } = await readDocument(call, path);
+function withKid(
+  jwk: OpenObject,
+  told: string | undefined,
+  { jwks }: PublishedDocuments,
+): OpenObject {
   const kids: string[] = [];
-  for (const key of Array.isArray(keys) ? keys : []) {
+  for (const key of Array.isArray(jwks.keys) ? jwks.keys : []) {
     if (!isObject(key) || typeof key.kid !== "string") continue;
-    if (key.x !== undefined && key.x === x) kids.push(key.kid);
+    if (key.x !== undefined && key.x === jwk.x) kids.push(key.kid);
   }
-  return kids.find((each) => each === kid) ?? kids.at(-1);
-}
-
-async function readMetadata(call: Call, dir: string): Promise<SigMetadata> {
-  const path = dir + WELL_KNOWN_PATHS.metadata;
-  return validateMetadata(await readDocument(call, path));
-}
-
-async function readDocument(call: Call, path: string): Promise<OpenObject> {
-  try {
-    const value = parseJson(await call.io.readFile(path, MAX_DOCUMENT_BYTES));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  throw new SigError(
-    "invalid_metadata",
-    `Cannot read ${JSON.stringify(path)}: it must be one strict JSON object`,
-  );
+  const kid = told ?? kids.find((each) => each === jwk.kid) ?? kids.at(-1);
+  return kid === undefined ? jwk : { ...jwk, kid };
 }

@@ -32,20 +32,11 @@ export async function readJwk(io: Io, path: string): Promise<OpenObject> {
   );
 }
 
-/** Which kid a key of a file has. */
-export interface KeyFileOptions {
-  /** It has this one, whatever its file says. */
-  readonly kid?: string | undefined;
-  /** Else the one that is known for it; else its file's own. */
-  readonly kidOf?: (jwk: OpenObject) => Promise<unknown>;
-}
-
-/** The private key of a file. */
-export async function readSigningKey(
+/** The private JWK of a file; warns where others can read it. */
+export async function readPrivateJwk(
   call: Call,
   path: string,
-  { kid, kidOf }: KeyFileOptions = {},
-): Promise<SigningKey> {
+): Promise<OpenObject> {
   const { io } = call;
   const jwk = await readJwk(io, path);
   const mode = path === "-" ? null : await io.fileMode(path);
@@ -59,10 +50,15 @@ export async function readSigningKey(
         `chmod 600 ${shown}`,
     );
   }
-  const named = kid ?? await kidOf?.(jwk) ?? jwk.kid;
-  return await importSigningKey(
-    named === undefined ? jwk : { ...jwk, kid: named },
-  );
+  return jwk;
+}
+
+/** The private key of a file. */
+export async function readSigningKey(
+  call: Call,
+  path: string,
+): Promise<SigningKey> {
+  return await importSigningKey(await readPrivateJwk(call, path));
 }
 
 const PKCS8_PREFIX = "302e020100300506032b657004220420";

@@ -2,11 +2,13 @@
 
 import {
   type AnswerLimits,
+  type AskedQuestion,
   type CheckAnswer,
   checkSteps,
   type Continuity,
   type Freshness,
-  type Question,
+  type ParsedQuestion,
+  parseQuestion,
   runInSlices,
   runSteps,
   type Steps,
@@ -14,8 +16,8 @@ import {
 } from "@sig/core";
 import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 
-/** A question without its clock, which is an option. */
-export type IssuerQuestion = Omit<Question, "now">;
+/** A question, parsed or not, without its clock, which is an option. */
+export type IssuerQuestion = AskedQuestion | ParsedQuestion;
 
 /** What an answer rests upon, beside the issuer. */
 export interface AnswerBasis {
@@ -68,7 +70,7 @@ export function answerFrom(
   question: IssuerQuestion,
   basis: AnswerBasis,
 ): CheckAnswer {
-  return runSteps(answerSteps(verified, question, basis, {}));
+  return runSteps(answerSteps(verified, parseQuestion(question), basis, {}));
 }
 
 /** How {@linkcode answerInSlices} lets others in, and what it says at most. */
@@ -90,17 +92,18 @@ export function answerInSlices(
   basis: AnswerBasis,
   { breathe, ...limits }: SliceOptions,
 ): CheckAnswer | Promise<CheckAnswer> {
-  return runInSlices(answerSteps(verified, question, basis, limits), breathe);
+  const steps = answerSteps(verified, parseQuestion(question), basis, limits);
+  return runInSlices(steps, breathe);
 }
 
 function* answerSteps(
   { state, source, warnings }: VerifiedIssuer,
-  question: IssuerQuestion,
+  question: ParsedQuestion,
   { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
   limits: AnswerLimits,
 ): Steps<CheckAnswer> {
   return {
-    ...yield* checkSteps(state, { ...question, now }, limits),
+    ...yield* checkSteps(state, question, { ...limits, now }),
     source,
     freshness: source === "https" ? freshness : null,
     continuity,

@@ -1,12 +1,10 @@
 /** One question to one issuer, verified from the first byte (PROTOCOL §5). @module */
 
 import {
-  check,
   type CheckAnswer,
   formatInstant,
   instantOf,
-  isSigError,
-  replay,
+  parseQuestion,
 } from "@sig/core";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
@@ -64,10 +62,11 @@ export async function checkIssuer(
   question: IssuerQuestion,
   options: CheckIssuerOptions,
 ): Promise<CheckAnswer> {
-  checkQuestion(question);
+  // One that is wrong by itself is refused before anything is fetched.
+  const asked = parseQuestion(question);
   const verified = await verifyIssuer(location, options);
   const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
-  return answerFrom(verified, question, {
+  return answerFrom(verified, asked, {
     now: options.now,
     freshness: {
       observed_at: formatInstant(instantOf(options.now)),
@@ -76,17 +75,4 @@ export async function checkIssuer(
       status: "fresh",
     },
   });
-}
-
-/** What core says about a question before anything is known. */
-const NOTHING = replay([]).state;
-
-/** A question that is wrong by itself is refused before anything is fetched. */
-export function checkQuestion(question: IssuerQuestion): void {
-  try {
-    check(NOTHING, { ...question, now: new Date(0) });
-  } catch (error) {
-    // A sequence that nothing has reached yet is no fault of the question.
-    if (!isSigError(error, "consistency_unavailable")) throw error;
-  }
 }

@@ -1,9 +1,15 @@
 /** The question: may this subject do this, now or then? (PROTOCOL §5) @module */
 
+import { closedList } from "../errors/closed_list.ts";
 import { SigError } from "../errors/error.ts";
-import { isDigits, resolveMoment, type TimeQuestion } from "./moment.ts";
+import { resolveMoment, timeAsAsked } from "./moment.ts";
+import {
+  type ParsedQuestion,
+  parseQuestion,
+  type Question,
+} from "./question.ts";
 import type { FeedState } from "../replay/replay.ts";
-import { parseRequirement, type Requirement } from "./requirement.ts";
+import type { Requirement } from "./requirement.ts";
 import { RequirementIndex } from "./requirement_index.ts";
 import {
   type EffectiveStatus,
@@ -31,6 +37,18 @@ export type DenyReason =
   | "not_yet_valid"
   | "requirements_split";
 
+/** Every reason of a deny. */
+export const DENY_REASONS: readonly DenyReason[] = closedList<DenyReason>({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true,
+});
+
 /** One reason of a deny. */
 export interface Reason {
   /** Which. */
@@ -41,16 +59,6 @@ export interface Reason {
   readonly sequence?: number;
   /** The requirement that it is about. */
   readonly requirement?: Requirement;
-}
-
-/** A question about a subject. */
-export interface Question extends TimeQuestion {
-  /** Any non-empty string, usually a DID; compared exactly. */
-  readonly subject: string;
-  /** `key=value`, or `{ key: value }`; at least one. */
-  readonly require: readonly (string | { readonly [key: string]: string })[];
-  /** Show how each relationship was judged. */
-  readonly explain?: boolean | undefined;
 }
 
 /** How one relationship was judged. */
@@ -187,74 +195,52 @@ export interface AnswerLimits {
  * time, `consistency_unavailable`.
  */
 export function check(state: FeedState, question: Question): CheckResult {
-  return runSteps(checkSteps(state, question));
+  const { now } = question;
+  return runSteps(checkSteps(state, parseQuestion(question), { now }));
+}
+
+/** What an answer rests upon, beside the feed and the question. */
+export interface CheckStepsOptions extends AnswerLimits {
+  /** The clock. */
+  readonly now: Date;
 }
 
 /**
- * {@linkcode check} in steps, for a process that serves others: a subject may
- * have as many relationships as the feed has events.
+ * {@linkcode check} of a parsed question in steps, for a process that serves
+ * others: a subject may have as many relationships as the feed has events.
  *
- * @throws {SigError} as {@linkcode check}, at the first step.
+ * @throws {SigError} `consistency_unavailable`, at the first step.
  */
 export function* checkSteps(
   state: FeedState,
-  question: Question,
-  { maxExplained = Infinity, maxReasons = Infinity }: AnswerLimits = {},
+  question: ParsedQuestion,
+  { now, maxExplained = Infinity, maxReasons = Infinity }: CheckStepsOptions,
 ): Steps<CheckResult> {
-  const requirements = parseRequirements(question.require);
-  if (question.subject === "") {
-    throw new SigError(
-      "invalid_identifier",
-      "Cannot check: the subject must not be empty",
-      { context: { pointer: "/subject" } },
-    );
-  }
-  const moment = resolveMoment(state, question);
+  const { subject, requirements, at, asOf, explain } = question;
+  const moment = resolveMoment(state, question, now);
   const judging = new Judging(
     requirements,
-    question.explain ? maxExplained : 0,
+    explain ? maxExplained : 0,
     maxReasons,
   );
-  yield* judge(state, question.subject, moment, judging);
+  yield* judge(state, subject, moment, judging);
   const { match } = judging;
+  // A question about the past has an answer that time does not change.
+  const isPast = at !== undefined || asOf !== undefined;
   return {
     decision: match ? "allow" : "deny",
-    subject: question.subject,
+    subject,
     requirements,
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
     ...judging.denyReasons(),
-    evaluated_at: formatInstant(instantOf(question.now)),
-    at: question.at ?? null,
-    as_of: asAsked(question.asOf),
-    not_after: isPast(question) ? null : judging.notAfter,
-    ...(question.explain ? { explain: yield* judging.explain(moment) } : {}),
+    evaluated_at: formatInstant(instantOf(now)),
+    at: timeAsAsked(at),
+    as_of: timeAsAsked(asOf),
+    not_after: isPast ? null : judging.notAfter,
+    ...(explain ? { explain: yield* judging.explain(moment) } : {}),
   };
-}
-
-function parseRequirements(inputs: Question["require"]): Requirement[] {
-  if (inputs.length === 0) {
-    // An empty list would be met by every relationship.
-    throw new SigError(
-      "requirements_empty",
-      "Cannot check: at least one requirement is needed",
-      { context: { hint: "For example: relationship=employee, role=deploy." } },
-    );
-  }
-  return inputs.map(parseRequirement);
-}
-
-/** A sequence is a number in the answer, also where a flag spelled it. */
-function asAsked(asOf: number | string | undefined): number | string | null {
-  return typeof asOf === "string" && isDigits(asOf)
-    ? Number(asOf)
-    : asOf ?? null;
-}
-
-/** A question about the past has an answer that time does not change. */
-function isPast(question: Question): boolean {
-  return question.at !== undefined || question.asOf !== undefined;
 }
 
 /** Looks at each relationship of the subject once. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { check, type CheckResult, type Question } from "./check.ts";
+import { check, type CheckResult } from "./check.ts";
+import type { Question } from "./question.ts";
 import { replay } from "../replay/replay.ts";
 import type { SigEvent } from "../event/types.ts";
 import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";

@@ -1,7 +1,7 @@
 /** A state as JSON, now or then (PROTOCOL §4, §5). @module */
 
 import { SigError } from "../errors/error.ts";
-import { resolveMoment, type TimeQuestion } from "./moment.ts";
+import { parseTime, resolveMoment, type TimeQuestion } from "./moment.ts";
 import type { FeedState } from "../replay/replay.ts";
 import {
   EFFECTIVE_STATUSES,
@@ -103,7 +103,7 @@ export function* walkState(
 ): Steps<StatePart> {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
-  const moment = resolveMoment(state, options);
+  const moment = resolveMoment(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries: [string, RelationshipState][] = [];
   let hasMore = false;

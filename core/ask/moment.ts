@@ -7,40 +7,109 @@ import type { FeedState } from "../replay/replay.ts";
 import type { Moment } from "../replay/standing.ts";
 import { type Instant, instantOf, parseTimestamp } from "../text/timestamp.ts";
 
-/** The time that a question is about. */
-export interface TimeQuestion {
+/**
+ * A time as it was spelled and as it is meant. Only {@linkcode Timepoint.parse}
+ * makes one, so that nobody's JSON can pass for it.
+ */
+export class Timepoint {
+  /** As it was spelled: RFC 3339 UTC. */
+  readonly text: string;
+  /** As it is meant. */
+  readonly instant: Instant;
+
+  private constructor(text: string, instant: Instant) {
+    this.text = text;
+    this.instant = instant;
+  }
+
+  /** The time of a timestamp, undefined for anything else (PROTOCOL §3). */
+  static parse(text: string): Timepoint | undefined {
+    const instant = parseTimestamp(text);
+    return instant && new Timepoint(text, instant);
+  }
+}
+
+/** The time that a question is about; what was parsed is taken as it is. */
+export interface AskedTime {
   /** What was true then: RFC 3339 UTC. */
-  readonly at?: string | undefined;
+  readonly at?: string | Timepoint | undefined;
   /** What was known then: a sequence number, or RFC 3339 UTC. */
-  readonly asOf?: number | string | undefined;
+  readonly asOf?: number | string | Timepoint | undefined;
+}
+
+/** The time that a question is about, with a clock. */
+export interface TimeQuestion extends AskedTime {
   /** The clock: the time that is meant where neither is given. */
   readonly now: Date;
+}
+
+/** The time that a question is about, in the form that answers rest upon. */
+export interface ParsedTime {
+  /** What was true then. */
+  readonly at: Timepoint | undefined;
+  /** What was known then: a sequence number, or a time. */
+  readonly asOf: number | Timepoint | undefined;
+}
+
+/**
+ * Judges `as_of`, then `at`, as far as that needs no feed.
+ *
+ * @example
+ * ```ts
+ * import { parseTime } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { at, asOf } = parseTime({ at: "2026-01-31T09:00:00Z", asOf: "3" });
+ * assertEquals(at?.text, "2026-01-31T09:00:00Z");
+ * assertEquals(asOf, 3);
+ * ```
+ *
+ * @throws {SigError} `invalid_request` for a malformed time or sequence.
+ */
+export function parseTime({ at, asOf }: AskedTime): ParsedTime {
+  const known = asOf === undefined ? undefined : parseAsOf(asOf);
+  return {
+    at: at === undefined ? undefined : timepoint("at", at),
+    asOf: known,
+  };
+}
+
+function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
+  const sequence = typeof asOf === "string" && isDigits(asOf)
+    ? Number(asOf)
+    : asOf;
+  if (typeof sequence !== "number") return timepoint("as_of", sequence);
+  if (isSequence(sequence)) return sequence;
+  throw new SigError(
+    "invalid_request",
+    "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
+    { context: { pointer: "/as_of" } },
+  );
 }
 
 /**
  * Turns `at` and `as_of` into an instant and a number of events.
  *
- * @throws {SigError} `invalid_request` for a malformed time or sequence,
- * `consistency_unavailable` for a sequence beyond the feed.
+ * @throws {SigError} `consistency_unavailable` for a sequence beyond the feed.
  */
-export function resolveMoment(state: FeedState, time: TimeQuestion): Moment {
-  const { events, instant: asOf } = resolveAsOf(state, time.asOf);
-  if (time.at !== undefined) {
-    return { instant: timestamp("at", time.at), tense: "then", events };
-  }
-  return { instant: asOf ?? instantOf(time.now), tense: "now", events };
+export function resolveMoment(
+  state: FeedState,
+  { at, asOf }: ParsedTime,
+  now: Date,
+): Moment {
+  const known = resolveAsOf(state, asOf);
+  return at === undefined
+    ? { instant: instantOf(now), tense: "now", ...known }
+    : { ...known, instant: at.instant, tense: "then" };
 }
 
 function resolveAsOf(
   state: FeedState,
-  asOf: number | string | undefined,
+  asOf: number | Timepoint | undefined,
 ): { readonly events: number; readonly instant?: Instant } {
   if (asOf === undefined) return { events: state.last_sequence };
-  const sequence = typeof asOf === "string" && isDigits(asOf)
-    ? Number(asOf)
-    : asOf;
-  if (typeof sequence === "string") {
-    const instant = timestamp("as_of", sequence);
+  if (typeof asOf !== "number") {
+    const { instant } = asOf;
     // The history may have grown since the state was taken.
     const events = Math.min(
       state.history.prefixAt(instant),
@@ -48,23 +117,25 @@ function resolveAsOf(
     );
     return { events, instant };
   }
-  if (!isSequence(sequence)) {
-    throw new SigError(
-      "invalid_request",
-      "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
-      { context: { pointer: "/as_of" } },
-    );
-  }
-  if (sequence > state.last_sequence) {
+  if (asOf > state.last_sequence) {
     throw new SigError(
       "consistency_unavailable",
-      `Cannot judge as of sequence ${sequence}: the feed ends at ${state.last_sequence}`,
+      `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`,
       {
-        context: { sequence, last_sequence: state.last_sequence },
+        context: { sequence: asOf, last_sequence: state.last_sequence },
       },
     );
   }
-  return { events: sequence, instant: state.history.issuedAt(sequence) };
+  return { events: asOf, instant: state.history.issuedAt(asOf) };
+}
+
+/** A time as answers tell it back: as it was asked, a sequence as a number. */
+export function timeAsAsked<T extends number | Timepoint>(
+  time: T | undefined,
+): Exclude<T, Timepoint> | string | null {
+  return time instanceof Timepoint
+    ? time.text
+    : (time ?? null) as Exclude<T, Timepoint> | null;
 }
 
 /** Whether an `as_of` text means a sequence: digits only. */
@@ -72,13 +143,14 @@ export function isDigits(text: string): boolean {
   return /^[0-9]+$/.test(text);
 }
 
-function timestamp(name: string, text: string): Instant {
-  const instant = parseTimestamp(text);
-  if (instant !== undefined) return instant;
+function timepoint(name: string, time: string | Timepoint): Timepoint {
+  if (time instanceof Timepoint) return time;
+  const parsed = Timepoint.parse(time);
+  if (parsed !== undefined) return parsed;
   throw new SigError(
     "invalid_request",
     `Cannot judge ${name} ${
-      quote(text)
+      quote(time)
     }: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
     { context: { pointer: `/${name}` } },
   );

@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { isDigits, resolveMoment, type TimeQuestion } from "./moment.ts";
+import {
+  type AskedTime,
+  isDigits,
+  parseTime,
+  resolveMoment,
+} from "./moment.ts";
 import { Replay, replay } from "../replay/replay.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
 import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
@@ -8,8 +13,7 @@ import { day, upsert } from "../testdata/events.ts";
 const { state } = replay([upsert(1), upsert(2), upsert(3)]);
 const now = new Date("2026-06-01T00:00:00.250Z");
 const instant = (text: string) => parseTimestamp(text)!;
-const resolve = (time: Omit<TimeQuestion, "now">) =>
-  resolveMoment(state, { ...time, now });
+const resolve = (time: AskedTime) => resolveMoment(state, parseTime(time), now);
 
 Deno.test("without at and as_of the clock is meant, and the whole feed", () => {
   assertEquals(resolve({}), {
@@ -66,7 +70,7 @@ Deno.test("a sequence beyond the feed can't be answered", () => {
   }
   const empty = replay([]).state;
   assertEquals(
-    catchSigError(() => resolveMoment(empty, { asOf: 1, now })).code,
+    catchSigError(() => resolveMoment(empty, parseTime({ asOf: 1 }), now)).code,
     "consistency_unavailable",
   );
 });
@@ -99,7 +103,10 @@ Deno.test("a state keeps its end when its replay goes on", () => {
   run.apply(upsert(1));
   const early = run.state();
   run.apply(upsert(2));
-  assertEquals(resolveMoment(early, { asOf: day(9), now }).events, 1);
+  assertEquals(
+    resolveMoment(early, parseTime({ asOf: day(9) }), now).events,
+    1,
+  );
 });
 
 Deno.test("digits are ASCII digits only", () => {

@@ -1,6 +1,7 @@
 /** What a question requires of a relationship (PROTOCOL §5). @module */
 
 import { SigError } from "../errors/error.ts";
+import { closedList } from "../errors/closed_list.ts";
 import { isObject } from "../event/fields.ts";
 import { quote } from "../text/quote.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
@@ -9,11 +10,13 @@ import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
 export type RequirementKey = "relationship" | "role" | "relationship_id";
 
 /** Every kind of requirement. */
-export const REQUIREMENT_KEYS: readonly RequirementKey[] = Object.freeze([
-  "relationship",
-  "role",
-  "relationship_id",
-]);
+export const REQUIREMENT_KEYS: readonly RequirementKey[] = closedList<
+  RequirementKey
+>({
+  relationship: true,
+  role: true,
+  relationship_id: true,
+});
 
 /** One thing that a relationship must meet. */
 export interface Requirement {

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { closedList } from "./closed_list.ts";
+
 /** What kind of trouble an error is; decides the HTTP status and exit code. */
 export type ErrorCategory =
   | "usage"
@@ -16,6 +18,21 @@ export type ErrorCategory =
   | "limit"
   | "unavailable"
   | "internal";
+
+/** Every category of errors. */
+export const ERROR_CATEGORIES: readonly ErrorCategory[] = closedList<
+  ErrorCategory
+>({
+  usage: true,
+  invalid: true,
+  refused: true,
+  not_found: true,
+  conflict: true,
+  gone: true,
+  limit: true,
+  unavailable: true,
+  internal: true,
+});
 
 /** One row of {@linkcode ERROR_CODES}. */
 export interface ErrorCodeInfo {

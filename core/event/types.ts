@@ -1,5 +1,7 @@
 /** The wire types: members are named as they are sent. @module */
 
+import { closedList } from "../errors/closed_list.ts";
+
 /** The protocol version that this toolkit speaks. */
 export const SPEC_VERSION = "sig/0.1";
 
@@ -20,15 +22,17 @@ export type RelationshipType =
   | "other";
 
 /** Every relationship type of v0.1. */
-export const RELATIONSHIP_TYPES: readonly RelationshipType[] = Object.freeze([
-  "employee",
-  "founder",
-  "contractor",
-  "advisor",
-  "investor",
-  "admin_delegate",
-  "other",
-]);
+export const RELATIONSHIP_TYPES: readonly RelationshipType[] = closedList<
+  RelationshipType
+>({
+  employee: true,
+  founder: true,
+  contractor: true,
+  advisor: true,
+  investor: true,
+  admin_delegate: true,
+  other: true,
+});
 
 /** A reason for a revocation of v0.1. */
 export type ReasonCode =
@@ -41,15 +45,15 @@ export type ReasonCode =
   | "other";
 
 /** Every reason for a revocation of v0.1. */
-export const REASON_CODES: readonly ReasonCode[] = Object.freeze([
-  "employment_ended",
-  "contract_ended",
-  "permission_revoked",
-  "superseded",
-  "admin_action",
-  "error_correction",
-  "other",
-]);
+export const REASON_CODES: readonly ReasonCode[] = closedList<ReasonCode>({
+  employment_ended: true,
+  contract_ended: true,
+  permission_revoked: true,
+  superseded: true,
+  admin_action: true,
+  error_correction: true,
+  other: true,
+});
 
 /** Who may read an event. */
 export type Visibility = "public" | "private";
@@ -265,6 +269,23 @@ export type WarningCode =
   | "field_over_limit"
   | "history_was_inconsistent"
   | "warnings_left_out";
+
+/** Every oddity. */
+export const WARNING_CODES: readonly WarningCode[] = closedList<WarningCode>({
+  did_document_missing: true,
+  media_type_unexpected: true,
+  revoke_without_upsert: true,
+  revoked_again: true,
+  subject_not_did: true,
+  subject_changed: true,
+  issued_at_back: true,
+  issued_at_future: true,
+  effective_at_future: true,
+  unknown_event_ignored: true,
+  field_over_limit: true,
+  history_was_inconsistent: true,
+  warnings_left_out: true,
+});
 
 /** Something odd that does not make a feed invalid. */
 export interface Warning {

@@ -1,5 +1,6 @@
 /** Whether a relationship holds at an instant (PROTOCOL §5). @module */
 
+import { closedList } from "../errors/closed_list.ts";
 import type { FeedHistory, RelationshipVersion } from "./history.ts";
 import {
   compareInstants,
@@ -16,12 +17,14 @@ export type EffectiveStatus =
   | "not_yet_valid";
 
 /** Every effective status. */
-export const EFFECTIVE_STATUSES: readonly EffectiveStatus[] = Object.freeze([
-  "active",
-  "revoked",
-  "expired",
-  "not_yet_valid",
-]);
+export const EFFECTIVE_STATUSES: readonly EffectiveStatus[] = closedList<
+  EffectiveStatus
+>({
+  active: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+});
 
 /** A relationship as it stands at an instant. */
 export interface Standing {

@@ -6,11 +6,30 @@ import type { IssuerDocuments } from "./documents.ts";
 import { isOwnKid } from "../keys/key_name.ts";
 import type { KeyStore } from "../keys/key_store.ts";
 
-/** Where private keys come from: a store, or the one key itself. */
-export type KeySource = KeyStore | SigningKey;
+/** Private keys: a store of them, or the one key itself. */
+export type Keys = KeyStore | SigningKey;
 
-/** Whether the source is a single key. */
-export function isSigningKey(keys: KeySource): keys is SigningKey {
+/** What the issuer publishes, for whoever must know it to find a key. */
+export type PublishedDocuments = Pick<IssuerDocuments, "metadata" | "jwks">;
+
+/**
+ * Where private keys come from; also as a function of the documents, which is
+ * asked once they are read, and may refuse by throwing.
+ */
+export type KeySource =
+  | Keys
+  | ((documents: PublishedDocuments) => Keys | Promise<Keys>);
+
+/** The private keys for these documents. */
+export async function resolveKeys(
+  keys: KeySource,
+  documents: PublishedDocuments,
+): Promise<Keys> {
+  return typeof keys === "function" ? await keys(documents) : keys;
+}
+
+/** Whether there is a single key. */
+export function isSigningKey(keys: Keys): keys is SigningKey {
   return "sign" in keys;
 }
 
@@ -23,9 +42,10 @@ export function isSigningKey(keys: KeySource): keys is SigningKey {
  */
 export async function chooseSigningKey(
   documents: IssuerDocuments,
-  keys: KeySource,
+  source: KeySource,
   kid?: string,
 ): Promise<SigningKey> {
+  const keys = await resolveKeys(source, documents);
   if (isSigningKey(keys)) {
     if (kid !== undefined && kid !== keys.kid) throw notFound(kid);
     return requirePublished(keys, documents);

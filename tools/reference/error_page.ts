@@ -1,13 +1,16 @@
 /** `docs/reference/errors.md`, from the registry and the texts. @module */
 
-import { ERROR_CODES, type ErrorCategory, type ErrorCode } from "@sig/core";
+import {
+  ERROR_CATEGORIES,
+  ERROR_CODES,
+  type ErrorCategory,
+  type ErrorCode,
+} from "@sig/core";
 import { CATEGORY_TEXTS, ERROR_TEXTS } from "./error_texts.ts";
 
 /** Makes the page. */
 export function errorPage(): string {
-  const sections = Object.keys(CATEGORY_TEXTS).map((category) =>
-    section(category as ErrorCategory)
-  );
+  const sections = ERROR_CATEGORIES.map(section);
   return `# Error codes
 
 Every expected failure has a \`code\` that is never renamed or reused; its

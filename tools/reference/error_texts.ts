@@ -1,6 +1,6 @@
 /** What each error code means, and what to do about it. @module */
 
-import type { ErrorCode } from "@sig/core";
+import type { ErrorCategory, ErrorCode } from "@sig/core";
 
 /** Two sentences about a code. */
 export interface ErrorText {
@@ -383,7 +383,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
 };
 
 /** What each category means for whoever gets it. */
-export const CATEGORY_TEXTS = {
+export const CATEGORY_TEXTS: Readonly<Record<ErrorCategory, string>> = {
   usage: `You asked wrongly. ${FIX_REQUEST}`,
   invalid: "What an issuer published or a subject signed breaks a rule.",
   refused: "Understood, and refused.",
@@ -393,4 +393,4 @@ export const CATEGORY_TEXTS = {
   limit: "Too large, or too often.",
   unavailable: "Something that is needed does not work now; try again.",
   internal: "A defect.",
-} as const;
+};

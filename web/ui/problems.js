@@ -1,6 +1,12 @@
 // @ts-check
 /** What a refusal means, and what to do next. @module */
 
+import { ERROR_CODES } from "./verify.js";
+
+/** @typedef {import("./verify.js").DenyReason} DenyReason */
+/** @typedef {import("./verify.js").ErrorCategory} ErrorCategory */
+/** @typedef {import("./verify.js").ErrorCode} ErrorCode */
+
 /**
  * @typedef {object} Meaning
  * @property {string} title What happened.
@@ -142,8 +148,6 @@ const NOT_ASKED = Object.freeze({
   next: "So it lets nobody in for now. This is no refusal: try again later.",
   again: true,
 });
-const IS_NOT_ASKED =
-  /^(fetch_|feed_(stale|too_large)$|too_many_events$|(source|document)_)/;
 
 /** It was asked, and can't be believed. */
 const NOT_RELIABLE = Object.freeze({
@@ -152,8 +156,40 @@ const NOT_RELIABLE = Object.freeze({
     "It is faulty, or contradicts what it said before. So it lets nobody in. This is no refusal: only the issuer can mend it.",
   again: true,
 });
-const IS_NOT_RELIABLE =
-  /^(feed_(rolled_back|rewritten)$|key_(replaced|withdrawn|not_found|not_authorized)$|invalid_(metadata|key|did_document|envelope|line|field)$|(sequence|signature|line|incomplete|duplicate)_|issuer_mismatch$)/;
+
+/**
+ * What a code that has no meaning of its own says of the issuer, if anything.
+ *
+ * @type {Readonly<Record<ErrorCategory, Meaning | undefined>>}
+ */
+const OF_ISSUER = Object.freeze({
+  usage: undefined,
+  invalid: NOT_RELIABLE,
+  refused: undefined,
+  not_found: NOT_ASKED,
+  conflict: NOT_RELIABLE,
+  gone: undefined,
+  limit: NOT_ASKED,
+  unavailable: NOT_ASKED,
+  internal: undefined,
+});
+
+/**
+ * Codes whose category says something else of the issuer.
+ *
+ * @type {ReadonlyMap<string, Meaning | undefined>}
+ */
+const EXCEPTIONS = new Map(
+  /** @type {readonly [ErrorCode, Meaning | undefined][]} */ ([
+    ["line_too_long", NOT_RELIABLE],
+    // About the request or the answer in it.
+    ["not_found", undefined],
+    ["body_too_large", undefined],
+    ["request_timeout", undefined],
+    ["invalid_base64url", undefined],
+    ["crit_not_supported", undefined],
+  ]),
+);
 
 /**
  * @param {string} code
@@ -162,14 +198,20 @@ const IS_NOT_RELIABLE =
  * @returns {Meaning}
  */
 export function meaningOf(code, detail, hint) {
-  const known = MEANINGS[code];
-  if (known !== undefined && Object.hasOwn(MEANINGS, code)) return known;
-  if (IS_NOT_ASKED.test(code)) return NOT_ASKED;
-  if (IS_NOT_RELIABLE.test(code)) return NOT_RELIABLE;
-  return { title: detail, next: hint, again: true };
+  const known = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : ofIssuer(code);
+  return known ?? { title: detail, next: hint, again: true };
 }
 
-/** @type {Readonly<Record<string, string>>} */
+/** @param {string} code */
+function ofIssuer(code) {
+  if (EXCEPTIONS.has(code)) return EXCEPTIONS.get(code);
+  // A newer server may have a code that this page does not know.
+  if (!Object.hasOwn(ERROR_CODES, code)) return undefined;
+  const { category } = ERROR_CODES[/** @type {ErrorCode} */ (code)];
+  return OF_ISSUER[category];
+}
+
+/** @type {Readonly<Record<DenyReason, string>>} */
 const REASONS = Object.freeze({
   no_relationship: "The feed says nothing about this subject.",
   relationship_type_missing: "No relationship of the subject is of this type.",
@@ -189,5 +231,7 @@ const REASONS = Object.freeze({
  * @returns {string}
  */
 export function reasonSentence(code) {
-  return Object.hasOwn(REASONS, code) ? REASONS[code] ?? code : code;
+  return Object.hasOwn(REASONS, code)
+    ? REASONS[/** @type {DenyReason} */ (code)]
+    : code;
 }

@@ -6,13 +6,18 @@ import { chips, el, shown } from "./dom.js";
 import { statusBadge, validity } from "./explanation.js";
 import { time } from "./format.js";
 import { showLongList } from "./long_list.js";
-import { dumpState } from "./verify.js";
+import { dumpState, EFFECTIVE_STATUSES } from "./verify.js";
 
 /** @typedef {import("./verify.js").EffectiveStatus} EffectiveStatus */
 /** @typedef {import("./verify.js").RelationshipState} RelationshipState */
 
-/** @type {readonly EffectiveStatus[]} */
-const STATUSES = ["active", "not_yet_valid", "expired", "revoked"];
+/**
+ * What holds comes first, what is over last.
+ *
+ * @type {Readonly<Record<EffectiveStatus, number>>}
+ */
+const PLACES = { active: 1, not_yet_valid: 2, expired: 3, revoked: 4 };
+const STATUSES = EFFECTIVE_STATUSES.toSorted((a, b) => PLACES[a] - PLACES[b]);
 
 /**
  * @param {HTMLElement} container

@@ -46,7 +46,23 @@ function decodeBase64UrlInto(ascii, from, to, bytes) {
   return seen > 63 ? -1 : at;
 }
 
+// core/errors/closed_list.ts
+function closedList(words) {
+  return Object.freeze(Object.keys(words));
+}
+
 // core/errors/error_codes.ts
+var ERROR_CATEGORIES = closedList({
+  usage: true,
+  invalid: true,
+  refused: true,
+  not_found: true,
+  conflict: true,
+  gone: true,
+  limit: true,
+  unavailable: true,
+  internal: true
+});
 function info(category, status) {
   return Object.freeze({
     category,
@@ -748,24 +764,39 @@ function isString(value) {
 var SPEC_VERSION = "sig/0.1";
 var EVENT_TYP = "sig-event+jws";
 var ATTESTATION_TYP = "sig-attestation+jwt";
-var RELATIONSHIP_TYPES = Object.freeze([
-  "employee",
-  "founder",
-  "contractor",
-  "advisor",
-  "investor",
-  "admin_delegate",
-  "other"
-]);
-var REASON_CODES = Object.freeze([
-  "employment_ended",
-  "contract_ended",
-  "permission_revoked",
-  "superseded",
-  "admin_action",
-  "error_correction",
-  "other"
-]);
+var RELATIONSHIP_TYPES = closedList({
+  employee: true,
+  founder: true,
+  contractor: true,
+  advisor: true,
+  investor: true,
+  admin_delegate: true,
+  other: true
+});
+var REASON_CODES = closedList({
+  employment_ended: true,
+  contract_ended: true,
+  permission_revoked: true,
+  superseded: true,
+  admin_action: true,
+  error_correction: true,
+  other: true
+});
+var WARNING_CODES = closedList({
+  did_document_missing: true,
+  media_type_unexpected: true,
+  revoke_without_upsert: true,
+  revoked_again: true,
+  subject_not_did: true,
+  subject_changed: true,
+  issued_at_back: true,
+  issued_at_future: true,
+  effective_at_future: true,
+  unknown_event_ignored: true,
+  field_over_limit: true,
+  history_was_inconsistent: true,
+  warnings_left_out: true
+});
 
 // core/event/validator.ts
 function createValidator(what, findIssues, code) {
@@ -1082,11 +1113,11 @@ function timestamp(name, text2) {
 }
 
 // core/ask/requirement.ts
-var REQUIREMENT_KEYS = Object.freeze([
-  "relationship",
-  "role",
-  "relationship_id"
-]);
+var REQUIREMENT_KEYS = closedList({
+  relationship: true,
+  role: true,
+  relationship_id: true
+});
 function parseRequirement(input) {
   const [key, value] = splitRequirement(input);
   if (!REQUIREMENT_KEYS.includes(key)) {
@@ -1200,12 +1231,12 @@ var RequirementIndex = class {
 };
 
 // core/replay/standing.ts
-var EFFECTIVE_STATUSES = Object.freeze([
-  "active",
-  "revoked",
-  "expired",
-  "not_yet_valid"
-]);
+var EFFECTIVE_STATUSES = closedList({
+  active: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true
+});
 function standingOf(history, relationshipId, moment) {
   const versions = history.versions.get(relationshipId);
   if (versions === void 0) return void 0;
@@ -1304,6 +1335,16 @@ function runSteps(steps) {
 }
 
 // core/ask/check.ts
+var DENY_REASONS = closedList({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true
+});
 var MISSING = Object.freeze({
   relationship: "relationship_type_missing",
   role: "role_missing",
@@ -4391,6 +4432,8 @@ async function reportIssuer(location, options) {
   }
 }
 export {
+  EFFECTIVE_STATUSES,
+  ERROR_CODES,
   RELATIONSHIP_TYPES,
   SigError,
   check,

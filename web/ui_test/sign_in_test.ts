@@ -230,6 +230,13 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["fetch_timeout", "The site could not ask the issuer"],
   ["feed_rolled_back", "What the issuer publishes can't be relied upon"],
   ["invalid_metadata", "What the issuer publishes can't be relied upon"],
+  [
+    "unsupported_spec_version",
+    "What the issuer publishes can't be relied upon",
+  ],
+  ["line_too_long", "What the issuer publishes can't be relied upon"],
+  ["feed_too_large", "The site could not ask the issuer"],
+  ["body_too_large", "Cannot go on: a detail"],
   ["unauthorized", "Cannot go on: a detail"],
 ];
 

@@ -1,0 +1,117 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { check, DENY_REASONS } from "./check.ts";
+import { Timepoint } from "./moment.ts";
+import {
+  type AskedQuestion,
+  ParsedQuestion,
+  parseQuestion,
+} from "./question.ts";
+import { replay } from "../replay/replay.ts";
+import { assertSigError } from "../testdata/assert_sig_error.ts";
+import { ALICE, day, upsert } from "../testdata/events.ts";
+
+const QUESTION: AskedQuestion = {
+  subject: ALICE,
+  require: ["relationship=employee", { role: "deploy" }],
+  at: day(2),
+  asOf: "007",
+};
+
+Deno.test("a question is parsed into what answers are made from", () => {
+  const { subject, requirements, at, asOf, explain } = parseQuestion(QUESTION);
+  assertEquals(subject, ALICE);
+  assertEquals(requirements, [
+    { key: "relationship", value: "employee" },
+    { key: "role", value: "deploy" },
+  ]);
+  assertEquals([at?.text, asOf, explain], [day(2), 7, false]);
+});
+
+Deno.test("what was parsed is not parsed again", () => {
+  const parsed = parseQuestion(QUESTION);
+  assertStrictEquals(parseQuestion(parsed), parsed);
+  const at = Timepoint.parse(day(3));
+  assertStrictEquals(parseQuestion({ ...QUESTION, at }).at, at);
+});
+
+Deno.test("what looks like a parsed value is none", () => {
+  const { text, instant } = Timepoint.parse(day(3))!;
+  const forged = { text, instant } as unknown as Timepoint;
+  for (const [name, time] of Object.entries({ at: forged, asOf: forged })) {
+    assertSigError(
+      () => parseQuestion({ ...QUESTION, [name]: time }),
+      "invalid_request",
+      `Cannot judge ${name === "at" ? "at" : "as_of"} ${
+        JSON.stringify({ text, instant })
+      }: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`,
+    );
+  }
+  const copy = { ...parseQuestion(QUESTION) } as unknown as ParsedQuestion;
+  assertThrows(() => parseQuestion(copy), TypeError);
+});
+
+Deno.test("the first fault is told: requirements, subject, as_of, at", () => {
+  const wrong: AskedQuestion = {
+    subject: "",
+    require: ["nonsense"],
+    at: "now",
+    asOf: 0,
+  };
+  const cases = [
+    [
+      { require: [] },
+      "requirements_empty",
+      "Cannot check: at least one requirement is needed",
+    ],
+    [
+      {},
+      "invalid_requirement",
+      'Cannot use requirement: "nonsense" must be key=value',
+    ],
+    [
+      { require: ["role=a"] },
+      "invalid_identifier",
+      "Cannot check: the subject must not be empty",
+    ],
+    [
+      { require: ["role=a"], subject: "x" },
+      "invalid_request",
+      "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1",
+    ],
+    [
+      { require: ["role=a"], subject: "x", asOf: 9 },
+      "invalid_request",
+      'Cannot judge at "now": it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z',
+    ],
+  ] as const;
+  for (const [better, code, message] of cases) {
+    assertSigError(
+      () => parseQuestion({ ...wrong, ...better }),
+      code,
+      message,
+    );
+  }
+});
+
+Deno.test("parsed parts make no question without a subject or a requirement", () => {
+  assertSigError(
+    () => new ParsedQuestion({ subject: ALICE, requirements: [] }),
+    "requirements_empty",
+    "Cannot check: at least one requirement is needed",
+  );
+  const requirements = [{ key: "role", value: "deploy" }] as const;
+  assertSigError(
+    () => new ParsedQuestion({ subject: "", requirements }),
+    "invalid_identifier",
+    "Cannot check: the subject must not be empty",
+  );
+});
+
+Deno.test("a reason of a deny is one of the list", () => {
+  const { state } = replay([upsert(1)]);
+  const ask = (role: string, subject = ALICE) =>
+    check(state, { subject, require: [`role=${role}`], now: new Date(0) })
+      .reasons.map(({ code }) => DENY_REASONS.includes(code));
+  assertEquals(ask("none"), [true]);
+  assertEquals(ask("deploy", "did:web:nobody.example"), [true]);
+});
