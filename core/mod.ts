@@ -76,6 +76,7 @@ export {
   isSigError,
   type Issue,
   type JsonValue,
+  type Sentence,
   SigError,
   type SigErrorOptions,
   withContext,

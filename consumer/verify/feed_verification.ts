@@ -209,7 +209,7 @@ export class FeedVerification {
     let parsed: ParsedEnvelope | undefined;
     let signedBy: ReturnType<typeof verifyEnvelope>;
     try {
-      if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
       signedBy = verifyEnvelope(parsed, this.#keys!);
     } catch (error) {
