@@ -10,21 +10,23 @@ import {
 import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
 import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
-import { DEFAULT_KEPT_ISSUERS, KnownIssuers } from "./follow/known_issuers.ts";
+import {
+  DEFAULT_FOLLOW_LIMITS,
+  FollowedIssuers,
+} from "./follow/followed_issuers.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
   freshnessOf,
-  knownWithin,
   type ObservedIssuer,
+  observedWithin,
   observeIssuer,
   type ObserveOptions,
   readBounds,
 } from "./follow/observe_issuer.ts";
-import { refreshIssuer, type RefreshOutcome } from "./follow/refresh_issuer.ts";
+import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import {
   DEFAULT_WAITING_LIMITS,
-  RefreshQueue,
   type WaitingLimits,
 } from "./follow/refresh_queue.ts";
 import type { FeedPolicy } from "./verify/verified_feed.ts";
@@ -42,7 +44,7 @@ export interface ConsumerOptions
   /**
    * Ask issuers outside of the list too: by did:web, host, or the URL
    * `https://<host>/.well-known/sig.json` and no other. Their states are kept
-   * for the 256 (and for 96 MiB of feeds) that were asked last, and memories,
+   * for the 256 (and for 96 MiB of feeds) that were asked last, and pins,
    * reduced to about 1 KiB, for 10,000 more. At most 2 feeds of more than 64 KiB, each within
    * `limits`, are read at a time, while 256 more wait for up to 30 s
    * (`overloaded`). Those of the list are always kept and never wait.
@@ -148,22 +150,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const waiting = checkWaitingLimits(options);
   const { breathe, answerLimits } = options;
   const slices = breathe && { ...answerLimits, breathe };
-  const issuers = new KnownIssuers({
+  const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
-    kept: DEFAULT_KEPT_ISSUERS,
+    limits: DEFAULT_FOLLOW_LIMITS,
     policy: options,
-    ask: (location, record, allowance) =>
-      new RefreshQueue(
-        (startedAt, report) =>
-          refreshIssuer(location, record, {
-            ...options,
-            now: startedAt,
-            report,
-            allowance,
-          }),
-        { now, isFailure: isSharedFailure, limits: waiting },
-      ),
+    refresh: (location, record, turn) =>
+      refreshIssuer(location, record, { ...options, ...turn }),
+    queue: { now, limits: waiting },
   });
 
   return {
@@ -209,7 +203,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const asked = parseQuestion(question);
       const askedAt = now();
       let at = askedAt;
-      let observation = knownWithin(issuer, bounds, at);
+      let observation = observedWithin(issuer, bounds, at);
       if (observation === undefined) {
         observation = await observeIssuer(issuer, bounds, askedAt);
         at = now();
@@ -223,7 +217,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     },
     wouldAsk(text, asked = {}) {
       const issuer = issuers.find(text);
-      return knownWithin(issuer, readBounds(asked, ownMaxAgeMs), now())
+      return observedWithin(issuer, readBounds(asked, ownMaxAgeMs), now())
         ? undefined
         : issuer.location.expectedIssuer;
     },
@@ -245,16 +239,4 @@ function checkWaitingLimits(
     );
   }
   return limits;
-}
-
-/**
- * A fault is told by its report, which may list more than one that nobody asked
- * for; every other failure is the same to all.
- */
-function isSharedFailure(
-  outcome: RefreshOutcome,
-  isReported: boolean,
-): boolean {
-  if (outcome.observation !== undefined) return false;
-  return outcome.report === undefined || isReported;
 }

@@ -77,6 +77,7 @@ export {
   isSigError,
   type Issue,
   type JsonValue,
+  type Sentence,
   SigError,
   type SigErrorOptions,
   withContext,

@@ -245,6 +245,7 @@ for (const [what, make, code] of BAD_TAILS) {
         code,
         "Cannot use the feed: line 4",
       );
+      assertEquals(error.message.match(/Cannot/g)?.length, 1);
       assertEquals(error.context.line, 4);
       assertEquals(await Deno.readFile(place.feed), damaged);
       assertEquals(await torn(place), []);

@@ -11,16 +11,17 @@ import {
 import { findPublicSign } from "@sig/api/flags";
 import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import { quote, SigError } from "@sig/core";
-import type { DemoIssuer } from "./demo/demo_issuer.ts";
+import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
 import { createChallenge } from "./login/create_challenge.ts";
 import { createSubjectResolver } from "./login/resolve_subject.ts";
 import { createSubjectKeys } from "./login/subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
-import { createLoginGate } from "./pages/login_gate.ts";
+import { createLoginGate } from "./login/login_gate.ts";
 import { loginsOutOfPlace, storeOutOfPlace } from "./login/out_of_place.ts";
 import { createPageRoutes } from "./pages/page_routes.ts";
+import { openShownIssuers } from "./pages/shown_issuers.ts";
 import type { ChallengeStore } from "./stores/challenge_store.ts";
 import { createMemoryStore } from "./stores/memory_store.ts";
 import { VERSION } from "./version.ts";
@@ -80,14 +81,22 @@ const SUBJECT_TIMEOUT_MS = 5_000;
 export function createApp(options: AppOptions): App {
   const now = options.now ?? (() => new Date());
   const store = options.store ?? createMemoryStore();
-  const gate = createLoginGate({ ...options, now });
+  const issuers = openShownIssuers(options);
+  const isDemo = options.demo !== undefined;
+  const gate = createLoginGate({
+    // The demo's own comes first; others beside it are only shown.
+    issuers: isDemo ? issuers.slice(0, 1) : issuers,
+    require: options.require ?? (isDemo ? DEMO_REQUIRE : undefined),
+    maxAgeMs: options.maxAgeMs,
+    now,
+  });
   const allowPrivate = options.allowPrivate ?? false;
   const ttlSeconds = options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
   if (options.audiences.length === 0) {
     throw new RangeError("Cannot log anyone in: audiences must not be empty");
   }
   const publicSign = findPublicSign(options);
-  if (options.demo !== undefined && publicSign !== undefined) {
+  if (isDemo && publicSign !== undefined) {
     throw new SigError(
       "invalid_request",
       `Cannot serve the demo: ${
@@ -132,7 +141,7 @@ export function createApp(options: AppOptions): App {
     ttl_seconds: ttlSeconds,
     require: gate.require,
     issuer: gate.issuer,
-    demo: options.demo !== undefined,
+    demo: isDemo,
   };
   const routes: Route[] = [
     {
@@ -167,7 +176,7 @@ export function createApp(options: AppOptions): App {
           ),
         ),
     },
-    ...createPageRoutes(config, gate.issuers, now),
+    ...createPageRoutes(config, issuers, now),
     ...(options.demo === undefined ? [] : createDemoRoutes(options.demo)),
   ];
   return createService("sig-web", routes, options);

@@ -46,7 +46,7 @@ export class Faults {
     if (first === undefined) return;
     const { error, pointer } = first;
     if (error !== undefined && more.length === 0) {
-      throw new SigError(error.code, error.message, {
+      throw new SigError(error.code, error, {
         // Its own pointer would be relative to what it was told of.
         context: { ...error.context, pointer },
         cause: error,

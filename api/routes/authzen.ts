@@ -172,7 +172,7 @@ async function readBody(
     return await exchange.readJson(MAX_BODY_BYTES, breathe);
   } catch (error) {
     if (!isSigError(error, "unsupported_media_type")) throw error;
-    const { message, context } = error;
-    throw new SigError("invalid_request", message, { context, cause: error });
+    const { context } = error;
+    throw new SigError("invalid_request", error, { context, cause: error });
   }
 }

@@ -93,8 +93,8 @@ export async function withSource<T>(
   } catch (error) {
     const hint = source.kind === "did" ? source.hint : undefined;
     if (hint === undefined || !isSigError(error)) throw error;
-    const { code, message, context, cause } = error;
-    throw new SigError(code, message, { context: { ...context, hint }, cause });
+    const { code, context, cause } = error;
+    throw new SigError(code, error, { context: { ...context, hint }, cause });
   } finally {
     progress?.wipe();
   }

@@ -14,7 +14,7 @@ import {
   SigError,
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
-import { suggest, usageError } from "@sig/api/flags";
+import { suggest } from "@sig/api/flags";
 import { parse as parseYaml } from "@std/yaml/parse";
 import type { ListFormat } from "./list_format.ts";
 import { type CsvRow, readCsv } from "./read_csv.ts";
@@ -159,9 +159,8 @@ function readColumn(name: string, row: number): Column {
 }
 
 function notAList(why: string, hint?: string): SigError {
-  const { code, message, context } = usageError(why, hint ? { hint } : {});
-  return new SigError(code, message.replace("Cannot run", "Cannot read list"), {
-    context,
+  return new SigError("invalid_request", `Cannot read list: ${why}`, {
+    context: hint === undefined ? {} : { hint },
   });
 }
 

@@ -7,8 +7,9 @@ import {
   type FeedVerificationOptions,
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
-import type { IssuerMemory } from "./issuer_memory.ts";
-import type { KnownHistory } from "./issuer_record.ts";
+import type { IssuerPin } from "./issuer_pin.ts";
+import type { HeldFeed } from "./issuer_record.ts";
+import type { KeyResolver } from "@sig/jose";
 import type { OpenedDocument } from "../read/reader.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
 
@@ -23,19 +24,21 @@ const OVERLAP_BYTES = 1024;
  * that breaks, or an issuer that is just writing, then costs no verification
  * from the start.
  */
-const MAX_HELD_BYTES = 1024 * 1024;
+const MAX_TAKEN_BYTES = 1024 * 1024;
 
 /** Bytes digested between two breaths. */
 const BYTES_PER_BREATH = 1024 * 1024;
 
 const LF = 0x0a;
 
-/** The part of a {@linkcode KnownHistory} that grows with the feed. */
+/** The part of a {@linkcode HeldFeed} that grows with the feed. */
 export type FollowedFeed =
-  & Pick<KnownHistory, "verification" | "digest" | "marks" | "overlap">
+  & Pick<HeldFeed, "verification" | "digest" | "marks" | "overlap">
   & {
     /** SHA-256 of the whole feed. */
     readonly sha256: string;
+    /** The keys that its last line was verified with. */
+    readonly keys: KeyResolver;
   };
 
 /** A feed read from its start. */
@@ -45,8 +48,8 @@ export interface FeedFromStart extends FollowedFeed {
 }
 
 /** Where a tail begins: so that it repeats the overlap. */
-export function tailStart(history: KnownHistory, memory: IssuerMemory): number {
-  return memory.bytes - history.overlap.length;
+export function tailStart(held: HeldFeed, pin: IssuerPin): number {
+  return pin.bytes - held.overlap.length;
 }
 
 /**
@@ -58,37 +61,39 @@ export function tailStart(history: KnownHistory, memory: IssuerMemory): number {
  * @throws {SigError} as `verifyFeed`, and what reading can run into.
  */
 export async function goOn(
-  history: KnownHistory,
-  memory: IssuerMemory,
+  held: HeldFeed,
+  pin: IssuerPin,
   document: OpenedDocument,
   options: ReadFeedOptions,
 ): Promise<FollowedFeed | undefined> {
   const stream = new ByteStream(document.bytes);
   const digest = document.range === undefined
-    ? await digestPrefix(stream, memory, options)
-    : await checkOverlap(stream, history);
+    ? await digestPrefix(stream, pin, options)
+    : await checkOverlap(stream, held);
   if (digest === undefined) return undefined;
-  const last = new LastBytes(OVERLAP_BYTES, history.overlap);
-  const { verification, marks } = history;
-  const held = await stream.take(MAX_HELD_BYTES);
-  if (held.length < MAX_HELD_BYTES && held.length > 0) {
-    if (held.at(-1) !== LF) throw verification.incompleteLineAfter(lines(held));
+  const last = new LastBytes(OVERLAP_BYTES, held.overlap);
+  const { verification, marks } = held;
+  const first = await stream.take(MAX_TAKEN_BYTES);
+  if (first.length < MAX_TAKEN_BYTES && first.length > 0) {
+    if (first.at(-1) !== LF) {
+      throw verification.incompleteLineAfter(lines(first));
+    }
   }
-  if (held.length > 0) {
-    const tail = followed(chain(held, stream), digest, last);
-    await verification.read(tail, options);
-  }
-  return await grown(verification, digest, marks, last);
+  const keys = first.length === 0 ? options.keys : await verification.read(
+    followed(chain(first, stream), digest, last),
+    options,
+  );
+  return await grown(verification, digest, marks, last, keys);
 }
 
 /** A digest of the known bytes, if the stream begins with them. */
 async function digestPrefix(
   stream: ByteStream,
-  memory: IssuerMemory,
+  pin: IssuerPin,
   { breathe }: ReadFeedOptions,
 ): Promise<FeedDigest | undefined> {
   const digest = new FeedDigest(0);
-  let left = memory.bytes;
+  let left = pin.bytes;
   let sinceBreath = 0;
   while (left > 0) {
     const chunk = await stream.next(left);
@@ -101,12 +106,12 @@ async function digestPrefix(
       await breathe();
     }
   }
-  return await digest.hex() === memory.prefix_sha256 ? digest : undefined;
+  return await digest.hex() === pin.prefix_sha256 ? digest : undefined;
 }
 
 async function checkOverlap(
   stream: ByteStream,
-  { overlap, digest }: KnownHistory,
+  { overlap, digest }: HeldFeed,
 ): Promise<FeedDigest | undefined> {
   return sameBytes(await stream.take(overlap.length), overlap)
     ? digest
@@ -143,8 +148,11 @@ export async function readFromStart(
     prefixSha256 = prefixBytes === undefined ? undefined : await digest.hex();
     yield* stream.rest();
   }
-  await verification.read(followed(bytes(), digest, last), options);
-  const feed = await grown(verification, digest, marks, last);
+  const keys = await verification.read(
+    followed(bytes(), digest, last),
+    options,
+  );
+  const feed = await grown(verification, digest, marks, last, keys);
   return { ...feed, prefixSha256 };
 }
 
@@ -153,6 +161,7 @@ async function grown(
   digest: FeedDigest,
   marks: SignatureMarks,
   last: LastBytes,
+  keys: KeyResolver,
 ): Promise<FollowedFeed> {
   return {
     verification,
@@ -160,6 +169,7 @@ async function grown(
     marks,
     overlap: last.bytes,
     sha256: await digest.hex(),
+    keys,
   };
 }
 

@@ -1,15 +1,15 @@
 /** What a running consumer knows of one issuer. @module */
 
 import { type Continuity, isSigError, type Warning } from "@sig/core";
-import type { KeptDocuments } from "../read/conditional_reader.ts";
+import type { HeldDocuments } from "../read/conditional_reader.ts";
 import type { FeedDigest } from "../verify/feed_digest.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
-import { type IssuerMemory, nameKeys } from "./issuer_memory.ts";
+import { type IssuerPin, namePinnedKeys } from "./issuer_pin.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 
 /** A feed that was verified here, from its first byte to its last. */
-export interface KnownHistory {
+export interface HeldFeed {
   /** Goes on where the feed ends. */
   readonly verification: FeedVerification;
   /** Goes on as well; undefined where that would mean to keep the feed. */
@@ -45,28 +45,50 @@ export interface Refreshed {
   /** To be answered from. */
   readonly observation: Observation;
   /** To compare later fetches with. */
-  readonly memory: IssuerMemory;
+  readonly pin: IssuerPin;
   /** The same in a bounded size, for when the state goes. */
-  readonly reduced: IssuerMemory;
-  /** To go on from. */
-  readonly history: KnownHistory;
+  readonly reduced: IssuerPin;
+  /** To go on from; undefined once nothing can. */
+  readonly feed: HeldFeed | undefined;
   /** To ask conditionally with. */
-  readonly documents: KeptDocuments;
+  readonly documents: HeldDocuments;
 }
 
 /** What outlives an issuer's state when there are too many of them. */
-export interface PastIssuer {
-  /** The memory, reduced. */
-  readonly memory: IssuerMemory;
+export interface PinnedIssuer {
+  /** The pin, reduced. */
+  readonly pin: IssuerPin;
   /** As {@linkcode IssuerRecord.inconsistency}. */
   readonly inconsistency: string | undefined;
   /** As {@linkcode IssuerRecord.keysRefetchedAt}. */
   readonly keysRefetchedAt: Date | undefined;
 }
 
-const NO_DOCUMENTS: KeptDocuments = new Map();
+/**
+ * What is known, as a value: each refresh gives its owner the next one. It
+ * grows by refreshes that were verified as a whole, and by nothing else: what
+ * was fetched and is faulty, or contradicts the pin, only takes away the right
+ * to answer from the older state.
+ */
+export interface IssuerRecord {
+  /** What later fetches are compared with. */
+  readonly pin: IssuerPin | undefined;
+  /** What the last refresh in order found; undefined when only a pin is left. */
+  readonly held: Refreshed | undefined;
+  /** What is left when the state goes. */
+  readonly pinned: PinnedIssuer | undefined;
+  /**
+   * Something worse was seen since. Then nothing is answered, and no request is
+   * conditional: everything is fetched, so that no fault can hide.
+   */
+  readonly isSuspended: boolean;
+  /** Code of the last contradiction in this process. */
+  readonly inconsistency: string | undefined;
+  /** When keys were last fetched twice in one refresh (SECURITY F5). */
+  readonly keysRefetchedAt: Date | undefined;
+}
 
-/** Codes of what contradicts a memory (PROTOCOL §6). */
+/** Codes of what contradicts a pin (PROTOCOL §6). */
 const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "feed_rolled_back",
   "key_replaced",
@@ -74,115 +96,91 @@ const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "feed_rewritten",
 ]);
 
+/** The record of an issuer of which nothing, or the pin alone, is left. */
+export function recordOf(pinned?: PinnedIssuer): IssuerRecord {
+  return {
+    pin: pinned?.pin,
+    held: undefined,
+    pinned,
+    isSuspended: false,
+    inconsistency: pinned?.inconsistency,
+    keysRefetchedAt: pinned?.keysRefetchedAt,
+  };
+}
+
+/** The latest observation, unless something worse was seen since. */
+export function answerable(record: IssuerRecord): Observation | undefined {
+  return record.isSuspended ? undefined : record.held?.observation;
+}
+
+/** Bytes of the feed whose state is held, and of the documents with it. */
+export function heldBytes({ held }: IssuerRecord): number {
+  if (held === undefined) return 0;
+  let bytes = held.pin.bytes;
+  for (const document of held.documents.values()) {
+    bytes += document.bytes.length;
+  }
+  return bytes;
+}
+
+/** Where the reduced pin is all there is, its keys get their names. */
+export async function nameKeys(
+  record: IssuerRecord,
+  published: Iterable<string>,
+): Promise<IssuerRecord> {
+  const { pin, pinned } = record;
+  if (pin === undefined || pin !== pinned?.pin) return record;
+  return { ...record, pin: await namePinnedKeys(pin, published) };
+}
+
+/** Keys were fetched a second time. */
+export function noteRefetch(record: IssuerRecord, at: Date): IssuerRecord {
+  const { pinned } = record;
+  return {
+    ...record,
+    keysRefetchedAt: at,
+    pinned: pinned && { ...pinned, keysRefetchedAt: at },
+  };
+}
+
+/** The record with what a refresh found. */
+export function accept(
+  { inconsistency, keysRefetchedAt }: IssuerRecord,
+  refreshed: Refreshed,
+): IssuerRecord {
+  return {
+    pin: refreshed.pin,
+    held: refreshed,
+    pinned: { pin: refreshed.reduced, inconsistency, keysRefetchedAt },
+    isSuspended: false,
+    inconsistency,
+    keysRefetchedAt,
+  };
+}
+
 /**
- * Grows by refreshes that were verified as a whole, and by nothing else: what
- * was fetched and is faulty, or contradicts the memory, only takes away the
- * right to answer from the older state.
+ * The record after a refresh that failed. An issuer that can't be reached
+ * leaves the state as good as it was, unless it was seen to serve another feed
+ * before the connection broke (`sawDifference`).
  */
-export class IssuerRecord {
-  #memory: IssuerMemory | undefined;
-  #reduced: IssuerMemory | undefined;
-  #history: KnownHistory | undefined;
-  #documents = NO_DOCUMENTS;
-  #stateBytes = 0;
-  #latest: Observation | undefined;
-  #isSuspended = false;
-  #inconsistency: string | undefined;
-  /** When keys were last fetched twice in one refresh (SECURITY F5). */
-  keysRefetchedAt: Date | undefined;
-
-  constructor(past?: PastIssuer) {
-    this.#memory = past?.memory;
-    this.#reduced = past?.memory;
-    this.#inconsistency = past?.inconsistency;
-    this.keysRefetchedAt = past?.keysRefetchedAt;
-  }
-
-  /** What later fetches are compared with. */
-  get memory(): IssuerMemory | undefined {
-    return this.#memory;
-  }
-
-  /** What can be gone on from. */
-  get history(): KnownHistory | undefined {
-    return this.#history;
-  }
-
-  /**
-   * Whether conditional requests may be sent. Not after a fault or a
-   * contradiction: then everything is fetched, so that none can hide.
-   */
-  get mayAskConditionally(): boolean {
-    return !this.#isSuspended;
-  }
-
-  /** The documents that conditional requests are about. */
-  get documents(): KeptDocuments {
-    return this.#isSuspended ? NO_DOCUMENTS : this.#documents;
-  }
-
-  /** The latest observation, unless something worse was seen since. */
-  get answerable(): Observation | undefined {
-    return this.#isSuspended ? undefined : this.#latest;
-  }
-
-  /** Code of the last contradiction in this process. */
-  get inconsistency(): string | undefined {
-    return this.#inconsistency;
-  }
-
-  /** Bytes of the feed whose state is held, and of the documents with it. */
-  get stateBytes(): number {
-    const hasState = this.#latest !== undefined || this.#history !== undefined;
-    return hasState ? this.#stateBytes : 0;
-  }
-
-  /** What is left when the state goes. */
-  get past(): PastIssuer | undefined {
-    return this.#reduced && {
-      memory: this.#reduced,
-      inconsistency: this.#inconsistency,
-      keysRefetchedAt: this.keysRefetchedAt,
-    };
-  }
-
-  /** Where the reduced memory is all there is, its keys get their names. */
-  async nameKeys(published: Iterable<string>): Promise<void> {
-    const memory = this.#memory;
-    if (memory === undefined || memory !== this.#reduced) return;
-    this.#memory = await nameKeys(memory, published);
-  }
-
-  /** Takes what a refresh found. */
-  accept(refreshed: Refreshed): void {
-    const { observation, memory, reduced, history, documents } = refreshed;
-    this.#memory = memory;
-    this.#reduced = reduced;
-    this.#history = history;
-    this.#documents = documents;
-    this.#stateBytes = memory.bytes;
-    for (const { bytes } of documents.values()) {
-      this.#stateBytes += bytes.length;
-    }
-    this.#latest = observation;
-    this.#isSuspended = false;
-  }
-
-  /**
-   * Takes notice that a refresh failed. An issuer that can't be reached leaves
-   * the state as good as it was, unless it was seen to serve another feed
-   * before the connection broke (`sawDifference`).
-   */
-  fail(error: unknown, sawDifference: boolean): void {
-    const isUnavailable = isSigError(error) && error.category === "unavailable";
-    if (!isUnavailable || sawDifference) this.#isSuspended = true;
-    if (isSigError(error) && CONTRADICTIONS.has(error.code)) {
-      this.#inconsistency = error.code;
-    }
-    // It may have gone on before the failure: then nothing can go on from it.
-    const { isIntact, events } = this.#history?.verification ?? {};
-    if (!isIntact || events !== this.#memory?.sequence) {
-      this.#history = undefined;
-    }
-  }
+export function fail(
+  record: IssuerRecord,
+  error: unknown,
+  sawDifference: boolean,
+): IssuerRecord {
+  const { pin, held, pinned } = record;
+  const isUnavailable = isSigError(error) && error.category === "unavailable";
+  const inconsistency = isSigError(error) && CONTRADICTIONS.has(error.code)
+    ? error.code
+    : record.inconsistency;
+  // It may have gone on before the failure: then nothing can go on from it.
+  const { isIntact, events } = held?.feed?.verification ?? {};
+  const isWhole = isIntact && events === pin?.sequence;
+  return {
+    ...record,
+    held: held === undefined || isWhole ? held : { ...held, feed: undefined },
+    pinned: pinned && { ...pinned, inconsistency },
+    isSuspended: record.isSuspended || !isUnavailable || sawDifference,
+    inconsistency,
+  };
 }

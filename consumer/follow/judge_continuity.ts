@@ -1,7 +1,7 @@
 /** Whether what an issuer serves goes on from what it served (PROTOCOL §6). @module */
 
 import { type ErrorCode, type ErrorContext, quote, SigError } from "@sig/core";
-import type { IssuerMemory } from "./issuer_memory.ts";
+import type { IssuerPin } from "./issuer_pin.ts";
 
 /** The keys of an issuer, as far as continuity is about them. */
 export interface FetchedKeys {
@@ -30,7 +30,7 @@ const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
   "remembered history again, or this reader is told to forget it.";
 
 /**
- * The contradiction between a memory and what was fetched, undefined when it is
+ * The contradiction between a pin and what was fetched, undefined when it is
  * the same history with or without more events. Where several hold, the first
  * of `feed_rolled_back`, `key_replaced`, `key_withdrawn`, `feed_rewritten`.
  *
@@ -38,19 +38,19 @@ const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
  * white space is still rolled back.
  */
 export function judgeContinuity(
-  memory: IssuerMemory,
+  pin: IssuerPin,
   fetched: FetchedHistory,
 ): SigError | undefined {
-  if (fetched.events < memory.sequence) return rolledBack(memory, fetched);
-  return judgeKeys(memory, fetched.keys) ?? judgePrefix(memory, fetched);
+  if (fetched.events < pin.sequence) return rolledBack(pin, fetched);
+  return judgeKeys(pin, fetched.keys) ?? judgePrefix(pin, fetched);
 }
 
 /** The part of {@linkcode judgeContinuity} that needs no feed. */
 export function judgeKeys(
-  memory: Pick<IssuerMemory, "keys" | "sequence">,
+  pin: Pick<IssuerPin, "keys" | "sequence">,
   keys: FetchedKeys,
 ): SigError | undefined {
-  const known = Object.entries(memory.keys);
+  const known = Object.entries(pin.keys);
   const replaced = known.find(([kid, thumbprint]) =>
     (keys.published.get(kid) ?? thumbprint) !== thumbprint
   );
@@ -64,7 +64,7 @@ export function judgeKeys(
         kid,
         remembered_thumbprint: thumbprint,
         published_thumbprint: keys.published.get(kid)!,
-        remembered_sequence: memory.sequence,
+        remembered_sequence: pin.sequence,
       },
     );
   }
@@ -77,16 +77,16 @@ export function judgeKeys(
       (keys.published.has(kid)
         ? "is no longer authorised by the DID document"
         : "is no longer published"),
-    { kid, remembered_sequence: memory.sequence },
+    { kid, remembered_sequence: pin.sequence },
   );
 }
 
 /** The kids about which {@linkcode judgeKeys} has something to say. */
 export function contradictedKids(
-  memory: IssuerMemory,
+  pin: IssuerPin,
   { published, authorized }: FetchedKeys,
 ): ReadonlySet<string> {
-  const kids = Object.entries(memory.keys)
+  const kids = Object.entries(pin.keys)
     .filter(([kid, thumbprint]) =>
       published.get(kid) !== thumbprint || !authorized.has(kid)
     );
@@ -94,35 +94,35 @@ export function contradictedKids(
 }
 
 function rolledBack(
-  memory: IssuerMemory,
+  pin: IssuerPin,
   { events }: FetchedHistory,
 ): SigError {
   return contradiction(
     "feed_rolled_back",
-    `the feed ends at sequence ${events}, but ${memory.sequence} events are ` +
+    `the feed ends at sequence ${events}, but ${pin.sequence} events are ` +
       "remembered",
     {
       sequence: events + 1,
-      remembered_sequence: memory.sequence,
+      remembered_sequence: pin.sequence,
       fetched_sequence: events,
     },
   );
 }
 
 function judgePrefix(
-  memory: IssuerMemory,
+  pin: IssuerPin,
   { events, prefixSha256, firstDifference }: FetchedHistory,
 ): SigError | undefined {
-  if (prefixSha256 === memory.prefix_sha256) return undefined;
+  if (prefixSha256 === pin.prefix_sha256) return undefined;
   const where = firstDifference === undefined
-    ? `one of the first ${memory.sequence} events`
+    ? `one of the first ${pin.sequence} events`
     : `event ${firstDifference}`;
   return contradiction(
     "feed_rewritten",
     `${where} is not the one that is remembered`,
     {
       ...(firstDifference === undefined ? {} : { sequence: firstDifference }),
-      remembered_sequence: memory.sequence,
+      remembered_sequence: pin.sequence,
       fetched_sequence: events,
     },
   );

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { IssuerMemory } from "./issuer_memory.ts";
+import type { IssuerPin } from "./issuer_pin.ts";
 import { type FetchedHistory, judgeContinuity } from "./judge_continuity.ts";
 
-const MEMORY: IssuerMemory = {
+const PIN: IssuerPin = {
   issuer: "did:web:acme.example",
   sequence: 5,
   bytes: 5000,
@@ -59,7 +59,7 @@ const CONSISTENT: readonly Changes[] = [
 
 for (const changes of CONSISTENT) {
   Deno.test(`consistent: ${JSON.stringify(changes)}`, () => {
-    assertEquals(judgeContinuity(MEMORY, fetched(changes)), undefined);
+    assertEquals(judgeContinuity(PIN, fetched(changes)), undefined);
   });
 }
 
@@ -93,7 +93,7 @@ const CONTRADICTIONS: readonly (readonly [Changes, string, string])[] = [
 
 for (const [changes, code, message] of CONTRADICTIONS) {
   Deno.test(`${code}: ${JSON.stringify(changes)}`, () => {
-    const error = judgeContinuity(MEMORY, fetched(changes));
+    const error = judgeContinuity(PIN, fetched(changes));
     assertEquals(error?.code, code);
     const plain = error?.message.replaceAll('"', "") ?? "";
     assertEquals(plain.includes(message), true, plain);
@@ -102,8 +102,8 @@ for (const [changes, code, message] of CONTRADICTIONS) {
   });
 }
 
-Deno.test("a memory of an empty feed is contradicted by nothing", () => {
-  const empty = { ...MEMORY, sequence: 0, bytes: 0, keys: {} };
+Deno.test("a pin of an empty feed is contradicted by nothing", () => {
+  const empty = { ...PIN, sequence: 0, bytes: 0, keys: {} };
   for (const events of [0, 1, 9]) {
     assertEquals(judgeContinuity(empty, fetched({ events })), undefined);
   }
@@ -112,7 +112,7 @@ Deno.test("a memory of an empty feed is contradicted by nothing", () => {
 Deno.test("an error names the place", () => {
   const contextOf = (changes: Changes) => {
     const { hint: _, ...rest } =
-      judgeContinuity(MEMORY, fetched(changes))!.context;
+      judgeContinuity(PIN, fetched(changes))!.context;
     return rest;
   };
   assertEquals(contextOf({ events: 3 }), {

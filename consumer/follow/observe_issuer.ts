@@ -9,8 +9,8 @@ import {
   SigError,
   type Warning,
 } from "@sig/core";
-import type { Observation } from "./issuer_record.ts";
-import type { KnownIssuer } from "./known_issuers.ts";
+import { answerable, type Observation } from "./issuer_record.ts";
+import type { FollowedIssuer } from "./followed_issuer.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
 import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 
@@ -80,12 +80,12 @@ export function readBounds(
 }
 
 /** What is known of an issuer, if that is within the bounds. */
-export function knownWithin(
-  { record }: KnownIssuer,
+export function observedWithin(
+  { record }: FollowedIssuer,
   { maxAgeMs, minSequence }: Bounds,
   now: Date,
 ): Observation | undefined {
-  const known = record.answerable;
+  const known = answerable(record);
   return known !== undefined && lastSequence(known) >= minSequence &&
       isYoungEnough(known.observedAt, now, maxAgeMs)
     ? known
@@ -99,14 +99,14 @@ export function knownWithin(
  * refresh failed.
  */
 export async function observeIssuer(
-  issuer: KnownIssuer,
+  issuer: FollowedIssuer,
   bounds: Bounds,
   at: Date,
 ): Promise<Observation> {
-  const within = knownWithin(issuer, bounds, at);
+  const within = observedWithin(issuer, bounds, at);
   if (within !== undefined) return within;
   const { maxAgeMs, minSequence } = bounds;
-  const known = issuer.record.answerable;
+  const known = answerable(issuer.record);
   const isYoung = known !== undefined &&
     isYoungEnough(known.observedAt, at, maxAgeMs);
   const reaches = lastSequence(known) >= minSequence;

@@ -1,12 +1,14 @@
 /** The feed's part of a refresh: which bytes to get, and what they prove. @module */
 
 import { isSigError, type SigError, type Warning } from "@sig/core";
+import type { KeyResolver } from "@sig/jose";
 import { isFault } from "../verify/fault.ts";
 import type {
   FeedVerification,
   ReadFeedOptions,
 } from "../verify/feed_verification.ts";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
+import { fetchedKeys } from "./fetched_keys.ts";
 import {
   type FollowedFeed,
   goOn,
@@ -14,8 +16,8 @@ import {
   tailStart,
 } from "./follow_feed.ts";
 import { isWithin } from "./is_within.ts";
-import type { IssuerMemory } from "./issuer_memory.ts";
-import type { IssuerRecord, KnownHistory } from "./issuer_record.ts";
+import type { IssuerPin } from "./issuer_pin.ts";
+import type { HeldFeed, IssuerRecord } from "./issuer_record.ts";
 import {
   contradictedKids,
   judgeContinuity,
@@ -23,7 +25,7 @@ import {
 } from "./judge_continuity.ts";
 import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { OpenedDocument } from "../read/reader.ts";
-import type { RefreshKeys } from "./refresh_keys.ts";
+import { requireAgreement } from "./refresh_keys.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
 import { MAX_REPORTED_FAULTS } from "../verify/verify_report.ts";
 
@@ -37,247 +39,280 @@ const EXPLAINED_BY_KEYS: ReadonlySet<string> = new Set([
   "key_not_authorized",
 ]);
 
-/** A feed that is in order and goes on from what is remembered. */
+/** A feed that is in order and goes on from what is pinned. */
 export interface RefreshedFeed extends FollowedFeed {
   /** Its entity tag. */
   readonly etag: string | null;
-  /** As in {@linkcode KnownHistory}. */
+  /** As in {@linkcode HeldFeed}. */
   readonly comparedAt: Date;
+  /** What is odd about how it is served. */
+  readonly warnings: readonly Warning[];
+}
+
+/** There is no feed to rely upon. */
+export interface FailedFeed {
+  /** It was refused, or could not be read. */
+  readonly kind: "failed";
+  /** A fault, a contradiction, or why it can't be read. */
+  readonly error: unknown;
+  /** Other bytes were served than those that are held. */
+  readonly sawDifference: boolean;
+  /** Every fault, where a report asks for them. */
+  readonly faults: readonly SigError[];
+  /** Events that did verify; for a report. */
+  readonly verifiedEvents: number;
+  /** What is odd about how it is served. */
+  readonly warnings: readonly Warning[];
+}
+
+/** What going on from the held feed came to. */
+type Continued =
+  | {
+    /** The server says so; or: the held bytes and what was added to them. */
+    readonly kind: "unchanged" | "grown";
+    readonly feed: RefreshedFeed;
+  }
+  /** Other bytes than the held ones: nothing is proven by them. */
+  | { readonly kind: "different" }
+  | FailedFeed;
+
+/** What came of a feed. */
+export type FeedOutcome =
+  | {
+    /** How it was found in order: `anew` when read from its first byte. */
+    readonly kind: "unchanged" | "grown" | "anew";
+    readonly feed: RefreshedFeed;
+  }
+  | FailedFeed;
+
+/** What a feed is refreshed with. */
+export interface FeedRefresh {
+  /** What is known before. */
+  readonly record: IssuerRecord;
+  /** The issuer's documents, judged. */
+  readonly loaded: LoadedIssuer;
+  /** Gets keys that don't contradict the pin; undefined where that may not be. */
+  readonly refetchKeys: (() => Promise<KeyResolver>) | undefined;
+  /** As the refresh was told. */
+  readonly options: RefreshOptions;
 }
 
 /** Gets, verifies and judges the feed of an issuer whose documents are loaded. */
-export class FeedRefresh {
-  readonly #record: IssuerRecord;
-  readonly #loaded: LoadedIssuer;
-  readonly #keys: RefreshKeys;
-  readonly #options: RefreshOptions;
-  #verification: FeedVerification | undefined;
-  #warnings: readonly Warning[] = [];
-  #sawDifference = false;
-
-  constructor(
-    record: IssuerRecord,
-    loaded: LoadedIssuer,
-    keys: RefreshKeys,
-    options: RefreshOptions,
-  ) {
-    this.#record = record;
-    this.#loaded = loaded;
-    this.#keys = keys;
-    this.#options = options;
+export async function refreshFeed(refresh: FeedRefresh): Promise<FeedOutcome> {
+  const { loaded, record: { pin, held } } = refresh;
+  if (pin === undefined) return await readAnew(refresh);
+  const keys = await fetchedKeys(loaded.keys, Object.keys(pin.keys));
+  const contradiction = judgeKeys(pin, keys);
+  if (contradiction !== undefined) {
+    const kids = contradictedKids(pin, keys);
+    return await judgeWithoutKeys(refresh, contradiction, kids);
   }
+  // Another rule for events means that all of them are judged again.
+  const mayGoOn = held?.feed?.publicOnly === loaded.metadata.public_only;
+  if (!mayGoOn) return await readAnew(refresh);
+  const continued = await goOnFrom(refresh, pin, held.feed);
+  return continued.kind === "different"
+    ? await readAnew(refresh, { sawDifference: true })
+    : continued;
+}
 
-  /** The keys that it is verified with. */
-  get keys(): RefreshKeys {
-    return this.#keys;
-  }
-
-  /** The feed was seen not to be the remembered one. */
-  get sawDifference(): boolean {
-    return this.#sawDifference;
-  }
-
-  /** What is odd about how the feed is served. */
-  get warnings(): readonly Warning[] {
-    return this.#warnings;
-  }
-
-  /** Events that verified, and faults; for a report. */
-  get progress(): { verifiedEvents: number; faults: readonly SigError[] } {
-    return this.#verification?.result() ?? { verifiedEvents: 0, faults: [] };
-  }
-
-  /** @throws {SigError} a fault, a contradiction, or why it can't be read. */
-  async run(): Promise<RefreshedFeed> {
-    const feed = await this.#refresh();
-    await this.#keys.requireAgreement(
-      feed.verification.kids,
-      feed.verification.events,
-    );
-    return feed;
-  }
-
-  async #refresh(): Promise<RefreshedFeed> {
-    const { memory, history } = this.#record;
-    if (memory === undefined) return await this.#readFromStart();
-    const keys = await this.#keys.remembered(memory);
-    const contradiction = judgeKeys(memory, keys);
-    if (contradiction !== undefined) {
-      return await this.#judgeWithoutKeys(
-        memory,
-        contradiction,
-        contradictedKids(memory, keys),
-      );
+async function goOnFrom(
+  refresh: FeedRefresh,
+  pin: IssuerPin,
+  held: HeldFeed,
+): Promise<Continued> {
+  const { loaded, options } = refresh;
+  const opened = await openToGoOn(refresh, pin, held);
+  if (opened === undefined) return { kind: "different" };
+  const { range, unchanged } = opened.document;
+  const known = range === undefined ? pin.bytes : held.overlap.length;
+  const document = bounded(opened.document, known, options);
+  const { verification } = held;
+  try {
+    if (unchanged) {
+      const { etag, prefix_sha256: sha256 } = pin;
+      const feed = { ...held, etag, sha256, keys: loaded.keys };
+      return { kind: "unchanged", feed };
     }
-    // Another rule for events means that all of them are judged again.
-    const { public_only: publicOnly } = this.#loaded.metadata;
-    const feed = history?.publicOnly === publicOnly
-      ? await this.#goOn(memory, history)
-      : undefined;
-    return feed ?? await this.#readFromStart(memory);
+    const feed = await goOn(held, pin, document, reading(refresh));
+    throwFaults(verification);
+    if (feed === undefined) return { kind: "different" };
+    await agree(refresh, feed);
+    const comparedAt = range === undefined ? options.now : held.comparedAt;
+    const { warnings } = opened;
+    const { etag } = document;
+    return { kind: "grown", feed: { ...feed, etag, comparedAt, warnings } };
+  } catch (error) {
+    return failed(error, { verification, warnings: opened.warnings });
+  } finally {
+    await document.cancel();
   }
+}
 
-  /** Undefined when what is served is not what is known. */
-  async #goOn(
-    memory: IssuerMemory,
-    history: KnownHistory,
-  ): Promise<RefreshedFeed | undefined> {
-    const opened = await this.#openToGoOn(memory, history);
-    if (opened === undefined) return undefined;
-    const known = opened.range === undefined
-      ? memory.bytes
-      : history.overlap.length;
-    const document = this.#bounded(opened, known);
-    try {
-      if (document.unchanged) {
-        this.#warnings = history.warnings;
-        const { etag, prefix_sha256: sha256 } = memory;
-        return { ...history, etag, sha256 };
-      }
-      this.#verification = history.verification;
-      const feed = await goOn(history, memory, document, this.#reading());
-      this.#throwFaults();
-      if (feed !== undefined) {
-        return {
-          ...feed,
-          etag: document.etag,
-          comparedAt: document.range === undefined
-            ? this.#options.now
-            : history.comparedAt,
-        };
-      }
-    } finally {
-      await document.cancel();
+/** The tail where that may be, else the whole feed; undefined when it is gone. */
+async function openToGoOn(
+  { record, loaded, options }: FeedRefresh,
+  pin: IssuerPin,
+  held: HeldFeed,
+): Promise<OpenedFeed | undefined> {
+  const mayAsk = !record.isSuspended &&
+    held.ref === loaded.metadata.events_uri &&
+    isWithin(COMPARE_AFTER_MS, held.comparedAt, options.now);
+  if (!mayAsk) return await loaded.openFeed();
+  const hasRange = held.digest !== undefined && pin.bytes > 0;
+  const conditions: FetchConditions = {
+    ...(pin.etag === null ? {} : { ifNoneMatch: pin.etag }),
+    ...(hasRange ? { range: { from: tailStart(held, pin) } } : {}),
+  };
+  try {
+    return await loaded.openFeed(conditions);
+  } catch (error) {
+    // The feed ends before the bytes that we know.
+    if (isSigError(error, "fetch_status") && error.context.status === 416) {
+      return undefined;
     }
-    this.#sawDifference = true;
-    return undefined;
-  }
-
-  /** The tail where that may be, else the whole feed. */
-  async #openToGoOn(
-    memory: IssuerMemory,
-    history: KnownHistory,
-  ): Promise<OpenedDocument | undefined> {
-    const mayAsk = this.#record.mayAskConditionally &&
-      history.ref === this.#loaded.metadata.events_uri &&
-      isWithin(COMPARE_AFTER_MS, history.comparedAt, this.#options.now);
-    if (!mayAsk) return await this.#open();
-    const hasRange = history.digest !== undefined && memory.bytes > 0;
-    try {
-      return await this.#open({
-        ...(memory.etag === null ? {} : { ifNoneMatch: memory.etag }),
-        ...(hasRange ? { range: { from: tailStart(history, memory) } } : {}),
-      });
-    } catch (error) {
-      // The feed ends before the bytes that we know.
-      if (isSigError(error, "fetch_status") && error.context.status === 416) {
-        this.#sawDifference = true;
-        return undefined;
-      }
-      // Ranges are beyond this server: it proves nothing.
-      if (isSigError(error, "fetch_failed") && error.context.kind === "range") {
-        return await this.#open();
-      }
-      throw error;
+    // Ranges are beyond this server: it proves nothing.
+    if (isSigError(error, "fetch_failed") && error.context.kind === "range") {
+      return await loaded.openFeed();
     }
+    throw error;
   }
+}
 
-  async #readFromStart(
-    memory?: IssuerMemory,
-    reading: ReadFeedOptions = this.#reading(),
-  ): Promise<RefreshedFeed> {
-    this.#verification = undefined;
-    const document = this.#bounded(await this.#open(), 0);
+/** Reads the feed from its first byte, and compares it with the pin. */
+async function readAnew(
+  refresh: FeedRefresh,
+  { sawDifference = false, told = reading(refresh) }: {
+    readonly sawDifference?: boolean;
+    readonly told?: ReadFeedOptions;
+  } = {},
+): Promise<FeedOutcome> {
+  const { record: { pin, held }, loaded, options } = refresh;
+  let verification: FeedVerification | undefined;
+  let warnings: readonly Warning[] = [];
+  try {
+    const opened = await loaded.openFeed();
+    warnings = opened.warnings;
+    const document = bounded(opened.document, 0, options);
     try {
       const feed = await readFromStart(
         document,
         {
-          issuer: this.#loaded.issuer,
-          publicOnly: this.#loaded.metadata.public_only,
-          limits: this.#options.limits,
-          unknownEvents: this.#options.unknownEvents,
-          unmatchedRevoke: this.#options.unmatchedRevoke,
+          issuer: loaded.issuer,
+          publicOnly: loaded.metadata.public_only,
+          limits: options.limits,
+          unknownEvents: options.unknownEvents,
+          unmatchedRevoke: options.unmatchedRevoke,
         },
-        reading,
-        memory?.bytes,
+        told,
+        pin?.bytes,
       );
-      this.#verification = feed.verification;
-      this.#throwFaults();
-      if (memory !== undefined) {
-        const { history } = this.#record;
-        const contradiction = judgeContinuity(memory, {
-          keys: await this.#keys.remembered(memory),
-          events: feed.verification.events,
-          prefixSha256: feed.prefixSha256,
-          firstDifference: history &&
-            feed.marks.firstDifference(history.marks, memory.sequence),
-        });
-        if (contradiction !== undefined) throw contradiction;
-      }
-      return { ...feed, etag: document.etag, comparedAt: this.#options.now };
+      verification = feed.verification;
+      throwFaults(verification);
+      const contradiction = pin && judgeContinuity(pin, {
+        keys: await fetchedKeys(feed.keys, Object.keys(pin.keys)),
+        events: verification.events,
+        prefixSha256: feed.prefixSha256,
+        firstDifference: held?.feed &&
+          feed.marks.firstDifference(held.feed.marks, pin.sequence),
+      });
+      if (contradiction !== undefined) throw contradiction;
+      await agree(refresh, feed);
+      const { etag } = document;
+      const comparedAt = options.now;
+      return { kind: "anew", feed: { ...feed, etag, comparedAt, warnings } };
     } finally {
       await document.cancel();
     }
+  } catch (error) {
+    return failed(error, { verification, warnings, sawDifference });
   }
+}
 
-  /**
-   * The keys contradict the memory already; the feed tells whether it is rolled
-   * back too, or faulty by itself. Lines that can't be verified for want of
-   * those keys pass for events. A feed that can't be read changes nothing.
-   */
-  async #judgeWithoutKeys(
-    memory: IssuerMemory,
-    contradiction: SigError,
-    kids: ReadonlySet<string>,
-  ): Promise<never> {
-    try {
-      await this.#readFromStart(memory, {
-        ...this.#reading(),
-        refreshKeys: undefined,
-        passOver: ({ code, context }) =>
-          EXPLAINED_BY_KEYS.has(code) && kids.has(context.kid ?? ""),
-      });
-    } catch (error) {
-      if (isFault(error)) throw error;
-    }
-    throw contradiction;
-  }
+/**
+ * The keys contradict the pin already; the feed tells whether it is rolled
+ * back too, or faulty by itself. Lines that can't be verified for want of
+ * those keys pass for events. A feed that can't be read changes nothing.
+ */
+async function judgeWithoutKeys(
+  refresh: FeedRefresh,
+  contradiction: SigError,
+  kids: ReadonlySet<string>,
+): Promise<FailedFeed> {
+  const outcome = await readAnew(refresh, {
+    told: {
+      ...reading(refresh),
+      refreshKeys: undefined,
+      passOver: ({ code, context }) =>
+        EXPLAINED_BY_KEYS.has(code) && kids.has(context.kid ?? ""),
+    },
+  });
+  if (outcome.kind !== "failed") return failed(contradiction);
+  return isFault(outcome.error)
+    ? outcome
+    : { ...outcome, error: contradiction };
+}
 
-  #reading(): ReadFeedOptions {
-    const { now, report, breathe } = this.#options;
-    return {
-      keys: this.#keys.current,
-      now,
-      breathe,
-      maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
-      refreshKeys: this.#keys.refetch,
-    };
-  }
+async function agree(
+  { loaded }: FeedRefresh,
+  { keys, verification: { kids, events } }: FollowedFeed,
+): Promise<void> {
+  await requireAgreement(loaded.keys, keys, kids, events);
+}
 
-  async #open(conditions?: FetchConditions): Promise<OpenedDocument> {
-    const { document, warnings } = await this.#loaded.openFeed(conditions);
-    this.#warnings = warnings;
-    return document;
-  }
+function reading({ loaded, refetchKeys, options }: FeedRefresh) {
+  const { now, report, breathe } = options;
+  return {
+    keys: loaded.keys,
+    now,
+    breathe,
+    maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
+    refreshKeys: refetchKeys,
+  } satisfies ReadFeedOptions;
+}
 
-  #bounded(document: OpenedDocument, knownBytes: number): OpenedDocument {
-    const { allowance } = this.#options;
-    if (allowance === undefined) return document;
-    const bytes = allowance.follow(document.bytes, knownBytes);
-    // Member by member: a spread would lose what a reader inherits.
-    const { mediaType, etag, unchanged = false, range } = document;
-    return {
-      bytes,
-      mediaType,
-      etag,
-      unchanged,
-      ...(range === undefined ? {} : { range }),
-      cancel: () => document.cancel(),
-    };
-  }
+type OpenedFeed = Awaited<ReturnType<LoadedIssuer["openFeed"]>>;
 
-  #throwFaults(): void {
-    const [fault] = this.progress.faults;
-    if (fault !== undefined) throw fault;
-  }
+function bounded(
+  document: OpenedDocument,
+  knownBytes: number,
+  { allowance }: RefreshOptions,
+): OpenedDocument {
+  if (allowance === undefined) return document;
+  const bytes = allowance.follow(document.bytes, knownBytes);
+  // Member by member: a spread would lose what a reader inherits.
+  const { mediaType, etag, unchanged = false, range } = document;
+  return {
+    bytes,
+    mediaType,
+    etag,
+    unchanged,
+    ...(range === undefined ? {} : { range }),
+    cancel: () => document.cancel(),
+  };
+}
+
+/** The failure of a feed that came as far as `verification`. */
+function failed(
+  error: unknown,
+  { verification, warnings = [], sawDifference = false }: {
+    readonly verification?: FeedVerification | undefined;
+    readonly warnings?: readonly Warning[];
+    readonly sawDifference?: boolean;
+  } = {},
+): FailedFeed {
+  const { verifiedEvents = 0, faults = [] } = verification?.result() ?? {};
+  return {
+    kind: "failed",
+    error,
+    sawDifference,
+    faults,
+    verifiedEvents,
+    warnings,
+  };
+}
+
+function throwFaults(verification: FeedVerification): void {
+  const [fault] = verification.result().faults;
+  if (fault !== undefined) throw fault;
 }

@@ -7,14 +7,29 @@ import {
   instantOf,
   type Warning,
 } from "@sig/core";
-import { ConditionalReader } from "../read/conditional_reader.ts";
+import {
+  ConditionalReader,
+  type HeldDocuments,
+} from "../read/conditional_reader.ts";
 import { isFault } from "../verify/fault.ts";
-import { reduce, remember } from "./issuer_memory.ts";
-import type { IssuerRecord, Observation, Refreshed } from "./issuer_record.ts";
+import { makePin, reducePin } from "./issuer_pin.ts";
+import {
+  accept,
+  fail,
+  type IssuerRecord,
+  nameKeys,
+  noteRefetch,
+  type Observation,
+  type Refreshed,
+} from "./issuer_record.ts";
 import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
 import type { IssuerLocation } from "../read/reader.ts";
-import { FeedRefresh, type RefreshedFeed } from "./refresh_feed.ts";
-import { RefreshKeys } from "./refresh_keys.ts";
+import {
+  type FailedFeed,
+  type RefreshedFeed,
+  refreshFeed,
+} from "./refresh_feed.ts";
+import { contradictionOf, mayRefetch } from "./refresh_keys.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
 import type { VerifiedFeed } from "../verify/verified_feed.ts";
 import { type InvalidReport, invalidReport } from "../verify/verify_report.ts";
@@ -30,9 +45,19 @@ export type RefreshOutcome =
     readonly report: InvalidReport | undefined;
   };
 
+/** What came of a refresh, and what is known from then on. */
+export interface Refresh {
+  /** To take the place of the record that the refresh began with. */
+  readonly record: IssuerRecord;
+  /** For those who wait. */
+  readonly outcome: RefreshOutcome;
+}
+
+const NO_DOCUMENTS: HeldDocuments = new Map();
+
 /**
  * Gets what changed since the last refresh, verifies it, and compares it with
- * what is remembered. The record grows only when everything was in order.
+ * what is pinned. The record grows only when everything was in order.
  *
  * - Documents are judged anew each time, those that a 304 leaves as they are
  *   together with those that changed.
@@ -45,49 +70,75 @@ export type RefreshOutcome =
  */
 export async function refreshIssuer(
   location: IssuerLocation,
-  record: IssuerRecord,
+  before: IssuerRecord,
   options: RefreshOptions,
-): Promise<RefreshOutcome> {
-  const reader = new ConditionalReader(location.reader, record.documents);
+): Promise<Refresh> {
+  const { now } = options;
+  const heldDocuments = before.isSuspended ? undefined : before.held?.documents;
+  const reader = new ConditionalReader(
+    location.reader,
+    heldDocuments ?? NO_DOCUMENTS,
+  );
+  let record = before;
   let loaded: LoadedIssuer | undefined;
-  let feedRefresh: FeedRefresh | undefined;
+  const refetchKeys = async () => {
+    record = noteRefetch(record, now);
+    const { keys } = await loadIssuer(location, options);
+    const contradiction = record.pin && await contradictionOf(keys, record.pin);
+    if (contradiction !== undefined) throw contradiction;
+    return keys;
+  };
+  const failure = (
+    failed: Pick<FailedFeed, "error"> & Partial<FailedFeed>,
+  ): Refresh => ({
+    record: fail(record, failed.error, failed.sawDifference ?? false),
+    outcome: {
+      error: failed.error,
+      report: reportOf(failed, location, loaded),
+    },
+  });
   try {
     loaded = await loadIssuer({ ...location, reader }, options);
-    await record.nameKeys(loaded.keys.keys.keys());
-    const keys = new RefreshKeys(
-      record,
-      loaded.keys,
-      async () => (await loadIssuer(location, options)).keys,
-      options.now,
-    );
-    feedRefresh = new FeedRefresh(record, loaded, keys, options);
-    const feed = await feedRefresh.run();
-    const refreshed = await complete(
-      location,
+    record = await nameKeys(record, loaded.keys.keys.keys());
+    const mayFetch = mayRefetch(record.keysRefetchedAt, now);
+    const found = await refreshFeed({
       record,
       loaded,
-      feedRefresh,
-      feed,
+      refetchKeys: mayFetch ? refetchKeys : undefined,
       options,
-    );
-    const documents = keys.areNewer ? new Map() : reader.documents;
-    record.accept({ ...refreshed, documents });
-    return { observation: refreshed.observation };
-  } catch (error) {
-    record.fail(error, feedRefresh?.sawDifference ?? false);
-    if (!isFault(error)) return { error, report: undefined };
-    const { faults = [], verifiedEvents } = feedRefresh?.progress ?? {};
-    const report = invalidReport({
-      faults: faults.length > 0 ? faults : [error],
-      issuer: loaded?.issuer,
-      source: location.reader.kind,
-      verifiedEvents,
-      warnings: [...loaded?.warnings ?? [], ...feedRefresh?.warnings ?? []],
     });
-    return { error, report };
-  } finally {
-    options.allowance?.end();
+    if (found.kind === "failed") return failure(found);
+    const { feed } = found;
+    // Keys that were fetched again are newer than the documents at hand.
+    const documents = feed.keys === loaded.keys
+      ? reader.documents
+      : NO_DOCUMENTS;
+    const refreshed = await complete(location, record, loaded, feed, options);
+    return {
+      record: accept(record, { ...refreshed, documents }),
+      outcome: { observation: refreshed.observation },
+    };
+  } catch (error) {
+    return failure({ error });
   }
+}
+
+/** A report, when something that was published is wrong. */
+function reportOf(
+  { error, faults = [], verifiedEvents, warnings = [] }:
+    & Pick<FailedFeed, "error">
+    & Partial<FailedFeed>,
+  { reader }: IssuerLocation,
+  loaded: LoadedIssuer | undefined,
+): InvalidReport | undefined {
+  if (!isFault(error)) return undefined;
+  return invalidReport({
+    faults: faults.length > 0 ? faults : [error],
+    issuer: loaded?.issuer,
+    source: reader.kind,
+    verifiedEvents,
+    warnings: [...loaded?.warnings ?? [], ...warnings],
+  });
 }
 
 /** What the record is to take. */
@@ -95,22 +146,21 @@ async function complete(
   location: IssuerLocation,
   record: IssuerRecord,
   loaded: LoadedIssuer,
-  { keys, warnings }: FeedRefresh,
   feed: RefreshedFeed,
   options: RefreshOptions,
 ): Promise<Omit<Refreshed, "documents">> {
   const { now } = options;
-  const { verification, sha256, etag } = feed;
+  const { verification, sha256, etag, keys, warnings } = feed;
   const result = verification.result();
   const feedWarnings = stillOdd(result, options);
-  const memory = await remember(
-    { verification, keys: keys.current, sha256, etag, at: now },
-    record.memory,
+  const pin = await makePin(
+    { verification, keys, sha256, etag, at: now },
+    record.pin,
   );
   return {
-    memory,
-    reduced: await reduce(memory),
-    history: {
+    pin,
+    reduced: await reducePin(pin),
+    feed: {
       verification,
       digest: feed.digest,
       marks: feed.marks,
@@ -122,8 +172,8 @@ async function complete(
     },
     observation: {
       observedAt: now,
-      observedAtText: memory.last_seen,
-      continuity: record.memory === undefined ? "first_seen" : "consistent",
+      observedAtText: pin.last_seen,
+      continuity: record.pin === undefined ? "first_seen" : "consistent",
       verified: {
         issuer: loaded.issuer,
         source: location.reader.kind,

@@ -10,7 +10,7 @@ import {
 import type { DocumentName } from "../fetch/media_type.ts";
 
 /** A small document as it was when everything of its issuer was verified. */
-export interface KeptDocument {
+export interface HeldDocument {
   /** Where it was got from. */
   readonly ref: string;
   /** Its entity tag: without one there is nothing to ask with. */
@@ -22,7 +22,7 @@ export interface KeptDocument {
 }
 
 /** The documents of one issuer that can be asked for conditionally. */
-export type KeptDocuments = ReadonlyMap<DocumentName, KeptDocument>;
+export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
 
 /**
  * A reader that sends the entity tags of the documents it is given, and reads
@@ -32,10 +32,10 @@ export type KeptDocuments = ReadonlyMap<DocumentName, KeptDocument>;
  */
 export class ConditionalReader implements DocumentReader {
   readonly #reader: DocumentReader;
-  readonly #kept: KeptDocuments;
-  readonly #read = new Map<DocumentName, KeptDocument>();
+  readonly #kept: HeldDocuments;
+  readonly #read = new Map<DocumentName, HeldDocument>();
 
-  constructor(reader: DocumentReader, kept: KeptDocuments) {
+  constructor(reader: DocumentReader, kept: HeldDocuments) {
     this.#reader = reader;
     this.#kept = kept;
   }
@@ -45,7 +45,7 @@ export class ConditionalReader implements DocumentReader {
   }
 
   /** What to keep, once everything that was read is verified. */
-  get documents(): KeptDocuments {
+  get documents(): HeldDocuments {
     return this.#read;
   }
 

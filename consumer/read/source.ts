@@ -120,8 +120,8 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
   } catch (error) {
     if (isSigError(error, "invalid_identifier")) throw notASource(host, hint);
     if (!isSigError(error) || hint === undefined) throw error;
-    const { code, message, cause } = error;
-    throw new SigError(code, message, {
+    const { code, cause } = error;
+    throw new SigError(code, error, {
       context: { ...error.context, hint },
       cause,
     });

@@ -14,12 +14,8 @@ export function isFault(error: unknown): error is SigError {
 
 /** The error with its place in the feed, and one beginning for all messages. */
 export function located(error: SigError, place: ErrorContext): SigError {
-  const told = error.message.slice(error.message.indexOf(": ") + 2);
-  // Its "it" is the line, not the feed.
-  const why = error.code === "line_too_long" && place.line !== undefined
-    ? told.replace(/^it /, `line ${place.line} `)
-    : told;
-  return new SigError(error.code, `Cannot verify feed: ${why}`, {
+  const { code, reason } = error;
+  return new SigError(code, { action: "verify feed", reason }, {
     context: { ...error.context, ...place },
     cause: error,
   });

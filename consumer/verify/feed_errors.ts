@@ -11,11 +11,11 @@ export function feedTooLarge(limit: number): SigError {
   );
 }
 
-/** The fault of a line over the limit. */
-export function lineTooLong(limit: number): SigError {
+/** The fault of a line over the limit; it is counted from 1. */
+export function lineTooLong(line: number, limit: number): SigError {
   return new SigError(
     "line_too_long",
-    `Cannot read feed line: it is longer than ${limit} bytes`,
+    `Cannot read feed: line ${line} is longer than ${limit} bytes`,
     { context: { limit } },
   );
 }

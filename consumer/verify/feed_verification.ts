@@ -128,12 +128,13 @@ export class FeedVerification {
   /**
    * Goes on with the next bytes, from the start of a line to the feed's end.
    *
+   * @returns The keys that the last line was verified with.
    * @throws {SigError} as `verifyFeed`.
    */
   async read(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: ReadFeedOptions,
-  ): Promise<void> {
+  ): Promise<KeyResolver> {
     if (!this.#isIntact) {
       throw new TypeError("Cannot go on: the verification broke off");
     }
@@ -174,6 +175,7 @@ export class FeedVerification {
       this.#note(incompleteLine());
     }
     this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
+    return this.#keys;
   }
 
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
@@ -209,7 +211,7 @@ export class FeedVerification {
     let parsed: ParsedEnvelope | undefined;
     let signedBy: ReturnType<typeof verifyEnvelope>;
     try {
-      if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
       signedBy = verifyEnvelope(parsed, this.#keys!);
     } catch (error) {

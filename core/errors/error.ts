@@ -46,6 +46,14 @@ export interface ErrorContext {
   readonly [key: string]: JsonValue | readonly Issue[] | undefined;
 }
 
+/** An error's words in two parts: "Cannot <action>: <reason>". */
+export interface Sentence {
+  /** What could not be done, as in "verify feed"; empty where that is untold. */
+  readonly action: string;
+  /** Why, for whoever tells of the same error under another action. */
+  readonly reason: string;
+}
+
 /** Options of {@linkcode SigError}. */
 export interface SigErrorOptions {
   /** The place and circumstances. */
@@ -71,8 +79,21 @@ export interface SigErrorOptions {
  * assert(isSigError(error, "sequence_gap"));
  * assertEquals(error.category, "invalid");
  * ```
+ *
+ * @example Telling of it under another action
+ * ```ts
+ * import { SigError } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new SigError("key_not_found", "Cannot verify: no such key");
+ * const told = new SigError(error.code, {
+ *   action: "log in",
+ *   reason: error.reason,
+ * }, { cause: error });
+ * assertEquals(told.message, "Cannot log in: no such key");
+ * ```
  */
-export class SigError extends Error {
+export class SigError extends Error implements Sentence {
   /** Always `SigError`; survives two copies of this module in one program. */
   override readonly name = "SigError";
   /** The stable code: the thing to branch on. */
@@ -81,14 +102,43 @@ export class SigError extends Error {
   readonly category: ErrorCategory;
   /** The place and circumstances. */
   readonly context: ErrorContext;
+  /** What could not be done. */
+  readonly action: string;
+  /** Why: the message without its beginning. */
+  readonly reason: string;
 
-  /** Makes an error from its code and a sentence "Cannot X: why". */
-  constructor(code: ErrorCode, message: string, options: SigErrorOptions = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+  /**
+   * Makes an error from its code and its words: in two parts, or as the whole
+   * sentence "Cannot <action>: <reason>", whose action ends at the first colon
+   * outside of quotes. Another SigError gives its words to this one.
+   */
+  constructor(
+    code: ErrorCode,
+    words: string | Sentence,
+    options: SigErrorOptions = {},
+  ) {
+    const { action, reason } = typeof words === "string"
+      ? partsOf(words)
+      : words;
+    super(
+      action === "" ? reason : `Cannot ${action}: ${reason}`,
+      "cause" in options ? { cause: options.cause } : undefined,
+    );
     this.code = code;
     this.category = ERROR_CODES[code].category;
     this.context = options.context ?? {};
+    this.action = action;
+    this.reason = reason;
   }
+}
+
+/** Each alternative begins with another character: no text is slow to match. */
+const SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
+
+/** What is no such sentence is all reason. */
+function partsOf(sentence: string): Sentence {
+  const [, action = "", reason = sentence] = SENTENCE.exec(sentence) ?? [];
+  return { action, reason };
 }
 
 /**
@@ -132,7 +182,7 @@ export function isSigError(
  */
 export function withContext(error: SigError, context: ErrorContext): SigError {
   const merged = { ...context, ...error.context };
-  return new SigError(error.code, error.message, {
+  return new SigError(error.code, error, {
     context: merged,
     cause: error.cause,
   });

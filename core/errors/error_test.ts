@@ -44,6 +44,45 @@ Deno.test("isSigError refuses everything else", () => {
   for (const other of others) assert(!isSigError(other), String(other));
 });
 
+Deno.test("an error tells its reason apart from its sentence", () => {
+  const told: readonly [string, string, string][] = [
+    ["Cannot verify: no such key", "verify", "no such key"],
+    ["Cannot plan: row 3: it is twice", "plan", "row 3: it is twice"],
+    // What is quoted may hold anything, and a DID holds colons.
+    ['Cannot use "a\\": b": not a DID', 'use "a\\": b"', "not a DID"],
+    ["Cannot use did:web:a.example: why", "use did:web:a.example", "why"],
+    ["Cannot go on", "", "Cannot go on"],
+    ['Cannot use "it: why', "", 'Cannot use "it: why'],
+    ["The disk: full", "", "The disk: full"],
+    ["", "", ""],
+  ];
+  for (const [message, action, reason] of told) {
+    const error = new SigError("internal", message);
+    assertEquals(
+      [error.message, error.action, error.reason],
+      [message, action, reason],
+    );
+    const again = new SigError("not_found", error);
+    assertEquals(
+      [again.message, again.action, again.reason],
+      [message, action, reason],
+    );
+  }
+});
+
+Deno.test("who tells of an error under another action adds no second Cannot", () => {
+  const inner = new SigError("key_not_found", 'Cannot use "k: 1": it is gone');
+  const { code, reason } = inner;
+  const outer = new SigError(code, { action: "log in: really", reason });
+  assertEquals(outer.message, "Cannot log in: really: it is gone");
+  // Given in parts, it is not read again.
+  assertEquals(
+    [outer.action, outer.reason],
+    ["log in: really", "it is gone"],
+  );
+  assertEquals(withContext(outer, { line: 1 }).reason, "it is gone");
+});
+
 Deno.test("withContext keeps the place that is nearest to the fault", () => {
   const cause = new Error("below");
   const inner = new SigError("invalid_field", "Cannot accept event", {

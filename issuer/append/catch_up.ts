@@ -275,7 +275,7 @@ function unusable(error: unknown): unknown {
   const { line } = error.context;
   return new SigError(
     error.code,
-    `Cannot use the feed: line ${line}: ${error.message}`,
+    { action: "use the feed", reason: `line ${line}: ${error.reason}` },
     {
       context: {
         ...error.context,

@@ -100,7 +100,7 @@ function readBack(
     return parseEventPayload(payload, { publicOnly }) as SigEvent;
   } catch (error) {
     if (!isSigError(error, "invalid_envelope")) throw error;
-    throw new SigError("invalid_field", error.message, {
+    throw new SigError("invalid_field", error, {
       context: error.context,
       cause: error,
     });

@@ -362,13 +362,14 @@ const MAX_TOLD = 100;
 function throwFaults(faults: readonly RowFault[]): void {
   const [first] = faults;
   if (first === undefined) return;
-  const { code, message, context } = first.error;
+  const { code, reason, context } = first.error;
   const place = first.row === null ? {} : { row: first.row };
   throw new SigError(
     code,
-    first.row === null
-      ? message
-      : message.replace("Cannot plan: ", `Cannot plan: row ${first.row}: `),
+    {
+      action: "plan",
+      reason: first.row === null ? reason : `row ${first.row}: ${reason}`,
+    },
     {
       context: {
         ...context,
@@ -389,6 +390,6 @@ function issueOf({ row, error }: RowFault): RowIssue {
     row,
     column: name,
     code: error.code,
-    detail: error.message.replace("Cannot plan: ", ""),
+    detail: error.reason,
   };
 }

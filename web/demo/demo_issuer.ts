@@ -37,6 +37,11 @@ export interface DemoIssuerOptions {
   readonly now: () => Date;
 }
 
+/** What the demo asks of those who log in: {@linkcode DemoIssuer.enrol} gives it. */
+export const DEMO_REQUIRE: readonly string[] = Object.freeze([
+  "relationship=employee",
+]);
+
 /** A demo whose feed grows for ever would end with the machine's memory. */
 const MAX_DEMO_EVENTS = 1_000;
 

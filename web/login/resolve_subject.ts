@@ -116,7 +116,7 @@ function parseSubject(did: string, options: SubjectResolverOptions): DidWeb {
     return parseDidWeb(did, { allowPrivate: options.allowPrivate ?? false });
   } catch (error) {
     if (!isSigError(error, "invalid_identifier")) throw error;
-    throw new SigError("invalid_header", error.message, { cause: error });
+    throw new SigError("invalid_header", error, { cause: error });
   }
 }
 

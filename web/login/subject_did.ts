@@ -30,7 +30,7 @@ export function checkSubject(did: string, allowPrivate: boolean): void {
     const code = error.code === "invalid_key"
       ? "invalid_identifier"
       : error.code;
-    throw new SigError(code, error.message, {
+    throw new SigError(code, error, {
       context: { ...error.context, pointer: "/subject" },
       cause: error,
     });

@@ -2,11 +2,11 @@ import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { importSigningKey, type SigningKey } from "@sig/jose";
 import { FeedAllowance } from "./feed_allowance.ts";
-import { type IssuerMemory, nameKeys, reduce } from "./issuer_memory.ts";
-import { IssuerRecord } from "./issuer_record.ts";
+import { type IssuerPin, namePinnedKeys, reducePin } from "./issuer_pin.ts";
+import { type IssuerRecord, recordOf } from "./issuer_record.ts";
 import { locateIssuer } from "../read/locate_issuer.ts";
 import { Places } from "../verify/places.ts";
-import { refreshIssuer, type RefreshOutcome } from "./refresh_issuer.ts";
+import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
 import { importTestKeys, NOW } from "../testdata/test_issuer.ts";
 import { watchIssuer } from "../testdata/watched_issuer.ts";
 
@@ -14,7 +14,7 @@ const KEYS = new URL("../../vectors/keys.json", import.meta.url);
 const [key1, key2] = await importTestKeys();
 assert(key1 && key2);
 
-const MEMORY: IssuerMemory = {
+const PIN: IssuerPin = {
   issuer: "did:web:acme.example",
   sequence: 5,
   bytes: 1234,
@@ -26,27 +26,27 @@ const MEMORY: IssuerMemory = {
   last_seen: "2026-01-02T00:00:00Z",
 };
 
-Deno.test("a memory of usual size keeps all that continuity is judged by", async () => {
-  const reduced = await reduce(MEMORY);
-  assertEquals(reduced, { ...MEMORY, last_event_id: null, etag: null });
-  assertEquals(await nameKeys(reduced, ["a", "b", "c"]), reduced);
+Deno.test("a pin of usual size keeps all that continuity is judged by", async () => {
+  const reduced = await reducePin(PIN);
+  assertEquals(reduced, { ...PIN, last_event_id: null, etag: null });
+  assertEquals(await namePinnedKeys(reduced, ["a", "b", "c"]), reduced);
 });
 
-Deno.test("no issuer chooses the size of its reduced memory", async () => {
+Deno.test("no issuer chooses the size of its reduced pin", async () => {
   const kids = Array.from(
     { length: 256 },
     (_, i) => String(i).padStart(256, '"\\'),
   );
   const hostile = {
-    ...MEMORY,
+    ...PIN,
     last_event_id: "e".repeat(45_000),
     etag: `"${"x".repeat(256)}"`,
     keys: Object.fromEntries(kids.map((kid) => [kid, "t".repeat(43)])),
   };
   assert(JSON.stringify(hostile).length > 150_000);
-  const reduced = await reduce(hostile);
+  const reduced = await reducePin(hostile);
   assert(JSON.stringify(reduced).length < 1_500);
-  const named = await nameKeys(reduced, kids);
+  const named = await namePinnedKeys(reduced, kids);
   assertEquals(Object.keys(named.keys), kids.slice(-8));
 });
 
@@ -56,8 +56,8 @@ async function renamed(index: number, kid: string): Promise<SigningKey> {
   return await importSigningKey({ ...keys[index].jwk, kid });
 }
 
-/** How a refresh relates to the memory: continuity, or the code. */
-function wordOf(outcome: RefreshOutcome): string {
+/** How a refresh relates to the pin: continuity, or the code. */
+function wordOf({ outcome }: Refresh): string {
   if (outcome.observation !== undefined) return outcome.observation.continuity;
   assert(isSigError(outcome.error));
   return outcome.error.code;
@@ -83,11 +83,14 @@ async function againWithout(
         () => {},
       ),
     });
-  const record = new IssuerRecord();
-  assert((await ask(record)).observation);
+  const { record, outcome } = await ask(recordOf());
+  assert(outcome.observation);
   await change(watched);
-  const outcome = await ask(new IssuerRecord(record.past));
-  return wordOf(outcome);
+  const { pin, ...rest } = record.pinned!;
+  // As if it had been stored: a pin is plain JSON.
+  const stored = JSON.parse(JSON.stringify(pin));
+  assertEquals(stored, pin);
+  return wordOf(await ask(recordOf({ pin: stored, ...rest })));
 }
 
 for (const kid of ["short", LONG]) {
@@ -133,7 +136,6 @@ Deno.test("a key of a long name that is gone is told by the feed it signed", asy
 });
 
 Deno.test("keys beyond those that are named are judged by the feed", async () => {
-  const record = new IssuerRecord();
   await using watched = await watchIssuer(1, await renamed(0, "kid-0"));
   const keys = await Promise.all(
     Array.from({ length: 10 }, (_, i) => renamed(0, `kid-${i}`)),
@@ -146,10 +148,14 @@ Deno.test("keys beyond those that are named are judged by the feed", async () =>
   watched.publish(lines);
   const location = locateIssuer(watched.server.did, { allowPrivate: true });
   const options = { now: NOW, report: false };
-  assert((await refreshIssuer(location, record, options)).observation);
-  assertEquals(Object.keys(record.past!.memory.keys).length, 8);
-  const ask = () =>
-    refreshIssuer(location, new IssuerRecord(record.past), options);
+  const { record, outcome } = await refreshIssuer(
+    location,
+    recordOf(),
+    options,
+  );
+  assert(outcome.observation);
+  assertEquals(Object.keys(record.pinned!.pin.keys).length, 8);
+  const ask = () => refreshIssuer(location, recordOf(record.pinned), options);
   assertEquals(wordOf(await ask()), "consistent");
   watched.publishKeys([await renamed(1, "kid-0"), ...keys.slice(1)]);
   watched.publish(lines);

@@ -1,17 +1,17 @@
-/** What is remembered of issuers whose state is gone, in bounded space. @module */
+/** Pins of issuers whose state is gone, in bounded space. @module */
 
 import { parseIpBytes } from "../fetch/ip_bytes.ts";
-import type { PastIssuer } from "./issuer_record.ts";
+import type { PinnedIssuer } from "./issuer_record.ts";
 
 /**
- * Memories by DID. When there are too many, one of the site that has most of
+ * Pins by DID. When there are too many, one of the site that has most of
  * them goes, the one that was kept first: whoever makes up issuers under a
  * domain of their own (`*.mallory.example`) only pushes out their own.
  */
-export class PastIssuers {
+export class PinnedIssuers {
   readonly #max: number;
-  readonly #sites = new Map<string, Map<string, PastIssuer>>();
-  /** The sites that have so many memories, each set in the order of use. */
+  readonly #sites = new Map<string, Map<string, PinnedIssuer>>();
+  /** The sites that have so many pins, each set in the order of use. */
   readonly #bySize: Set<string>[] = [];
   #size = 0;
 
@@ -26,21 +26,21 @@ export class PastIssuers {
   }
 
   /** Keeps one. */
-  keep(did: string, host: string, past: PastIssuer): void {
+  keep(did: string, host: string, pinned: PinnedIssuer): void {
     const site = siteOf(host);
     this.#drop(site, did);
-    const ofSite = this.#sites.get(site) ?? new Map<string, PastIssuer>();
-    this.#sites.set(site, ofSite.set(did, past));
+    const ofSite = this.#sites.get(site) ?? new Map<string, PinnedIssuer>();
+    this.#sites.set(site, ofSite.set(did, pinned));
     this.#resized(site, ofSite.size - 1, ofSite.size);
     while (this.#size > this.#max) this.#dropOne();
   }
 
   /** Gives one back, and keeps it no longer. */
-  take(did: string, host: string): PastIssuer | undefined {
+  take(did: string, host: string): PinnedIssuer | undefined {
     const site = siteOf(host);
-    const past = this.#sites.get(site)?.get(did);
+    const pinned = this.#sites.get(site)?.get(did);
     this.#drop(site, did);
-    return past;
+    return pinned;
   }
 
   #dropOne(): void {
@@ -70,7 +70,7 @@ export class PastIssuers {
  * What one owner can make any number of: names below a domain, ports of an
  * address. The last two labels, without a list of public suffixes: where they
  * are one (`co.uk`, `github.io`), those below it share a site, and lose
- * memories to each other sooner than to others.
+ * pins to each other sooner than to others.
  */
 function siteOf(host: string): string {
   const name = host.replace(/^\[|\]$/g, "");

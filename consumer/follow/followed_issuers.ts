@@ -1,29 +1,27 @@
-/** Which issuers may be asked, and what is kept of how many. @module */
+/**
+ * Which issuers may be asked, and what is kept of how many.
+ *
+ * Of an issuer this room says: *followed* when it may be asked again and again;
+ * *loaded* when its documents are fetched and judged; *verified* when its feed
+ * is too; an *observation* when that is known as of a moment; *held* is what is
+ * kept of it in this process to go on from and answer from; the *pin* is what
+ * later fetches are compared with, a plain value (PROTOCOL §6); *pinned* when
+ * nothing but a pin is left.
+ *
+ * @module
+ */
 
 import { quote, SigError, WELL_KNOWN_PATHS } from "@sig/core";
 import { FeedAllowance } from "./feed_allowance.ts";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
-import { IssuerRecord, type PastIssuer } from "./issuer_record.ts";
+import { FollowedIssuer, type FollowOptions } from "./followed_issuer.ts";
+import { heldBytes, type PinnedIssuer } from "./issuer_record.ts";
 import { locateIssuer, type ProvenLocation } from "../read/locate_issuer.ts";
-import { PastIssuers } from "./past_issuers.ts";
+import { PinnedIssuers } from "./pinned_issuers.ts";
 import { Places, type PlacesOptions } from "../verify/places.ts";
-import type { RefreshQueue } from "./refresh_queue.ts";
-import type { RefreshOutcome } from "./refresh_issuer.ts";
-
-/** An issuer that may be asked. */
-export interface KnownIssuer {
-  /** Where it publishes. */
-  readonly location: ProvenLocation;
-  /** What is known of it. */
-  readonly record: IssuerRecord;
-  /** Bounds what is read of one that is on no list. */
-  readonly allowance?: FeedAllowance | undefined;
-  /** Asks it. */
-  readonly refreshes: RefreshQueue<RefreshOutcome>;
-}
 
 /** How much is kept of issuers that are on no list. */
-export interface KeptIssuers {
+export interface FollowLimits {
   /** Issuers with their states. */
   readonly maxStates: number;
   /**
@@ -31,17 +29,17 @@ export interface KeptIssuers {
    * takes about as much memory as its feed.
    */
   readonly maxFeedBytes: number;
-  /** Issuers whose memory alone is kept, reduced to about 1 KiB at most. */
-  readonly maxMemories: number;
+  /** Issuers whose pin alone is kept, reduced to about 1 KiB at most. */
+  readonly maxPins: number;
   /** Places for reading feeds that are not small. */
   readonly places: PlacesOptions;
 }
 
 /** What is kept unless told. */
-export const DEFAULT_KEPT_ISSUERS: KeptIssuers = Object.freeze({
+export const DEFAULT_FOLLOW_LIMITS: FollowLimits = Object.freeze({
   maxStates: 256,
   maxFeedBytes: 96 * 1024 * 1024,
-  maxMemories: 10_000,
+  maxPins: 10_000,
   places: Object.freeze({
     maxWorking: 2,
     maxWaiting: 256,
@@ -49,22 +47,16 @@ export const DEFAULT_KEPT_ISSUERS: KeptIssuers = Object.freeze({
   }),
 });
 
-/** Options of {@linkcode KnownIssuers}. */
-export interface KnownIssuersOptions {
+/** Options of {@linkcode FollowedIssuers}. */
+export interface FollowedIssuersOptions extends FollowOptions {
   /** The issuers on the list, as they are written. */
   readonly issuers: readonly string[];
   /** Others may be asked too. */
   readonly anyIssuer: boolean;
   /** How much is kept of those. */
-  readonly kept: KeptIssuers;
+  readonly limits: FollowLimits;
   /** Decides what can be an issuer at all. */
   readonly policy: FetchPolicy;
-  /** Makes what asks an issuer. */
-  readonly ask: (
-    location: ProvenLocation,
-    record: IssuerRecord,
-    allowance: FeedAllowance | undefined,
-  ) => RefreshQueue<RefreshOutcome>;
 }
 
 /** What an issuer's name was read as. */
@@ -82,27 +74,27 @@ const MAX_SPELLING_LENGTH = 512;
 
 /**
  * Finds an issuer by any of its spellings: did:web, host, URL. All of them are
- * one issuer with one memory, or a rolled back feed could be asked for by
+ * one issuer with one pin, or a rolled back feed could be asked for by
  * another name. Issuers of the list are never forgotten. Of others so much is
  * kept that nobody who may ask for any issuer can fill the memory: the least
- * recently asked loses its state first, and its memory much later, if at all:
- * before that the memories of whichever site has most of them go.
+ * recently asked loses its state first, and its pin much later, if at all:
+ * before that the pins of whichever site has most of them go.
  */
-export class KnownIssuers {
-  readonly #options: KnownIssuersOptions;
+export class FollowedIssuers {
+  readonly #options: FollowedIssuersOptions;
   readonly #places: Places;
   readonly #spellings = new Map<string, Spelling>();
-  readonly #listedSpellings: ReadonlyMap<string, KnownIssuer>;
+  readonly #listedSpellings: ReadonlyMap<string, FollowedIssuer>;
   // These two by DID.
-  readonly #listed = new Map<string, KnownIssuer>();
+  readonly #listed = new Map<string, FollowedIssuer>();
   /** In the order of their last question. */
-  readonly #others = new Map<string, KnownIssuer>();
-  readonly #past: PastIssuers;
+  readonly #others = new Map<string, FollowedIssuer>();
+  readonly #pinned: PinnedIssuers;
 
-  constructor(options: KnownIssuersOptions) {
+  constructor(options: FollowedIssuersOptions) {
     this.#options = options;
-    this.#places = new Places(options.kept.places);
-    this.#past = new PastIssuers(options.kept.maxMemories);
+    this.#places = new Places(options.limits.places);
+    this.#pinned = new PinnedIssuers(options.limits.maxPins);
     this.#listedSpellings = new Map(options.issuers.map((text) => {
       const location = locateIssuer(text, options.policy);
       const { expectedIssuer, metadataRef } = location;
@@ -122,7 +114,7 @@ export class KnownIssuers {
    * @throws {SigError} `issuer_not_allowed`, `invalid_identifier` for a URL that
    * is not the issuer's own `sig.json`, or as `locateIssuer`.
    */
-  find(text: string): KnownIssuer {
+  find(text: string): FollowedIssuer {
     const known = this.#listedSpellings.get(text);
     if (known !== undefined) return known;
     const { location, isUsual } = this.#read(text);
@@ -142,19 +134,17 @@ export class KnownIssuers {
     );
   }
 
-  /** How many issuers that are on no list have a state, and a memory alone. */
-  get size(): { readonly states: number; readonly memories: number } {
-    return { states: this.#others.size, memories: this.#past.size };
+  /** How many issuers that are on no list have a state, and a pin alone. */
+  get size(): { readonly states: number; readonly pins: number } {
+    return { states: this.#others.size, pins: this.#pinned.size };
   }
 
   #create(
     location: ProvenLocation,
-    past: PastIssuer | undefined,
+    pinned: PinnedIssuer | undefined,
     allowance: FeedAllowance | undefined,
-  ): KnownIssuer {
-    const record = new IssuerRecord(past);
-    const refreshes = this.#options.ask(location, record, allowance);
-    return { location, record, allowance, refreshes };
+  ): FollowedIssuer {
+    return new FollowedIssuer(location, pinned, allowance, this.#options);
   }
 
   #read(text: string): Spelling {
@@ -171,7 +161,7 @@ export class KnownIssuers {
     return spelling;
   }
 
-  #findOther(text: string, location: ProvenLocation): KnownIssuer {
+  #findOther(text: string, location: ProvenLocation): FollowedIssuer {
     const did = location.expectedIssuer;
     const known = this.#others.get(did);
     if (known !== undefined) {
@@ -185,33 +175,33 @@ export class KnownIssuers {
     }
     this.#makeRoom(1);
     const allowance = new FeedAllowance(this.#places, () => this.#makeRoom(0));
-    const past = this.#past.take(did, hostOf(location));
-    const issuer = this.#create(location, past, allowance);
+    const pinned = this.#pinned.take(did, hostOf(location));
+    const issuer = this.#create(location, pinned, allowance);
     this.#others.set(did, issuer);
     return issuer;
   }
 
   /** Those that are being asked stay: their number is the caller's to limit. */
   #makeRoom(more: number): void {
-    const { maxStates, maxFeedBytes } = this.#options.kept;
+    const { maxStates, maxFeedBytes } = this.#options.limits;
     let bytes = 0;
     for (const { record, allowance } of this.#others.values()) {
-      bytes += record.stateBytes + (allowance?.bytes ?? 0);
+      bytes += heldBytes(record) + (allowance?.bytes ?? 0);
     }
     const isCrowded = () => this.#others.size + more > maxStates;
     // First those of which nothing came: they must not displace any that answer.
     for (const [did, { record, refreshes }] of this.#others) {
       if (!isCrowded()) break;
-      if (refreshes.isBusy || record.past !== undefined) continue;
+      if (refreshes.isBusy || record.pinned !== undefined) continue;
       this.#others.delete(did);
     }
     for (const [did, { location, record, refreshes }] of this.#others) {
       if (!isCrowded() && bytes <= maxFeedBytes) return;
-      const { past } = record;
-      if (refreshes.isBusy || past === undefined) continue;
-      bytes -= record.stateBytes;
+      const { pinned } = record;
+      if (refreshes.isBusy || pinned === undefined) continue;
+      bytes -= heldBytes(record);
       this.#others.delete(did);
-      this.#past.keep(did, hostOf(location), past);
+      this.#pinned.keep(did, hostOf(location), pinned);
     }
   }
 }
@@ -239,8 +229,8 @@ function notItsOwn(text: string, { metadataRef }: ProvenLocation): SigError {
   );
 }
 
-/** One issuer has one memory, which is about one place. */
-function twoPlaces(text: string, { location }: KnownIssuer): SigError {
+/** One issuer has one pin, which is about one place. */
+function twoPlaces(text: string, { location }: FollowedIssuer): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot ask issuer ${quote(text)}: the same issuer is asked at another ` +

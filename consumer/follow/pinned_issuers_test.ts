@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
-import type { PastIssuer } from "./issuer_record.ts";
-import { PastIssuers } from "./past_issuers.ts";
+import type { PinnedIssuer } from "./issuer_record.ts";
+import { PinnedIssuers } from "./pinned_issuers.ts";
 
-/** A memory that can be told from others. */
-function past(sequence: number): PastIssuer {
-  return { memory: { sequence } } as unknown as PastIssuer;
+/** A pin that can be told from others. */
+function pinned(sequence: number): PinnedIssuer {
+  return { pin: { sequence } } as unknown as PinnedIssuer;
 }
 
 /** Keeps one a host, in that order, and tells which are left. */
 function left(max: number, hosts: readonly string[]): readonly string[] {
-  const all = new PastIssuers(max);
-  for (const [i, host] of hosts.entries()) all.keep(host, host, past(i));
+  const all = new PinnedIssuers(max);
+  for (const [i, host] of hosts.entries()) all.keep(host, host, pinned(i));
   assertEquals(all.size, Math.min(max, new Set(hosts).size));
   return hosts.filter((host) => all.take(host, host) !== undefined);
 }
@@ -22,7 +22,7 @@ Deno.test("of issuers without a site in common, those kept first go", () => {
   ]);
 });
 
-Deno.test("the site that has most memories loses its first ones", () => {
+Deno.test("the site that has most pins loses its first ones", () => {
   const mallory = ["1", "2", "3", "4"].map((name) => `${name}.mallory.test`);
   assertEquals(
     left(4, ["a.one.test", "b.one.test", ...mallory, "a.two.test"]),
@@ -40,15 +40,15 @@ Deno.test("the site that has most memories loses its first ones", () => {
   ]);
 });
 
-Deno.test("a memory that is kept again is kept once, and anew", () => {
-  const all = new PastIssuers(2);
-  all.keep("a", "a.example", past(1));
-  all.keep("b", "b.example", past(1));
-  all.keep("a", "a.example", past(2));
+Deno.test("a pin that is kept again is kept once, and anew", () => {
+  const all = new PinnedIssuers(2);
+  all.keep("a", "a.example", pinned(1));
+  all.keep("b", "b.example", pinned(1));
+  all.keep("a", "a.example", pinned(2));
   assertEquals(all.size, 2);
-  all.keep("c", "c.example", past(1));
+  all.keep("c", "c.example", pinned(1));
   assertEquals(all.take("b", "b.example"), undefined);
-  assertEquals(all.take("a", "a.example"), past(2));
+  assertEquals(all.take("a", "a.example"), pinned(2));
   assertEquals(all.take("a", "a.example"), undefined);
   assertEquals(all.size, 1);
 });

@@ -1,4 +1,4 @@
-/** What a consumer remembers of an issuer: a pin (PROTOCOL §6). @module */
+/** What a consumer compares later fetches with: a pin (PROTOCOL §6). @module */
 
 import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
@@ -9,7 +9,7 @@ import type { FeedVerification } from "../verify/feed_verification.ts";
  * Enough to tell whether a feed that comes later goes on from the one that was
  * verified. JSON-safe, since a pin may be kept in a file.
  */
-export interface IssuerMemory {
+export interface IssuerPin {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Sequence of the last event. */
@@ -30,8 +30,8 @@ export interface IssuerMemory {
   readonly last_seen: string;
 }
 
-/** What a verified feed adds to the memory. */
-export interface Seen {
+/** What a verified feed adds to the pin. */
+export interface Pinnable {
   /** The verified feed. */
   readonly verification: FeedVerification;
   /** The keys that it was verified with. */
@@ -44,11 +44,11 @@ export interface Seen {
   readonly at: Date;
 }
 
-/** The memory after a feed that was verified and contradicts nothing. */
-export async function remember(
-  { verification, keys, sha256, etag, at }: Seen,
-  before: IssuerMemory | undefined,
-): Promise<IssuerMemory> {
+/** The pin after a feed that was verified and contradicts nothing. */
+export async function makePin(
+  { verification, keys, sha256, etag, at }: Pinnable,
+  before: IssuerPin | undefined,
+): Promise<IssuerPin> {
   const { state, bytes } = verification.result();
   const thumbprints: [string, string][] = [];
   for (const kid of verification.kids) {
@@ -69,7 +69,7 @@ export async function remember(
   };
 }
 
-/** Keys that a {@linkcode reduce}d memory names; those that came last. */
+/** Keys that a {@linkcode reducePin}d pin names; those that came last. */
 const MAX_REDUCED_KEYS = 8;
 
 /** Before the digest of a kid that is longer than this and a digest. */
@@ -79,39 +79,39 @@ const DIGEST_PREFIX = "sha256:";
 const MAX_REDUCED_KID = DIGEST_PREFIX.length + 64;
 
 /**
- * The memory in a size that no issuer can choose: about 1 KiB at most. An
+ * The pin in a size that no issuer can choose: about 1 KiB at most. An
  * `event_id` can be as long as a line, 256 kids 256 characters each; whoever may
  * name any issuer could fill the memory with those.
  *
  * Nothing is accepted for that: the feed is verified from its first byte when a
- * reduced memory is all there is, and its bytes must be the remembered ones, so
+ * reduced pin is all there is, and its bytes must be the remembered ones, so
  * a key that is missing here and was replaced is a signature that fails.
  */
-export async function reduce(memory: IssuerMemory): Promise<IssuerMemory> {
+export async function reducePin(pin: IssuerPin): Promise<IssuerPin> {
   const keys: [string, string][] = [];
   for (
-    const [kid, key] of Object.entries(memory.keys).slice(-MAX_REDUCED_KEYS)
+    const [kid, key] of Object.entries(pin.keys).slice(-MAX_REDUCED_KEYS)
   ) {
     keys.push([await reducedKid(kid), key]);
   }
   return {
-    ...memory,
+    ...pin,
     last_event_id: null,
     keys: Object.fromEntries(keys),
     etag: null,
   };
 }
 
-/** A {@linkcode reduce}d memory with the kids that are published, by name. */
-export async function nameKeys(
-  memory: IssuerMemory,
+/** A {@linkcode reducePin}d pin with the kids that are published, by name. */
+export async function namePinnedKeys(
+  pin: IssuerPin,
   published: Iterable<string>,
-): Promise<IssuerMemory> {
+): Promise<IssuerPin> {
   const names = new Map<string, string>();
   for (const kid of published) names.set(await reducedKid(kid), kid);
-  const keys = Object.entries(memory.keys)
+  const keys = Object.entries(pin.keys)
     .map(([kid, key]) => [names.get(kid) ?? kid, key] as const);
-  return { ...memory, keys: Object.fromEntries(keys) };
+  return { ...pin, keys: Object.fromEntries(keys) };
 }
 
 async function reducedKid(kid: string): Promise<string> {
