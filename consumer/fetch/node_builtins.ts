@@ -4,6 +4,7 @@ import type * as dns from "node:dns";
 import type * as http from "node:http";
 import type * as net from "node:net";
 import type * as tls from "node:tls";
+import { loadBuiltin } from "@sig/jose";
 
 /** The modules that a pinned connection takes. */
 export interface NodeBuiltins {
@@ -15,20 +16,6 @@ export interface NodeBuiltins {
   readonly net: typeof net;
   /** TLS. */
   readonly tls: typeof tls;
-}
-
-/**
- * A built-in module in Deno and Node, undefined in browsers. By a call instead
- * of an import: browsers can bundle this package, and a program that fetches
- * nothing does not pay for loading them.
- */
-export function loadBuiltin(name: `node:${string}`): unknown {
-  const { process } = globalThis as {
-    readonly process?: {
-      readonly getBuiltinModule?: (name: string) => unknown;
-    };
-  };
-  return process?.getBuiltinModule?.(name);
 }
 
 /** The modules of {@linkcode NodeBuiltins}; undefined in browsers. */

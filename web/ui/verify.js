@@ -46,6 +46,17 @@ function decodeBase64UrlInto(ascii, from, to, bytes) {
   return seen > 63 ? -1 : at;
 }
 
+// core/text/bytes.ts
+function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
 // core/errors/error_codes.ts
 function info(category, status) {
   return Object.freeze({
@@ -3191,6 +3202,19 @@ function located(error, place) {
   });
 }
 
+// jose/bytes/load_builtin.ts
+function loader() {
+  const { process } = globalThis;
+  return process?.getBuiltinModule;
+}
+function loadBuiltin(name) {
+  try {
+    return loader()?.(name);
+  } catch {
+    return void 0;
+  }
+}
+
 // jose/keys/did_document.ts
 function readDidDocument(value, did, options = {}) {
   if (!isObject(value)) throw invalid2("it must be one JSON object", "");
@@ -3306,13 +3330,7 @@ function invalid2(why, pointer) {
 
 // jose/keys/platform_crypto.ts
 function loadNodeCrypto() {
-  try {
-    const { process } = globalThis;
-    const crypto2 = process?.getBuiltinModule?.("node:crypto");
-    return crypto2;
-  } catch {
-    return void 0;
-  }
+  return loadBuiltin("node:crypto");
 }
 
 // jose/keys/backend.ts
@@ -3654,17 +3672,6 @@ function checkMediaType(name, mediaType) {
   };
 }
 
-// consumer/read/byte_stream.ts
-function joinBytes(chunks, length) {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
-}
-
 // consumer/read/reader.ts
 var PIECE_BYTES = 64 * 1024;
 function isMissing(error) {
@@ -3861,12 +3868,6 @@ function encodeHex(src) {
   const [output, i] = detach(src, calcSizeHex(src.length));
   encode2(output, i, 0, alphabet4);
   return new TextDecoder().decode(output);
-}
-
-// consumer/fetch/node_builtins.ts
-function loadBuiltin(name) {
-  const { process } = globalThis;
-  return process?.getBuiltinModule?.(name);
 }
 
 // consumer/verify/feed_digest.ts
