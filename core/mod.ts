@@ -37,6 +37,7 @@
  * @module
  */
 export { decodeBase64UrlStrict } from "./text/base64url.ts";
+export { joinBytes, sameBytes } from "./text/bytes.ts";
 export {
   type AnswerLimits,
   check,
@@ -110,6 +111,7 @@ export type {
   RelationshipVersion,
 } from "./replay/history.ts";
 export {
+  escapePointer,
   JsonError,
   type JsonFault,
   type ParsedJson,

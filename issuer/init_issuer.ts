@@ -6,6 +6,7 @@ import {
   type Jwk,
   parseIssuerDid,
   quote,
+  sameBytes,
   SigError,
   type SigMetadata,
   WELL_KNOWN_PATHS,
@@ -16,7 +17,6 @@ import { buildJwks } from "./documents/build_jwks.ts";
 import { buildMetadata } from "./documents/build_metadata.ts";
 import { encodeDocument } from "./documents/encode_document.ts";
 import type { FaultHooks } from "./disk/fault_hooks.ts";
-import { isSame } from "./store/feed_lines.ts";
 import type { FeedStore, FeedWriter } from "./store/feed_store.ts";
 import { requireKid } from "./keys/key_name.ts";
 import type { KeyStore } from "./keys/key_store.ts";
@@ -190,7 +190,7 @@ async function publish(
   );
   for (const [path, bytes] of [[feed, new Uint8Array()] as const, ...encoded]) {
     const there = found.get(path);
-    if (there !== undefined && !isSame(there, bytes)) throw exists(path);
+    if (there !== undefined && !sameBytes(there, bytes)) throw exists(path);
   }
   await writer.create(feed, new Uint8Array());
   for (const [path, bytes] of encoded) await writer.replace(path, bytes);

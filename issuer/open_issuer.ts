@@ -1,4 +1,11 @@
-/** An issuer at work. @module */
+/**
+ * An issuer at work.
+ *
+ * Long because more than half of it is the documented contract; what is left is
+ * one class that guards one turn, one lock and one index.
+ *
+ * @module
+ */
 
 import {
   DEFAULT_LIMITS,

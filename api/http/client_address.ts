@@ -1,6 +1,7 @@
 /** Who is asking: the socket's address, or what a trusted proxy says. @module */
 
 import { quote, SigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose";
 
 /** The part of `node:net` that is used, without its types. */
 interface NodeNet {
@@ -78,10 +79,7 @@ export function createClientAddress(
 }
 
 function loadNet(): NodeNet {
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?(name: string): unknown };
-  };
-  const net = process?.getBuiltinModule?.("node:net");
+  const net = loadBuiltin("node:net");
   if (net === undefined) {
     throw new TypeError("Cannot trust proxies: this runtime has no node:net");
   }

@@ -1,8 +1,7 @@
 /** The outside of a server as Deno gives it. @module */
 
-import { quote, SigError } from "@sig/core";
+import { readFile, readVariable, signalled, writeAll } from "./deno_process.ts";
 import { listen } from "./listen.ts";
-import { readVariable } from "./read_variable.ts";
 import type { ServerIo } from "./server_io.ts";
 
 /**
@@ -28,23 +27,8 @@ export function createServerIo(): ServerIo {
     readFile,
     serve: (address, respond) =>
       Promise.resolve().then(() => listen(address, respond)),
-    stopRequested,
+    stopRequested: () => signalled(),
   };
-}
-
-function writeAll(
-  writer: { writeSync(bytes: Uint8Array): number },
-  text: string,
-) {
-  const bytes = new TextEncoder().encode(text);
-  try {
-    for (let at = 0; at < bytes.length;) {
-      at += writer.writeSync(bytes.subarray(at));
-    }
-  } catch (error) {
-    // Whoever read this has gone; the service goes on.
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
-  }
 }
 
 /**
@@ -58,48 +42,4 @@ export async function writeLog(text: string): Promise<void> {
   for (let at = 0; at < bytes.length;) {
     at += await Deno.stderr.write(bytes.subarray(at));
   }
-}
-
-async function readFile(path: string, maxBytes: number): Promise<Uint8Array> {
-  const shown = quote(path);
-  try {
-    const info = await Deno.stat(path);
-    // A FIFO or device would block, or never end.
-    if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
-  } catch (cause) {
-    const isNotGiven = cause instanceof Deno.errors.NotCapable;
-    const hint = `Run it with --allow-read=${path}.`;
-    throw new SigError(
-      "source_not_found",
-      `Cannot read ${shown}: ${whyNotRead(cause)}`,
-      { cause, context: isNotGiven ? { hint } : {} },
-    );
-  }
-  throw new SigError(
-    "document_too_large",
-    `Cannot read ${shown}: it must be a file of at most ${maxBytes} bytes`,
-  );
-}
-
-function whyNotRead(error: unknown): string {
-  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof NotFound) return "there is no such file";
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to read it";
-  }
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user read it";
-  }
-  return "reading it failed";
-}
-
-function stopRequested(): Promise<void> {
-  const signals: Deno.Signal[] = Deno.build.os === "windows"
-    ? ["SIGINT"]
-    : ["SIGINT", "SIGTERM"];
-  return new Promise((resolve) => {
-    for (const signal of signals) {
-      Deno.addSignalListener(signal, () => resolve());
-    }
-  });
 }

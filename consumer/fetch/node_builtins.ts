@@ -6,6 +6,7 @@ import type * as net from "node:net";
 import type * as stream from "node:stream";
 import type * as timers from "node:timers";
 import type * as tls from "node:tls";
+import { loadBuiltin } from "@sig/jose";
 
 /** The modules that a pinned connection takes. */
 export interface NodeBuiltins {
@@ -21,20 +22,6 @@ export interface NodeBuiltins {
   readonly timers: typeof timers;
   /** TLS. */
   readonly tls: typeof tls;
-}
-
-/**
- * A built-in module in Deno and Node, undefined in browsers. By a call instead
- * of an import: browsers can bundle this package, and a program that fetches
- * nothing does not pay for loading them.
- */
-export function loadBuiltin(name: `node:${string}`): unknown {
-  const { process } = globalThis as {
-    readonly process?: {
-      readonly getBuiltinModule?: (name: string) => unknown;
-    };
-  };
-  return process?.getBuiltinModule?.(name);
 }
 
 /** The modules of {@linkcode NodeBuiltins}; undefined in browsers. */

@@ -1,6 +1,7 @@
 /** Verifying a feed so that a later fetch can go on from it (PROTOCOL §6). @module */
 
-import { ByteStream, LastBytes, sameBytes } from "../read/byte_stream.ts";
+import { sameBytes } from "@sig/core";
+import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
   FeedVerification,

@@ -1,5 +1,7 @@
 /** Taking a stream of bytes apart, and putting chunks together. @module */
 
+import { joinBytes } from "@sig/core";
+
 /** A stream whose beginning is read apart from its rest. */
 export class ByteStream {
   readonly #iterator: AsyncIterator<Uint8Array>;
@@ -73,23 +75,4 @@ export class LastBytes {
     bytes.set(chunk, kept);
     this.#bytes = bytes;
   }
-}
-
-/** The chunks one behind the other, `length` bytes in all. */
-export function joinBytes(
-  chunks: readonly Uint8Array[],
-  length: number,
-): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
-}
-
-/** Whether two arrays hold the same bytes. */
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

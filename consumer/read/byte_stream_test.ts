@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ByteStream, LastBytes, sameBytes } from "./byte_stream.ts";
+import { ByteStream, LastBytes } from "./byte_stream.ts";
 
 async function* chunks(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let next = 0;
@@ -43,13 +43,4 @@ Deno.test("the last bytes are those of all chunks together", async () => {
       assertEquals([...last.bytes], expected, `${sizes}, ${max}`);
     }
   }
-});
-
-Deno.test("bytes are the same when all of them are", () => {
-  const bytes = (...items: number[]) => Uint8Array.from(items);
-  assertEquals(sameBytes(bytes(), bytes()), true);
-  assertEquals(sameBytes(bytes(1, 2), bytes(1, 2)), true);
-  assertEquals(sameBytes(bytes(1, 2), bytes(1, 3)), false);
-  assertEquals(sameBytes(bytes(1, 2), bytes(1)), false);
-  assertEquals(sameBytes(bytes(1), bytes(1, 2)), false);
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { joinBytes } from "./byte_stream.ts";
+import { joinBytes } from "@sig/core";
 import { openInlineFeed } from "./open_source.ts";
 import type { InlineFeed } from "./inline_reader.ts";
 import { expectSigError } from "../testdata/expect_sig_error.ts";

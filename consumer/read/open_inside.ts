@@ -6,7 +6,7 @@
  */
 
 import type * as nodeFs from "node:fs";
-import { loadBuiltin } from "../fetch/node_builtins.ts";
+import { loadBuiltin } from "@sig/jose";
 
 /** An open regular file. Whoever asked for it closes it. */
 export interface InsideFile {

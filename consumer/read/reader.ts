@@ -1,7 +1,6 @@
 /** What judging needs of getting: the contract of the readers. @module */
 
-import { isSigError, SigError } from "@sig/core";
-import { joinBytes } from "./byte_stream.ts";
+import { isSigError, joinBytes, SigError } from "@sig/core";
 import type { ContentRange, FetchConditions } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 

@@ -1,7 +1,7 @@
 /** SHA-256 of a feed while it streams by. @module */
 
 import { encodeHex } from "@std/encoding/hex";
-import { loadBuiltin } from "../fetch/node_builtins.ts";
+import { loadBuiltin } from "@sig/jose";
 
 interface NodeHash {
   update(bytes: Uint8Array): unknown;

@@ -1,4 +1,11 @@
-/** A feed's verification that can go on when more of it is there. @module */
+/**
+ * A feed's verification that can go on when more of it is there.
+ *
+ * Long because it is one class over one mark: whoever splits it must hand its
+ * counters, its carry of a line and its state from part to part.
+ *
+ * @module
+ */
 
 import {
   claimedSequence,

@@ -1,4 +1,11 @@
-/** The question: may this subject do this, now or then? (PROTOCOL §5) @module */
+/**
+ * The question: may this subject do this, now or then? (PROTOCOL §5)
+ *
+ * Long because a third of it are the documented types of the question and its
+ * answer; the steps to the answer are read best in one place.
+ *
+ * @module
+ */
 
 import { closedList } from "../errors/closed_list.ts";
 import { SigError } from "../errors/error.ts";

@@ -1,4 +1,11 @@
-/** A line of the feed: envelope and protected header (PROTOCOL §2). @module */
+/**
+ * A line of the feed: envelope and protected header (PROTOCOL §2).
+ *
+ * Long because the two ways of reading a line, the fast one for the spelling that
+ * writers use and the strict one for all others, share every rule after that.
+ *
+ * @module
+ */
 
 import { decodeBase64UrlInto } from "../text/base64url.ts";
 import { type ErrorContext, SigError } from "../errors/error.ts";

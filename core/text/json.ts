@@ -6,6 +6,9 @@
  * important, its strings are copies: slices of the text would keep every line
  * of a feed in memory for as long as a state is held.
  *
+ * Long because it is a whole scanner, hot in every line: calls between modules
+ * for one character would cost more than they explain.
+ *
  * @module
  */
 
@@ -675,7 +678,17 @@ function toStep(place: string | number): string {
   return `/${escapePointer(place)}`;
 }
 
-/** One step of a JSON Pointer (RFC 6901), without its slash. */
+/**
+ * One step of a JSON Pointer (RFC 6901 §3), without its slash.
+ *
+ * @example
+ * ```ts
+ * import { escapePointer } from "@sig/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(`/roles/${escapePointer("a/b~c")}`, "/roles/a~1b~0c");
+ * ```
+ */
 export function escapePointer(place: string | number): string {
   return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
 }

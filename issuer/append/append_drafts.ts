@@ -5,6 +5,7 @@ import {
   formatInstant,
   instantOf,
   isSigError,
+  joinBytes,
   type Limits,
   parseEventPayload,
   SigError,
@@ -17,7 +18,6 @@ import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
 import type { FeedIds } from "./feed_ids.ts";
 import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
-import { concat } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import { IndexWriter } from "../index/index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
@@ -126,7 +126,7 @@ class Batch {
 
   async write(): Promise<void> {
     if (this.#lines.length === 0) return;
-    await this.#feed.append(concat(this.#lines));
+    await this.#feed.append(joinBytes(this.#lines));
     this.#into.absorb(this.#writer);
   }
 

@@ -9,11 +9,12 @@ import {
   compareInstants,
   isSigError,
   parseTimestamp,
+  sameBytes,
   SigError,
   type SigEvent,
 } from "@sig/core";
 import type { FeedIndex, FeedMark } from "../index/feed_index.ts";
-import { type FeedLine, isSame, readLines } from "../store/feed_lines.ts";
+import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import { provenEvent, requireEvidence } from "./index_evidence.ts";
 import { putEvidence } from "../index/kept_evidence.ts";
@@ -212,7 +213,7 @@ async function fits(
   if (offset < 0 || mark.bytes > feed.size) return false;
   const found = await feed.read(offset, length + 1);
   return found[length] === LF[0] &&
-    isSame(found.subarray(0, length), mark.last_line);
+    sameBytes(found.subarray(0, length), mark.last_line);
 }
 
 /** Someone may have fetched a whole event already, so it is kept. */

@@ -3,12 +3,13 @@
 import {
   isSigError,
   parseEventPayload,
+  sameBytes,
   SigError,
   type SigEvent,
 } from "@sig/core";
 import { verifyEnvelope } from "@sig/jose";
 import type { FeedMark } from "../index/feed_index.ts";
-import { isSame, readLines } from "../store/feed_lines.ts";
+import { readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import type { LineRules } from "./verify_line.ts";
 
@@ -49,7 +50,7 @@ export async function requireEvidence(
   let sequence = 0;
   for await (const { bytes, terminated } of readLines(feed, 0)) {
     if (sequence + 1 === known.sequence) {
-      if (isSame(bytes, last_line)) return;
+      if (sameBytes(bytes, last_line)) return;
       // Damage is for whoever verifies that line to name.
       if (terminated && await provenEvent(bytes, rules) === undefined) return;
       if (terminated) throw lost("feed_rewritten", known, known.sequence);

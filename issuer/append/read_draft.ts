@@ -1,6 +1,6 @@
 /** Drafts, taken over once and for all. @module */
 
-import { isObject, quote, SigError } from "@sig/core";
+import { escapePointer, isObject, quote, SigError } from "@sig/core";
 import type { RevokeDraft, UpsertDraft } from "./event_draft.ts";
 
 /** A draft whose members nobody changes any more; their values are unjudged. */
@@ -71,16 +71,12 @@ export function readDraft(draft: unknown): DraftMembers {
     : REVOKE_MEMBERS;
   const extra = Object.keys(copy).find((name) => !Object.hasOwn(known, name));
   if (extra !== undefined) {
+    const shown = extra.slice(0, 80).toWellFormed();
     throw new SigError(
       "invalid_field",
       `Cannot append: a draft of ${type} has no member ${quote(extra)}`,
-      { context: { pointer: `/${escapePointer(extra)}` } },
+      { context: { pointer: `/${escapePointer(shown)}` } },
     );
   }
   return { ...copy, event_type: type };
-}
-
-function escapePointer(name: string): string {
-  return name.slice(0, 80).toWellFormed().replaceAll("~", "~0")
-    .replaceAll("/", "~1");
 }

@@ -5,11 +5,15 @@
  * Blocking, because a step is either some microseconds long or a flush that the
  * caller must wait for before it may do anything else.
  *
+ * Long because nothing else may touch the disk: one file to read for whoever
+ * asks what is opened, with which bits, and what follows no link.
+ *
  * @module
  */
 
 import type * as nodeFs from "node:fs";
 import { type ErrorCode, SigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose";
 
 /** What a path names; a symbolic link is not followed. */
 export interface Entry {
@@ -106,10 +110,7 @@ function toEntry(info: Deno.FileInfo): Entry {
 
 /** Node's file functions: Deno's own open no file without waiting. */
 function loadFs(): typeof nodeFs {
-  const { process } = globalThis as {
-    readonly process?: { getBuiltinModule(name: string): unknown };
-  };
-  return process?.getBuiltinModule("node:fs") as typeof nodeFs;
+  return loadBuiltin("node:fs") as typeof nodeFs;
 }
 
 /**

@@ -1,5 +1,7 @@
 /** The part of `node:sqlite` that is used, loaded when it is needed. @module */
 
+import { loadBuiltin } from "@sig/jose";
+
 /** A value of a column. */
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -28,17 +30,8 @@ interface SqliteModule {
   readonly DatabaseSync: new (path: string) => SqlDatabase;
 }
 
-/**
- * Opens a database, or returns undefined where the platform has no SQLite. By
- * way of `process` because a static import would cost every program that
- * imports this package its start-up time.
- */
+/** Opens a database, or returns undefined where the platform has no SQLite. */
 export function openDatabase(path: string): SqlDatabase | undefined {
-  const { process } = globalThis as {
-    process?: { getBuiltinModule?: (name: string) => unknown };
-  };
-  const sqlite = process?.getBuiltinModule?.("node:sqlite") as
-    | SqliteModule
-    | undefined;
+  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
   return sqlite === undefined ? undefined : new sqlite.DatabaseSync(path);
 }

@@ -1,4 +1,11 @@
-/** Desired state against published state: what is to be appended. @module */
+/**
+ * Desired state against published state: what is to be appended.
+ *
+ * Long because every row is judged before anything is refused, and the rules by
+ * which two rows contradict each other need all that is known of both.
+ *
+ * @module
+ */
 
 import {
   compareInstants,

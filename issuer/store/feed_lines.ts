@@ -1,5 +1,6 @@
 /** The lines of an open feed, from an offset on. @module */
 
+import { joinBytes } from "@sig/core";
 import type { OpenFeed } from "./feed_store.ts";
 
 /** A line, or what stands behind the last LF. */
@@ -34,7 +35,7 @@ export async function* readLines(
       lf = chunk.indexOf(LF, begin)
     ) {
       pieces.push(chunk.subarray(begin, lf));
-      yield { offset: start, bytes: concat(pieces), terminated: true };
+      yield { offset: start, bytes: join(pieces), terminated: true };
       pieces = [];
       begin = lf + 1;
       start = at + begin;
@@ -43,27 +44,11 @@ export async function* readLines(
     at += chunk.length;
   }
   if (pieces.length === 0) return;
-  yield { offset: start, bytes: concat(pieces), terminated: false };
+  yield { offset: start, bytes: join(pieces), terminated: false };
 }
 
-/** The pieces as one; a single one is not copied. */
-export function concat(pieces: readonly Uint8Array[]): Uint8Array {
+/** A line within one chunk is not copied. */
+function join(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
-  if (pieces.length === 1 && only !== undefined) return only;
-  const all = new Uint8Array(
-    pieces.reduce((bytes, piece) => bytes + piece.length, 0),
-  );
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
-
-/** Whether two pieces hold the same bytes. */
-export function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
-  return true;
+  return pieces.length === 1 && only !== undefined ? only : joinBytes(pieces);
 }

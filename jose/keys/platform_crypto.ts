@@ -1,5 +1,7 @@
 /** `node:crypto`, where the platform has it. @module */
 
+import { loadBuiltin } from "../bytes/load_builtin.ts";
+
 /** A key that `node:crypto` holds; opaque here. */
 export type NodeKey = { readonly type: string };
 
@@ -19,6 +21,14 @@ export interface NodeJwkInput {
 export interface NodeCrypto {
   /** Imports a public key, or throws. */
   createPublicKey(input: NodeJwkInput): NodeKey;
+  /** Imports a private key in PKCS #8, or throws. */
+  createPrivateKey(input: {
+    readonly key: Uint8Array;
+    readonly format: "der";
+    readonly type: "pkcs8";
+  }): NodeKey;
+  /** Signs synchronously. */
+  sign(algorithm: null, message: Uint8Array, key: NodeKey): Uint8Array;
   /** Verifies synchronously. */
   verify(
     algorithm: null,
@@ -28,23 +38,10 @@ export interface NodeCrypto {
   ): boolean;
 }
 
-interface NodeGlobal {
-  readonly process?: {
-    readonly getBuiltinModule?: (name: string) => unknown;
-  };
-}
-
 /**
- * The module, or undefined in browsers and most workers. There is no static
- * import: it would break those platforms, and costs 30–60 ms of start-up in
- * Deno even where it is never used.
+ * The module, or undefined in browsers and most workers: with a static import it
+ * would break there, and cost each start its 30 to 60 ms.
  */
 export function loadNodeCrypto(): NodeCrypto | undefined {
-  try {
-    const { process } = globalThis as NodeGlobal;
-    const crypto = process?.getBuiltinModule?.("node:crypto");
-    return crypto as NodeCrypto | undefined;
-  } catch {
-    return undefined;
-  }
+  return loadBuiltin("node:crypto") as NodeCrypto | undefined;
 }

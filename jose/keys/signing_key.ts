@@ -1,7 +1,9 @@
 /** A private key that signs and shows nothing of itself. @module */
 
-import { isObject, type Jwk, type OpenObject } from "@sig/core";
+import { isObject, joinBytes, type Jwk, type OpenObject } from "@sig/core";
+import { hasBuiltins } from "../bytes/load_builtin.ts";
 import { calculateKid } from "./kid.ts";
+import { loadNodeCrypto } from "./platform_crypto.ts";
 import { toPublicJwk } from "./public_jwk.ts";
 import { decode32, invalidKey, readKid, readPublicKey } from "./public_key.ts";
 import { importVerificationKey } from "./verification_key.ts";
@@ -60,10 +62,15 @@ export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   const seed = decode32(jwk, "d");
   const bare: Jwk = { kty: "OKP", crv: "Ed25519", x: jwk.x as string };
   const named = { ...bare, kid: kid ?? await calculateKid(bare) };
+  // By way of PKCS #8 the platform derives the public key itself: signing for a
+  // wrong `x` would give away the private key to whoever sees two signatures.
+  const pkcs8 = joinBytes([PKCS8_PREFIX, seed]);
+  seed.fill(0);
   const key = new PlatformSigningKey(
     named.kid,
     toPublicJwk(named),
-    await importSeed(seed, kid),
+    await importPkcs8(pkcs8, kid),
+    pkcs8,
   );
   await selfTest(key, bare);
   return key;
@@ -83,26 +90,17 @@ function requireSigningUse(jwk: OpenObject, kid: string | undefined): void {
   ) throw invalidKey("key_ops must contain sign", kid);
 }
 
-/**
- * By way of PKCS #8 the platform derives the public key itself: signing for a
- * wrong `x` would give away the private key to whoever sees two signatures.
- */
-async function importSeed(
-  seed: Uint8Array,
+async function importPkcs8(
+  pkcs8: Uint8Array<ArrayBuffer>,
   kid: string | undefined,
 ): Promise<CryptoKey> {
-  const pkcs8 = new Uint8Array(PKCS8_PREFIX.length + seed.length);
-  pkcs8.set(PKCS8_PREFIX);
-  pkcs8.set(seed, PKCS8_PREFIX.length);
   try {
     return await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, [
       "sign",
     ]);
   } catch {
-    throw invalidKey("this platform's WebCrypto refuses it", kid);
-  } finally {
     pkcs8.fill(0);
-    seed.fill(0);
+    throw invalidKey("this platform's WebCrypto refuses it", kid);
   }
 }
 
@@ -117,26 +115,70 @@ async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
 }
 
 /**
- * Signs by WebCrypto only. `node:crypto` would save some 20 microseconds a
- * signature, and could take over only a key that can be exported: its
- * `KeyObject.from` gives up what a non-extractable key is for, and is deprecated
- * for that (DEP0204 of Node.js).
+ * Signatures by WebCrypto before `node:crypto` takes over, which saves some 20
+ * to 40 µs a signature and takes 30 to 60 ms to load in Deno: from about here on
+ * it pays, and whoever signs a few events never waits for it.
+ */
+const WEB_SIGNATURES = 1_024;
+
+/**
+ * Signs by WebCrypto, and in bulk by `node:crypto`, which imports the same
+ * PKCS #8 for itself: taking over the `CryptoKey` by `KeyObject.from` would give
+ * up that it can't be exported, and is deprecated for that (DEP0204 of Node.js).
  */
 class PlatformSigningKey implements SigningKey {
   readonly kid: string;
   readonly publicJwk: Jwk;
   /** Not extractable. */
-  readonly #key: CryptoKey;
+  readonly #web: CryptoKey;
+  #webLeft = WEB_SIGNATURES;
+  /** Zeros and gone as soon as nothing can import them any more. */
+  #pkcs8: Uint8Array | undefined;
+  #signInBulk: ((message: Uint8Array) => Uint8Array) | undefined;
 
-  constructor(kid: string, publicJwk: Jwk, key: CryptoKey) {
+  constructor(
+    kid: string,
+    publicJwk: Jwk,
+    web: CryptoKey,
+    pkcs8: Uint8Array,
+  ) {
     this.kid = kid;
     this.publicJwk = Object.freeze(publicJwk);
-    this.#key = key;
+    this.#web = web;
+    this.#pkcs8 = pkcs8;
+    if (!hasBuiltins()) this.#forget();
   }
 
   async sign(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.#pkcs8 !== undefined && --this.#webLeft < 0) {
+      this.#signInBulk = takeOver(this.#pkcs8);
+      this.#forget();
+    }
+    if (this.#signInBulk) return new Uint8Array(this.#signInBulk(message));
     const copy = message.slice();
-    const signature = await crypto.subtle.sign("Ed25519", this.#key, copy);
+    const signature = await crypto.subtle.sign("Ed25519", this.#web, copy);
     return new Uint8Array(signature);
+  }
+
+  #forget(): void {
+    this.#pkcs8?.fill(0);
+    this.#pkcs8 = undefined;
+  }
+}
+
+/** Undefined where there is no `node:crypto`, or it refuses the key. */
+function takeOver(
+  pkcs8: Uint8Array,
+): ((message: Uint8Array) => Uint8Array) | undefined {
+  try {
+    const node = loadNodeCrypto();
+    const key = node?.createPrivateKey({
+      key: pkcs8,
+      format: "der",
+      type: "pkcs8",
+    });
+    return node && key && ((message) => node.sign(null, message, key));
+  } catch {
+    return undefined;
   }
 }

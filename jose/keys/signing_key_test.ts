@@ -132,23 +132,43 @@ Deno.test("a key as a browser exports it is accepted", async () => {
   assertEquals((await importSigningKey(exported)).publicJwk.alg, "EdDSA");
 });
 
-Deno.test("a key that can't be exported is given to no other library", async () => {
-  const { KeyObject } = process.getBuiltinModule("node:crypto");
-  const { from } = KeyObject;
-  let taken = 0;
-  KeyObject.from = (key) => {
-    taken++;
+Deno.test("signing in bulk goes over to node:crypto with no other signature, and without KeyObject.from", async () => {
+  const node = process.getBuiltinModule("node:crypto");
+  const { from } = node.KeyObject;
+  const { createPrivateKey } = node;
+  const taken: string[] = [];
+  const seen: Uint8Array[] = [];
+  node.KeyObject.from = (key) => {
+    taken.push("from");
     return from(key);
   };
+  node.createPrivateKey = (input) => {
+    taken.push("createPrivateKey");
+    if (typeof input === "object" && "key" in input) {
+      seen.push(input.key as Uint8Array);
+    }
+    return createPrivateKey(input);
+  };
   try {
-    const key = await importSigningKey(await generateSigningKey());
+    const key = await importSigningKey(jwk);
     const message = new Uint8Array(8);
     const verifier = await importVerificationKey(key.publicJwk);
-    for (let i = 0; i < 100; i++) {
-      assert(await verifier.verify(await key.sign(message), message));
+    const expected = await key.sign(message);
+    assert(await verifier.verify(expected, message));
+    // The self-test was one signature, and this was another.
+    for (let i = 2; i < 1_024; i++) {
+      assertEquals(await key.sign(message), expected);
     }
+    assertEquals(taken, []);
+    for (let i = 0; i < 10; i++) {
+      assertEquals(await key.sign(message), expected);
+    }
+    const view = Deno.inspect(key, { showHidden: true, depth: 9 });
+    assert(!view.includes(jwk.d) && !/\bd\b/.test(view), view);
   } finally {
-    KeyObject.from = from;
+    node.KeyObject.from = from;
+    node.createPrivateKey = createPrivateKey;
   }
-  assertEquals(taken, 0);
+  assertEquals(taken, ["createPrivateKey"]);
+  assert(seen.every((bytes) => bytes.every((byte) => byte === 0)));
 });

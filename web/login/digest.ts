@@ -1,16 +1,10 @@
 /** Digests of nonces. @module */
 
-import { encodeBase64Url } from "@sig/jose";
+import { encodeBase64Url, loadBuiltin } from "@sig/jose";
 
 interface NodeHash {
   update(text: string): NodeHash;
   digest(encoding: "base64url"): string;
-}
-
-interface NodeGlobal {
-  readonly process?: {
-    readonly getBuiltinModule?: (name: string) => unknown;
-  };
 }
 
 /**
@@ -19,8 +13,7 @@ interface NodeGlobal {
  * the first digest, since that takes 30 to 60 ms.
  */
 export async function digestOf(text: string): Promise<string> {
-  const { process } = globalThis as NodeGlobal;
-  const node = process?.getBuiltinModule?.("node:crypto") as
+  const node = loadBuiltin("node:crypto") as
     | { createHash(name: string): NodeHash }
     | undefined;
   if (node !== undefined) {

@@ -46,6 +46,17 @@ function decodeBase64UrlInto(ascii, from, to, bytes) {
   return seen > 63 ? -1 : at;
 }
 
+// core/text/bytes.ts
+function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
 // core/errors/closed_list.ts
 function closedList(words) {
   return Object.freeze(Object.keys(words));
@@ -172,16 +183,35 @@ var SigError = class extends Error {
   category;
   /** The place and circumstances. */
   context;
-  /** Makes an error from its code and a sentence "Cannot X: why". */
-  constructor(code, message, options = {}) {
-    super(message, "cause" in options ? {
+  /** What could not be done. */
+  action;
+  /** Why: the message without its beginning. */
+  reason;
+  /**
+   * Makes an error from its code and its words: in two parts, or as the whole
+   * sentence "Cannot <action>: <reason>", whose action ends at the first colon
+   * outside of quotes. Another SigError gives its words to this one.
+   */
+  constructor(code, words, options = {}) {
+    const { action, reason } = typeof words === "string" ? partsOf(words) : words;
+    super(action === "" ? reason : `Cannot ${action}: ${reason}`, "cause" in options ? {
       cause: options.cause
     } : void 0);
     this.code = code;
     this.category = ERROR_CODES[code].category;
     this.context = options.context ?? {};
+    this.action = action;
+    this.reason = reason;
   }
 };
+var SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
+function partsOf(sentence) {
+  const [, action = "", reason = sentence] = SENTENCE.exec(sentence) ?? [];
+  return {
+    action,
+    reason
+  };
+}
 function isSigError(error, code) {
   if (!(error instanceof Error) || error.name !== "SigError") return false;
   const found = error.code;
@@ -624,8 +654,8 @@ function parseTimestamp(text2) {
     nanoseconds
   };
 }
-function validInstant(timestamp2) {
-  const instant2 = parseTimestamp(timestamp2);
+function validInstant(timestamp) {
+  const instant2 = parseTimestamp(timestamp);
   if (instant2 !== void 0) return instant2;
   throw new TypeError("Cannot use timestamp: it must be validated first");
 }
@@ -1051,61 +1081,86 @@ function quote(text2) {
 }
 
 // core/ask/moment.ts
-function resolveMoment(state, time) {
-  const { events, instant: asOf } = resolveAsOf(state, time.asOf);
-  if (time.at !== void 0) {
-    return {
-      instant: timestamp("at", time.at),
-      tense: "then",
-      events
-    };
+var Timepoint = class _Timepoint {
+  /** As it was spelled: RFC 3339 UTC. */
+  text;
+  /** As it is meant. */
+  instant;
+  constructor(text2, instant2) {
+    this.text = text2;
+    this.instant = instant2;
   }
+  /** The time of a timestamp, undefined for anything else (PROTOCOL §3). */
+  static parse(text2) {
+    const instant2 = parseTimestamp(text2);
+    return instant2 && new _Timepoint(text2, instant2);
+  }
+};
+function parseTime({ at, asOf }) {
+  const known = asOf === void 0 ? void 0 : parseAsOf(asOf);
   return {
-    instant: asOf ?? instantOf(time.now),
+    at: at === void 0 ? void 0 : timepoint("at", at),
+    asOf: known
+  };
+}
+function parseAsOf(asOf) {
+  const sequence = typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf;
+  if (typeof sequence !== "number") return timepoint("as_of", sequence);
+  if (isSequence(sequence)) return sequence;
+  throw new SigError("invalid_request", "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1", {
+    context: {
+      pointer: "/as_of"
+    }
+  });
+}
+function resolveMoment(state, { at, asOf }, now) {
+  const known = resolveAsOf(state, asOf);
+  return at === void 0 ? {
+    instant: instantOf(now),
     tense: "now",
-    events
+    ...known
+  } : {
+    ...known,
+    instant: at.instant,
+    tense: "then"
   };
 }
 function resolveAsOf(state, asOf) {
   if (asOf === void 0) return {
     events: state.last_sequence
   };
-  const sequence = typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf;
-  if (typeof sequence === "string") {
-    const instant2 = timestamp("as_of", sequence);
+  if (typeof asOf !== "number") {
+    const { instant: instant2 } = asOf;
     const events = Math.min(state.history.prefixAt(instant2), state.last_sequence);
     return {
       events,
       instant: instant2
     };
   }
-  if (!isSequence(sequence)) {
-    throw new SigError("invalid_request", "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1", {
+  if (asOf > state.last_sequence) {
+    throw new SigError("consistency_unavailable", `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`, {
       context: {
-        pointer: "/as_of"
-      }
-    });
-  }
-  if (sequence > state.last_sequence) {
-    throw new SigError("consistency_unavailable", `Cannot judge as of sequence ${sequence}: the feed ends at ${state.last_sequence}`, {
-      context: {
-        sequence,
+        sequence: asOf,
         last_sequence: state.last_sequence
       }
     });
   }
   return {
-    events: sequence,
-    instant: state.history.issuedAt(sequence)
+    events: asOf,
+    instant: state.history.issuedAt(asOf)
   };
+}
+function timeAsAsked(time) {
+  return time instanceof Timepoint ? time.text : time ?? null;
 }
 function isDigits(text2) {
   return /^[0-9]+$/.test(text2);
 }
-function timestamp(name, text2) {
-  const instant2 = parseTimestamp(text2);
-  if (instant2 !== void 0) return instant2;
-  throw new SigError("invalid_request", `Cannot judge ${name} ${quote(text2)}: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`, {
+function timepoint(name, time) {
+  if (time instanceof Timepoint) return time;
+  const parsed = Timepoint.parse(time);
+  if (parsed !== void 0) return parsed;
+  throw new SigError("invalid_request", `Cannot judge ${name} ${quote(time)}: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`, {
     context: {
       pointer: `/${name}`
     }
@@ -1171,6 +1226,66 @@ function meets(state, { key, value }) {
     case "relationship_id":
       return state.relationship_id === value;
   }
+}
+
+// core/ask/question.ts
+var ParsedQuestion = class {
+  /** Whom it is about. */
+  subject;
+  /** What one relationship must meet, all of it; never empty. */
+  requirements;
+  /** What was true then. */
+  at;
+  /** What was known then. */
+  asOf;
+  /** Show how each relationship was judged. */
+  explain;
+  /**
+   * Puts parsed parts together.
+   *
+   * @throws {SigError} `requirements_empty`, `invalid_identifier` for an empty
+   * subject.
+   */
+  constructor({ subject, requirements, at, asOf, explain }) {
+    this.requirements = requireSome(requirements);
+    this.subject = requireSubject(subject);
+    this.at = at;
+    this.asOf = asOf;
+    this.explain = explain ?? false;
+  }
+};
+function parseQuestion(question) {
+  if (question instanceof ParsedQuestion) return question;
+  const requirements = parseRequirements(question.require);
+  const subject = requireSubject(question.subject);
+  const { at, asOf } = parseTime(question);
+  const { explain } = question;
+  return new ParsedQuestion({
+    subject,
+    requirements,
+    at,
+    asOf,
+    explain
+  });
+}
+function parseRequirements(inputs) {
+  return requireSome(inputs).map(parseRequirement);
+}
+function requireSome(requirements) {
+  if (requirements.length > 0) return requirements;
+  throw new SigError("requirements_empty", "Cannot check: at least one requirement is needed", {
+    context: {
+      hint: "For example: relationship=employee, role=deploy."
+    }
+  });
+}
+function requireSubject(subject) {
+  if (subject !== "") return subject;
+  throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
+    context: {
+      pointer: "/subject"
+    }
+  });
 }
 
 // core/ask/requirement_index.ts
@@ -1351,53 +1466,34 @@ var MISSING = Object.freeze({
   relationship_id: "relationship_id_missing"
 });
 function check(state, question) {
-  return runSteps(checkSteps(state, question));
+  const { now } = question;
+  return runSteps(checkSteps(state, parseQuestion(question), {
+    now
+  }));
 }
-function* checkSteps(state, question, { maxExplained = Infinity, maxReasons = Infinity } = {}) {
-  const requirements = parseRequirements(question.require);
-  if (question.subject === "") {
-    throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
-      context: {
-        pointer: "/subject"
-      }
-    });
-  }
-  const moment = resolveMoment(state, question);
-  const judging = new Judging(requirements, question.explain ? maxExplained : 0, maxReasons);
-  yield* judge(state, question.subject, moment, judging);
+function* checkSteps(state, question, { now, maxExplained = Infinity, maxReasons = Infinity }) {
+  const { subject, requirements, at, asOf, explain } = question;
+  const moment = resolveMoment(state, question, now);
+  const judging = new Judging(requirements, explain ? maxExplained : 0, maxReasons);
+  yield* judge(state, subject, moment, judging);
   const { match } = judging;
+  const isPast = at !== void 0 || asOf !== void 0;
   return {
     decision: match ? "allow" : "deny",
-    subject: question.subject,
+    subject,
     requirements,
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
     ...judging.denyReasons(),
-    evaluated_at: formatInstant(instantOf(question.now)),
-    at: question.at ?? null,
-    as_of: asAsked(question.asOf),
-    not_after: isPast(question) ? null : judging.notAfter,
-    ...question.explain ? {
+    evaluated_at: formatInstant(instantOf(now)),
+    at: timeAsAsked(at),
+    as_of: timeAsAsked(asOf),
+    not_after: isPast ? null : judging.notAfter,
+    ...explain ? {
       explain: yield* judging.explain(moment)
     } : {}
   };
-}
-function parseRequirements(inputs) {
-  if (inputs.length === 0) {
-    throw new SigError("requirements_empty", "Cannot check: at least one requirement is needed", {
-      context: {
-        hint: "For example: relationship=employee, role=deploy."
-      }
-    });
-  }
-  return inputs.map(parseRequirement);
-}
-function asAsked(asOf) {
-  return typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf ?? null;
-}
-function isPast(question) {
-  return question.at !== void 0 || question.asOf !== void 0;
 }
 function* judge({ history }, subject, moment, judging) {
   let units = 0;
@@ -1670,7 +1766,7 @@ var FEW = 256;
 function* walkState(state, options) {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
-  const moment = resolveMoment(state, options);
+  const moment = resolveMoment(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries = [];
   let hasMore = false;
@@ -3221,15 +3317,30 @@ function isFault(error) {
   return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
 }
 function located(error, place) {
-  const told = error.message.slice(error.message.indexOf(": ") + 2);
-  const why = error.code === "line_too_long" && place.line !== void 0 ? told.replace(/^it /, `line ${place.line} `) : told;
-  return new SigError(error.code, `Cannot verify feed: ${why}`, {
+  const { code, reason } = error;
+  return new SigError(code, {
+    action: "verify feed",
+    reason
+  }, {
     context: {
       ...error.context,
       ...place
     },
     cause: error
   });
+}
+
+// jose/bytes/load_builtin.ts
+function loader() {
+  const { process } = globalThis;
+  return process?.getBuiltinModule;
+}
+function loadBuiltin(name) {
+  try {
+    return loader()?.(name);
+  } catch {
+    return void 0;
+  }
 }
 
 // jose/keys/did_document.ts
@@ -3347,13 +3458,7 @@ function invalid2(why, pointer) {
 
 // jose/keys/platform_crypto.ts
 function loadNodeCrypto() {
-  try {
-    const { process } = globalThis;
-    const crypto2 = process?.getBuiltinModule?.("node:crypto");
-    return crypto2;
-  } catch {
-    return void 0;
-  }
+  return loadBuiltin("node:crypto");
 }
 
 // jose/keys/backend.ts
@@ -3695,17 +3800,6 @@ function checkMediaType(name, mediaType) {
   };
 }
 
-// consumer/read/byte_stream.ts
-function joinBytes(chunks, length) {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
-}
-
 // consumer/read/reader.ts
 var PIECE_BYTES = 64 * 1024;
 function isMissing(error) {
@@ -3904,12 +3998,6 @@ function encodeHex(src) {
   return new TextDecoder().decode(output);
 }
 
-// consumer/fetch/node_builtins.ts
-function loadBuiltin(name) {
-  const { process } = globalThis;
-  return process?.getBuiltinModule?.(name);
-}
-
 // consumer/verify/feed_digest.ts
 var MAX_KEPT_BYTES = 1024 * 1024;
 var FeedDigest = class {
@@ -3969,8 +4057,8 @@ function feedTooLarge(limit) {
     }
   });
 }
-function lineTooLong(limit) {
-  return new SigError("line_too_long", `Cannot read feed line: it is longer than ${limit} bytes`, {
+function lineTooLong(line, limit) {
+  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
     context: {
       limit
     }
@@ -4121,6 +4209,7 @@ var FeedVerification = class {
   /**
    * Goes on with the next bytes, from the start of a line to the feed's end.
    *
+   * @returns The keys that the last line was verified with.
    * @throws {SigError} as `verifyFeed`.
    */
   async read(bytes, options) {
@@ -4158,6 +4247,7 @@ var FeedVerification = class {
       this.#note(incompleteLine());
     }
     this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
+    return this.#keys;
   }
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
   incompleteLineAfter(lines) {
@@ -4192,7 +4282,7 @@ var FeedVerification = class {
     let parsed;
     let signedBy;
     try {
-      if (tooLong) throw lineTooLong(this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
       signedBy = verifyEnvelope(parsed, this.#keys);
     } catch (error) {

@@ -1,0 +1,140 @@
+/**
+ * The streams, files and signals of a process, for servers and command lines
+ * alike. Loads nothing: what an error is made of comes when there is one, so that
+ * `sig --version` starts without it.
+ *
+ * @module
+ */
+
+import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
+
+export { readVariable } from "./read_variable.ts";
+
+/**
+ * Writes all of a text before it returns. A reader that has gone, as in
+ * `sig log … | head`, is no error.
+ *
+ * @example
+ * ```ts
+ * import { writeAll } from "@sig/api/process";
+ *
+ * writeAll(Deno.stderr, "ready\n");
+ * ```
+ */
+export function writeAll(
+  writer: { writeSync(bytes: Uint8Array): number },
+  text: string,
+): void {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) {
+      at += writer.writeSync(bytes.subarray(at));
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/**
+ * A whole file of at most `maxBytes` bytes; no FIFO or device, which would block
+ * or never end.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => readFile("no-such-file", 100));
+ * ```
+ *
+ * @throws {SigError} `source_not_found`, `document_too_large` with `limit`.
+ */
+export async function readFile(
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const info = await Deno.stat(path);
+    if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
+    if (info.isFile) throw await tooLarge(maxBytes, path);
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === "SigError") throw cause;
+    const isNotGiven = cause instanceof Deno.errors.NotCapable;
+    const hint = `Run it with --allow-read=${path}.`;
+    throw await unread("source_not_found", path, whyNotRead(cause), {
+      cause,
+      context: isNotGiven ? { hint } : {},
+    });
+  }
+  throw await unread("source_not_found", path, "it is not a file");
+}
+
+/**
+ * The `document_too_large` of a file, or of standard input where there is no
+ * path.
+ *
+ * @example
+ * ```ts
+ * import { tooLarge } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals((await tooLarge(100)).context.limit, 100);
+ * ```
+ */
+export async function tooLarge(
+  maxBytes: number,
+  path?: string,
+): Promise<SigError> {
+  const why = `it is larger than ${maxBytes} bytes`;
+  const context = { limit: maxBytes };
+  return await unread("document_too_large", path, why, { context });
+}
+
+async function unread(
+  code: ErrorCode,
+  path: string | undefined,
+  why: string,
+  options: SigErrorOptions = {},
+): Promise<SigError> {
+  const { quote, SigError } = await import("@sig/core");
+  const what = path === undefined ? "standard input" : quote(path);
+  return new SigError(code, `Cannot read ${what}: ${why}`, options);
+}
+
+function whyNotRead(error: unknown): string {
+  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (error instanceof NotFound) return "there is no such file";
+  if (error instanceof NotCapable) {
+    return "the program was not given permission to read it";
+  }
+  if (error instanceof PermissionDenied) {
+    return "the system does not let this user read it";
+  }
+  return "reading it failed";
+}
+
+/**
+ * Resolves with the first of some signals; unless told, those by which the user
+ * or the system asks a process to stop (Windows has no SIGTERM).
+ *
+ * @example
+ * ```ts
+ * import { signalled } from "@sig/api/process";
+ *
+ * async function untilStopped(shutdown: () => Promise<void>): Promise<void> {
+ *   await signalled();
+ *   await shutdown();
+ * }
+ * ```
+ */
+export function signalled(
+  signals: readonly Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGINT", "SIGTERM"],
+): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      Deno.addSignalListener(signal, () => resolve());
+    }
+  });
+}
