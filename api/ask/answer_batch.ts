@@ -11,6 +11,7 @@ import {
 import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import { createPause } from "./pause.ts";
+import { heldBytesOf, type TextPieces } from "../http/send_answer.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
@@ -92,6 +93,25 @@ export async function answerBatch(
   return results.texts;
 }
 
+/** An object whose only member is a list of such texts, never as one text. */
+export function listOfTexts(
+  member: string,
+  texts: readonly string[],
+): TextPieces {
+  function* pieces() {
+    yield `{${JSON.stringify(member)}:[`;
+    let comma = "";
+    for (const text of texts) {
+      yield comma;
+      yield text;
+      comma = ",";
+    }
+    yield "]}";
+  }
+  const heldBytes = texts.reduce((sum, text) => sum + heldBytesOf(text), 0);
+  return { pieces: pieces(), heldBytes };
+}
+
 /** Begins to look at one source for all questions about it. */
 function openGroups(
   due: readonly Due[],
@@ -153,7 +173,7 @@ function createResults(length: number, context: BatchContext) {
         const text = JSON.stringify(tell(await answer(), index));
         isFull = used + text.length > MAX_ANSWERS_LENGTH;
         if (isFull) throw tooMuch();
-        context.reserve(text.length);
+        context.reserve(heldBytesOf(text));
         used += text.length;
         texts[index] = text;
       } catch (error) {

@@ -104,6 +104,13 @@ const REASON_MEMBERS = {
 };
 const REASON = exactly("One reason of a deny.", REASON_CODE, REASON_MEMBERS);
 
+const REASONS_LEFT_OUT = {
+  reasons_left_out: told(
+    COUNT,
+    "How many reasons are left out, where there are more than 100.",
+  ),
+};
+
 const FRESHNESS = exactly("How fresh the state is.", {
   observed_at: told(INSTANT, "When the issuer last confirmed it."),
   age_seconds: told({ type: "number", minimum: 0 }, "Seconds since then."),
@@ -134,7 +141,7 @@ const EXPLANATION = exactly("How the question was judged.", {
         exactly("One requirement.", { ...REQUIREMENT, met: YES_OR_NO }),
       ),
     }),
-    "The relationships of the subject, up to 1,000.",
+    "The relationships of the subject, up to 1,000 of them, and up to 8,192 verdicts.",
   ),
 }, {
   truncated: told(
@@ -180,13 +187,7 @@ const CHECK_ANSWER = exactly(
     continuity: CONTINUITY,
     warnings: ANSWER_WARNINGS,
   },
-  {
-    reasons_left_out: told(
-      COUNT,
-      "How many reasons are left out, where there are more than 100.",
-    ),
-    explain: refTo("Explanation"),
-  },
+  { ...REASONS_LEFT_OUT, explain: refTo("Explanation") },
 );
 
 const VERIFY_REPORT: JsonSchema = {
@@ -294,7 +295,7 @@ const DECISION = exactly("A decision as AuthZEN says it.", {
     freshness: orNull(refTo("Freshness")),
     continuity: CONTINUITY,
     warnings: ANSWER_WARNINGS,
-  }, { explain: refTo("Explanation") }),
+  }, { ...REASONS_LEFT_OUT, explain: refTo("Explanation") }),
 });
 
 const FAILED_EVALUATION = exactly(

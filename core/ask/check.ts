@@ -159,6 +159,11 @@ const MISSING = Object.freeze({
 export interface AnswerLimits {
   /** Relationships that are explained; all unless told. */
   readonly maxExplained?: number;
+  /**
+   * Verdicts of an explanation, one a relationship and requirement, but those of
+   * one relationship at least; any number unless told.
+   */
+  readonly maxVerdicts?: number;
   /** Reasons of a deny; all unless told. */
   readonly maxReasons?: number;
 }
@@ -199,7 +204,7 @@ export function check(state: FeedState, question: Question): CheckResult {
 export function* checkSteps(
   state: FeedState,
   question: Question,
-  { maxExplained = Infinity, maxReasons = Infinity }: AnswerLimits = {},
+  limits: AnswerLimits = {},
 ): Steps<CheckResult> {
   const requirements = parseRequirements(question.require);
   if (question.subject === "") {
@@ -212,8 +217,7 @@ export function* checkSteps(
   const moment = resolveMoment(state, question);
   const judging = new Judging(
     requirements,
-    question.explain ? maxExplained : 0,
-    maxReasons,
+    question.explain ? limits : { ...limits, maxExplained: 0 },
   );
   yield* judge(state, question.subject, moment, judging);
   const { match } = judging;
@@ -298,15 +302,13 @@ class Judging {
   /** Per distinct requirement: the last spoken of that meets it. */
   readonly #lastMeeting: (Standing | undefined)[];
 
-  constructor(
-    requirements: readonly Requirement[],
-    maxExplained: number,
-    maxReasons: number,
-  ) {
+  constructor(requirements: readonly Requirement[], limits: AnswerLimits) {
+    const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
     this.#requirements = requirements;
     this.#index = new RequirementIndex(requirements);
-    this.#maxExplained = maxExplained;
-    this.#maxReasons = maxReasons;
+    const fitting = Math.max(1, Math.floor(maxVerdicts / requirements.length));
+    this.#maxExplained = Math.min(maxExplained, fitting);
+    this.#maxReasons = limits.maxReasons ?? Infinity;
     this.#metByActive = this.#index.distinct.map(() => false);
     this.#lastMeeting = this.#index.distinct.map(() => undefined);
   }
