@@ -5,8 +5,8 @@
  * 300 ms at worst.
  *
  * Beside it stands what the server saw itself: how late its event loop was at
- * worst, what its thread had worked in that turn (to 10 ms), and its memory. An
- * answer that is late while the loop was not, or a turn that is longer than its
+ * worst, what its thread had worked in that turn and in any (to 10 ms), and its
+ * memory. An answer that is late while the loop was not, or a turn that is longer than its
  * work, is due to whatever else runs on the cores.
  *
  * Run: npx -y deno@2.9.6 run -A bench/health_beside.ts [word of a request] [at once] [relationships]
@@ -17,7 +17,7 @@
 import { encodeBase64Url, generateSigningKey } from "@sig/jose";
 import type { SigEvent } from "@sig/core";
 import { createHash, createPrivateKey, sign } from "node:crypto";
-import { percentile } from "./http_client.ts";
+import { percentile, postBytes } from "./http_client.ts";
 import { type Started, startServer } from "./servers/start.ts";
 import type { Watched } from "./servers/watched_api.ts";
 
@@ -29,6 +29,8 @@ const VERSIONS = Math.min(100_000, RELATIONSHIPS);
 const AT_ONCE = 60;
 /** A row is broken off then: what is left of it is as what was seen. */
 const LONGEST_MS = 20_000;
+const UNREAD_CLIENTS = 100;
+const UNREAD_MS = 5_000;
 const MANY = "did:x:s";
 const ONE = "did:web:one.example";
 
@@ -217,6 +219,7 @@ async function measure(
         percentile([...late].sort((a, b) => a - b), 99),
         late[worst] ?? NaN,
         worked[worst] ?? NaN,
+        Math.max(...worked),
       )
     }  ${rss.toFixed(0).padStart(5)} MiB`,
   );
@@ -398,14 +401,46 @@ const requests: readonly Beside[] = [
   body: typeof body === "string" ? body : JSON.stringify(body),
 }));
 
+/** Memory while pages of 10,000 are asked for and never read. */
+async function measureUnread(api: Started, clients: number) {
+  const page = { issuer: large.host, limit: 10_000 };
+  const request = postBytes(
+    new URL("/v1/dump-state", api.url),
+    JSON.stringify(page),
+  );
+  const rest = (await watched(api)).rss;
+  const open = await Promise.all(Array.from({ length: clients }, async () => {
+    const socket = await Deno.connect({
+      hostname: api.url.hostname,
+      port: Number(api.url.port),
+    });
+    await socket.write(request);
+    return socket;
+  }));
+  await new Promise((resolve) => setTimeout(resolve, UNREAD_MS));
+  const { rss } = await watched(api);
+  const answers = await Promise.all(open.map(async (socket) => {
+    const bytes = new Uint8Array(16);
+    await socket.read(bytes);
+    socket.close();
+    return new TextDecoder().decode(bytes).slice(9, 12);
+  }));
+  const sent = answers.filter((status) => status === "200").length;
+  console.log(
+    `page of 10,000, never read: ${clients} clients, ${sent} answered 200, ` +
+      `${rest.toFixed(0)} MiB at rest, ${rss.toFixed(0)} MiB at most`,
+  );
+}
+
 let api = await start();
 try {
   console.log(
     "request, answered, all of them, each; /healthz p50 p99 max; " +
-      "loop late p99 max, worked then; memory at most",
+      "loop late p99 max, worked then, worked at most; memory at most",
   );
   const wanted = Deno.args[0] ?? "";
   const most = Number(Deno.args[1] ?? AT_ONCE);
+  if ("never read".includes(wanted)) await measureUnread(api, UNREAD_CLIENTS);
   for (const request of requests) {
     if (!request.name.includes(wanted)) continue;
     for (const times of most > 1 ? [1, most] : [1]) {

@@ -67,7 +67,7 @@ export async function answerBatch(
     await pause();
     try {
       const request = context.read(check, index);
-      const key = JSON.stringify(request.feed ?? sourceOf(request));
+      const key = keyOf(request);
       const due = bySource.get(key);
       if (due === undefined) bySource.set(key, [{ index, request }]);
       else due.push({ index, request });
@@ -110,6 +110,14 @@ export function listOfTexts(
   }
   const heldBytes = texts.reduce((sum, text) => sum + heldBytesOf(text), 0);
   return { pieces: pieces(), heldBytes };
+}
+
+/** The same for the same source. A JSON text ends by itself. */
+function keyOf(request: CheckRequest): string {
+  if (request.feed === undefined) return JSON.stringify(sourceOf(request));
+  // As it is: writing a feed as JSON escapes every quote of its lines.
+  const { events, ...documents } = request.feed;
+  return JSON.stringify(documents) + events;
 }
 
 /** Begins to look at one source for all questions about it. */

@@ -134,7 +134,7 @@ const scratch = new Uint8Array(3 * CHUNK_LENGTH);
 
 /** What a text takes in memory: a byte a character where all are Latin-1. */
 export function heldBytesOf(text: string): number {
-  return /[^\x00-\xff]/.test(text) ? 2 * text.length : text.length;
+  return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
 }
 
 /** The same text in pieces that are neither very short nor very long. */

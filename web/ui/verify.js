@@ -1312,7 +1312,7 @@ var MISSING = Object.freeze({
 function check(state, question) {
   return runSteps(checkSteps(state, question));
 }
-function* checkSteps(state, question, { maxExplained = Infinity, maxReasons = Infinity } = {}) {
+function* checkSteps(state, question, limits = {}) {
   const requirements = parseRequirements(question.require);
   if (question.subject === "") {
     throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
@@ -1322,7 +1322,10 @@ function* checkSteps(state, question, { maxExplained = Infinity, maxReasons = In
     });
   }
   const moment = resolveMoment(state, question);
-  const judging = new Judging(requirements, question.explain ? maxExplained : 0, maxReasons);
+  const judging = new Judging(requirements, question.explain ? limits : {
+    ...limits,
+    maxExplained: 0
+  });
   yield* judge(state, question.subject, moment, judging);
   const { match } = judging;
   return {
@@ -1390,11 +1393,13 @@ var Judging = class {
   #metByActive;
   /** Per distinct requirement: the last spoken of that meets it. */
   #lastMeeting;
-  constructor(requirements, maxExplained, maxReasons) {
+  constructor(requirements, limits) {
+    const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
     this.#requirements = requirements;
     this.#index = new RequirementIndex(requirements);
-    this.#maxExplained = maxExplained;
-    this.#maxReasons = maxReasons;
+    const fitting = Math.max(1, Math.floor(maxVerdicts / requirements.length));
+    this.#maxExplained = Math.min(maxExplained, fitting);
+    this.#maxReasons = limits.maxReasons ?? Infinity;
     this.#metByActive = this.#index.distinct.map(() => false);
     this.#lastMeeting = this.#index.distinct.map(() => void 0);
   }
@@ -1649,20 +1654,22 @@ function* walkState(state, options) {
     if (status !== void 0 && standing.status !== status) continue;
     const { roles } = standing.state;
     units += roles.length >> 3;
-    length += STATE_LENGTH + 2 * id.length + standing.state.subject.length;
-    for (const role of roles) length += role.length + 3;
-    hasMore = entries.length === limit || entries.length > 0 && length > maxLength;
+    let longer = length + STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    for (const role of roles) longer += role.length + 3;
+    hasMore = entries.length === limit || entries.length > 0 && longer > maxLength;
     if (hasMore) break;
     entries.push([
       id,
       standing.state
     ]);
+    length = longer;
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
     entries,
-    hasMore
+    hasMore,
+    length
   };
 }
 function* sortedIds({ history }, subject) {
