@@ -9,7 +9,7 @@
  * memory. An answer that is late while the loop was not, or a turn that is longer than its
  * work, is due to whatever else runs on the cores.
  *
- * Run: npx -y deno@2.9.6 run -A bench/health_beside.ts [word of a request] [at once] [relationships]
+ * Run: npx -y deno@2.9.6 run -A bench/health_beside.ts [pattern of requests] [at once] [relationships]
  *
  * @module
  */
@@ -30,6 +30,7 @@ const AT_ONCE = 60;
 /** A row is broken off then: what is left of it is as what was seen. */
 const LONGEST_MS = 20_000;
 const UNREAD_CLIENTS = 100;
+const UNREAD_PAGES = 20;
 const UNREAD_MS = 5_000;
 const MANY = "did:x:s";
 const ONE = "did:web:one.example";
@@ -141,13 +142,17 @@ async function start(): Promise<Started> {
     ...["--issuer", large.host, "--issuer", long.host],
   ], 2);
   for (const { host } of [large, long]) {
-    const answer = await fetch(new URL("/v1/check", api.url), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(check(host, "p1")),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
-    await answer.body!.cancel();
+    for (;;) {
+      const answer = await fetch(new URL("/v1/check", api.url), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(check(host, "p1")),
+      });
+      const text = await answer.text();
+      if (answer.ok) break;
+      // On a busy machine; what was begun goes on.
+      if (answer.status !== 504) throw new Error(text);
+    }
   }
   return api;
 }
@@ -414,7 +419,8 @@ async function measureUnread(api: Started, clients: number) {
       hostname: api.url.hostname,
       port: Number(api.url.port),
     });
-    await socket.write(request);
+    // Several: the buffers of a connection swallow the first answers.
+    for (let i = 0; i < UNREAD_PAGES; i++) await socket.write(request);
     return socket;
   }));
   await new Promise((resolve) => setTimeout(resolve, UNREAD_MS));
@@ -438,11 +444,11 @@ try {
     "request, answered, all of them, each; /healthz p50 p99 max; " +
       "loop late p99 max, worked then, worked at most; memory at most",
   );
-  const wanted = Deno.args[0] ?? "";
+  const wanted = new RegExp(Deno.args[0] ?? "");
   const most = Number(Deno.args[1] ?? AT_ONCE);
-  if ("never read".includes(wanted)) await measureUnread(api, UNREAD_CLIENTS);
+  if (wanted.test("never read")) await measureUnread(api, UNREAD_CLIENTS);
   for (const request of requests) {
-    if (!request.name.includes(wanted)) continue;
+    if (!wanted.test(request.name)) continue;
     for (const times of most > 1 ? [1, most] : [1]) {
       if (await measure(api, request, times)) continue;
       await api.stop();

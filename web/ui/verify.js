@@ -2302,6 +2302,18 @@ function* mergeTwo(a, b) {
 }
 
 // core/replay/history.ts
+var ListedIds = class {
+  #ids;
+  constructor(ids) {
+    this.#ids = ids;
+  }
+  get size() {
+    return this.#ids.length;
+  }
+  [Symbol.iterator]() {
+    return this.#ids.values();
+  }
+};
 var BLOCK_EVENTS = 1024;
 var NOBODY = Object.freeze([]);
 var HistoryBuilder = class {
@@ -2340,10 +2352,7 @@ var HistoryBuilder = class {
   }
   relationshipsOf(subject) {
     const ids = this.#bySubject.get(subject) ?? NOBODY;
-    return ids instanceof Set ? ids : {
-      size: ids.length,
-      [Symbol.iterator]: () => ids.values()
-    };
+    return ids instanceof Set ? ids : new ListedIds(ids);
   }
   sortedIds() {
     return this.#sorted.sorted();
