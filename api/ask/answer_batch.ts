@@ -9,6 +9,7 @@ import {
   sourceOf,
 } from "./answer_check.ts";
 import { createPause } from "./pause.ts";
+import { heldBytesOf, type TextPieces } from "../http/send_answer.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
@@ -62,7 +63,7 @@ export async function answerBatch(
     await pause();
     try {
       const request = context.read(check, index);
-      const key = JSON.stringify(request.feed ?? sourceOf(request));
+      const key = keyOf(request);
       const due = bySource.get(key);
       if (due === undefined) bySource.set(key, [{ index, request }]);
       else due.push({ index, request });
@@ -86,6 +87,33 @@ export async function answerBatch(
   };
   await Promise.all(Array.from({ length: BATCH_WIDTH }, work));
   return results.texts;
+}
+
+/** An object whose only member is a list of such texts, never as one text. */
+export function listOfTexts(
+  member: string,
+  texts: readonly string[],
+): TextPieces {
+  function* pieces() {
+    yield `{${JSON.stringify(member)}:[`;
+    let comma = "";
+    for (const text of texts) {
+      yield comma;
+      yield text;
+      comma = ",";
+    }
+    yield "]}";
+  }
+  const heldBytes = texts.reduce((sum, text) => sum + heldBytesOf(text), 0);
+  return { pieces: pieces(), heldBytes };
+}
+
+/** The same for the same source. A JSON text ends by itself. */
+function keyOf(request: CheckRequest): string {
+  if (request.feed === undefined) return JSON.stringify(sourceOf(request));
+  // As it is: writing a feed as JSON escapes every quote of its lines.
+  const { events, ...documents } = request.feed;
+  return JSON.stringify(documents) + events;
 }
 
 /** Begins to look at one source for all questions about it. */
@@ -140,7 +168,7 @@ function createResults(length: number, context: BatchContext) {
         const text = JSON.stringify(tell(await answer(), index));
         isFull = used + text.length > MAX_ANSWERS_LENGTH;
         if (isFull) throw tooMuch();
-        context.reserve(text.length);
+        context.reserve(heldBytesOf(text));
         used += text.length;
         texts[index] = text;
       } catch (error) {

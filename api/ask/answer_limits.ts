@@ -8,5 +8,6 @@ import type { AnswerLimits } from "@sig/core";
  */
 export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
   maxExplained: 1_000,
+  maxVerdicts: 8_192,
   maxReasons: 100,
 });

@@ -6,7 +6,7 @@ import type { CheckAnswer, ExplainedRelationship } from "@sig/core";
  * Characters of an explanation's texts at most. Every relationship repeats the
  * requirements, which a request can make very long.
  */
-const MAX_EXPLAINED_LENGTH = 4 * 1024 * 1024;
+const MAX_EXPLAINED_LENGTH = 1024 * 1024;
 
 /**
  * The answer with an explanation that can be sent. Where relationships are left

@@ -12,7 +12,12 @@ import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { SigEvent } from "@sig/core";
 
-function answerOf(events: number, role: string, roles = ["deploy"]) {
+function answerOf(
+  events: number,
+  role: string,
+  roles = ["deploy"],
+  requirements = 1,
+) {
   const { state } = replay(
     Array.from(
       { length: events },
@@ -23,7 +28,7 @@ function answerOf(events: number, role: string, roles = ["deploy"]) {
     state,
     parseQuestion({
       subject: "did:web:alice.example",
-      require: [{ role }],
+      require: Array.from({ length: requirements }, () => ({ role })),
       explain: true,
     }),
     { ...ANSWER_LIMITS, now: NOW },
@@ -54,13 +59,22 @@ Deno.test("the relationship that matched is always explained", () => {
 });
 
 Deno.test("long requirements and roles are not repeated without end", () => {
-  const role = "x".repeat(1024 * 1024);
+  const role = "x".repeat(256 * 1024);
   assertEquals(answerOf(1_000, role).explain?.relationships.length, 3);
-  const huge = "x".repeat(5 * 1024 * 1024);
+  const huge = "x".repeat(2 * 1024 * 1024);
   assertEquals(answerOf(1_000, huge).explain?.relationships.length, 1);
   const roles = ["y".repeat(60_000)];
   const { explain } = answerOf(1_000, "admin", roles);
-  assertEquals(explain?.relationships.length, 69);
+  assertEquals(explain?.relationships.length, 17);
+});
+
+Deno.test("of many requirements, 8,192 verdicts are explained", () => {
+  const { explain } = answerOf(1_000, "admin", ["deploy"], 64);
+  assertEquals(explain?.relationships.length, 128);
+  assertEquals(
+    [explain?.truncated, explain?.relationship_count],
+    [true, 1_000],
+  );
 });
 
 Deno.test("an answer that is small enough stays what it is", () => {

@@ -49,6 +49,7 @@ export interface Decision {
       | "freshness"
       | "continuity"
       | "warnings"
+      | "reasons_left_out"
       | "explain"
     >
     & {
@@ -176,7 +177,7 @@ function toDecision(
   answer: CheckAnswer,
   foreign: string | undefined,
 ): Decision {
-  const { explain } = answer;
+  const { explain, reasons_left_out } = answer;
   const basis = {
     issuer: answer.issuer,
     matched_relationship_id: answer.matched_relationship_id,
@@ -192,6 +193,7 @@ function toDecision(
       decision: answer.decision === "allow",
       context: {
         reasons: answer.reasons,
+        ...(reasons_left_out === undefined ? {} : { reasons_left_out }),
         ...basis,
         ...(explain === undefined ? {} : { explain }),
       },

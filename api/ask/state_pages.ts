@@ -5,7 +5,6 @@ import {
   type RelationshipState,
   runInSlices,
   SigError,
-  type Steps,
   timeAsAsked,
   walkState,
 } from "@sig/core";
@@ -27,6 +26,8 @@ export interface StatePage {
   readonly relationships: readonly (readonly [string, RelationshipState])[];
   /** What asks for the next page, null on the last one. */
   readonly next_cursor: string | null;
+  /** Characters of its text, roughly. */
+  readonly length: number;
 }
 
 /** Makes pages of states. */
@@ -55,9 +56,6 @@ export interface StatePages {
  * relationship.
  */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
-
-/** Characters written in a step. */
-const STEP_LENGTH = 32 * 1024;
 
 /** What pages need. */
 export interface StatePagesContext {
@@ -100,13 +98,14 @@ export function createStatePages(
         }),
         breathe,
       );
-      const { issuer, last_sequence, entries, hasMore } = part;
+      const { issuer, last_sequence, entries, hasMore, length } = part;
       const after = entries.at(-1)?.[0];
       const next_cursor = !hasMore || after === undefined ? null : writeCursor({
         ...{ sequence, judgedAtMs, after, question },
         event: await digests.of(state, sequence),
       });
-      return { issuer, last_sequence, relationships: entries, next_cursor };
+      const relationships = entries;
+      return { issuer, last_sequence, relationships, next_cursor, length };
     },
   };
 }
@@ -152,22 +151,17 @@ function requireSequence(state: FeedState, sequence: number): void {
 }
 
 /**
- * A page as JSON text. Written member by member: a JavaScript object would put
- * identifiers such as "10" first, and could not hold `__proto__` safely.
+ * A page as JSON text, in pieces. Written member by member: a JavaScript object
+ * would put identifiers such as "10" first, and could not hold `__proto__`
+ * safely.
  */
-export function* stringifyPage(page: StatePage): Steps<string> {
-  const entries: string[] = [];
-  let length = 0;
+export function* stringifyPage(page: StatePage): Generator<string> {
+  yield `{"issuer":${JSON.stringify(page.issuer)},` +
+    `"last_sequence":${page.last_sequence},"by_relationship_id":{`;
+  let comma = "";
   for (const [id, state] of page.relationships) {
-    const entry = `${JSON.stringify(id)}:${JSON.stringify(state)}`;
-    entries.push(entry);
-    length += entry.length;
-    if (length < STEP_LENGTH) continue;
-    length = 0;
-    yield;
+    yield `${comma}${JSON.stringify(id)}:${JSON.stringify(state)}`;
+    comma = ",";
   }
-  return `{"issuer":${JSON.stringify(page.issuer)},` +
-    `"last_sequence":${page.last_sequence},` +
-    `"by_relationship_id":{${entries.join(",")}},` +
-    `"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+  yield `},"next_cursor":${JSON.stringify(page.next_cursor)}}`;
 }

@@ -4,19 +4,18 @@ import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
 import { readJsonBody } from "./read_json_body.ts";
 import type { RequestFlow } from "./request_flow.ts";
-import { sendAnswer } from "./send_answer.ts";
+import {
+  bySize,
+  piecesOf,
+  sendAnswer,
+  type TextPieces,
+} from "./send_answer.ts";
 
-const encoder = new TextEncoder();
 const NONE = Object.freeze([]);
 const NO_TYPE = Object.freeze({});
 
 /** What is no page loads nothing, and stands in no frame, if shown as one. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
-/**
- * Characters up to which an answer is handed to the server as a text, which is
- * faster than all else: as much is held for each connection anyway.
- */
-const SMALL_LENGTH = 4096;
 
 /** What a response is, beside its body. */
 export interface ReplyOptions {
@@ -119,17 +118,21 @@ export class Exchange {
 
   /**
    * A response; nothing of it is kept by caches unless its headers say so. A
-   * large one is counted until it is sent, and cut off when it is not read.
+   * large one is counted until it is sent, and cut off when it is not read; one
+   * in pieces is made while it is sent.
    *
    * @throws {SigError} `overloaded` when too much waits to be sent.
    */
-  reply(body: string | null, options: ReplyOptions): Response {
+  reply(
+    body: string | TextPieces | null,
+    options: ReplyOptions,
+  ): Response {
     const { status = 200, type, headers = NONE } = options;
-    const isEmpty = body === null || this.request.method === "HEAD";
-    const sent = isEmpty || body.length <= SMALL_LENGTH
-      ? undefined
-      : this.#send(body);
-    const response = new Response(isEmpty ? null : sent?.body ?? body, {
+    const isHead = this.request.method === "HEAD";
+    const sized = body === null ? null : bySize(body);
+    const isLarge = sized !== null && typeof sized !== "string";
+    const sent = isHead ? null : isLarge ? this.#send(sized) : sized;
+    const response = new Response(sent, {
       status,
       headers: type === undefined ? NO_TYPE : { "content-type": type },
     });
@@ -146,11 +149,13 @@ export class Exchange {
     }
     if (!isCacheable) all.append("cache-control", "no-store");
     if (!hasPolicy) all.append("content-security-policy", NO_CONTENT_POLICY);
-    if (isEmpty && body !== null) {
-      // What the body's length would be, not 0 (RFC 9110 §8.6).
-      all.append("content-length", String(encoder.encode(body).length));
-    }
-    if (sent) all.append("content-length", String(sent.bytes));
+    // To HEAD what the body's length would be, not 0 (RFC 9110 §8.6).
+    const length = isLarge
+      ? sized.length
+      : isHead && sized !== null
+      ? piecesOf(sized).length
+      : undefined;
+    if (length !== undefined) all.append("content-length", String(length));
     return response;
   }
 
@@ -180,9 +185,9 @@ export class Exchange {
     }
   }
 
-  #send(text: string) {
+  #send(body: TextPieces): ReadableStream<Uint8Array<ArrayBuffer>> {
     const { flow, sendTimeoutMs } = this.#context;
-    return sendAnswer(text, {
+    return sendAnswer(body, {
       timeoutMs: sendTimeoutMs,
       hold: (bytes) => flow.hold(bytes),
       release: (bytes) => flow.release(bytes),

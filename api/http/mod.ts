@@ -47,6 +47,7 @@ export {
   serveUntilStopped,
   type Startup,
 } from "./run_server.ts";
+export type { TextPieces } from "./send_answer.ts";
 export type { Respond, RunningServer, ServerIo } from "./server_io.ts";
 export {
   createService,

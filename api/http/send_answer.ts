@@ -1,4 +1,14 @@
-/** Large answers, counted until they are sent. @module */
+/** Large answers, made as they are taken, and counted until they are sent. @module */
+
+/** A large text, of which a piece is made when it is taken. */
+export interface TextPieces {
+  /** The pieces, gone through once; none ends within a character. */
+  readonly pieces: Iterable<string>;
+  /** Bytes that are held until the last piece is taken. */
+  readonly heldBytes: number;
+  /** Bytes of all pieces, where that is known before they are made. */
+  readonly length?: number;
+}
 
 /** What {@linkcode sendAnswer} needs. */
 export interface SendOptions {
@@ -13,14 +23,6 @@ export interface SendOptions {
   readonly release: (bytes: number) => void;
 }
 
-/** An answer on its way. */
-export interface SentAnswer {
-  /** What is sent. */
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** How many bytes it has. */
-  readonly bytes: number;
-}
-
 /** Characters that are sent at once. */
 const CHUNK_LENGTH = 64 * 1024;
 /** How often a timeout is looked at whether something was taken. */
@@ -31,10 +33,10 @@ const encoder = new TextEncoder();
 
 /**
  * Makes the body of an answer from its text. A server that is given a text
- * keeps it until the client has read it, for as long as the client likes; this
- * one is handed out piece by piece as it is taken, and is cut off (which the
- * client sees: it is shorter than its length says) when the client doesn't read
- * on. What was handed out, or never will be, counts no more.
+ * keeps it until the client has read it, for as long as the client likes, and
+ * its bytes as well; of this one a piece is made when it is taken, and it is
+ * cut off (which the client sees: its end is missing) when the client doesn't
+ * read on. What is sent, or never will be, counts no more.
  *
  * @example
  * ```ts
@@ -42,88 +44,124 @@ const encoder = new TextEncoder();
  * import { assertEquals } from "@std/assert";
  *
  * let held = 0;
- * const answer = sendAnswer("é", {
+ * const body = sendAnswer({ pieces: ["é", "!"], heldBytes: 3 }, {
  *   timeoutMs: 1_000,
  *   hold: (bytes) => void (held += bytes),
  *   release: (bytes) => void (held -= bytes),
  * });
- * assertEquals([answer.bytes, held], [2, 2]);
- * assertEquals(await new Response(answer.body).text(), "é");
+ * assertEquals(held, 3);
+ * assertEquals(await new Response(body).text(), "é!");
  * assertEquals(held, 0);
  * ```
  *
  * @throws what `hold` throws; then nothing is held.
  */
 export function sendAnswer(
-  text: string,
-  options: SendOptions,
-): SentAnswer {
-  const { chunks, bytes } = encodeHeld(text, options);
-  let next = 0;
+  { pieces, heldBytes }: TextPieces,
+  { timeoutMs, hold, release }: SendOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  hold(heldBytes);
+  // Let go when it is over: the stream itself may stay longer.
+  let chunks: Iterator<string> | undefined = inChunks(pieces);
+  let taken = 0;
   let looks = 0;
   let seen = -1;
-  let stop: () => void;
+  let timer: ReturnType<typeof setInterval>;
 
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+  const stop = () => {
+    clearInterval(timer);
+    if (chunks !== undefined) release(heldBytes);
+    chunks = undefined;
+  };
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
-      const timer = setInterval(() => {
+      timer = setInterval(() => {
         looks++;
-        if (next !== seen && looks < MAX_LOOKS) {
-          seen = next;
+        if (taken !== seen && looks < MAX_LOOKS) {
+          seen = taken;
           return;
         }
         stop();
         controller.error(new Error("Cannot answer: the client does not read"));
-      }, options.timeoutMs / LOOKS);
-      stop = () => {
-        clearInterval(timer);
-        for (; next < chunks.length; next++) drop();
-      };
+      }, timeoutMs / LOOKS);
     },
     pull(controller) {
-      controller.enqueue(chunks[next]!);
-      drop();
-      next++;
-      if (next < chunks.length) return;
-      stop();
-      controller.close();
+      try {
+        const { done, value } = chunks!.next();
+        if (done) {
+          stop();
+          controller.close();
+        } else {
+          taken++;
+          controller.enqueue(encoder.encode(value));
+        }
+      } catch (error) {
+        stop();
+        throw error;
+      }
     },
-    cancel: () => stop(),
+    cancel: stop,
   }, { highWaterMark: 0 });
-
-  const drop = () => {
-    options.release(chunks[next]!.length);
-    // For the memory: the array stays as long as the stream.
-    chunks[next] = NOTHING;
-  };
-  return { body, bytes };
 }
 
-const NOTHING = new Uint8Array();
+/**
+ * Characters up to which an answer is handed to the server as a text, which is
+ * faster than all else: as much is held for each connection anyway.
+ */
+const SMALL_LENGTH = 4096;
 
-function encodeHeld(text: string, { hold, release }: SendOptions) {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  try {
-    for (let at = 0; at < text.length;) {
-      const end = endOfChunk(text, at);
-      const chunk = encoder.encode(text.slice(at, end));
-      hold(chunk.length);
-      chunks.push(chunk);
-      bytes += chunk.length;
+/** A text where an answer is small, pieces where it is large. */
+export function bySize(body: string | TextPieces): string | TextPieces {
+  if (typeof body === "string") {
+    return body.length <= SMALL_LENGTH ? body : piecesOf(body);
+  }
+  return body.heldBytes <= SMALL_LENGTH
+    ? Array.from(body.pieces).join("")
+    : body;
+}
+
+/** A text that is there already, with its length. */
+export function piecesOf(text: string): TextPieces {
+  let length = 0;
+  for (const chunk of inChunks([text])) {
+    length += encoder.encodeInto(chunk, scratch).written;
+  }
+  return { pieces: [text], heldBytes: heldBytesOf(text), length };
+}
+
+/** Three bytes a code unit at most. */
+const scratch = new Uint8Array(3 * CHUNK_LENGTH);
+
+/** What a text takes in memory: a byte a character where all are Latin-1. */
+export function heldBytesOf(text: string): number {
+  return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
+}
+
+/** The same text in pieces that are neither very short nor very long. */
+function* inChunks(pieces: Iterable<string>): Generator<string> {
+  let short: string[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    if (length + piece.length > CHUNK_LENGTH && length > 0) {
+      yield short.join("");
+      short = [];
+      length = 0;
+    }
+    let at = 0;
+    while (piece.length - at > CHUNK_LENGTH) {
+      const end = endOfChunk(piece, at);
+      yield piece.slice(at, end);
       at = end;
     }
-  } catch (error) {
-    release(bytes);
-    throw error;
+    short.push(piece.slice(at));
+    length += piece.length - at;
   }
-  return { chunks, bytes };
+  if (length > 0) yield short.join("");
 }
 
 /** Not between the two halves of a character. */
 function endOfChunk(text: string, start: number): number {
   const end = start + CHUNK_LENGTH;
-  if (end >= text.length) return text.length;
   const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
   return isHigh ? end - 1 : end;
 }

@@ -83,6 +83,14 @@ const REASON: Component = new Component(
   exactly("One reason of a deny.", REASON_CODE, REASON_MEMBERS),
 );
 
+/** Of a deny with very many reasons. */
+export const REASONS_LEFT_OUT = {
+  reasons_left_out: told(
+    COUNT,
+    "How many reasons are left out, where there are more than 100.",
+  ),
+};
+
 /** How fresh a state is; null where nothing was fetched. */
 export const FRESHNESS: Component = new Component(
   "Freshness",
@@ -120,7 +128,7 @@ export const EXPLANATION: Component = new Component(
           exactly("One requirement.", { ...REQUIREMENT, met: YES_OR_NO }),
         ),
       }),
-      "The relationships of the subject, up to 1,000.",
+      "The relationships of the subject, up to 1,000 of them, and up to 8,192 verdicts.",
     ),
   }, {
     truncated: told(
@@ -171,13 +179,7 @@ export const CHECK_ANSWER: Component = new Component(
       continuity: CONTINUITY,
       warnings: ANSWER_WARNINGS,
     },
-    {
-      reasons_left_out: told(
-        COUNT,
-        "How many reasons are left out, where there are more than 100.",
-      ),
-      explain: EXPLANATION,
-    },
+    { ...REASONS_LEFT_OUT, explain: EXPLANATION },
   ),
 );
 

@@ -8,6 +8,7 @@ import {
   ISSUER,
   REASON_CODE,
   REASON_MEMBERS,
+  REASONS_LEFT_OUT,
 } from "./answers.ts";
 import {
   COUNT,
@@ -43,7 +44,7 @@ export const DECISION: Component = new Component(
       freshness: orNull(FRESHNESS),
       continuity: CONTINUITY,
       warnings: ANSWER_WARNINGS,
-    }, { explain: EXPLANATION }),
+    }, { ...REASONS_LEFT_OUT, explain: EXPLANATION }),
   }),
 );
 

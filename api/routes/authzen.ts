@@ -12,6 +12,7 @@ import {
   EVALUATION_EXAMPLES,
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
+import { listOfTexts } from "../ask/answer_batch.ts";
 import { consumerOutOfPlace } from "../ask/out_of_place.ts";
 import { EVALUATION, EVALUATIONS } from "../requests/authzen.ts";
 import {
@@ -156,7 +157,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
         reserve: (bytes) => exchange.reserve(bytes),
         noteThrown: (error) => exchange.thrown ??= error,
       });
-      return exchange.reply(`{"evaluations":[${texts.join(",")}]}`, {
+      return exchange.reply(listOfTexts("evaluations", texts), {
         type: "application/json",
       });
     },

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { status } from "../../consumer/testdata/issuer_server.ts";
-import { ALICE } from "../../consumer/testdata/test_issuer.ts";
+import {
+  ALICE,
+  importTestKeys,
+  makeLines,
+  PATHS,
+} from "../../consumer/testdata/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get, now, post, serveIssuer } from "../testdata/asking.ts";
 
@@ -52,6 +57,51 @@ Deno.test("subject, action and resource are mapped", async () => {
     resource: resourceOf(server.origin.slice("http://".length)),
   });
   assertEquals(host.decision, true);
+});
+
+Deno.test("of more than 100 reasons the first are told, and how many more there are", async () => {
+  const [key] = await importTestKeys();
+  await using issuer = await serveIssuer({ events: 0 });
+  const { app, server, publish } = issuer;
+  const changes = {
+    issuer: server.did,
+    valid_until: "2026-05-01T00:00:00Z",
+  };
+  const lines = await makeLines(103, key!, changes);
+  const evaluation = {
+    subject: SUBJECT,
+    action: ACTION,
+    resource: resourceOf(server.did),
+  };
+  for (const [events, leftOut] of [[100, undefined], [103, 3]] as const) {
+    publish(lines.slice(0, events));
+    const { body: checked } = await post(app, "/v1/check", {
+      issuer: server.did,
+      subject: ALICE,
+      require: ["role=deploy"],
+      max_age_seconds: 0,
+    });
+    const { body: one } = await post(
+      app,
+      "/access/v1/evaluation",
+      evaluation,
+    );
+    const { body: several } = await post(app, "/access/v1/evaluations", {
+      ...evaluation,
+      evaluations: [{}],
+    });
+    assertEquals(several.evaluations.length, 1);
+    for (const told of [checked, one.context, several.evaluations[0].context]) {
+      assertEquals(told.reasons.length, 100);
+      assertEquals(told.reasons[99], {
+        code: "expired",
+        relationship_id: "rel-100",
+        sequence: 100,
+      });
+      assertEquals(told.reasons_left_out, leftOut);
+    }
+    assertEquals([checked.decision, one.decision], ["deny", false]);
+  }
 });
 
 Deno.test("unknown members are ignored, wrong ones are 400", async () => {

@@ -1,7 +1,7 @@
 /** `POST /v1/check` (INTERFACES §3). @module */
 
 import { toProblem } from "@sig/core";
-import { answerBatch } from "../ask/answer_batch.ts";
+import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
@@ -28,7 +28,7 @@ export function createCheckRoute(
     tag: "questions",
     summary: "May this subject do this, now or then?",
     description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships.",
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
     body: {
       schema: { anyOf: [schemas.check.json, schemas.batch.json] },
       maxBytes: MAX_FEED_BODY_BYTES,
@@ -62,7 +62,7 @@ export function createCheckRoute(
         refuse: (error) => ({ error: problemOf(error, exchange) }),
         reserve: (bytes) => exchange.reserve(bytes),
       });
-      return exchange.reply(`{"results":[${results.join(",")}]}`, {
+      return exchange.reply(listOfTexts("results", results), {
         type: "application/json",
       });
     },

@@ -1,6 +1,5 @@
 /** `POST /v1/dump-state` (INTERFACES §3). @module */
 
-import { runInSlices } from "@sig/core";
 import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
@@ -53,9 +52,10 @@ export function createDumpStateRoute(
         })
         : (await inline.verify(request.feed)).state;
       const page = await pages.page(request, cursor, state);
-      // Many pages may have waited for the same thing, and go on together.
-      const text = await runInSlices(stringifyPage(page), breathe);
-      return exchange.reply(text, { type: "application/json" });
+      return exchange.reply(
+        { pieces: stringifyPage(page), heldBytes: page.length },
+        { type: "application/json" },
+      );
     },
   };
 }

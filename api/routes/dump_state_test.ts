@@ -108,6 +108,27 @@ Deno.test("all pages are of the state and the instant of the first", async () =>
   ]);
 });
 
+Deno.test("a page of large relationships ends at 4 MiB, and the next goes on there", async () => {
+  const [key] = await importTestKeys();
+  await using issuer = await serveIssuer({ events: 0 });
+  const { app, server, publish } = issuer;
+  // 110 of 40,000 characters are 4.4 million.
+  const roles = ["r".repeat(40_000)];
+  publish(await makeLines(110, key!, { issuer: server.did, roles }));
+  const ask = (more: object = {}) =>
+    post(app, "/v1/dump-state", { issuer: server.did, limit: 1_000, ...more });
+  const { body: first } = await ask();
+  const ids = Object.keys(first.by_relationship_id);
+  assertEquals(ids.length, 103);
+  const { length } = JSON.stringify(first);
+  assert(length < 4.1 * 1024 * 1024, `${length} characters`);
+  const { body: second } = await ask({ cursor: first.next_cursor });
+  ids.push(...Object.keys(second.by_relationship_id));
+  assertEquals(second.next_cursor, null);
+  const all = Array.from({ length: 110 }, (_, i) => `rel-${i + 1}`);
+  assertEquals(ids, all.sort());
+});
+
 Deno.test("a cursor belongs to its question", async () => {
   const app = createApp({ now });
   const question = { feed: EXAMPLE_FEED, limit: 1 };

@@ -2,16 +2,19 @@
 
 /** A running server. */
 export interface Started {
-  /** What it printed first. */
+  /** What it printed last of what was waited for. */
   readonly url: URL;
+  /** All that was waited for. */
+  readonly urls: readonly URL[];
   /** Stops it. */
   stop(): Promise<void>;
 }
 
-/** Runs a script that prints its URL first, on the first core where possible. */
+/** Runs a script that prints URLs first, on the first core where possible. */
 export async function startServer(
   script: string,
   args: readonly string[] = [],
+  lines = 1,
 ): Promise<Started> {
   const root = new URL("../..", import.meta.url);
   const words = [
@@ -27,9 +30,16 @@ export async function startServer(
     stderr: "null",
   }).spawn();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const { value = "" } = await reader.read();
+  let printed = "";
+  while (printed.split("\n").length <= lines) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`${script} printed ${JSON.stringify(printed)}`);
+    printed += value;
+  }
+  const urls = printed.trim().split("\n").map((line) => new URL(line));
   return {
-    url: new URL(value.trim()),
+    url: urls.at(-1)!,
+    urls,
     async stop() {
       child.kill("SIGTERM");
       await reader.cancel();

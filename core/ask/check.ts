@@ -174,6 +174,11 @@ const MISSING = Object.freeze({
 export interface AnswerLimits {
   /** Relationships that are explained; all unless told. */
   readonly maxExplained?: number;
+  /**
+   * Verdicts of an explanation, one a relationship and requirement, but those of
+   * one relationship at least; any number unless told.
+   */
+  readonly maxVerdicts?: number;
   /** Reasons of a deny; all unless told. */
   readonly maxReasons?: number;
 }
@@ -221,14 +226,13 @@ export interface CheckStepsOptions extends AnswerLimits {
 export function* checkSteps(
   state: FeedState,
   question: ParsedQuestion,
-  { now, maxExplained = Infinity, maxReasons = Infinity }: CheckStepsOptions,
+  { now, ...limits }: CheckStepsOptions,
 ): Steps<CheckResult> {
   const { subject, requirements, at, asOf, explain } = question;
   const moment = resolveMoment(state, question, now);
   const judging = new Judging(
     requirements,
-    explain ? maxExplained : 0,
-    maxReasons,
+    explain ? limits : { ...limits, maxExplained: 0 },
   );
   yield* judge(state, subject, moment, judging);
   const { match } = judging;
@@ -291,15 +295,13 @@ class Judging {
   /** Per distinct requirement: the last spoken of that meets it. */
   readonly #lastMeeting: (Standing | undefined)[];
 
-  constructor(
-    requirements: readonly Requirement[],
-    maxExplained: number,
-    maxReasons: number,
-  ) {
+  constructor(requirements: readonly Requirement[], limits: AnswerLimits) {
+    const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
     this.#requirements = requirements;
     this.#index = new RequirementIndex(requirements);
-    this.#maxExplained = maxExplained;
-    this.#maxReasons = maxReasons;
+    const fitting = Math.max(1, Math.floor(maxVerdicts / requirements.length));
+    this.#maxExplained = Math.min(maxExplained, fitting);
+    this.#maxReasons = limits.maxReasons ?? Infinity;
     this.#metByActive = this.#index.distinct.map(() => false);
     this.#lastMeeting = this.#index.distinct.map(() => undefined);
   }

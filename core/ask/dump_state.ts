@@ -42,6 +42,8 @@ export interface StatePart {
   readonly entries: readonly (readonly [string, RelationshipState])[];
   /** Whether more would follow. */
   readonly hasMore: boolean;
+  /** Characters of their texts, roughly. */
+  readonly length: number;
 }
 
 /** A state, or a part of it, with its keys sorted. */
@@ -123,18 +125,21 @@ export function* walkState(
     if (status !== undefined && standing.status !== status) continue;
     const { roles } = standing.state;
     units += roles.length >> 3;
-    length += STATE_LENGTH + 2 * id.length + standing.state.subject.length;
-    for (const role of roles) length += role.length + 3;
+    let longer = length + STATE_LENGTH + 2 * id.length +
+      standing.state.subject.length;
+    for (const role of roles) longer += role.length + 3;
     hasMore = entries.length === limit ||
-      entries.length > 0 && length > maxLength;
+      entries.length > 0 && longer > maxLength;
     if (hasMore) break;
     entries.push([id, standing.state]);
+    length = longer;
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
     entries,
     hasMore,
+    length,
   };
 }
 

@@ -52,6 +52,23 @@ export interface RelationshipIds extends Iterable<string> {
   readonly size: number;
 }
 
+/** A class, since one is made for each question. */
+class ListedIds implements RelationshipIds {
+  readonly #ids: readonly string[];
+
+  constructor(ids: readonly string[]) {
+    this.#ids = ids;
+  }
+
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#ids.values();
+  }
+}
+
 /** Events of one block, whose latest instant is kept. */
 const BLOCK_EVENTS = 1_024;
 const NOBODY: readonly string[] = Object.freeze([]);
@@ -96,9 +113,7 @@ export class HistoryBuilder implements FeedHistory {
   relationshipsOf(subject: string): RelationshipIds {
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     // Never a copy: it may be all relationships of the feed.
-    return ids instanceof Set
-      ? ids
-      : { size: ids.length, [Symbol.iterator]: () => ids.values() };
+    return ids instanceof Set ? ids : new ListedIds(ids);
   }
 
   sortedIds(): Steps<readonly string[]> {

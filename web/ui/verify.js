@@ -1471,10 +1471,13 @@ function check(state, question) {
     now
   }));
 }
-function* checkSteps(state, question, { now, maxExplained = Infinity, maxReasons = Infinity }) {
+function* checkSteps(state, question, { now, ...limits }) {
   const { subject, requirements, at, asOf, explain } = question;
   const moment = resolveMoment(state, question, now);
-  const judging = new Judging(requirements, explain ? maxExplained : 0, maxReasons);
+  const judging = new Judging(requirements, explain ? limits : {
+    ...limits,
+    maxExplained: 0
+  });
   yield* judge(state, subject, moment, judging);
   const { match } = judging;
   const isPast = at !== void 0 || asOf !== void 0;
@@ -1527,11 +1530,13 @@ var Judging = class {
   #metByActive;
   /** Per distinct requirement: the last spoken of that meets it. */
   #lastMeeting;
-  constructor(requirements, maxExplained, maxReasons) {
+  constructor(requirements, limits) {
+    const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
     this.#requirements = requirements;
     this.#index = new RequirementIndex(requirements);
-    this.#maxExplained = maxExplained;
-    this.#maxReasons = maxReasons;
+    const fitting = Math.max(1, Math.floor(maxVerdicts / requirements.length));
+    this.#maxExplained = Math.min(maxExplained, fitting);
+    this.#maxReasons = limits.maxReasons ?? Infinity;
     this.#metByActive = this.#index.distinct.map(() => false);
     this.#lastMeeting = this.#index.distinct.map(() => void 0);
   }
@@ -1786,20 +1791,22 @@ function* walkState(state, options) {
     if (status !== void 0 && standing.status !== status) continue;
     const { roles } = standing.state;
     units += roles.length >> 3;
-    length += STATE_LENGTH + 2 * id.length + standing.state.subject.length;
-    for (const role of roles) length += role.length + 3;
-    hasMore = entries.length === limit || entries.length > 0 && length > maxLength;
+    let longer = length + STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    for (const role of roles) longer += role.length + 3;
+    hasMore = entries.length === limit || entries.length > 0 && longer > maxLength;
     if (hasMore) break;
     entries.push([
       id,
       standing.state
     ]);
+    length = longer;
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
     entries,
-    hasMore
+    hasMore,
+    length
   };
 }
 function* sortedIds({ history }, subject) {
@@ -2432,6 +2439,18 @@ function* mergeTwo(a, b) {
 }
 
 // core/replay/history.ts
+var ListedIds = class {
+  #ids;
+  constructor(ids) {
+    this.#ids = ids;
+  }
+  get size() {
+    return this.#ids.length;
+  }
+  [Symbol.iterator]() {
+    return this.#ids.values();
+  }
+};
 var BLOCK_EVENTS = 1024;
 var NOBODY = Object.freeze([]);
 var HistoryBuilder = class {
@@ -2470,10 +2489,7 @@ var HistoryBuilder = class {
   }
   relationshipsOf(subject) {
     const ids = this.#bySubject.get(subject) ?? NOBODY;
-    return ids instanceof Set ? ids : {
-      size: ids.length,
-      [Symbol.iterator]: () => ids.values()
-    };
+    return ids instanceof Set ? ids : new ListedIds(ids);
   }
   sortedIds() {
     return this.#sorted.sorted();
