@@ -10,7 +10,8 @@ import {
   type OpenIssuerOptions,
 } from "@sig/issuer";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { assertRejected, DID, NOW, upsert } from "./testdata/support.ts";
+import { DID, NOW, upsert } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { readVectors, vectorTest } from "../core/testdata/vectors.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
@@ -153,7 +154,7 @@ for (
 ) {
   Deno.test(`an event_id with other content is refused: ${JSON.stringify(draft)}`, async () => {
     const { issuer } = await open();
-    const error = await assertRejected(
+    const error = await expectSigError(
       issuer.append(draft),
       "duplicate_event_id",
       "event_id is in use at sequence 1, with other content",
@@ -164,7 +165,7 @@ for (
 
 Deno.test("a second revoke is refused, unless it amends the first", async () => {
   const { issuer } = await open();
-  await assertRejected(
+  await expectSigError(
     issuer.append(revoke({ relationship_id: "r2" })),
     "already_revoked",
     "the relationship is revoked already",
@@ -453,7 +454,7 @@ for (const [what, draft, code, pointer, message] of REFUSED) {
   Deno.test(`refused, and nothing is written: ${what}`, async () => {
     const { issuer, store } = await open();
     const before = store.files.get(FEED);
-    const error = await assertRejected(
+    const error = await expectSigError(
       issuer.append(wrong(draft)),
       code,
       message,
@@ -462,7 +463,7 @@ for (const [what, draft, code, pointer, message] of REFUSED) {
       assertEquals(error.context.pointer, pointer);
     }
     // As one of several it takes the others with it, and is named.
-    const batch = await assertRejected(
+    const batch = await expectSigError(
       issuer.appendAll([upsert({ event_id: "ok" }), wrong(draft)]),
       code,
       message,
@@ -475,7 +476,7 @@ for (const [what, draft, code, pointer, message] of REFUSED) {
 
 Deno.test("all faults of a draft are told at once", async () => {
   const { issuer } = await open();
-  const error = await assertRejected(
+  const error = await expectSigError(
     issuer.append(upsert({ subject: "alice", reason: "x".repeat(2001) })),
     "invalid_field",
     "subject is not a DID",
@@ -508,7 +509,7 @@ Deno.test("allowWarnings lets through what a reader warns about, and no more", a
       [revoke({ relationship_id: "r2" }), "already_revoked", "revoked already"],
       [revoke({ relationship_id: "r9" }), "unknown_relationship", "has no"],
     ] as const
-  ) await assertRejected(issuer.append(draft), code, message);
+  ) await expectSigError(issuer.append(draft), code, message);
 });
 
 Deno.test("a private event is written to a feed that is not public_only", async () => {
@@ -521,7 +522,7 @@ Deno.test("issued_at may go back a day, no further than from the latest one", as
   const { issuer } = await open();
   await issuer.append(upsert({ issued_at: "2026-02-28T09:00:00Z" }));
   await issuer.append(upsert({ issued_at: "2026-03-01T09:01:00Z" }));
-  await assertRejected(
+  await expectSigError(
     issuer.append(upsert({ issued_at: "2026-02-28T09:00:00Z" })),
     "invalid_field",
     "more than a day before 2026-03-01T09:01:00Z",
@@ -538,7 +539,7 @@ Deno.test("the clock may go back an hour", async () => {
 
 Deno.test("a feed that readers would refuse for its size is not made longer", async () => {
   const few = await open({ limits: { ...DEFAULT_LIMITS, maxEvents: 3 } });
-  await assertRejected(
+  await expectSigError(
     few.issuer.append(upsert()),
     "too_many_events",
     "the feed has 3 events (at most 3)",
@@ -546,7 +547,7 @@ Deno.test("a feed that readers would refuse for its size is not made longer", as
   const short = await open({
     limits: { ...DEFAULT_LIMITS, maxFeedBytes: 2500 },
   });
-  await assertRejected(
+  await expectSigError(
     short.issuer.append(upsert()),
     "feed_too_large",
     "more than 2500 bytes",
@@ -617,7 +618,7 @@ vectorTest("timestamps are judged as everywhere", async (folder) => {
     if (expect === "accept") {
       await issuer.append(draft);
     } else if (value !== null && value !== undefined) {
-      await assertRejected(
+      await expectSigError(
         issuer.append(draft),
         "invalid_field",
         "/valid_from",

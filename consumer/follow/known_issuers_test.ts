@@ -8,7 +8,7 @@ import {
 } from "./known_issuers.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
 import { RefreshQueue } from "./refresh_queue.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 function knownIssuers(
   options: Partial<KnownIssuersOptions> = {},

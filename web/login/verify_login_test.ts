@@ -3,7 +3,7 @@ import { SigError } from "@sig/core";
 import { importVerificationKey, signAttestation, signEvent } from "@sig/jose";
 import { createMemoryStore } from "../stores/memory_store.ts";
 import type { Challenge } from "./challenge.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   AUDIENCE,
   type Changes,
