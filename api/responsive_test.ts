@@ -7,7 +7,7 @@ import {
   makeDocuments,
   PATHS,
   upsert,
-} from "../consumer/testdata/test_issuer.ts";
+} from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import { get, now, post, QUESTION } from "./testdata/asking.ts";

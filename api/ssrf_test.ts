@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  say,
-  startRawServer,
-  untilClosed,
-} from "../consumer/testdata/raw_server.ts";
-import { startIssuerServer } from "../consumer/testdata/issuer_server.ts";
-import { PATHS } from "../consumer/testdata/test_issuer.ts";
+import { say, startRawServer, untilClosed } from "../tests/kit/raw_server.ts";
+import { startIssuerServer } from "../tests/kit/issuer_server.ts";
+import { PATHS } from "../tests/kit/test_issuer.ts";
 import { createApp } from "./app.ts";
 import { post, QUESTION } from "./testdata/asking.ts";
 

@@ -5,12 +5,12 @@ import {
   assertThrows,
 } from "@std/assert";
 import { type Consumer, createConsumer } from "./create_consumer.ts";
-import { expectSigError } from "./testdata/expect_sig_error.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,
   startIssuerServer,
   status,
-} from "./testdata/issuer_server.ts";
+} from "../tests/kit/issuer_server.ts";
 import {
   ALICE,
   feedOf,
@@ -20,7 +20,7 @@ import {
   makeLines,
   PATHS,
   upsert,
-} from "./testdata/test_issuer.ts";
+} from "../tests/kit/test_issuer.ts";
 
 const [key1, , stranger] = await importTestKeys();
 assert(key1 && stranger);

@@ -10,7 +10,7 @@ import { parseFeedLine } from "./event/line.ts";
 import { parseEventPayload } from "./event/payload.ts";
 import { applyEvent, replay } from "./replay/replay.ts";
 import type { SigEvent } from "./event/types.ts";
-import { day, encode, ISSUER, revoke, upsert } from "./testdata/events.ts";
+import { day, encode, ISSUER, revoke, upsert } from "../tests/kit/events.ts";
 
 const NUM_RUNS = 500;
 

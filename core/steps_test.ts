@@ -8,7 +8,7 @@ import {
   runSteps,
   walkState,
 } from "./mod.ts";
-import { upsert } from "./testdata/events.ts";
+import { upsert } from "../tests/kit/events.ts";
 
 const NOW = new Date("2026-06-01T00:00:00Z");
 const MANY = 5_000;

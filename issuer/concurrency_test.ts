@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import {
-  assertRejected,
   type Place,
   readFeed,
   runWorker,
@@ -9,6 +8,7 @@ import {
   workerArguments,
   type WorkerResult,
 } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 
 /** Every acknowledged event stands once, at its place. */
 async function assertAll(
@@ -177,7 +177,7 @@ Deno.test("a lock that another process holds is waited for, then reported", () =
     const issuer = await place.open({ lockTimeoutMs: 100 });
     const holder = await hold(place);
     try {
-      const error = await assertRejected(
+      const error = await expectSigError(
         issuer.append(upsert()),
         "feed_locked",
         "another process holds the feed's lock (waited 100 ms)",
@@ -205,7 +205,7 @@ Deno.test("a lock file that is deleted while it is held lets nobody in beside th
     await inside.promise;
     await Deno.remove(`${place.dir}/.sig/lock`);
     const quick = await place.open({ lockTimeoutMs: 50 });
-    await assertRejected(quick.append(upsert()), "feed_locked", "waited 50 ms");
+    await expectSigError(quick.append(upsert()), "feed_locked", "waited 50 ms");
     const waiting = issuer.append(upsert());
     leave.resolve();
     await held;

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import {
-  assertRejected,
   init,
   type Place,
   readFeed,
@@ -10,6 +9,7 @@ import {
   workerArguments,
   type WorkerResult,
 } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 
 /** Runs a worker under a limit that the shell sets. */
 async function runLimited(
@@ -157,7 +157,7 @@ smallDiskTest(
         await issuer.append(upsert({ event_id: `e${count}` }));
       }
     };
-    await assertRejected(
+    await expectSigError(
       fill(),
       "write_failed",
       "no space is left on the device (ENOSPC)",
@@ -200,7 +200,7 @@ smallDiskTest(
         break;
       }
     }
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "key-2" }),
       "write_failed",
       "ENOSPC",
@@ -230,7 +230,7 @@ smallDiskTest(
         () => init({ ...place, dir: `${place.base}/new` }),
       ]
     ) {
-      await assertRejected(work, "write_failed", "read-only (EROFS)");
+      await expectSigError(work, "write_failed", "read-only (EROFS)");
     }
     assert(mount(mounted, "remount,rw"));
     assertEquals((await issuer.append(upsert())).sequence, 2);

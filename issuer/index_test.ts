@@ -1,12 +1,7 @@
 import type { RecoveryNotice } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
-import {
-  assertRejected,
-  type Place,
-  readFeed,
-  upsert,
-  withPlace,
-} from "./testdata/support.ts";
+import { type Place, readFeed, upsert, withPlace } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { openDatabase } from "./index/sqlite.ts";
 
 const ids = (from: number, to: number) =>
@@ -94,7 +89,7 @@ for (
       await replace(place, feed);
       for (let n = 0; n < 3; n++) {
         await assertUntouched(place, async () => {
-          const error = await assertRejected(
+          const error = await expectSigError(
             appendIds(place, ["e7"]),
             "feed_rolled_back",
             'but the index beside it knows sequence 6 (event_id "e6")',
@@ -127,7 +122,7 @@ Deno.test("a feed with another event in the place of a known one is refused", ()
     await appendIds(place, ["other"]);
     await Deno.writeFile(`${place.dir}/.sig/index.db`, db);
     await assertUntouched(place, () =>
-      assertRejected(
+      expectSigError(
         appendIds(place, ["e4"]),
         "feed_rewritten",
         'the index beside it knows another event at sequence 3 (event_id "e3")',
@@ -182,7 +177,7 @@ for (
       const issuer = await place.open();
       const again = await issuer.append(upsert({ event_id: "e2" }));
       assertEquals([again.sequence, again.repeated], [2, true]);
-      await assertRejected(
+      await expectSigError(
         issuer.append({
           event_type: "relationship.revoke",
           relationship_id: "made up",
@@ -238,7 +233,7 @@ Deno.test({
       await appendIds(place, ids(1, 1));
       await Deno.chown(`${place.dir}/.sig`, 12345, null);
       await assertUntouched(place, () =>
-        assertRejected(
+        expectSigError(
           appendIds(place, ["e2"]),
           "store_unavailable",
           "it belongs to another user, who could change what is signed",
@@ -265,7 +260,7 @@ Deno.test("a feed that loses events while the issuer is open is refused", () =>
     await Deno.writeFile(`${place.base}/other`, feed);
     await Deno.rename(`${place.base}/other`, place.feed);
     for (let n = 0; n < 2; n++) {
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert({ event_id: "e2" })),
         "feed_rolled_back",
         "it ends at sequence 1",
@@ -346,7 +341,7 @@ Deno.test("two issuers of one directory see each other's events, whoever's index
     for (const issuer of [a, b, c]) {
       const { sequence } = await issuer.append(upsert({ event_id: "e7" }));
       assertEquals(sequence, 7);
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert({ event_id: "e201", roles: ["x"] })),
         "duplicate_event_id",
         "in use at sequence 201",

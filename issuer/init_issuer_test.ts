@@ -10,7 +10,6 @@ import {
 } from "@sig/issuer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  assertRejected,
   DID,
   HOST,
   init,
@@ -19,6 +18,7 @@ import {
   upsert,
   withPlace,
 } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 
 Deno.test("init writes the four files of PROTOCOL §1 and one key, and nothing else", () =>
   withPlace(async (place) => {
@@ -61,7 +61,7 @@ Deno.test("init writes the four files of PROTOCOL §1 and one key, and nothing e
 Deno.test("init refuses to overwrite, and changes nothing", () =>
   withPlace(async (place) => {
     await (await place.open()).append(upsert());
-    const error = await assertRejected(
+    const error = await expectSigError(
       init(place),
       "issuer_exists",
       '"/.well-known/sig.json" is there already',
@@ -78,7 +78,7 @@ for (
       await Deno.mkdir(`${place.dir}/.well-known/sig`, { recursive: true });
       const path = `${place.dir}/.well-known/${name}`;
       await Deno.writeTextFile(path, "{}");
-      await assertRejected(init(place), "issuer_exists", name);
+      await expectSigError(init(place), "issuer_exists", name);
       assertEquals(await Deno.readTextFile(path), "{}");
       // Not even a key was made.
       await assertRejects(() => Deno.stat(place.keysDir));
@@ -103,7 +103,7 @@ Deno.test("init with another kid does not complete what was broken off", () =>
     const store = createFileStore(place.dir);
     const keys = createFileKeyStore(place.keysDir);
     const kid = "orgsign-2";
-    await assertRejected(
+    await expectSigError(
       initIssuer({ store, keys, did: DID, kid }),
       "issuer_exists",
       "is there already",
@@ -129,7 +129,7 @@ Deno.test("an issuer on this machine has http URIs and a key folder with its por
   const store = createMemoryStore();
   const keys = createMemoryKeyStore();
   const did = "did:web:127.0.0.1%3A8080";
-  await assertRejected(
+  await expectSigError(
     initIssuer({ store, keys, did }),
     "address_not_allowed",
     "IP addresses",
@@ -152,7 +152,7 @@ for (const kid of ["", ".hidden", "a/b", "..", "a b", "ä", "x".repeat(65)]) {
   Deno.test(`a kid that is no file name is refused: ${JSON.stringify(kid)}`, async () => {
     const store = createMemoryStore();
     const keys = createMemoryKeyStore();
-    await assertRejected(
+    await expectSigError(
       initIssuer({ store, keys, did: DID, kid }),
       "invalid_identifier",
       "it must be 1 to 64 of",
@@ -169,7 +169,7 @@ Deno.test("a did:web that is malformed, has a path or is another DID is refused"
       ["did:key:z6Mk", "unsupported_did_method"],
     ] as const
   ) {
-    await assertRejected(
+    await expectSigError(
       initIssuer({
         store: createMemoryStore(),
         keys: createMemoryKeyStore(),

@@ -10,7 +10,6 @@ import {
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
 import {
-  assertRejected,
   DID,
   HOST,
   NOW,
@@ -19,6 +18,7 @@ import {
   upsert,
   withPlace,
 } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 
 /** Three events, by an issuer that is closed again. */
 async function fill(place: Place): Promise<Uint8Array> {
@@ -165,7 +165,7 @@ Deno.test("zeros in the middle are refused when the index is lost and events fol
     await Deno.writeFile(place.feed, damaged);
     await dropIndex(place);
     const issuer = await place.open();
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_line",
       "Cannot use the feed: line 1",
@@ -240,7 +240,7 @@ for (const [what, make, code] of BAD_TAILS) {
       const damaged = join(feed, await make(place));
       await Deno.writeFile(place.feed, damaged);
       const issuer = await place.open();
-      const error = await assertRejected(
+      const error = await expectSigError(
         issuer.append(upsert()),
         code,
         "Cannot use the feed: line 4",
@@ -260,7 +260,7 @@ Deno.test("a damaged line in the middle is found by state(), and by an append wi
     damaged[at] = damaged[at] === 0x41 ? 0x42 : 0x41;
     await Deno.writeFile(place.feed, damaged);
     const issuer = await place.open();
-    const error = await assertRejected(
+    const error = await expectSigError(
       issuer.state(),
       "signature_invalid",
       "Cannot verify signature",
@@ -269,7 +269,7 @@ Deno.test("a damaged line in the middle is found by state(), and by an append wi
     await issuer.close();
     await dropIndex(place);
     const again = await place.open();
-    await assertRejected(
+    await expectSigError(
       again.append(upsert()),
       "signature_invalid",
       "Cannot use the feed: line 1",
@@ -282,7 +282,7 @@ Deno.test("a feed with CR LF line ends is refused", () =>
     const feed = new TextDecoder().decode(await fill(place));
     await Deno.writeTextFile(place.feed, feed.replaceAll("\n", "\r\n"));
     const issuer = await place.open();
-    await assertRejected(issuer.append(upsert()), "invalid_line", "line 1");
+    await expectSigError(issuer.append(upsert()), "invalid_line", "line 1");
   }));
 
 Deno.test("an empty feed is a feed", () =>
@@ -297,18 +297,18 @@ Deno.test("a missing feed is not made anew", () =>
     await fill(place);
     await Deno.remove(place.feed);
     const issuer = await place.open();
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "source_not_found",
       'the feed "/.well-known/sig/events.jsonl" is missing',
     );
-    await assertRejected(issuer.state(), "source_not_found", "is missing");
+    await expectSigError(issuer.state(), "source_not_found", "is missing");
   }));
 
 Deno.test("a missing sig.json or jwks.json is not made anew", () =>
   withPlace(async (place) => {
     for (const name of ["jwks.json", "sig.json"]) {
       await Deno.remove(`${place.dir}/.well-known/${name}`);
-      await assertRejected(place.open(), "source_not_found", name);
+      await expectSigError(place.open(), "source_not_found", name);
     }
   }));

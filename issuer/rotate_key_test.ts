@@ -10,7 +10,6 @@ import {
 } from "@sig/issuer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  assertRejected,
   DID,
   HOST,
   NOW,
@@ -19,6 +18,7 @@ import {
   upsert,
   withPlace,
 } from "./testdata/support.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
 
 type Json = { [name: string]: unknown };
 
@@ -77,13 +77,13 @@ Deno.test("a kid that signs already is not given again", () =>
   withPlace(async (place) => {
     const issuer = await place.open();
     const before = await readJson(place, "jwks.json");
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "orgsign-1" }),
       "kid_exists",
       'Cannot add key "orgsign-1": a key of this kid is published already',
     );
     const key = await generateSigningKey({ kid: "orgsign-1" });
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "orgsign-1", key }),
       "kid_exists",
       "published already",
@@ -95,13 +95,13 @@ Deno.test("a kid that is published for a key that is not here is not given again
   withPlace(async (place) => {
     const issuer = await place.open();
     await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "orgsign-1" }),
       "kid_exists",
       "its private part is not here",
     );
     const key = await generateSigningKey({ kid: "orgsign-1" });
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "orgsign-1", key }),
       "kid_exists",
       "stands for another key",
@@ -115,7 +115,7 @@ Deno.test("an issuer whose private key is lost goes on with a new one", () =>
     await issuer.append(upsert());
     await Deno.remove(`${place.keysDir}/${HOST}/orgsign-1.jwk`);
     const again = await place.open();
-    await assertRejected(
+    await expectSigError(
       again.append(upsert()),
       "signing_key_not_found",
       "the private part of none of the issuer's keys is in the key store",
@@ -131,7 +131,7 @@ Deno.test("the new key may be given, and what does not sign is refused", () =>
     const issuer = await place.open();
     const key = await generateSigningKey({ kid: "named-otherwise" });
     const other = await generateSigningKey();
-    const error = await assertRejected(
+    const error = await expectSigError(
       issuer.rotateKey({ kid: "key-2", key: { ...key, x: other.x } }),
       "invalid_key",
       "x is not the public key of d",
@@ -179,7 +179,7 @@ Deno.test("members, keys and methods of others are kept", () =>
     const document = await readJson(place, "did.json");
     assertEquals(document.service, service);
     assertEquals((document.assertionMethod as unknown[])[1], embedded);
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "mail" }),
       "kid_exists",
       "published already",
@@ -210,7 +210,7 @@ Deno.test("documents that readers would refuse for their size are not written", 
     await writeJson(place, "jwks.json", { note, ...jwks });
     const issuer = await place.open();
     await issuer.rotateKey({ kid: "key-2" });
-    await assertRejected(
+    await expectSigError(
       issuer.rotateKey({ kid: "key-3" }),
       "document_too_large",
       "at most 262144",
@@ -228,7 +228,7 @@ Deno.test("a key that is published but not authorised does not sign", () =>
     const did = await readJson(place, "did.json");
     await (await place.open()).rotateKey({ kid: "key-2" });
     await writeJson(place, "did.json", did);
-    await assertRejected(
+    await expectSigError(
       (await place.open({ kid: "key-2" })).append(upsert()),
       "key_not_authorized",
       "assertionMethod does not list it",
@@ -252,7 +252,7 @@ Deno.test("keys that were swapped or damaged are refused before anything is writ
       ] as const
     ) {
       await Deno.writeTextFile(path, JSON.stringify(jwk));
-      const error = await assertRejected(
+      const error = await expectSigError(
         (await place.open()).append(upsert()),
         "invalid_key",
         message,
@@ -266,7 +266,7 @@ Deno.test("keys that were swapped or damaged are refused before anything is writ
       assertEquals(told.includes(other.d), false);
     }
     await Deno.writeTextFile(path, "{oops");
-    await assertRejected(
+    await expectSigError(
       (await place.open()).append(upsert()),
       "invalid_key",
       "is not a file with a private Ed25519 JWK",
@@ -276,7 +276,7 @@ Deno.test("keys that were swapped or damaged are refused before anything is writ
 
 Deno.test("a kid that is not there or not published is refused", () =>
   withPlace(async (place) => {
-    await assertRejected(
+    await expectSigError(
       (await place.open({ kid: "key-9" })).append(upsert()),
       "signing_key_not_found",
       'there is no private key "key-9"',
@@ -284,12 +284,12 @@ Deno.test("a kid that is not there or not published is refused", () =>
     const key = await importSigningKey(
       await generateSigningKey({ kid: "key-9" }),
     );
-    await assertRejected(
+    await expectSigError(
       (await place.open({ keys: key })).append(upsert()),
       "signing_key_not_found",
       'key "key-9" is not in the issuer\'s key set',
     );
-    await assertRejected(
+    await expectSigError(
       (await place.open({ keys: key, kid: "orgsign-1" })).append(upsert()),
       "signing_key_not_found",
       'there is no private key "orgsign-1"',
@@ -350,7 +350,7 @@ Deno.test("an own kid in the store that the key set does not list is reused by t
   await keys.write({ host: HOST, kid: "key-2" }, kept);
   await using issuer = await openIssuer({ store, keys, now: () => NOW });
   const other = await generateSigningKey({ kid: "key-2" });
-  await assertRejected(
+  await expectSigError(
     issuer.rotateKey({ kid: "key-2", key: other }),
     "kid_exists",
     "stands for another key",
@@ -389,8 +389,8 @@ Deno.test("a key source may be a function of the documents, which may refuse", (
     });
     // Not before one is needed.
     assertEquals(asked, []);
-    await assertRejected(
-      issuer.append(upsert()),
+    await expectSigError(
+      () => issuer.append(upsert()),
       "signing_key_not_found",
       'key "key-2" is not in the issuer\'s key set',
     );
@@ -401,8 +401,8 @@ Deno.test("a key source may be a function of the documents, which may refuse", (
         throw new SigError("issuer_mismatch", "Cannot sign for this one");
       },
     });
-    await assertRejected(
-      refusing.append(upsert()),
+    await expectSigError(
+      () => refusing.append(upsert()),
       "issuer_mismatch",
       "Cannot sign for this one",
     );

@@ -16,7 +16,7 @@ import {
   NOW,
   PATHS,
   upsert,
-} from "../consumer/testdata/test_issuer.ts";
+} from "./kit/test_issuer.ts";
 
 const RUNS = Deno.env.get("SIG_CI") === "1" ? 20_000 : 2_000;
 /** `SIG_SEED` repeats a run. */

@@ -5,8 +5,8 @@ import {
   makeDocuments,
   makeLines,
   PATHS,
-} from "../../consumer/testdata/test_issuer.ts";
-import { status } from "../../consumer/testdata/issuer_server.ts";
+} from "../../tests/kit/test_issuer.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
 import { createApp } from "../app.ts";
 import type { RequestLogEntry } from "../http/mod.ts";
 import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";

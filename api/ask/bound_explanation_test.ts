@@ -7,7 +7,7 @@ import {
   replay,
   runSteps,
 } from "@sig/core";
-import { NOW, upsert } from "../../consumer/testdata/test_issuer.ts";
+import { NOW, upsert } from "../../tests/kit/test_issuer.ts";
 import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { SigEvent } from "@sig/core";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { FlagSpec } from "./flag_spec.ts";
 import { parseFlags } from "./parse_flags.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createCors } from "./cors.ts";
 
 const APP = "https://app.acme.example";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createHostList } from "./host_list.ts";
 
 Deno.test("only listed names are known, whatever the port unless one is named", () => {

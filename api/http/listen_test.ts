@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { listen } from "./listen.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { createRateLimiter } from "./rate_limiter.ts";
 
 /** How many of so many requests are let through. */

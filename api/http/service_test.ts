@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { RequestLogEntry } from "./request_log.ts";
 import { ask, post } from "./testdata/ask.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";

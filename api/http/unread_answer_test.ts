@@ -1,6 +1,6 @@
 // Real sockets: what becomes of an answer whose reader has stopped.
 import { assert, assertEquals } from "@std/assert";
-import { RawClient } from "../../tests/servers/testdata/raw_client.ts";
+import { RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "./listen.ts";
 import { createService } from "./service.ts";
 

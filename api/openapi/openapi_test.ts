@@ -1,8 +1,8 @@
 import { Validator } from "@cfworker/json-schema";
 import { ERROR_CODES } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
-import { startIssuerServer } from "../../consumer/testdata/issuer_server.ts";
-import { PATHS } from "../../consumer/testdata/test_issuer.ts";
+import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
+import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { type App, createApp, createRoutes } from "../app.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { EXAMPLE_FEED } from "./example_feed.ts";

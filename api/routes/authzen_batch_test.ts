@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { status } from "../../consumer/testdata/issuer_server.ts";
-import { ALICE, PATHS } from "../../consumer/testdata/test_issuer.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
+import { ALICE, PATHS } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get, now, post, serveIssuer } from "../testdata/asking.ts";
 

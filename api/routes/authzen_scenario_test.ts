@@ -2,13 +2,13 @@
 // Core and Discovery (openid/authzen, certification). The levels that judge by
 // `properties`, and Search, are none that a feed of relationships can meet.
 import { assert, assertEquals } from "@std/assert";
-import { startIssuerServer } from "../../consumer/testdata/issuer_server.ts";
+import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
 import {
   importTestKeys,
   lineOf,
   makeDocuments,
   upsert,
-} from "../../consumer/testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { type App, createApp } from "../app.ts";
 import { type Asked, get, now, post } from "../testdata/asking.ts";
 

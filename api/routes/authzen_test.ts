@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { status } from "../../consumer/testdata/issuer_server.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   importTestKeys,
   makeLines,
   PATHS,
-} from "../../consumer/testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get, now, post, serveIssuer } from "../testdata/asking.ts";
 

@@ -4,7 +4,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { status } from "../../consumer/testdata/issuer_server.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   feedOf,
@@ -13,7 +13,7 @@ import {
   NOW,
   PATHS,
   upsert,
-} from "../../consumer/testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { SHORT_FEED } from "../openapi/example_feed.ts";
 import { get, now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";

@@ -7,7 +7,7 @@ import {
   NOW,
   PATHS,
   upsert,
-} from "../../consumer/testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { readCursor, writeCursor } from "../ask/cursor.ts";
 import { EXAMPLE_FEED, SHORT_FEED } from "../openapi/example_feed.ts";

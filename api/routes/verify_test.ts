@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { status } from "../../consumer/testdata/issuer_server.ts";
-import { PATHS } from "../../consumer/testdata/test_issuer.ts";
+import { status } from "../../tests/kit/issuer_server.ts";
+import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { post, serveIssuer } from "../testdata/asking.ts";
 
 Deno.test("the report is the one of INTERFACES, and asks the issuer now", async () => {

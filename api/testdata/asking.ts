@@ -3,14 +3,14 @@
 import {
   type IssuerServer,
   startIssuerServer,
-} from "../../consumer/testdata/issuer_server.ts";
+} from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   importTestKeys,
   makeDocuments,
   makeLines,
   NOW,
-} from "../../consumer/testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { type App, type AppOptions, createApp } from "../app.ts";
 
 /** What came of a request. */

@@ -1,7 +1,7 @@
 import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { assertSigError } from "../../core/testdata/assert_sig_error.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { Call, Command } from "./command.ts";
 import { COMMANDS } from "../commands.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";

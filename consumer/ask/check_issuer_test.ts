@@ -5,12 +5,12 @@ import type { IssuerQuestion } from "./answer_from.ts";
 import { checkIssuer } from "./check_issuer.ts";
 import { openSource } from "../read/open_source.ts";
 import { parseSource } from "../read/source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,
   startIssuerServer,
   status,
-} from "../testdata/issuer_server.ts";
+} from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   importTestKeys,
@@ -20,8 +20,8 @@ import {
   NOW,
   PATHS,
   upsert,
-} from "../testdata/test_issuer.ts";
-import { say, startRawServer } from "../testdata/raw_server.ts";
+} from "../../tests/kit/test_issuer.ts";
+import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 assert(key1 && key2 && stranger);

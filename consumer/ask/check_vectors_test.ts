@@ -3,7 +3,7 @@ import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { readQuestionVectors } from "../../tests/kit/vectors.ts";
 import { checkIssuer } from "./check_issuer.ts";
 import { openSource } from "../read/open_source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 for (const vector of readQuestionVectors()) {
   Deno.test(`check ${vector.name}: ${vector.description}`, async () => {

@@ -5,7 +5,7 @@ import {
   send,
   startRawServer,
   untilClosed,
-} from "../testdata/raw_server.ts";
+} from "../../tests/kit/raw_server.ts";
 
 const MIB = 1024 * 1024;
 const OK = "HTTP/1.1 200 OK\r\n";

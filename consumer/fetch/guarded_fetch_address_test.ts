@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { guardedFetch } from "./guarded_fetch.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText } from "../testdata/fetching.ts";
-import { say, startRawServer } from "../testdata/raw_server.ts";
+import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 

@@ -5,14 +5,14 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchLocal, fetchText, readText } from "../testdata/fetching.ts";
 import {
   say,
   send,
   startRawServer,
   untilClosed,
-} from "../testdata/raw_server.ts";
+} from "../../tests/kit/raw_server.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;

@@ -5,7 +5,7 @@ import { createNetworkBudget } from "./network_budget.ts";
 import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
 import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
 import { fetchText } from "../testdata/fetching.ts";
-import { say, startRawServer } from "../testdata/raw_server.ts";
+import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const ANSWER = say("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", '{"a":1}');
 

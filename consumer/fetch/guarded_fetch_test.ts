@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchLocal, fetchText, readText } from "../testdata/fetching.ts";
-import { say, startRawServer } from "../testdata/raw_server.ts";
+import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 

@@ -4,10 +4,14 @@ import {
   hasOpenssl,
   makeCertificate,
   type TestCertificate,
-} from "../testdata/certificates.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+} from "../../tests/kit/certificates.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText } from "../testdata/fetching.ts";
-import { send, startRawServer, untilClosed } from "../testdata/raw_server.ts";
+import {
+  send,
+  startRawServer,
+  untilClosed,
+} from "../../tests/kit/raw_server.ts";
 
 /** Skipped, visibly, without openssl; in CI it fails. */
 function tlsTest(name: string, fn: () => Promise<void>): void {

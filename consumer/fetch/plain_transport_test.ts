@@ -1,9 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { GuardedFetchOptions } from "./fetch_options.ts";
 import { guardedFetch } from "./guarded_fetch.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { fetchText, readText } from "../testdata/fetching.ts";
-import { say, startRawServer, untilClosed } from "../testdata/raw_server.ts";
+import {
+  say,
+  startRawServer,
+  untilClosed,
+} from "../../tests/kit/raw_server.ts";
 
 const URL = "https://acme.example/.well-known/sig.json";
 

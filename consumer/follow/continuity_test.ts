@@ -1,9 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
-import { ALICE, importTestKeys, PATHS } from "../testdata/test_issuer.ts";
-import { type WatchedIssuer, watchIssuer } from "../testdata/watched_issuer.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import {
+  type WatchedIssuer,
+  watchIssuer,
+} from "../../tests/kit/watched_issuer.ts";
 
 // The stranger's key has the kid of the first.
 const [key1, key2, stranger] = await importTestKeys();

@@ -6,7 +6,7 @@ import {
   FollowedIssuers,
   type FollowedIssuersOptions,
 } from "./followed_issuers.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 function followedIssuers(
   options: Partial<FollowedIssuersOptions> = {},

@@ -7,8 +7,8 @@ import { type IssuerRecord, recordOf } from "./issuer_record.ts";
 import { locateIssuer } from "../read/locate_issuer.ts";
 import { Places } from "../verify/places.ts";
 import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
-import { importTestKeys, NOW } from "../testdata/test_issuer.ts";
-import { watchIssuer } from "../testdata/watched_issuer.ts";
+import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
+import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const KEYS = new URL("../../vectors/keys.json", import.meta.url);
 const [key1, key2] = await importTestKeys();

@@ -4,7 +4,7 @@ import {
   RefreshQueue,
   type WaitingLimits,
 } from "./refresh_queue.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 /** Work whose end the test decides. */
 class Steps {

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ConsumerOptions, createConsumer } from "../create_consumer.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
-import { startRawServer, untilClosed } from "../testdata/raw_server.ts";
-import { ALICE, importTestKeys, PATHS } from "../testdata/test_issuer.ts";
-import { watchIssuer } from "../testdata/watched_issuer.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { startRawServer, untilClosed } from "../../tests/kit/raw_server.ts";
+import { ALICE, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
+import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
 assert(key1);

@@ -2,14 +2,14 @@ import { assertEquals } from "@std/assert";
 import { joinBytes } from "@sig/core";
 import { openInlineFeed } from "./open_source.ts";
 import type { InlineFeed } from "./inline_reader.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   importTestKeys,
   makeDocuments,
   makeLines,
   NOW,
   PATHS,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { verifyIssuer } from "../verify/verify_issuer.ts";
 
 const keys = (await importTestKeys()).slice(0, 1);

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseLocalPath } from "./local_path.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 Deno.test("a reference is read by its path, its host is not used", () => {
   for (

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createLocalReader, type LocalSource } from "./local_reader.ts";
 import { isMissing, readAll } from "./reader.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const JWKS = "https://acme.example/.well-known/jwks.json";
 const FEED = "https://acme.example/.well-known/sig/events.jsonl";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { openInlineFeed, openSource } from "./open_source.ts";
 import { parseSource } from "./source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 /** What a source says about where to read and who must speak there. */
 function place(text: string, allowPrivate = false) {

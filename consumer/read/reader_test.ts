@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
 import { isMissing, type OpenedDocument, readAll } from "./reader.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 function documentOf(...chunks: number[][]) {
   let cancelled = 0;

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { isMissing, readAll } from "./reader.ts";
 import { createRemoteReader } from "./remote_reader.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 Deno.test("each document is asked for with its own media type", async () => {
   const accepted: (string | null)[] = [];

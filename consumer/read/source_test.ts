@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { parseSource, type Source } from "./source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 function did(host: string, origin: string) {
   return { kind: "did" as const, did: `did:web:${host}`, origin };

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { FeedVerification } from "./feed_verification.ts";
 import { SignatureMarks } from "./signature_marks.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   DID,
   feedOf,
@@ -12,7 +12,7 @@ import {
   makeLines,
   NOW,
   upsert,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 
 const [key1] = await importTestKeys();
 assert(key1);

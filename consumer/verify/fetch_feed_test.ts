@@ -1,14 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import { fetchFeed } from "./fetch_feed.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
-import { startIssuerServer } from "../testdata/issuer_server.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
 import {
   importTestKeys,
   makeDocuments,
   makeLines,
   NOW,
   PATHS,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
 const [key1] = await importTestKeys();

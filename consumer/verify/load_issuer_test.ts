@@ -3,12 +3,12 @@ import { assert, assertEquals } from "@std/assert";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { openSource } from "../read/open_source.ts";
 import { parseSource } from "../read/source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,
   startIssuerServer,
   status,
-} from "../testdata/issuer_server.ts";
+} from "../../tests/kit/issuer_server.ts";
 import {
   createMemoryReader,
   type MemoryReader,
@@ -19,7 +19,7 @@ import {
   makeDocuments,
   makeLines,
   PATHS,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 
 const [key1, key2] = await importTestKeys();
 assert(key1 && key2);

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Places } from "./places.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 /** Lets everything go on that waits for nothing. */
 async function settle(): Promise<void> {

@@ -3,7 +3,7 @@ import { createKeyResolver, type VerificationBackend } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { policyOf } from "../../tests/kit/inline_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVectors } from "../../tests/kit/vectors.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   DID,
   feedOf,
@@ -12,7 +12,7 @@ import {
   makeLines,
   NOW,
   upsert,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 import { isFault } from "./fault.ts";

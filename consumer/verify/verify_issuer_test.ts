@@ -4,8 +4,8 @@ import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
 import { openSource } from "../read/open_source.ts";
 import { parseSource } from "../read/source.ts";
-import { expectSigError } from "../testdata/expect_sig_error.ts";
-import { startIssuerServer, status } from "../testdata/issuer_server.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { startIssuerServer, status } from "../../tests/kit/issuer_server.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
 import {
   DID,
@@ -16,7 +16,7 @@ import {
   NOW,
   PATHS,
   upsert,
-} from "../testdata/test_issuer.ts";
+} from "../../tests/kit/test_issuer.ts";
 import { reportIssuer } from "./report_issuer.ts";
 import { verifyIssuer } from "./verify_issuer.ts";
 

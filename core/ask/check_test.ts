@@ -3,8 +3,8 @@ import { check, type CheckResult } from "./check.ts";
 import type { Question } from "./question.ts";
 import { replay } from "../replay/replay.ts";
 import type { SigEvent } from "../event/types.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { ALICE, day, ISSUER, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const NOW = new Date(day(15));
 

@@ -3,8 +3,8 @@ import { dumpState, stringifyDump } from "./dump_state.ts";
 import { parseJson } from "../text/json.ts";
 import { replay } from "../replay/replay.ts";
 import type { RelationshipState } from "../event/types.ts";
-import { assertSigError } from "../testdata/assert_sig_error.ts";
-import { ALICE, day, ISSUER, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const NOW = new Date(day(15));
 const BOB = "did:web:bob.example";

@@ -7,8 +7,8 @@ import {
 } from "./moment.ts";
 import { Replay, replay } from "../replay/replay.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { day, upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { day, upsert } from "../../tests/kit/events.ts";
 
 const { state } = replay([upsert(1), upsert(2), upsert(3)]);
 const now = new Date("2026-06-01T00:00:00.250Z");

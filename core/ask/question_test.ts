@@ -7,8 +7,8 @@ import {
   parseQuestion,
 } from "./question.ts";
 import { replay } from "../replay/replay.ts";
-import { assertSigError } from "../testdata/assert_sig_error.ts";
-import { ALICE, day, upsert } from "../testdata/events.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, day, upsert } from "../../tests/kit/events.ts";
 
 const QUESTION: AskedQuestion = {
   subject: ALICE,

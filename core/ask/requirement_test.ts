@@ -2,8 +2,8 @@ import { assertEquals } from "@std/assert";
 import { replay } from "../replay/replay.ts";
 import { meets, parseRequirement, REQUIREMENT_KEYS } from "./requirement.ts";
 import { RELATIONSHIP_TYPES } from "../event/types.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { upsert } from "../../tests/kit/events.ts";
 
 Deno.test("a requirement is key=value or an object with one member", () => {
   const table: readonly (readonly [unknown, string, string])[] = [

@@ -8,7 +8,7 @@ import {
 } from "./did_web.ts";
 import { isSigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
 import { readVectors, vectorTest } from "../testdata/vectors.ts";
 
 interface DidWebCase {

@@ -12,8 +12,8 @@ import {
 } from "./event.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
 import { REASON_CODES, RELATIONSHIP_TYPES, type SigEvent } from "./types.ts";
-import { assertSigError } from "../testdata/assert_sig_error.ts";
-import { revoke, upsert } from "../testdata/events.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { revoke, upsert } from "../../tests/kit/events.ts";
 
 type Changes = Readonly<Record<string, unknown>>;
 

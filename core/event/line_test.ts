@@ -4,8 +4,8 @@ import type { ErrorCode } from "../errors/error_codes.ts";
 import { isSigError } from "../errors/error.ts";
 import { createFeedLineParser, parseFeedLine } from "./line.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { encode } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { encode } from "../../tests/kit/events.ts";
 
 const HEADER = { alg: "EdDSA", kid: "k1", typ: "sig-event+jws" };
 const b64 = (value: unknown) => encodeBase64Url(encode(value));

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { validateMetadata } from "./metadata.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { ISSUER } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { ISSUER } from "../../tests/kit/events.ts";
 
 const METADATA = {
   spec_version: "sig/0.1",

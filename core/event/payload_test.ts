@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { claimedSequence, parseEventPayload } from "./payload.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { encode, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { encode, revoke, upsert } from "../../tests/kit/events.ts";
 
 /** A valid upsert whose sequence is spelled like this. */
 function spelled(sequence: string): Uint8Array {

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { validateEvent } from "./event.ts";
 import { validateMetadata } from "./metadata.ts";
 import { createValidator, issuesError } from "./validator.ts";
-import { assertSigError } from "../testdata/assert_sig_error.ts";
-import { upsert } from "../testdata/events.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { upsert } from "../../tests/kit/events.ts";
 
 Deno.test("validators are Standard Schemas v1", () => {
   for (const validator of [validateEvent, validateMetadata]) {

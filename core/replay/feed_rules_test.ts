@@ -3,8 +3,8 @@ import { FeedRules } from "./feed_rules.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
 import type { SigEvent, UnknownEvent, WarningCode } from "../event/types.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { day, ISSUER, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const unknown = (sequence: number): UnknownEvent => ({
   ...upsert(sequence),

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { HistoryBuilder } from "./history.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
-import { assertSigError } from "../testdata/assert_sig_error.ts";
-import { ALICE, day, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, day, revoke, upsert } from "../../tests/kit/events.ts";
 
 const instant = (text: string) => parseTimestamp(text)!;
 

@@ -3,8 +3,8 @@ import { check } from "../ask/check.ts";
 import { dumpState } from "../ask/dump_state.ts";
 import { applyEvent, type FeedState, Replay, replay } from "./replay.ts";
 import type { RelationshipState, SigEvent } from "../event/types.ts";
-import { assertSigError, catchSigError } from "../testdata/assert_sig_error.ts";
-import { ALICE, day, ISSUER, revoke, upsert } from "../testdata/events.ts";
+import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
+import { ALICE, day, ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 
 const ACTIVE: RelationshipState = {
   issuer: ISSUER,

@@ -3,7 +3,7 @@ import { replay } from "./replay.ts";
 import { EFFECTIVE_STATUSES, type Standing, standingOf } from "./standing.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
 import type { SigEvent } from "../event/types.ts";
-import { day, revoke, upsert } from "../testdata/events.ts";
+import { day, revoke, upsert } from "../../tests/kit/events.ts";
 
 function standing(
   events: readonly SigEvent[],

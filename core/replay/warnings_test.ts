@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { replay, type Warning, warningsAbout } from "../mod.ts";
-import { upsert } from "../testdata/events.ts";
+import { upsert } from "../../tests/kit/events.ts";
 
 function oddFeed(events: number, subject: (i: number) => string) {
   return replay(

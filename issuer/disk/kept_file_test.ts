@@ -3,12 +3,12 @@ import { assert, assertEquals } from "@std/assert";
 import { look, openFile } from "./disk.ts";
 import { KeptFile } from "./kept_file.ts";
 import {
-  assertRejected,
   type Place,
   readFeed,
   upsert,
   withPlace,
 } from "../testdata/support.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 const NOW = { timeoutMs: 0 };
@@ -69,7 +69,7 @@ Deno.test({
       const issuer = await place.open({ store });
       await issuer.append(upsert());
       fail = true;
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert()),
         "write_failed",
         "the write failed",
@@ -90,7 +90,7 @@ Deno.test("a lock that was used before still excludes, within a store and betwee
     await store.exclusively(NOW, async (writer) => {
       await writer.openFeed(FEED);
       for (const each of [store, other]) {
-        await assertRejected(
+        await expectSigError(
           each.exclusively(NOW, nothing),
           "feed_locked",
           "holds the feed's lock (waited 0 ms)",
@@ -114,7 +114,7 @@ Deno.test("a lock file that was deleted between two turns is made anew, and excl
     await store.exclusively(NOW, () => Promise.resolve());
     await Deno.remove(`${place.dir}/.sig/lock`);
     await store.exclusively(NOW, async () => {
-      await assertRejected(
+      await expectSigError(
         other.exclusively(NOW, () => Promise.resolve()),
         "feed_locked",
         "waited 0 ms",
@@ -152,7 +152,7 @@ Deno.test("a feed that is open is not written when its path names another thing"
     ];
     for (const [change, code, message] of refusals) {
       await change();
-      await assertRejected(issuer.append(upsert()), code, message);
+      await expectSigError(issuer.append(upsert()), code, message);
       assertEquals(await Deno.readFile(moved), before);
     }
     await Deno.remove(place.feed);
@@ -168,7 +168,7 @@ Deno.test("a feed that is open is not written through a directory that became a 
     const folder = `${place.dir}/.well-known/sig`;
     await Deno.rename(folder, `${place.base}/moved`);
     await Deno.symlink(`${place.base}/moved`, folder);
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_metadata",
       "a symbolic link is in its path",

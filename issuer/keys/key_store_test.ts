@@ -5,7 +5,7 @@ import {
   type KeyStore,
 } from "@sig/issuer";
 import { assertEquals } from "@std/assert";
-import { assertRejected } from "../testdata/support.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const NAME = { host: "acme.example", kid: "orgsign-1" };
 
@@ -25,7 +25,7 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
     const key = await generateSigningKey({ kid: NAME.kid });
     const other = await generateSigningKey({ kid: NAME.kid });
     await keys.write(NAME, key);
-    const error = await assertRejected(
+    const error = await expectSigError(
       keys.write(NAME, other),
       "kid_exists",
       "Cannot keep key",
@@ -37,14 +37,14 @@ const CONTRACT: readonly [string, (keys: KeyStore) => Promise<void>][] = [
   ["a name that could leave the store is refused", async (keys) => {
     const key = await generateSigningKey({ kid: NAME.kid });
     for (const kid of ["../x", ".x", "a/b", "", "a\0b"]) {
-      await assertRejected(
+      await expectSigError(
         keys.read({ ...NAME, kid }),
         "invalid_identifier",
         "Cannot use kid",
       );
     }
     for (const host of ["..", "../x", "a/b", "", ".", "A.example", "a..b"]) {
-      await assertRejected(
+      await expectSigError(
         keys.write({ ...NAME, host }, key),
         "invalid_identifier",
         "Cannot use host",
@@ -81,7 +81,7 @@ for (
       const keys = createFileKeyStore(dir);
       await keys.write(NAME, key);
       await Deno.chmod(`${dir}/${path}`, mode);
-      const error = await assertRejected(keys.read(NAME), "invalid_key", want);
+      const error = await expectSigError(keys.read(NAME), "invalid_key", want);
       assertEquals(error.context.hint?.startsWith("Run: chmod "), true);
       assertEquals(`${error.message}${error.stack}`.includes(key.d), false);
       const warnings: string[] = [];
@@ -102,7 +102,7 @@ Deno.test("a key file that is a symbolic link or a directory is refused", () =>
     await Deno.symlink(`${path}/orgsign-1.jwk`, `${path}/link.jwk`);
     await Deno.mkdir(`${path}/dir.jwk`);
     for (const kid of ["link", "dir"]) {
-      await assertRejected(
+      await expectSigError(
         keys.read({ ...NAME, kid }),
         "invalid_key",
         "is not a file with a private Ed25519 JWK",

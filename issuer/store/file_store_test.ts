@@ -1,13 +1,13 @@
 import { createFileStore } from "@sig/issuer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  assertRejected,
   init,
   type Place,
   readFeed,
   upsert,
   withPlace,
 } from "../testdata/support.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const isRoot = Deno.uid() === 0;
 
@@ -29,7 +29,7 @@ Deno.test("a feed that is a symbolic link is refused, inside as outside", () =>
       await Deno.writeTextFile(target, "");
       await Deno.remove(place.feed);
       await Deno.symlink(target, place.feed);
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert()),
         "invalid_metadata",
         "must be a plain file",
@@ -43,14 +43,14 @@ Deno.test("a directory above the feed that is a symbolic link is refused", () =>
     const issuer = await place.open();
     await Deno.rename(`${place.dir}/.well-known/sig`, `${place.base}/moved`);
     await Deno.symlink(`${place.base}/moved`, `${place.dir}/.well-known/sig`);
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_metadata",
       "a symbolic link is in its path",
     );
     await Deno.rename(`${place.dir}/.well-known`, `${place.base}/well`);
     await Deno.symlink(`${place.base}/well`, `${place.dir}/.well-known`);
-    await assertRejected(place.open(), "invalid_metadata", "symbolic link");
+    await expectSigError(place.open(), "invalid_metadata", "symbolic link");
   }));
 
 Deno.test("a document that is a symbolic link is refused", () =>
@@ -59,7 +59,7 @@ Deno.test("a document that is a symbolic link is refused", () =>
       const path = `${place.dir}/.well-known/${name}`;
       await Deno.rename(path, `${place.base}/${name}`);
       await Deno.symlink(`${place.base}/${name}`, path);
-      await assertRejected(place.open(), "invalid_metadata", name);
+      await expectSigError(place.open(), "invalid_metadata", name);
       await Deno.remove(path);
       await Deno.rename(`${place.base}/${name}`, path);
     }
@@ -70,14 +70,14 @@ Deno.test("a feed that is a directory is refused", () =>
     await Deno.remove(place.feed);
     await Deno.mkdir(place.feed);
     const issuer = await place.open();
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_metadata",
       "must be a plain file (no symbolic link, FIFO or directory)",
     );
     // A directory as an obstacle to init says so as well.
     await Deno.remove(`${place.dir}/.well-known/sig.json`);
-    await assertRejected(init(place), "invalid_metadata", "events.jsonl");
+    await expectSigError(init(place), "invalid_metadata", "events.jsonl");
   }));
 
 Deno.test("a feed that is a FIFO is refused without waiting for a reader", () =>
@@ -85,7 +85,7 @@ Deno.test("a feed that is a FIFO is refused without waiting for a reader", () =>
     await Deno.remove(place.feed);
     await run("mkfifo", place.feed);
     const issuer = await place.open();
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_metadata",
       "must be a plain file",
@@ -108,7 +108,7 @@ for (
   Deno.test(`an events_uri that could leave the directory is refused: ${uri}`, () =>
     withPlace(async (place) => {
       await setUris(place, { events_uri: uri });
-      await assertRejected(
+      await expectSigError(
         place.open(),
         "invalid_metadata",
         "events_uri must name a file inside the issuer's directory",
@@ -128,7 +128,7 @@ Deno.test("dots in a URI are resolved below the root", () =>
 
 Deno.test("a directory that does not exist is not made by opening", () =>
   withPlace(async (place) => {
-    await assertRejected(place.open(), "source_not_found", "no such directory");
+    await expectSigError(place.open(), "source_not_found", "no such directory");
     await assertRejects(() => Deno.stat(place.dir), Deno.errors.NotFound);
   }, { empty: true }));
 
@@ -147,7 +147,7 @@ Deno.test("a private directory that is a file or a symbolic link is refused", ()
     await Deno.mkdir(`${place.base}/elsewhere`);
     await Deno.symlink(`${place.base}/elsewhere`, `${place.dir}/.sig`);
     const issuer = await place.open();
-    await assertRejected(
+    await expectSigError(
       issuer.append(upsert()),
       "invalid_metadata",
       "it must be a directory",
@@ -186,13 +186,13 @@ Deno.test({
     withPlace(async (place) => {
       await Deno.chmod(place.feed, 0o400);
       const issuer = await place.open();
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert()),
         "write_failed",
         "permission denied (EACCES)",
       );
       await Deno.chmod(`${place.dir}/.well-known`, 0o500);
-      await assertRejected(
+      await expectSigError(
         issuer.rotateKey({ kid: "key-2" }),
         "write_failed",
         "permission denied (EACCES)",
@@ -223,7 +223,7 @@ for (
       await issuer.append(upsert({ event_id: "e1" }));
       const before = await Deno.readFile(place.feed);
       fail = true;
-      await assertRejected(
+      await expectSigError(
         issuer.append(upsert({ event_id: "e2" })),
         "write_failed",
         message,
@@ -269,7 +269,7 @@ Deno.test({
       onlyAppend(place.feed, true);
       try {
         for (const message of ["the write failed", "could not be undone"]) {
-          await assertRejected(
+          await expectSigError(
             issuer.append(upsert({ event_id: "e1" })),
             "write_failed",
             message,

@@ -5,12 +5,13 @@
  * @example
  * ```ts
  * import { createMemoryStore } from "@sig/issuer";
- * import { testFeedStoreContract } from "@sig/issuer/store-contract";
+ * import { FEED_STORE_RULES } from "@sig/issuer/store-contract";
  *
- * testFeedStoreContract("my store", () => {
- *   const store = createMemoryStore();
- *   return Promise.resolve({ store, close: () => store.close() });
- * });
+ * for (const [, hold] of FEED_STORE_RULES) {
+ *   const store = createMemoryStore(); // yours
+ *   await hold(store);
+ *   await store.close();
+ * }
  * ```
  *
  * @module

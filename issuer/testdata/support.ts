@@ -17,8 +17,7 @@ import {
   openIssuer,
   type OpenIssuerOptions,
 } from "@sig/issuer";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type ErrorCode, isSigError, type SigError } from "@sig/core";
+import { assert, assertEquals } from "@std/assert";
 
 /** The issuer of all tests. */
 export const DID = "did:web:acme.example";
@@ -128,29 +127,6 @@ export async function readFeed(place: Place): Promise<readonly SigEvent[]> {
   }
   assertEquals(replay.warnings, []);
   return events;
-}
-
-/** Asserts code and message of a rejection, and returns the error. */
-export async function assertRejected(
-  work: Promise<unknown> | (() => Promise<unknown>),
-  code: ErrorCode,
-  message: string,
-): Promise<SigError> {
-  let error: unknown;
-  try {
-    await (typeof work === "function" ? work() : work);
-  } catch (thrown) {
-    error = thrown;
-  }
-  if (error === undefined) throw new Error(`expected ${code}, nothing thrown`);
-  if (!isSigError(error)) throw error;
-  assertEquals(
-    [error.code, error.message.includes(message)],
-    [code, true],
-    `${error.code}: ${error.message}`,
-  );
-  assertStringIncludes(error.message, message);
-  return error;
 }
 
 /** A job for the worker process. */

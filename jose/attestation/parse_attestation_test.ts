@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { MAX_ATTESTATION_LENGTH, parseAttestation } from "@sig/jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import { claimsOf, headerOf, kidOf, tokenOf } from "../testdata/tokens.ts";
 

@@ -9,7 +9,7 @@ import {
   signAttestation,
   type SignAttestationOptions,
 } from "@sig/jose";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import { CHALLENGE, kidOf, NOW, NOW_SECONDS } from "../testdata/tokens.ts";
 

@@ -12,7 +12,7 @@ import {
   verifyAttestationSignature,
   verifyEnvelope,
 } from "@sig/jose";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import {
   CHALLENGE,

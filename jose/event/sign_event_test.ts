@@ -3,7 +3,7 @@ import { FlattenedSign, flattenedVerify, importJWK } from "jose";
 import { decodeBase64UrlStrict, parseFeedLine } from "@sig/core";
 import { importSigningKey, signEvent } from "@sig/jose";
 import { signJws } from "./sign_jws.ts";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { jwkOfSeed, testJwk, testKey } from "../testdata/keys.ts";
 import { readJsonVectors, vectorTest } from "../testdata/vectors.ts";
 

@@ -9,7 +9,7 @@ import {
   verifyEnvelope,
 } from "@sig/jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 
 const signer = await testKey("a");

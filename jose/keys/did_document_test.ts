@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { encodeBase58 } from "@std/encoding/base58";
 import { decodeBase64Url } from "@std/encoding/base64url";
 import { jwkToDidKey, readDidDocument } from "@sig/jose";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testJwk } from "../testdata/keys.ts";
 
 const DID = "did:web:issuer.example";

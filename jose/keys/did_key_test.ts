@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { encodeBase58 } from "@std/encoding/base58";
 import { didKeyToJwk, jwkToDidKey, resolveDidKey } from "@sig/jose";
 import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testJwk } from "../testdata/keys.ts";
 
 /** From the did:key method's own test vectors. */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";
 
 const a = (await testKey("a")).publicJwk;

@@ -7,7 +7,7 @@ import {
   importVerificationKey,
 } from "@sig/jose";
 import { toPublicJwk } from "@sig/jose";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testJwk } from "../testdata/keys.ts";
 
 const jwk = await testJwk("a");

@@ -6,7 +6,7 @@ import {
   importVerificationKey,
   type VerificationBackend,
 } from "@sig/jose";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { jwkOfSeed, publicJwkOf } from "../testdata/keys.ts";
 import {
   readJsonVectors,

@@ -8,7 +8,7 @@ import {
   P,
   smallOrderYs,
 } from "../testdata/edwards.ts";
-import { expectSigError } from "../testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";
 
 const BACKENDS: readonly VerificationBackend[] = ["auto", "node", "web"];

@@ -1,6 +1,6 @@
 /** The examples as processes, on loopback: also where they refuse. */
 
-import { exchangeRaw, head } from "../servers/testdata/raw_client.ts";
+import { exchangeRaw, head } from "../kit/raw_client.ts";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   generateSigningKey,

@@ -7,8 +7,8 @@ import {
   RawClient,
   rawPost,
   type RawResponse,
-} from "./testdata/raw_client.ts";
-import { ServerProcess } from "./testdata/server_process.ts";
+} from "../kit/raw_client.ts";
+import { ServerProcess } from "../kit/server_process.ts";
 
 /** A route of the contract. */
 interface Listed {

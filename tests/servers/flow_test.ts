@@ -13,13 +13,13 @@ import {
   RawClient,
   rawPost,
   type RawResponse,
-} from "./testdata/raw_client.ts";
+} from "../kit/raw_client.ts";
 import {
   assertUntouched,
   QUESTIONS,
   ServerProcess,
   SERVERS,
-} from "./testdata/server_process.ts";
+} from "../kit/server_process.ts";
 
 /** Bodies of one client that may be on their way at a time. */
 const BODIES_EACH_CLIENT = 128;

@@ -1,18 +1,13 @@
 // What `fetch` doesn't send, sent to both servers as real processes (SECURITY §5).
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import {
-  exchangeRaw,
-  head,
-  RawClient,
-  rawPost,
-} from "./testdata/raw_client.ts";
+import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
   assertUntouched,
   logEntries,
   QUESTIONS,
   ServerProcess,
   SERVERS,
-} from "./testdata/server_process.ts";
+} from "../kit/server_process.ts";
 
 /** One request, and the status and problem code that answer it. */
 interface Probe {

@@ -6,7 +6,7 @@ import {
   head,
   RawClient,
   rawPost,
-} from "./testdata/raw_client.ts";
+} from "../kit/raw_client.ts";
 import {
   assertUntouched,
   LEAST,
@@ -15,7 +15,7 @@ import {
   runToEnd,
   ServerProcess,
   SERVERS,
-} from "./testdata/server_process.ts";
+} from "../kit/server_process.ts";
 
 /** The head of a question whose body is announced, and not sent. */
 function unfinished(path: string, length: number): string {

@@ -1,18 +1,13 @@
 // What the servers' logs say, and don't (SECURITY O1).
 import { assert, assertEquals } from "@std/assert";
-import {
-  exchangeRaw,
-  head,
-  RawClient,
-  rawPost,
-} from "./testdata/raw_client.ts";
+import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {
   assertUntouched,
   logEntries,
   QUESTIONS,
   ServerProcess,
   SERVERS,
-} from "./testdata/server_process.ts";
+} from "../kit/server_process.ts";
 
 for (const name of SERVERS) {
   Deno.test(`${name}: a line a request, with neither query, token nor body`, async () => {

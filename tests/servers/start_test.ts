@@ -5,14 +5,14 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { exchangeRaw, head } from "./testdata/raw_client.ts";
+import { exchangeRaw, head } from "../kit/raw_client.ts";
 import {
   assertUntouched,
   LEAST,
   runToEnd,
   ServerProcess,
   SERVERS,
-} from "./testdata/server_process.ts";
+} from "../kit/server_process.ts";
 
 /** What a process of its own port needs to be reachable by others. */
 const PUBLIC = {

@@ -1,11 +1,7 @@
 // Stopping under load: whoever was heard is answered.
 import { assert, assertEquals } from "@std/assert";
-import { askWhile, head, RawClient, rawPost } from "./testdata/raw_client.ts";
-import {
-  QUESTIONS,
-  ServerProcess,
-  SERVERS,
-} from "./testdata/server_process.ts";
+import { askWhile, head, RawClient, rawPost } from "../kit/raw_client.ts";
+import { QUESTIONS, ServerProcess, SERVERS } from "../kit/server_process.ts";
 
 const WORKERS = 8;
 

@@ -1,7 +1,7 @@
 // OpenTelemetry is Deno's own: switched on by variables, with nothing else.
 import { assert, assertEquals } from "@std/assert";
-import { exchangeRaw, head } from "./testdata/raw_client.ts";
-import { ServerProcess, SERVERS } from "./testdata/server_process.ts";
+import { exchangeRaw, head } from "../kit/raw_client.ts";
+import { ServerProcess, SERVERS } from "../kit/server_process.ts";
 
 interface Span {
   readonly traceId: string;

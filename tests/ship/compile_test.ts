@@ -4,11 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import {
-  type Behaviour,
-  say,
-  startRawServer,
-} from "../../consumer/testdata/raw_server.ts";
+import { type Behaviour, say, startRawServer } from "../kit/raw_server.ts";
 import {
   compileExecutable,
   type CompileOptions,

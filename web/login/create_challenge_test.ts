@@ -5,7 +5,7 @@ import {
   createChallenge,
   type CreateChallengeOptions,
 } from "./create_challenge.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { AUDIENCE, LoginFixture, START_MS } from "./testdata/login_fixture.ts";
 
 const DID_KEY = "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";

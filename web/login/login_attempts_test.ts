@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
 import { importVerificationKey } from "@sig/jose";
 import { createMemoryStore } from "../stores/memory_store.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type Changes,
   LoginFixture,

@@ -9,7 +9,7 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import type { CheckRelationship } from "./relationship.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 
 const ISSUER = "did:web:acme.example";

@@ -6,7 +6,7 @@ import {
   type FetchDocument,
 } from "./resolve_subject.ts";
 import { createSubjectKeys } from "./subject_keys.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const KEY = await newKey();

@@ -3,7 +3,7 @@ import { signAttestation } from "@sig/jose";
 import { createSubjectResolver } from "./resolve_subject.ts";
 import { createSubjectFetches } from "./subject_fetches.ts";
 import { createSubjectKeys } from "./subject_keys.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 
 const to = (host: string, challengeId?: string) => ({

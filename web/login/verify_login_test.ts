@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { signAttestation, signEvent } from "@sig/jose";
 import { createMemoryStore } from "../stores/memory_store.ts";
 import type { Challenge } from "./challenge.ts";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   AUDIENCE,
   type Changes,

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import { recordOf, testStoreContract } from "./store_contract.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
 import { parseRedisUrl } from "./redis_address.ts";
 

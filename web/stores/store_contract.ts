@@ -5,12 +5,12 @@
  * @example
  * ```ts
  * import { createMemoryStore } from "@sig/web";
- * import { testStoreContract } from "@sig/web/store-contract";
+ * import { CHALLENGE_STORE_RULES } from "@sig/web/store-contract";
  *
- * testStoreContract("my store", () => {
- *   const store = createMemoryStore();
- *   return Promise.resolve({ store, close: () => store.close() });
- * });
+ * for (const { hold } of CHALLENGE_STORE_RULES) {
+ *   const store = createMemoryStore(); // yours
+ *   await hold({ store, close: () => store.close() });
+ * }
  * ```
  *
  * @module

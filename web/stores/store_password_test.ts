@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parseFlags } from "@sig/api/flags";
-import { expectSigError } from "../../jose/testdata/expect.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { webProgram } from "../program.ts";
 import { readStorePassword } from "./store_password.ts";
 

@@ -6,7 +6,7 @@ import { browserTest, openPage, screenshot } from "./testdata/browser.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import { focused } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
-import { signedFeed } from "./testdata/signed_feed.ts";
+import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 async function bring(
   page: Page,

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { browserTest, openPage } from "./testdata/browser.ts";
 import { approve, createKey, outcome } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
-import { signedFeed } from "./testdata/signed_feed.ts";
+import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
 /** What becomes a script wherever text is taken for markup. */
 const PAYLOADS: readonly string[] = [

@@ -7,14 +7,14 @@ import {
   openIssuer,
 } from "@sig/issuer";
 import { createIssuerSite } from "../../../cli/site/issuer_site.ts";
-import type { TestCertificate } from "../../../consumer/testdata/certificates.ts";
+import type { TestCertificate } from "../../kit/certificates.ts";
 import {
   type Behaviour,
   say,
   send,
   startRawServer,
   untilClosed,
-} from "../../../consumer/testdata/raw_server.ts";
+} from "../../kit/raw_server.ts";
 import type { Servers } from "../../../tools/platform_suites/suite.ts";
 import { ALICE } from "./loopback_issuer.ts";
 import { tempFolder } from "./process.ts";

@@ -1,12 +1,13 @@
 /** An issuer made for a test: documents and signed lines. @module */
 
 import { importSigningKey, signEvent, type SigningKey } from "@sig/jose";
-import { readTestKeys } from "../../tests/kit/vectors.ts";
+import { ALICE, ISSUER, upsert as validUpsert } from "./events.ts";
+import { readTestKeys } from "./vectors.ts";
+
+export { ALICE };
 
 /** The issuer's DID unless told. */
-export const DID = "did:web:acme.example";
-/** The subject of its events. */
-export const ALICE = "did:web:alice.example";
+export const DID: string = ISSUER;
 /** The clock of the tests. */
 export const NOW = new Date("2026-06-01T00:00:00Z");
 
@@ -25,26 +26,16 @@ export async function importTestKeys(): Promise<readonly SigningKey[]> {
   );
 }
 
-/** An upsert, issued in January 2026; changed as told. */
+/** An upsert of a relationship of its own, issued with all others. */
 export function upsert(
   sequence: number,
   changes: Record<string, unknown> = {},
 ): Record<string, unknown> {
   return {
-    spec_version: "sig/0.1",
+    ...validUpsert(sequence),
     event_id: `event-${sequence}`,
-    event_type: "relationship.upsert",
-    issuer: DID,
     issued_at: "2026-01-01T00:00:00Z",
-    sequence,
     relationship_id: `rel-${sequence}`,
-    subject: ALICE,
-    visibility: "public",
-    relationship_type: "employee",
-    status: "active",
-    roles: ["deploy"],
-    valid_from: null,
-    valid_until: null,
     ...changes,
   };
 }

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 
 /** The folder of the workspace. */
-export const ROOT: URL = new URL("../../../", import.meta.url);
+export const ROOT: URL = new URL("../../", import.meta.url);
 
 /** The two servers. */
 export type ServerName = "api" | "web";

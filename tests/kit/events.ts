@@ -3,7 +3,7 @@
 import type {
   RelationshipRevokeEvent,
   RelationshipUpsertEvent,
-} from "../event/types.ts";
+} from "@sig/core";
 
 /** The issuer of all test events. */
 export const ISSUER = "did:web:acme.example";

@@ -5,7 +5,7 @@ import {
   type Consumer,
   type ConsumerOptions,
   createConsumer,
-} from "../create_consumer.ts";
+} from "@sig/consumer";
 import {
   type ConditionalServer,
   startConditionalServer,

@@ -1,0 +1,46 @@
+/** An issuer in memory that has something to say already. @module */
+
+import {
+  createMemoryKeyStore,
+  createMemoryStore,
+  type EventDraft,
+  initIssuer,
+  type Issuer,
+  type MemoryStore,
+  openIssuer,
+  type OpenIssuerOptions,
+} from "@sig/issuer";
+import { DID, NOW, upsert } from "./support.ts";
+
+/** The feed in a store. */
+export const FEED = "/.well-known/sig/events.jsonl";
+
+/** An issuer in memory whose feed knows two relationships, one revoked. */
+export async function open(
+  more: Partial<OpenIssuerOptions> & { readonly publicOnly?: boolean } = {},
+): Promise<{ readonly issuer: Issuer; readonly store: MemoryStore }> {
+  const { publicOnly = true, ...options } = more;
+  const store = createMemoryStore();
+  const keys = createMemoryKeyStore();
+  await initIssuer({ store, keys, did: DID, publicOnly });
+  const issuer = await openIssuer({ store, keys, now: () => NOW, ...options });
+  await issuer.appendAll([
+    upsert({ event_id: "first", relationship_id: "r1" }),
+    upsert({ relationship_id: "r2", subject: "did:web:bob.example" }),
+    revoke({ relationship_id: "r2" }),
+  ]);
+  return { issuer, store };
+}
+
+/** A revoke of the first relationship. */
+export function revoke(more: Record<string, unknown> = {}): EventDraft {
+  return {
+    event_type: "relationship.revoke",
+    relationship_id: "r1",
+    reason_code: "employment_ended",
+    ...more,
+  };
+}
+
+/** A draft that TypeScript would not let through. */
+export const wrong = (draft: unknown): EventDraft => draft as EventDraft;
