@@ -62,7 +62,7 @@ export interface Question extends TimeQuestion {
 
 /** How one relationship was judged. */
 export interface ExplainedRelationship {
-  /** The relationship. */
+  /** Unique within its issuer only. */
   readonly relationship_id: string;
   /** Its type. */
   readonly relationship_type: string;

@@ -208,7 +208,7 @@ export interface VerificationMethod {
   readonly type: string;
   /** The DID. */
   readonly controller: string;
-  /** The key. */
+  /** Its public part. */
   readonly publicKeyJwk: Jwk;
 }
 
