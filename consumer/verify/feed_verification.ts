@@ -1,8 +1,8 @@
 /**
  * A feed's verification that can go on when more of it is there.
  *
- * Long because it is one class over one mark: whoever splits it must hand its
- * counters, its carry of a line and its state from part to part.
+ * Long because it is one class: its counters, faults and state belong to one
+ * place in the feed, and each line moves all of them.
  *
  * @module
  */

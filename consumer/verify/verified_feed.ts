@@ -64,7 +64,7 @@ export interface VerifiedEvent {
 
 /** Which events a key signed. */
 export interface KeyUse {
-  /** The key. */
+  /** The `kid` of its header, a key of the key set. */
   readonly kid: string;
   /** How many events. */
   readonly events: number;

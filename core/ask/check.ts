@@ -70,7 +70,7 @@ export interface Reason {
 
 /** How one relationship was judged. */
 export interface ExplainedRelationship {
-  /** The relationship. */
+  /** Unique within its issuer only. */
   readonly relationship_id: string;
   /** Its type. */
   readonly relationship_type: string;

@@ -212,7 +212,7 @@ export interface VerificationMethod {
   readonly type: string;
   /** The DID. */
   readonly controller: string;
-  /** The key. */
+  /** Its public part. */
   readonly publicKeyJwk: Jwk;
 }
 

@@ -2,7 +2,7 @@
 
 /** What the index knows of one relationship. */
 export interface IndexedRelationship {
-  /** The relationship. */
+  /** Unique in the feed. */
   readonly relationship_id: string;
   /** The party that its last upsert names. */
   readonly subject: string;
@@ -18,7 +18,7 @@ export interface IndexedRelationship {
 
 /** Where an event stands in the feed. */
 export interface IndexedEvent {
-  /** The event. */
+  /** Unique in the feed: used once for all time. */
   readonly event_id: string;
   /** Its sequence. */
   readonly sequence: number;
