@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { status } from "../../consumer/testdata/issuer_server.ts";
 import { ALICE } from "../../consumer/testdata/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get, now, post, serveIssuer } from "../testdata/asking.ts";
