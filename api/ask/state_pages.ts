@@ -60,7 +60,7 @@ const STEP_LENGTH = 32 * 1024;
 
 /** What pages need. */
 export interface StatePagesContext {
-  /** The clock. */
+  /** The clock: the first page fixes the instant of all. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly breathe: () => Promise<void>;
