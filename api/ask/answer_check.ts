@@ -25,7 +25,7 @@ export interface AnswerContext {
   readonly consumer: IssuerObserver;
   /** Feeds that come along. */
   readonly inline: InlineFeeds;
-  /** The clock. */
+  /** The clock: a question without `at` is judged by it. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly breathe: () => Promise<void>;

@@ -21,7 +21,7 @@ import { findForeignSubject } from "../requests/subject_type.ts";
 
 /** What evaluations need. */
 export interface EvaluationContext extends AnswerContext {
-  /** The service's list. */
+  /** Issuers of the service's list, each once: a single one is the default. */
   readonly listed: readonly string[];
   /** How an issuer must be written. */
   readonly issuerText: Schema<string>;

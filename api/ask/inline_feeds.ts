@@ -31,9 +31,9 @@ export interface InlineFeeds {
 
 /** Options of {@linkcode createInlineFeeds}. */
 export interface InlineFeedsOptions extends TurnsOptions {
-  /** The clock. */
+  /** The clock: reports and answers say when they were made. */
   readonly now: () => Date;
-  /** Size limits. */
+  /** Bytes and events of one feed at most (PROTOCOL §8). */
   readonly limits: Limits;
   /** Awaited between slices of the work. */
   readonly breathe: () => Promise<void>;

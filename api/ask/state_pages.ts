@@ -59,7 +59,7 @@ const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
 /** What pages need. */
 export interface StatePagesContext {
-  /** The clock. */
+  /** The clock: the first page fixes the instant of all. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly breathe: () => Promise<void>;

@@ -4,7 +4,7 @@ import { SPEC_VERSION } from "@sig/core";
 
 /** What {@linkcode createHealth} needs. */
 export interface HealthOptions {
-  /** Which server. */
+  /** Told to whoever asks, so that a probe notices the wrong port. */
   readonly service: "sig-api" | "sig-web";
   /** Its package's version. */
   readonly version: string;
@@ -16,11 +16,11 @@ export interface HealthOptions {
 export interface Health {
   /** The server answers. */
   readonly status: "ok";
-  /** Which server. */
+  /** `sig-api` or `sig-web`. */
   readonly service: string;
   /** Its package's version. */
   readonly version: string;
-  /** The protocol version. */
+  /** The version of the protocol that feeds follow, `sig/0.1`. */
   readonly spec_version: string;
   /** Whole seconds since the server was made. */
   readonly uptime_seconds: number;

@@ -8,21 +8,21 @@ export interface RequestLogEntry {
   readonly time: string;
   /** `error` only for what was not meant to happen. */
   readonly level: "info" | "error";
-  /** Which server. */
+  /** `sig-api` or `sig-web`: one log may be of both. */
   readonly service: string;
   /** The request's name, as in the response. */
   readonly request_id: string;
-  /** Its method. */
+  /** As sent: HTTP compares methods exactly. */
   readonly method: string;
   /** Its path, without the query; at most 200 characters. */
   readonly path: string;
-  /** The response's status. */
+  /** HTTP status, also where the answer was cut off later. */
   readonly status: number;
   /** Milliseconds until the response was made. */
   readonly duration_ms: number;
   /** The client's address, where it is known. */
   readonly client?: string;
-  /** The problem's code. */
+  /** The code of the problem (`ErrorCode`); absent for other answers. */
   readonly code?: string;
   /** What was thrown and not meant to happen, with its stack. */
   readonly error?: string;

@@ -21,7 +21,7 @@ import { settleWithin } from "./settle_within.ts";
 
 /** What a server is started with. */
 export interface Startup {
-  /** Where to listen. */
+  /** Where to listen; port 0 takes any that is free. */
   readonly address: Address;
   /** How requests are logged. */
   readonly log: LogFormat | "off";
@@ -40,11 +40,11 @@ export interface Startup {
 
 /** A server as a program. */
 export interface ServerProgram {
-  /** Its name. */
+  /** Its name, first in its messages and in `--help`. */
   readonly name: string;
-  /** Its version. */
+  /** What `--version` prints. */
   readonly version: string;
-  /** One line. */
+  /** What it does, for `--help`: one line without a full stop. */
   readonly summary: string;
   /** Its flags; `--help` and `--version` are added. */
   readonly flags: readonly FlagSpec[];

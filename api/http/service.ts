@@ -1,7 +1,6 @@
 /** What stands between the network and the routes (SECURITY §5). @module */
 
 import { SigError } from "@sig/core";
-import { equalInConstantTime } from "@sig/jose";
 import { Hono } from "hono";
 import type { App } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
@@ -9,8 +8,7 @@ import { clientNetwork } from "./client_network.ts";
 import { createCors } from "./cors.ts";
 import { describeThrown } from "./describe_thrown.ts";
 import { Exchange } from "./exchange.ts";
-import { createHostList } from "./host_list.ts";
-import { hostsOf } from "./hosts_of.ts";
+import { createGate, type GateOptions } from "./gate.ts";
 import { createRateLimiter, type RateLimit } from "./rate_limiter.ts";
 import { Load, RequestFlow } from "./request_flow.ts";
 import { requestIdOf } from "./request_id.ts";
@@ -38,15 +36,9 @@ export type Handle = (
 ) => Response | Promise<Response>;
 
 /** Options of {@linkcode createService}, and of both servers. */
-export interface ServiceOptions {
+export interface ServiceOptions extends GateOptions {
   /** The clock; `() => new Date()` unless told. */
   readonly now?: (() => Date) | undefined;
-  /** The only names in `Host` that are answered; every one unless told. */
-  readonly hosts?: readonly string[] | undefined;
-  /** The bearer token that requests must carry; none unless told. */
-  readonly token?: string | undefined;
-  /** Origins whose pages may ask (CORS); none unless told. */
-  readonly corsOrigins?: readonly string[] | undefined;
   /** How often one client may ask; off unless told. */
   readonly rateLimit?: RateLimit | undefined;
   /** Networks whose `X-Forwarded-For` is believed; none unless told. */
@@ -232,81 +224,6 @@ function createOtherMethods(routes: readonly Route[]) {
     )
   );
   return router;
-}
-
-/** Who is let in. */
-interface Gate {
-  checkHost(request: Request): void;
-  checkSite(request: Request): void;
-  checkToken(headers: Headers): void;
-}
-
-function createGate(options: ServiceOptions): Gate {
-  const isKnownHost = options.hosts && createHostList(options.hosts);
-  const origins = new Set(options.corsOrigins);
-  const { token } = options;
-  if (token !== undefined) checkTokenText(token);
-  return {
-    checkHost(request) {
-      const hosts = hostsOf(request);
-      if (hosts === undefined) throw hostInvalid();
-      if (isKnownHost === undefined || hosts.every(isKnownHost)) return;
-      throw new SigError(
-        "host_not_allowed",
-        "Cannot answer: this server is not known by that name",
-        {
-          context: {
-            hint: "The operator adds a name with --host, for a proxy's sake.",
-          },
-        },
-      );
-    },
-    checkSite(request) {
-      if (request.method === "GET" || request.method === "HEAD") return;
-      if (request.headers.get("sec-fetch-site") !== "cross-site") return;
-      const origin = request.headers.get("origin");
-      if (origin !== null && origins.has(origin)) return;
-      throw new SigError(
-        "origin_not_allowed",
-        "Cannot answer: a page of another site asks",
-        {
-          context: { hint: "The operator allows a site with --cors-origin." },
-        },
-      );
-    },
-    checkToken(headers) {
-      if (token === undefined) return;
-      const [, given] = /^Bearer +([^ ]+) *$/i.exec(
-        headers.get("authorization") ?? "",
-      ) ?? [];
-      if (given !== undefined && equalInConstantTime(given, token)) return;
-      throw new SigError(
-        "unauthorized",
-        "Cannot answer: a bearer token is needed",
-        {
-          context: { hint: "Send the header authorization: Bearer <token>." },
-        },
-      );
-    },
-  };
-}
-
-function hostInvalid(): SigError {
-  return new SigError(
-    "invalid_request",
-    "Cannot answer: the header host must be a name or an address, with a port at most",
-    { context: { hint: "For example: host: sig.acme.example" } },
-  );
-}
-
-/** RFC 6750: another one could never be sent, or would be sent empty. */
-function checkTokenText(token: string): void {
-  if (/^[\x21-\x7e]+$/.test(token)) return;
-  throw new SigError(
-    "invalid_request",
-    "Cannot ask for a token: it must be printable ASCII without white space",
-    { context: { hint: "For example: openssl rand -hex 32." } },
-  );
 }
 
 /** Characters of a path that a log line holds. */

@@ -2,9 +2,9 @@
 
 /** How much there is. */
 export interface SharesOptions {
-  /** In all. */
+  /** Units in all; what a unit is, bytes or requests, is the caller's. */
   readonly total: number;
-  /** For each owner. */
+  /** Units for each owner at most, so that one can't take all. */
   readonly each: number;
 }
 

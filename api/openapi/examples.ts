@@ -1,6 +1,7 @@
 /**
  * The examples of the document: what is asked, and exactly what is answered at
  * noon of 1 June 2026 about the issuer of `example_feed.ts`. A test asks them all.
+ * Long because the answers stand here whole, as a client gets them.
  *
  * @module
  */

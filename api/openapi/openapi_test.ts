@@ -94,7 +94,7 @@ Deno.test("every example is asked, answered as told, and fits its schema", async
         }
       }
     }
-    assertEquals(asked, 18);
+    assert(asked >= 18, `${asked}`);
   });
 });
 

@@ -60,16 +60,18 @@ export function object<T>(rules: ObjectRules<T>): Schema<T> {
       if (!isObject(value)) {
         return faults.note(pointer, "invalid_field", "it must be an object");
       }
+      const names = Object.keys(value);
       if (rules.unknown !== "ignored") {
-        for (const name of Object.keys(value)) {
+        for (const name of names) {
           if (members.has(name)) continue;
           noteUnknown(name, pointer, known, faults);
           if (faults.full) return undefined;
         }
       }
       const read: { [name: string]: unknown } = {};
-      for (const [name, member] of members) {
-        if (!Object.hasOwn(value, name) || value[name] === undefined) continue;
+      for (const name of names) {
+        const member = members.get(name);
+        if (member === undefined || value[name] === undefined) continue;
         read[name] = member.read(value[name], `${pointer}/${name}`, faults);
         if (faults.full) return undefined;
       }

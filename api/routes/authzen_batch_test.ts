@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { status } from "../../tests/kit/issuer_server.ts";
 import { ALICE, PATHS } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
-import { get, now, post, serveIssuer } from "../testdata/asking.ts";
+import { now, post, serveIssuer } from "../testdata/asking.ts";
 
 const SUBJECT = { type: "user", id: ALICE };
 const ACTION = { name: "deploy" };

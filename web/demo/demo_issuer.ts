@@ -11,9 +11,9 @@ import {
 
 /** What was appended to the demo's feed. */
 export interface DemoEvent {
-  /** Its relationship. */
+  /** The relationship that it is about; `/demo/revoke` takes it. */
   readonly relationship_id: string;
-  /** Its sequence. */
+  /** Its place in the feed, from 1. */
   readonly sequence: number;
 }
 
@@ -33,7 +33,7 @@ export interface DemoIssuer {
 export interface DemoIssuerOptions {
   /** `http://host:port`, where the server listens. */
   readonly origin: string;
-  /** The clock. */
+  /** The clock, for `issued_at` of events. */
   readonly now: () => Date;
 }
 

@@ -23,7 +23,7 @@ const NONCE_BYTES = 32;
 
 /** What {@linkcode createChallenge} works with. */
 export interface CreateChallengeOptions {
-  /** Keeps the challenge. */
+  /** Keeps the challenge, with a digest in the place of its nonce. */
   readonly store: ChallengeStore;
   /** The origins or DIDs that this server speaks for. */
   readonly audiences: readonly string[];
@@ -35,7 +35,7 @@ export interface CreateChallengeOptions {
   readonly defaultTtlSeconds?: number;
   /** Allow did:web subjects of IP addresses and local names: for tests only. */
   readonly allowPrivate?: boolean;
-  /** The clock. */
+  /** The clock: it says `issued_at`, and what in the store is over. */
   readonly now: () => Date;
   /** Fills an array with random bytes; `crypto.getRandomValues` unless told. */
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;

@@ -23,7 +23,7 @@ export type CheckRelationship = (
 export interface LoginRelationship {
   /** The issuer's DID. */
   readonly issuer: string;
-  /** Which relationship. */
+  /** Its identifier in the issuer's feed. */
   readonly relationship_id: string;
   /** What it meets. */
   readonly requirements: readonly Requirement[];
@@ -33,7 +33,7 @@ export interface LoginRelationship {
   readonly evaluated_at: string;
   /** RFC 3339 UTC; when it may end by itself, or null. Ask again by then. */
   readonly not_after: string | null;
-  /** How old the state was. */
+  /** How old the state was; `maxAgeMs` bounds it. */
   readonly freshness: Freshness | null;
   /** How it relates to what was seen before. */
   readonly continuity: Continuity;

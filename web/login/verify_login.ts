@@ -38,7 +38,7 @@ export interface VerifyLoginOptions {
   readonly resolveKey: LoginKeyResolver;
   /** The relationship that is required; without it everybody may log in. */
   readonly checkRelationship?: CheckRelationship;
-  /** The clock. */
+  /** The clock; asked again after whatever may take long. */
   readonly now: () => Date;
 }
 
@@ -46,15 +46,15 @@ export interface VerifyLoginOptions {
 export interface VerifiedLogin {
   /** Always true; what is not verified is an error. */
   readonly verified: true;
-  /** Who logged in. */
+  /** The DID of who logged in. */
   readonly subject: string;
-  /** Where. */
+  /** The origin or DID that they logged in to. */
   readonly audience: string;
   /** What was granted, sorted. */
   readonly scopes: readonly string[];
   /** The challenge, which is used now. */
   readonly challenge_id: string;
-  /** The key that signed. */
+  /** The key that signed: a DID with a fragment. */
   readonly kid: string;
   /** RFC 3339 UTC; when the challenge was used. */
   readonly verified_at: string;

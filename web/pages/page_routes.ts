@@ -14,7 +14,7 @@ import { type Asset, ASSETS, PAGE_CSP } from "../ui/assets.ts";
 export interface PageConfig {
   /** Always `sig-web`. */
   readonly service: string;
-  /** The server's version. */
+  /** The version of `@sig/web` that answers, for whoever reports a fault. */
   readonly version: string;
   /** Whom it speaks for; the first one is the default. */
   readonly audiences: readonly string[];

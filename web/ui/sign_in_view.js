@@ -1,6 +1,11 @@
 // @ts-check
 /// <reference lib="dom" />
-/** The login: request, key, answer, result. @module */
+/**
+ * The login: request, key, answer, result. Long because its steps share the
+ * state of one login, which nothing else may see.
+ *
+ * @module
+ */
 
 import { isRecord, Problem } from "./api.js";
 import { showApproval } from "./approve_card.js";
