@@ -62,7 +62,7 @@ export async function answerBatch(
     await pause();
     try {
       const request = context.read(check, index);
-      const key = JSON.stringify(request.feed ?? sourceOf(request));
+      const key = JSON.stringify(request.feed ?? sourceOf(request).text);
       const due = bySource.get(key);
       if (due === undefined) bySource.set(key, [{ index, request }]);
       else due.push({ index, request });

@@ -4,7 +4,11 @@ import { quote, SigError, WELL_KNOWN_PATHS } from "@sig/core";
 import { FeedAllowance } from "./feed_allowance.ts";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { IssuerRecord, type PastIssuer } from "./issuer_record.ts";
-import { locateIssuer, type ProvenLocation } from "../read/locate_issuer.ts";
+import {
+  IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "../read/locate_issuer.ts";
 import { PastIssuers } from "./past_issuers.ts";
 import { Places, type PlacesOptions } from "../verify/places.ts";
 import type { RefreshQueue } from "./refresh_queue.ts";
@@ -67,19 +71,6 @@ export interface KnownIssuersOptions {
   ) => RefreshQueue<RefreshOutcome>;
 }
 
-/** What an issuer's name was read as. */
-interface Spelling {
-  readonly location: ProvenLocation;
-  /** It is asked at `<origin>/.well-known/sig.json`, with nothing behind it. */
-  readonly isUsual: boolean;
-}
-
-/** Spellings of issuers whose reading is kept. */
-const MAX_SPELLINGS = 4096;
-
-/** Longer spellings are read each time. */
-const MAX_SPELLING_LENGTH = 512;
-
 /**
  * Finds an issuer by any of its spellings: did:web, host, URL. All of them are
  * one issuer with one memory, or a rolled back feed could be asked for by
@@ -91,7 +82,6 @@ const MAX_SPELLING_LENGTH = 512;
 export class KnownIssuers {
   readonly #options: KnownIssuersOptions;
   readonly #places: Places;
-  readonly #spellings = new Map<string, Spelling>();
   readonly #listedSpellings: ReadonlyMap<string, KnownIssuer>;
   // These two by DID.
   readonly #listed = new Map<string, KnownIssuer>();
@@ -103,37 +93,42 @@ export class KnownIssuers {
     this.#options = options;
     this.#places = new Places(options.kept.places);
     this.#past = new PastIssuers(options.kept.maxMemories);
-    this.#listedSpellings = new Map(options.issuers.map((text) => {
-      const location = locateIssuer(text, options.policy);
-      const { expectedIssuer, metadataRef } = location;
+    const spellings = new Map<string, KnownIssuer>();
+    for (const text of options.issuers) {
+      const name = IssuerName.parse(text, options.policy);
+      const { expectedIssuer, metadataRef } = name;
       const issuer = this.#listed.get(expectedIssuer) ??
-        this.#create(location, undefined, undefined);
+        this.#create(name, undefined, undefined);
       if (issuer.location.metadataRef !== metadataRef) {
         throw twoPlaces(text, issuer);
       }
       this.#listed.set(expectedIssuer, issuer);
-      return [text, issuer];
-    }));
+      for (const each of [text, expectedIssuer, metadataRef]) {
+        spellings.set(each, issuer);
+      }
+    }
+    this.#listedSpellings = spellings;
   }
 
   /**
-   * The issuer that a text names.
+   * The issuer of a name. That of one on the list is not even read.
    *
    * @throws {SigError} `issuer_not_allowed`, `invalid_identifier` for a URL that
    * is not the issuer's own `sig.json`, or as `locateIssuer`.
    */
-  find(text: string): KnownIssuer {
+  find(asked: string | IssuerName): KnownIssuer {
+    const text = typeof asked === "string" ? asked : asked.text;
     const known = this.#listedSpellings.get(text);
     if (known !== undefined) return known;
-    const { location, isUsual } = this.#read(text);
-    const listed = this.#listed.get(location.expectedIssuer);
+    const name = IssuerName.parse(asked, this.#options.policy);
+    const listed = this.#listed.get(name.expectedIssuer);
     // By its name, or by the place that the operator chose for it.
-    const isNamed = isUsual ||
-      location.metadataRef === listed?.location.metadataRef;
+    const isNamed = name.isUsual ||
+      name.metadataRef === listed?.location.metadataRef;
     if (listed !== undefined && isNamed) return listed;
     if (this.#options.anyIssuer) {
-      if (!isNamed) throw notItsOwn(text, location);
-      return this.#findOther(text, location);
+      if (!isNamed) throw notItsOwn(name);
+      return this.#findOther(name);
     }
     throw new SigError(
       "issuer_not_allowed",
@@ -148,35 +143,22 @@ export class KnownIssuers {
   }
 
   #create(
-    location: ProvenLocation,
+    name: IssuerName,
     past: PastIssuer | undefined,
     allowance: FeedAllowance | undefined,
   ): KnownIssuer {
+    const location = locateIssuer(name, this.#options.policy);
     const record = new IssuerRecord(past);
     const refreshes = this.#options.ask(location, record, allowance);
     return { location, record, allowance, refreshes };
   }
 
-  #read(text: string): Spelling {
-    const known = this.#spellings.get(text);
-    if (known !== undefined) return known;
-    const location = locateIssuer(text, this.#options.policy);
-    const { metadataRef } = location;
-    const isUsual = metadataRef === usualPlaceOf(metadataRef);
-    const spelling = { location, isUsual };
-    if (text.length <= MAX_SPELLING_LENGTH) {
-      this.#spellings.set(text, spelling);
-      if (this.#spellings.size > MAX_SPELLINGS) dropFirst(this.#spellings);
-    }
-    return spelling;
-  }
-
-  #findOther(text: string, location: ProvenLocation): KnownIssuer {
-    const did = location.expectedIssuer;
+  #findOther(name: IssuerName): KnownIssuer {
+    const { text, expectedIssuer: did, metadataRef } = name;
     const known = this.#others.get(did);
     if (known !== undefined) {
       // http and https of one host, where http is allowed.
-      if (known.location.metadataRef !== location.metadataRef) {
+      if (known.location.metadataRef !== metadataRef) {
         throw twoPlaces(text, known);
       }
       this.#others.delete(did);
@@ -185,8 +167,8 @@ export class KnownIssuers {
     }
     this.#makeRoom(1);
     const allowance = new FeedAllowance(this.#places, () => this.#makeRoom(0));
-    const past = this.#past.take(did, hostOf(location));
-    const issuer = this.#create(location, past, allowance);
+    const past = this.#past.take(did, hostOf(name));
+    const issuer = this.#create(name, past, allowance);
     this.#others.set(did, issuer);
     return issuer;
   }
@@ -216,7 +198,7 @@ export class KnownIssuers {
   }
 }
 
-function hostOf({ metadataRef }: ProvenLocation): string {
+function hostOf({ metadataRef }: Pick<ProvenLocation, "metadataRef">): string {
   return new URL(metadataRef).hostname;
 }
 
@@ -225,7 +207,7 @@ function usualPlaceOf(metadataRef: string): string {
 }
 
 /** Else whoever may put a file on a host could speak for the host. */
-function notItsOwn(text: string, { metadataRef }: ProvenLocation): SigError {
+function notItsOwn({ text, metadataRef }: IssuerName): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot ask issuer ${quote(text)}: an issuer that is on no list is asked ` +
