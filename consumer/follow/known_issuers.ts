@@ -235,12 +235,3 @@ function twoPlaces(text: string, { location }: KnownIssuer): SigError {
     },
   );
 }
-
-/** Maps go through their entries in the order of insertion. */
-function dropFirst<V>(map: Map<string, V>): V | undefined {
-  for (const [key, value] of map) {
-    map.delete(key);
-    return value;
-  }
-  return undefined;
-}

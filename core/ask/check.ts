@@ -1,7 +1,6 @@
 /** The question: may this subject do this, now or then? (PROTOCOL §5) @module */
 
 import { closedList } from "../errors/closed_list.ts";
-import { SigError } from "../errors/error.ts";
 import { resolveMoment, timeAsAsked } from "./moment.ts";
 import {
   type ParsedQuestion,
