@@ -624,8 +624,8 @@ function parseTimestamp(text2) {
     nanoseconds
   };
 }
-function validInstant(timestamp2) {
-  const instant2 = parseTimestamp(timestamp2);
+function validInstant(timestamp) {
+  const instant2 = parseTimestamp(timestamp);
   if (instant2 !== void 0) return instant2;
   throw new TypeError("Cannot use timestamp: it must be validated first");
 }
@@ -1051,61 +1051,86 @@ function quote(text2) {
 }
 
 // core/ask/moment.ts
-function resolveMoment(state, time) {
-  const { events, instant: asOf } = resolveAsOf(state, time.asOf);
-  if (time.at !== void 0) {
-    return {
-      instant: timestamp("at", time.at),
-      tense: "then",
-      events
-    };
+var Timepoint = class _Timepoint {
+  /** As it was spelled: RFC 3339 UTC. */
+  text;
+  /** As it is meant. */
+  instant;
+  constructor(text2, instant2) {
+    this.text = text2;
+    this.instant = instant2;
   }
+  /** The time of a timestamp, undefined for anything else (PROTOCOL §3). */
+  static parse(text2) {
+    const instant2 = parseTimestamp(text2);
+    return instant2 && new _Timepoint(text2, instant2);
+  }
+};
+function parseTime({ at, asOf }) {
+  const known = asOf === void 0 ? void 0 : parseAsOf(asOf);
   return {
-    instant: asOf ?? instantOf(time.now),
+    at: at === void 0 ? void 0 : timepoint("at", at),
+    asOf: known
+  };
+}
+function parseAsOf(asOf) {
+  const sequence = typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf;
+  if (typeof sequence !== "number") return timepoint("as_of", sequence);
+  if (isSequence(sequence)) return sequence;
+  throw new SigError("invalid_request", "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1", {
+    context: {
+      pointer: "/as_of"
+    }
+  });
+}
+function resolveMoment(state, { at, asOf }, now) {
+  const known = resolveAsOf(state, asOf);
+  return at === void 0 ? {
+    instant: instantOf(now),
     tense: "now",
-    events
+    ...known
+  } : {
+    ...known,
+    instant: at.instant,
+    tense: "then"
   };
 }
 function resolveAsOf(state, asOf) {
   if (asOf === void 0) return {
     events: state.last_sequence
   };
-  const sequence = typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf;
-  if (typeof sequence === "string") {
-    const instant2 = timestamp("as_of", sequence);
+  if (typeof asOf !== "number") {
+    const { instant: instant2 } = asOf;
     const events = Math.min(state.history.prefixAt(instant2), state.last_sequence);
     return {
       events,
       instant: instant2
     };
   }
-  if (!isSequence(sequence)) {
-    throw new SigError("invalid_request", "Cannot judge as_of: a sequence must be an integer from 1 to 2^53-1", {
+  if (asOf > state.last_sequence) {
+    throw new SigError("consistency_unavailable", `Cannot judge as of sequence ${asOf}: the feed ends at ${state.last_sequence}`, {
       context: {
-        pointer: "/as_of"
-      }
-    });
-  }
-  if (sequence > state.last_sequence) {
-    throw new SigError("consistency_unavailable", `Cannot judge as of sequence ${sequence}: the feed ends at ${state.last_sequence}`, {
-      context: {
-        sequence,
+        sequence: asOf,
         last_sequence: state.last_sequence
       }
     });
   }
   return {
-    events: sequence,
-    instant: state.history.issuedAt(sequence)
+    events: asOf,
+    instant: state.history.issuedAt(asOf)
   };
+}
+function timeAsAsked(time) {
+  return time instanceof Timepoint ? time.text : time ?? null;
 }
 function isDigits(text2) {
   return /^[0-9]+$/.test(text2);
 }
-function timestamp(name, text2) {
-  const instant2 = parseTimestamp(text2);
-  if (instant2 !== void 0) return instant2;
-  throw new SigError("invalid_request", `Cannot judge ${name} ${quote(text2)}: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`, {
+function timepoint(name, time) {
+  if (time instanceof Timepoint) return time;
+  const parsed = Timepoint.parse(time);
+  if (parsed !== void 0) return parsed;
+  throw new SigError("invalid_request", `Cannot judge ${name} ${quote(time)}: it must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z`, {
     context: {
       pointer: `/${name}`
     }
@@ -1171,6 +1196,66 @@ function meets(state, { key, value }) {
     case "relationship_id":
       return state.relationship_id === value;
   }
+}
+
+// core/ask/question.ts
+var ParsedQuestion = class {
+  /** Whom it is about. */
+  subject;
+  /** What one relationship must meet, all of it; never empty. */
+  requirements;
+  /** What was true then. */
+  at;
+  /** What was known then. */
+  asOf;
+  /** Show how each relationship was judged. */
+  explain;
+  /**
+   * Puts parsed parts together.
+   *
+   * @throws {SigError} `requirements_empty`, `invalid_identifier` for an empty
+   * subject.
+   */
+  constructor({ subject, requirements, at, asOf, explain }) {
+    this.requirements = requireSome(requirements);
+    this.subject = requireSubject(subject);
+    this.at = at;
+    this.asOf = asOf;
+    this.explain = explain ?? false;
+  }
+};
+function parseQuestion(question) {
+  if (question instanceof ParsedQuestion) return question;
+  const requirements = parseRequirements(question.require);
+  const subject = requireSubject(question.subject);
+  const { at, asOf } = parseTime(question);
+  const { explain } = question;
+  return new ParsedQuestion({
+    subject,
+    requirements,
+    at,
+    asOf,
+    explain
+  });
+}
+function parseRequirements(inputs) {
+  return requireSome(inputs).map(parseRequirement);
+}
+function requireSome(requirements) {
+  if (requirements.length > 0) return requirements;
+  throw new SigError("requirements_empty", "Cannot check: at least one requirement is needed", {
+    context: {
+      hint: "For example: relationship=employee, role=deploy."
+    }
+  });
+}
+function requireSubject(subject) {
+  if (subject !== "") return subject;
+  throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
+    context: {
+      pointer: "/subject"
+    }
+  });
 }
 
 // core/ask/requirement_index.ts
@@ -1351,53 +1436,34 @@ var MISSING = Object.freeze({
   relationship_id: "relationship_id_missing"
 });
 function check(state, question) {
-  return runSteps(checkSteps(state, question));
+  const { now } = question;
+  return runSteps(checkSteps(state, parseQuestion(question), {
+    now
+  }));
 }
-function* checkSteps(state, question, { maxExplained = Infinity, maxReasons = Infinity } = {}) {
-  const requirements = parseRequirements(question.require);
-  if (question.subject === "") {
-    throw new SigError("invalid_identifier", "Cannot check: the subject must not be empty", {
-      context: {
-        pointer: "/subject"
-      }
-    });
-  }
-  const moment = resolveMoment(state, question);
-  const judging = new Judging(requirements, question.explain ? maxExplained : 0, maxReasons);
-  yield* judge(state, question.subject, moment, judging);
+function* checkSteps(state, question, { now, maxExplained = Infinity, maxReasons = Infinity }) {
+  const { subject, requirements, at, asOf, explain } = question;
+  const moment = resolveMoment(state, question, now);
+  const judging = new Judging(requirements, explain ? maxExplained : 0, maxReasons);
+  yield* judge(state, subject, moment, judging);
   const { match } = judging;
+  const isPast = at !== void 0 || asOf !== void 0;
   return {
     decision: match ? "allow" : "deny",
-    subject: question.subject,
+    subject,
     requirements,
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
     ...judging.denyReasons(),
-    evaluated_at: formatInstant(instantOf(question.now)),
-    at: question.at ?? null,
-    as_of: asAsked(question.asOf),
-    not_after: isPast(question) ? null : judging.notAfter,
-    ...question.explain ? {
+    evaluated_at: formatInstant(instantOf(now)),
+    at: timeAsAsked(at),
+    as_of: timeAsAsked(asOf),
+    not_after: isPast ? null : judging.notAfter,
+    ...explain ? {
       explain: yield* judging.explain(moment)
     } : {}
   };
-}
-function parseRequirements(inputs) {
-  if (inputs.length === 0) {
-    throw new SigError("requirements_empty", "Cannot check: at least one requirement is needed", {
-      context: {
-        hint: "For example: relationship=employee, role=deploy."
-      }
-    });
-  }
-  return inputs.map(parseRequirement);
-}
-function asAsked(asOf) {
-  return typeof asOf === "string" && isDigits(asOf) ? Number(asOf) : asOf ?? null;
-}
-function isPast(question) {
-  return question.at !== void 0 || question.asOf !== void 0;
 }
 function* judge({ history }, subject, moment, judging) {
   let units = 0;
@@ -1670,7 +1736,7 @@ var FEW = 256;
 function* walkState(state, options) {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
-  const moment = resolveMoment(state, options);
+  const moment = resolveMoment(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries = [];
   let hasMore = false;
