@@ -4,7 +4,7 @@ import {
   createConsumer,
   type FetchPolicy,
   fetchPolicyOf,
-  locateIssuer,
+  IssuerName,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./ask/breather.ts";
@@ -110,15 +110,17 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     breathe,
   });
   const context = { consumer, inline, now, breathe };
-  const schemas = createRequestSchemas({ allowPrivate });
+  const listed = distinct(issuers, allowPrivate);
+  const sources = { allowPrivate, listed };
+  const schemas = createRequestSchemas(sources);
   const operations = [
     createCheckRoute(context, schemas),
     createVerifyRoute(context, schemas),
     createDumpStateRoute(context, schemas),
     ...createAuthzenRoutes({
       ...context,
-      listed: distinct(issuers, allowPrivate),
-      issuerText: createSourceSchemas({ allowPrivate }).issuer,
+      listed,
+      issuerName: createSourceSchemas(sources).issuer,
       publicUrl,
     }),
     createHealthRoute(now),
@@ -136,11 +138,9 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
 function distinct(
   issuers: readonly string[],
   allowPrivate: boolean,
-): readonly string[] {
-  const byPlace = new Map(issuers.map((issuer) => [
-    locateIssuer(issuer, { allowPrivate }).metadataRef,
-    issuer,
-  ]));
+): readonly IssuerName[] {
+  const names = issuers.map((text) => IssuerName.parse(text, { allowPrivate }));
+  const byPlace = new Map(names.map((name) => [name.metadataRef, name]));
   return [...byPlace.values()];
 }
 

@@ -14,6 +14,7 @@ import {
   DEFAULT_FOLLOW_LIMITS,
   FollowedIssuers,
 } from "./follow/followed_issuers.ts";
+import type { IssuerName } from "./read/locate_issuer.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
@@ -74,25 +75,37 @@ export interface ConsumerQuestion extends AskedQuestion {
 /** A consumer of issuers, for a process that stays. */
 export interface Consumer {
   /** Asks the issuer now, whatever the age of what is known. */
-  verify(issuer: string): Promise<VerifiedIssuer>;
+  verify(issuer: string | IssuerName): Promise<VerifiedIssuer>;
   /**
    * Asks the issuer now and reports (the body of `/v1/verify`). Faults of what
    * it publishes, and contradictions to what is remembered, are `valid: false`;
    * what could not be read is thrown.
    */
-  report(issuer: string): Promise<VerifyReport>;
+  report(issuer: string | IssuerName): Promise<VerifyReport>;
   /** The issuer, no older than asked for. */
-  observe(issuer: string, options?: ObserveOptions): Promise<ObservedIssuer>;
+  observe(
+    issuer: string | IssuerName,
+    options?: ObserveOptions,
+  ): Promise<ObservedIssuer>;
   /** The issuer's state, no older than asked for. */
-  state(issuer: string, options?: ObserveOptions): Promise<FeedState>;
+  state(
+    issuer: string | IssuerName,
+    options?: ObserveOptions,
+  ): Promise<FeedState>;
   /** Answers a question from a state that is no older than asked for. */
-  check(issuer: string, question: ConsumerQuestion): Promise<CheckAnswer>;
+  check(
+    issuer: string | IssuerName,
+    question: ConsumerQuestion,
+  ): Promise<CheckAnswer>;
   /**
    * The DID of the issuer, if it had to be asked for a state of these bounds;
    * undefined while what is known is enough. For those who bound how many wait
    * for one issuer; asks nobody.
    */
-  wouldAsk(issuer: string, options?: ObserveOptions): string | undefined;
+  wouldAsk(
+    issuer: string | IssuerName,
+    options?: ObserveOptions,
+  ): string | undefined;
 }
 
 /**

@@ -53,7 +53,11 @@ export {
   type LoadIssuerOptions,
 } from "./verify/load_issuer.ts";
 export type { IssuerLocation } from "./read/reader.ts";
-export { locateIssuer, type ProvenLocation } from "./read/locate_issuer.ts";
+export {
+  IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "./read/locate_issuer.ts";
 export type {
   ObservedIssuer,
   ObserveOptions,

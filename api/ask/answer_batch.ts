@@ -110,7 +110,7 @@ export function listOfTexts(
 
 /** The same for the same source. A JSON text ends by itself. */
 function keyOf(request: CheckRequest): string {
-  if (request.feed === undefined) return JSON.stringify(sourceOf(request));
+  if (request.feed === undefined) return sourceOf(request).text;
   // As it is: writing a feed as JSON escapes every quote of its lines.
   const { events, ...documents } = request.feed;
   return JSON.stringify(documents) + events;

@@ -4,6 +4,7 @@ import {
   type AnswerBasis,
   answerInSlices,
   type Consumer,
+  type IssuerName,
   type ObserveOptions,
   type VerifiedIssuer,
 } from "@sig/consumer";
@@ -12,6 +13,7 @@ import { ANSWER_LIMITS } from "./answer_limits.ts";
 import { boundExplanation } from "./bound_explanation.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "../requests/requests.ts";
+import type { SourceMembers } from "../requests/source.ts";
 
 /** What a service asks issuers by; it answers from what was observed itself. */
 export type IssuerObserver = Pick<
@@ -96,8 +98,8 @@ export function boundsOf(
 
 /** The issuer or URL that a request names. */
 export function sourceOf(
-  request: { readonly issuer?: string; readonly sig?: string },
-): string {
+  request: Pick<SourceMembers, "issuer" | "sig">,
+): IssuerName {
   return (request.issuer ?? request.sig)!;
 }
 

@@ -7,6 +7,7 @@ import {
   SigError,
   toProblem,
 } from "@sig/core";
+import type { IssuerName } from "@sig/consumer";
 import { answerBatch, type BatchContext } from "./answer_batch.ts";
 import { answerCheck, type AnswerContext } from "./answer_check.ts";
 import {
@@ -22,9 +23,9 @@ import { findForeignSubject } from "../requests/subject_type.ts";
 /** What evaluations need. */
 export interface EvaluationContext extends AnswerContext {
   /** Issuers of the service's list, each once: a single one is the default. */
-  readonly listed: readonly string[];
+  readonly listed: readonly IssuerName[];
   /** How an issuer must be written. */
-  readonly issuerText: Schema<string>;
+  readonly issuerName: Schema<IssuerName>;
 }
 
 /** What a batch of evaluations needs of its request. */
@@ -229,11 +230,11 @@ function toFailed(
 /** Which issuer an evaluation is about. */
 function issuerOf(
   resource: Evaluation["resource"],
-  { listed, issuerText }: EvaluationContext,
+  { listed, issuerName }: EvaluationContext,
   pointer: string,
-): string {
+): IssuerName {
   if (resource.type === "issuer") {
-    return readAs(issuerText, resource.id, `${pointer}/resource/id`);
+    return readAs(issuerName, resource.id, `${pointer}/resource/id`);
   }
   const [only] = listed;
   if (only !== undefined && listed.length === 1) return only;

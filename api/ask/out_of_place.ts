@@ -1,6 +1,7 @@
 /** Waiting for issuers, and for heavy work, outside of a request's place. @module */
 
 import type {
+  IssuerName,
   ObservedIssuer,
   ObserveOptions,
   VerifyReport,
@@ -57,29 +58,35 @@ class OutOfPlaceConsumer implements IssuerObserver {
     this.#exchange = exchange;
   }
 
-  wouldAsk(issuer: string, bounds?: ObserveOptions): string | undefined {
+  wouldAsk(
+    issuer: string | IssuerName,
+    bounds?: ObserveOptions,
+  ): string | undefined {
     return this.#consumer.wouldAsk(issuer, bounds);
   }
 
-  report(issuer: string): Promise<VerifyReport> {
+  report(issuer: string | IssuerName): Promise<VerifyReport> {
     return this.#ask(issuer, NOW, () => this.#consumer.report(issuer));
   }
 
   observe(
-    issuer: string,
+    issuer: string | IssuerName,
     bounds: ObserveOptions = {},
   ): Promise<ObservedIssuer> {
     const work = () => this.#consumer.observe(issuer, bounds);
     return this.#ask(issuer, bounds, work);
   }
 
-  state(issuer: string, bounds: ObserveOptions = {}): Promise<FeedState> {
+  state(
+    issuer: string | IssuerName,
+    bounds: ObserveOptions = {},
+  ): Promise<FeedState> {
     const work = () => this.#consumer.state(issuer, bounds);
     return this.#ask(issuer, bounds, work);
   }
 
   async #ask<T>(
-    issuer: string,
+    issuer: string | IssuerName,
     bounds: ObserveOptions,
     work: () => Promise<T>,
   ): Promise<T> {

@@ -133,7 +133,7 @@ function createLastDigests(breathe: () => Promise<void>) {
 /** What a cursor belongs to: everything that decides what is in the dump. */
 function questionOf(request: DumpStateRequest): string {
   const { issuer, sig, feed, at, as_of, subject, status } = request;
-  const source = [issuer ?? null, sig ?? null, feed === undefined];
+  const source = [issuer?.text, sig?.text, feed === undefined];
   const times = [timeAsAsked(at), timeAsAsked(as_of)];
   return JSON.stringify([...source, ...times, subject, status]);
 }

@@ -25,6 +25,7 @@ import {
   createSourceSchemas,
   SOURCE_MEMBERS,
   type SourceMembers,
+  type SourceOptions,
 } from "./source.ts";
 
 /** A question of `/v1/check`. */
@@ -96,7 +97,7 @@ export interface RequestSchemas {
 
 /** Makes the schemas; with `allowPrivate` they take `http:` and loopback. */
 export function createRequestSchemas(
-  options: { readonly allowPrivate: boolean },
+  options: SourceOptions,
 ): RequestSchemas {
   const source = createSourceSchemas(options);
   const check = named(

@@ -4,6 +4,34 @@ import { isSigError, Timepoint } from "@sig/core";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /**
+ * A string, in the form that `parse` gives it: that throws a `SigError` for what
+ * it refuses, or notes what must be the case. At most `keywords.maxLength`
+ * characters, where that is told.
+ */
+export function parsedText<T>(
+  keywords: JsonSchema & { readonly maxLength?: number },
+  parse: (text: string, note: (why: string) => undefined) => T | undefined,
+): Schema<T> {
+  const { maxLength = Infinity } = keywords;
+  return {
+    json: { type: "string", ...keywords },
+    read(value, pointer, faults) {
+      const note = (why: string) => faults.note(pointer, "invalid_field", why);
+      if (typeof value !== "string") return note("it must be a string");
+      if (value.length > maxLength) {
+        return note(`it must have at most ${maxLength} characters`);
+      }
+      try {
+        return parse(value, note);
+      } catch (error) {
+        if (!isSigError(error)) throw error;
+        return faults.noteError(pointer, error);
+      }
+    },
+  };
+}
+
+/**
  * A string of at most `keywords.maxLength` characters, where that is told.
  * `check` throws a `SigError` for what it refuses, or returns what must be the
  * case.
@@ -12,25 +40,10 @@ export function text(
   keywords: JsonSchema & { readonly maxLength?: number } = {},
   check?: (text: string) => string | undefined | void,
 ): Schema<string> {
-  const { maxLength = Infinity } = keywords;
-  return {
-    json: { type: "string", ...keywords },
-    read(value, pointer, faults) {
-      if (typeof value !== "string") {
-        return faults.note(pointer, "invalid_field", "it must be a string");
-      }
-      try {
-        const why = value.length > maxLength
-          ? `it must have at most ${maxLength} characters`
-          : check?.(value);
-        if (!why) return value;
-        return faults.note(pointer, "invalid_field", why);
-      } catch (error) {
-        if (!isSigError(error)) throw error;
-        return faults.noteError(pointer, error);
-      }
-    },
-  };
+  return parsedText(keywords, (value, note) => {
+    const why = check?.(value);
+    return why ? note(why) : value;
+  });
 }
 
 /** A string that is not empty. */
@@ -47,23 +60,13 @@ export const INSTANT_PATTERN =
 
 /** An instant (PROTOCOL §3). */
 export function instant(keywords: JsonSchema): Schema<Timepoint> {
-  const spelled = text({
-    format: "date-time",
-    pattern: INSTANT_PATTERN,
-    ...keywords,
-  });
-  return {
-    json: spelled.json,
-    read(value, pointer, faults) {
-      const told = spelled.read(value, pointer, faults);
-      if (told === undefined) return undefined;
-      return Timepoint.parse(told) ?? faults.note(
-        pointer,
-        "invalid_field",
+  return parsedText(
+    { format: "date-time", pattern: INSTANT_PATTERN, ...keywords },
+    (value, note) =>
+      Timepoint.parse(value) ?? note(
         "it must be RFC 3339 UTC, such as 2026-01-31T09:00:00Z, without an offset",
-      );
-    },
-  };
+      ),
+  );
 }
 
 /** One of these strings. */

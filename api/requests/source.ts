@@ -1,17 +1,17 @@
 /** Which feed a request is about. @module */
 
 import { quote, SigError } from "@sig/core";
-import { type InlineFeed, parseSource } from "@sig/consumer";
+import { type InlineFeed, IssuerName } from "@sig/consumer";
 import { object } from "./object.ts";
-import { anything, text } from "./scalars.ts";
+import { anything, parsedText, text } from "./scalars.ts";
 import { type JsonSchema, named, type Schema } from "./schema.ts";
 
 /** The three ways to name a feed; exactly one of them is given. */
 export interface SourceMembers {
   /** A did:web or a host. */
-  readonly issuer?: string;
+  readonly issuer?: IssuerName;
   /** The URL of a `sig.json`. */
-  readonly sig?: string;
+  readonly sig?: IssuerName;
   /** The documents themselves. */
   readonly feed?: InlineFeed;
 }
@@ -19,9 +19,9 @@ export interface SourceMembers {
 /** The members that name a source, for {@linkcode object}. */
 export interface SourceSchemas {
   /** A did:web or a host. */
-  readonly issuer: Schema<string>;
+  readonly issuer: Schema<IssuerName>;
   /** The URL of a `sig.json`. */
-  readonly sig: Schema<string>;
+  readonly sig: Schema<IssuerName>;
   /** The documents themselves. */
   readonly feed: Schema<InlineFeed>;
 }
@@ -35,9 +35,6 @@ export const SOURCE_MEMBERS: readonly (keyof SourceMembers)[] = Object.freeze([
 
 /** Longer ones name no host that exists. */
 const MAX_SOURCE_LENGTH = 2048;
-
-/** Texts that were found to be proper sources; forgotten when it is full. */
-const MAX_REMEMBERED = 1_000;
 
 /** The documents of an issuer, as values. */
 const INLINE_FEED: Schema<InlineFeed> = named(
@@ -67,21 +64,26 @@ const INLINE_FEED: Schema<InlineFeed> = named(
   }),
 );
 
+/** Which sources may be named, and which are known beforehand. */
+export interface SourceOptions {
+  /** Take `http:` and loopback too. */
+  readonly allowPrivate: boolean;
+  /** Issuers on the service's list: the names that they go by are not read again. */
+  readonly listed?: readonly IssuerName[];
+}
+
 /**
  * Makes the schemas of what names a source. Neither `issuer` nor `sig` can name
  * a file: whoever asks could otherwise read this machine's disk.
  */
-export function createSourceSchemas(
-  options: { readonly allowPrivate: boolean },
-): SourceSchemas {
-  const { allowPrivate } = options;
+export function createSourceSchemas(options: SourceOptions): SourceSchemas {
   return {
-    issuer: sourceText("did", allowPrivate, {
+    issuer: sourceText("did", options, {
       description:
         "The issuer: a did:web, or its host name. The service's list decides which may be asked.",
       examples: ["did:web:acme.example"],
     }, "a did:web or a host name"),
-    sig: sourceText("url", allowPrivate, {
+    sig: sourceText("url", options, {
       format: "uri",
       description: "The https URL of the issuer's `sig.json`.",
       examples: ["https://acme.example/.well-known/sig.json"],
@@ -92,21 +94,26 @@ export function createSourceSchemas(
 
 function sourceText(
   kind: "did" | "url",
-  allowPrivate: boolean,
+  { allowPrivate, listed = [] }: SourceOptions,
   keywords: JsonSchema,
   expected: string,
-): Schema<string> {
-  const proper = new Set<string>();
-  return text({ ...keywords, maxLength: MAX_SOURCE_LENGTH }, (value) => {
-    if (proper.has(value)) return;
-    if (value.length > MAX_SOURCE_LENGTH) {
-      return `it must have at most ${MAX_SOURCE_LENGTH} characters`;
-    }
-    const found = parseSource(value, { allowPrivate }).kind;
-    if (found !== kind) throw otherKind(value, found, expected);
-    if (proper.size === MAX_REMEMBERED) proper.clear();
-    proper.add(value);
-  });
+): Schema<IssuerName> {
+  const read = (text: string) =>
+    IssuerName.parse(text, { allowPrivate }, ({ kind: found }) => {
+      if (found !== kind) throw otherKind(text, found, expected);
+    });
+  const spellings = listed.flatMap((name) => [
+    ...(name.kind === kind ? [name.text] : []),
+    kind === "did" ? name.expectedIssuer : name.metadataRef,
+  ]);
+  const known = new Map(spellings.map((text) => [text, read(text)]));
+  return parsedText(
+    { ...keywords, maxLength: MAX_SOURCE_LENGTH },
+    (value, note) =>
+      value.length > MAX_SOURCE_LENGTH
+        ? note(`it must have at most ${MAX_SOURCE_LENGTH} characters`)
+        : known.get(value) ?? read(value),
+  );
 }
 
 function otherKind(value: string, found: string, expected: string): SigError {

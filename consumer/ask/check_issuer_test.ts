@@ -358,6 +358,8 @@ Deno.test("a question that is wrong by itself fetches nothing", async () => {
       "Cannot judge as_of",
     ],
     [{ ...QUESTION, asOf: 0 }, "invalid_request", "Cannot judge as_of"],
+    // Whether the feed reaches that sequence does not matter.
+    [{ ...QUESTION, asOf: 9, at: "now" }, "invalid_request", "Cannot judge at"],
   ];
   for (const [question, code, message] of rows) {
     await expectSigError(() => ask(server, question), code, message);

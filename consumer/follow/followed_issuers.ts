@@ -16,7 +16,11 @@ import { FeedAllowance } from "./feed_allowance.ts";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { FollowedIssuer, type FollowOptions } from "./followed_issuer.ts";
 import { heldBytes, type PinnedIssuer } from "./issuer_record.ts";
-import { locateIssuer, type ProvenLocation } from "../read/locate_issuer.ts";
+import {
+  IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "../read/locate_issuer.ts";
 import { PinnedIssuers } from "./pinned_issuers.ts";
 import { Places, type PlacesOptions } from "../verify/places.ts";
 
@@ -59,19 +63,6 @@ export interface FollowedIssuersOptions extends FollowOptions {
   readonly policy: FetchPolicy;
 }
 
-/** What an issuer's name was read as. */
-interface Spelling {
-  readonly location: ProvenLocation;
-  /** It is asked at `<origin>/.well-known/sig.json`, with nothing behind it. */
-  readonly isUsual: boolean;
-}
-
-/** Spellings of issuers whose reading is kept. */
-const MAX_SPELLINGS = 4096;
-
-/** Longer spellings are read each time. */
-const MAX_SPELLING_LENGTH = 512;
-
 /**
  * Finds an issuer by any of its spellings: did:web, host, URL. All of them are
  * one issuer with one pin, or a rolled back feed could be asked for by
@@ -83,7 +74,6 @@ const MAX_SPELLING_LENGTH = 512;
 export class FollowedIssuers {
   readonly #options: FollowedIssuersOptions;
   readonly #places: Places;
-  readonly #spellings = new Map<string, Spelling>();
   readonly #listedSpellings: ReadonlyMap<string, FollowedIssuer>;
   // These two by DID.
   readonly #listed = new Map<string, FollowedIssuer>();
@@ -95,37 +85,42 @@ export class FollowedIssuers {
     this.#options = options;
     this.#places = new Places(options.limits.places);
     this.#pinned = new PinnedIssuers(options.limits.maxPins);
-    this.#listedSpellings = new Map(options.issuers.map((text) => {
-      const location = locateIssuer(text, options.policy);
-      const { expectedIssuer, metadataRef } = location;
+    const spellings = new Map<string, FollowedIssuer>();
+    for (const text of options.issuers) {
+      const name = IssuerName.parse(text, options.policy);
+      const { expectedIssuer, metadataRef } = name;
       const issuer = this.#listed.get(expectedIssuer) ??
-        this.#create(location, undefined, undefined);
+        this.#create(name, undefined, undefined);
       if (issuer.location.metadataRef !== metadataRef) {
         throw twoPlaces(text, issuer);
       }
       this.#listed.set(expectedIssuer, issuer);
-      return [text, issuer];
-    }));
+      for (const each of [text, expectedIssuer, metadataRef]) {
+        spellings.set(each, issuer);
+      }
+    }
+    this.#listedSpellings = spellings;
   }
 
   /**
-   * The issuer that a text names.
+   * The issuer of a name. That of one on the list is not even read.
    *
    * @throws {SigError} `issuer_not_allowed`, `invalid_identifier` for a URL that
    * is not the issuer's own `sig.json`, or as `locateIssuer`.
    */
-  find(text: string): FollowedIssuer {
+  find(asked: string | IssuerName): FollowedIssuer {
+    const text = typeof asked === "string" ? asked : asked.text;
     const known = this.#listedSpellings.get(text);
     if (known !== undefined) return known;
-    const { location, isUsual } = this.#read(text);
-    const listed = this.#listed.get(location.expectedIssuer);
+    const name = IssuerName.parse(asked, this.#options.policy);
+    const listed = this.#listed.get(name.expectedIssuer);
     // By its name, or by the place that the operator chose for it.
-    const isNamed = isUsual ||
-      location.metadataRef === listed?.location.metadataRef;
+    const isNamed = name.isUsual ||
+      name.metadataRef === listed?.location.metadataRef;
     if (listed !== undefined && isNamed) return listed;
     if (this.#options.anyIssuer) {
-      if (!isNamed) throw notItsOwn(text, location);
-      return this.#findOther(text, location);
+      if (!isNamed) throw notItsOwn(name);
+      return this.#findOther(name);
     }
     throw new SigError(
       "issuer_not_allowed",
@@ -140,33 +135,20 @@ export class FollowedIssuers {
   }
 
   #create(
-    location: ProvenLocation,
+    name: IssuerName,
     pinned: PinnedIssuer | undefined,
     allowance: FeedAllowance | undefined,
   ): FollowedIssuer {
+    const location = locateIssuer(name, this.#options.policy);
     return new FollowedIssuer(location, pinned, allowance, this.#options);
   }
 
-  #read(text: string): Spelling {
-    const known = this.#spellings.get(text);
-    if (known !== undefined) return known;
-    const location = locateIssuer(text, this.#options.policy);
-    const { metadataRef } = location;
-    const isUsual = metadataRef === usualPlaceOf(metadataRef);
-    const spelling = { location, isUsual };
-    if (text.length <= MAX_SPELLING_LENGTH) {
-      this.#spellings.set(text, spelling);
-      if (this.#spellings.size > MAX_SPELLINGS) dropFirst(this.#spellings);
-    }
-    return spelling;
-  }
-
-  #findOther(text: string, location: ProvenLocation): FollowedIssuer {
-    const did = location.expectedIssuer;
+  #findOther(name: IssuerName): FollowedIssuer {
+    const { text, expectedIssuer: did, metadataRef } = name;
     const known = this.#others.get(did);
     if (known !== undefined) {
       // http and https of one host, where http is allowed.
-      if (known.location.metadataRef !== location.metadataRef) {
+      if (known.location.metadataRef !== metadataRef) {
         throw twoPlaces(text, known);
       }
       this.#others.delete(did);
@@ -175,8 +157,8 @@ export class FollowedIssuers {
     }
     this.#makeRoom(1);
     const allowance = new FeedAllowance(this.#places, () => this.#makeRoom(0));
-    const pinned = this.#pinned.take(did, hostOf(location));
-    const issuer = this.#create(location, pinned, allowance);
+    const pinned = this.#pinned.take(did, hostOf(name));
+    const issuer = this.#create(name, pinned, allowance);
     this.#others.set(did, issuer);
     return issuer;
   }
@@ -206,7 +188,7 @@ export class FollowedIssuers {
   }
 }
 
-function hostOf({ metadataRef }: ProvenLocation): string {
+function hostOf({ metadataRef }: Pick<ProvenLocation, "metadataRef">): string {
   return new URL(metadataRef).hostname;
 }
 
@@ -215,7 +197,7 @@ function usualPlaceOf(metadataRef: string): string {
 }
 
 /** Else whoever may put a file on a host could speak for the host. */
-function notItsOwn(text: string, { metadataRef }: ProvenLocation): SigError {
+function notItsOwn({ text, metadataRef }: IssuerName): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot ask issuer ${quote(text)}: an issuer that is on no list is asked ` +
@@ -242,13 +224,4 @@ function twoPlaces(text: string, { location }: FollowedIssuer): SigError {
       },
     },
   );
-}
-
-/** Maps go through their entries in the order of insertion. */
-function dropFirst<V>(map: Map<string, V>): V | undefined {
-  for (const [key, value] of map) {
-    map.delete(key);
-    return value;
-  }
-  return undefined;
 }

@@ -8,7 +8,6 @@
  */
 
 import { closedList } from "../errors/closed_list.ts";
-import { SigError } from "../errors/error.ts";
 import { resolveMoment, timeAsAsked } from "./moment.ts";
 import {
   type ParsedQuestion,

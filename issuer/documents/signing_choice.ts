@@ -1,6 +1,6 @@
 /** Which key signs (INTERFACES §2). @module */
 
-import { quote, SigError } from "@sig/core";
+import { type OpenObject, quote, SigError, type SigMetadata } from "@sig/core";
 import { importSigningKey, type SigningKey } from "@sig/jose";
 import type { IssuerDocuments } from "./documents.ts";
 import { isOwnKid } from "../keys/key_name.ts";
@@ -10,7 +10,12 @@ import type { KeyStore } from "../keys/key_store.ts";
 export type Keys = KeyStore | SigningKey;
 
 /** What the issuer publishes, for whoever must know it to find a key. */
-export type PublishedDocuments = Pick<IssuerDocuments, "metadata" | "jwks">;
+export interface PublishedDocuments {
+  /** Metadata. */
+  readonly metadata: SigMetadata;
+  /** The key set, with members of others. */
+  readonly jwks: OpenObject;
+}
 
 /**
  * Where private keys come from; also as a function of the documents, which is
