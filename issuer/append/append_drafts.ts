@@ -4,23 +4,22 @@ import {
   createFeedLineParser,
   formatInstant,
   instantOf,
-  isSigError,
   type Limits,
-  parseEventPayload,
   SigError,
   type SigEvent,
   type Warning,
-  withContext,
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
+import { DraftFaults } from "./draft_faults.ts";
 import type { FeedIds } from "./feed_ids.ts";
 import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
 import { concat } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import { IndexWriter } from "../index/index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
+import { readEventAt, readLastEvent } from "./stored_event.ts";
 import { hasSameContent } from "./same_content.ts";
 import { requireWritable, type WritableEvent } from "./write_rules.ts";
 
@@ -56,8 +55,14 @@ export interface AppendContext {
   readonly now: Date;
   /** Knows which ids the feed has, whatever the index says. */
   readonly ids: FeedIds;
+  /** Faults of drafts that are collected before the refusal; 1 unless told. */
+  readonly maxFaults?: number | undefined;
+  /** Told now and then how many drafts were judged and signed. */
+  readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
+/** Drafts between two words of progress. */
+const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
 
 /**
@@ -76,13 +81,16 @@ export async function appendDrafts(
 ): Promise<readonly AppendedEvent[]> {
   const results: AppendedEvent[] = [];
   const batch = new Batch(feed, writer, context);
+  const faults = new DraftFaults(drafts.length, context.maxFaults);
   for (const [index, draft] of drafts.entries()) {
     try {
       results.push(await batch.add(readDraft(draft)));
     } catch (error) {
-      throw drafts.length === 1 ? error : atDraft(error, index);
+      faults.add(error, index);
     }
+    if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
   }
+  faults.throwIfAny();
   await batch.write();
   return results;
 }
@@ -138,7 +146,11 @@ class Batch {
     if (found !== undefined) return found;
     const place = this.#writer.event(id);
     if (place !== undefined) {
-      const event = await this.#readAt(place);
+      const event = await readEventAt(
+        place,
+        this.#feed,
+        this.#context.limits,
+      );
       if (event?.event_id === id && event.sequence === place.sequence) {
         return event;
       }
@@ -150,39 +162,17 @@ class Batch {
     throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  async #readAt(
-    { bytes, offset }: { readonly bytes: number; readonly offset: number },
-  ): Promise<SigEvent | undefined> {
-    if (offset < 0 || bytes < 1 || offset + bytes >= this.#feed.size) {
-      return undefined;
-    }
-    const line = await this.#feed.read(offset, bytes);
-    return readStoredEvent(line, this.#context.limits);
-  }
-
-  /**
-   * The relationship as the index has it, held against the line of its last
-   * event. So the index can make nothing up; to hide a later event is all that
-   * a wrong one can do.
-   */
+  /** The relationship as the index has it, held against its last event. */
   async #findRelationship(
     id: unknown,
   ): Promise<IndexedRelationship | undefined> {
     if (typeof id !== "string") return undefined;
     const found = this.#writer.relationship(id);
-    // Of a draft before this one: it has no line yet.
-    if (found === undefined || found.offset >= this.#into.mark.bytes) {
-      return found;
+    // Of a draft before this one it has no line yet.
+    if (found !== undefined && found.offset < this.#into.mark.bytes) {
+      await readLastEvent(found, this.#feed, this.#context.limits);
     }
-    const event = await this.#readAt(found);
-    const isRevoked = event?.event_type === "relationship.revoke";
-    if (
-      event?.relationship_id === id &&
-      event.sequence === found.last_sequence &&
-      isRevoked === (found.status === "revoked") &&
-      (isRevoked || event.subject === found.subject)
-    ) return found;
-    throw new IndexError("Cannot find a relationship in its place");
+    return found;
   }
 
   async #complete(draft: DraftMembers): Promise<WritableEvent> {
@@ -291,22 +281,4 @@ function requireRevocable(
       },
     },
   );
-}
-
-/** An event that was verified when the index learned of it. */
-function readStoredEvent(
-  line: Uint8Array,
-  limits: Limits,
-): SigEvent | undefined {
-  try {
-    const { payload } = createFeedLineParser({ limits })(line);
-    return parseEventPayload(payload) as SigEvent;
-  } catch {
-    return undefined;
-  }
-}
-
-function atDraft(error: unknown, index: number): unknown {
-  if (!isSigError(error)) return error;
-  return withContext(error, { draft: index });
 }

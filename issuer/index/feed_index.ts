@@ -74,6 +74,8 @@ export interface FeedIndex {
   event(eventId: string): IndexedEvent | undefined;
   /** A relationship by its `relationship_id`. */
   relationship(relationshipId: string): IndexedRelationship | undefined;
+  /** Every relationship whose last upsert names this subject, in any order. */
+  relationshipsOf(subject: string): readonly IndexedRelationship[];
   /** Adds events and moves the mark, all or nothing. */
   add(entries: readonly IndexEntry[], mark: FeedMark): void;
   /** Forgets everything; must succeed whatever state the index is in. */

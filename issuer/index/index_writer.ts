@@ -16,7 +16,10 @@ import {
 } from "./feed_index.ts";
 
 /** What can be asked of an index. */
-export type IndexLookup = Pick<FeedIndex, "event" | "relationship" | "epoch">;
+export type IndexLookup = Pick<
+  FeedIndex,
+  "event" | "relationship" | "relationshipsOf" | "epoch"
+>;
 
 /**
  * Collects events behind a mark and answers as if they were in the index.
@@ -73,6 +76,15 @@ export class IndexWriter implements IndexLookup {
   relationship(relationshipId: string): IndexedRelationship | undefined {
     return this.#relationships.get(relationshipId) ??
       this.#below.relationship(relationshipId);
+  }
+
+  /** The relationships of a subject, added or below. */
+  relationshipsOf(subject: string): readonly IndexedRelationship[] {
+    const below = this.#below.relationshipsOf(subject)
+      .filter(({ relationship_id: id }) => !this.#relationships.has(id));
+    const added = [...this.#relationships.values()]
+      .filter((each) => each.subject === subject);
+    return [...below, ...added];
   }
 
   /** Adds the next event and its line. */

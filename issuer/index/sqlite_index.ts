@@ -33,7 +33,7 @@ export function createSqliteIndex(path: string): ClosableIndex {
 }
 
 /** Changes when the tables do: an index of another version is made again. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 // With a write-ahead log and NORMAL, a commit costs no flush, and after a power
 // cut the file is whole and at worst behind, which is all that is asked of it.
@@ -59,6 +59,7 @@ CREATE TABLE relationships (
   offset INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX relationships_subject ON relationships (subject);
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY CHECK (id = 0),
   issuer TEXT NOT NULL,
@@ -81,6 +82,7 @@ interface Open {
   readonly getEvent: SqlStatement;
   readonly putEvent: SqlStatement;
   readonly getRelationship: SqlStatement;
+  readonly getRelationshipsOf: SqlStatement;
   readonly putRelationship: SqlStatement;
 }
 
@@ -133,14 +135,13 @@ class SqliteIndex implements ClosableIndex {
   relationship(relationshipId: string): IndexedRelationship | undefined {
     if (this.#instead) return this.#instead.relationship(relationshipId);
     const row = this.#try((open) => open.getRelationship.get(relationshipId));
-    return row && {
-      relationship_id: relationshipId,
-      subject: text(row, "subject"),
-      status: text(row, "status") === "revoked" ? "revoked" : "active",
-      last_sequence: integer(row, "last_sequence"),
-      offset: integer(row, "offset"),
-      bytes: integer(row, "bytes"),
-    };
+    return row && relationshipOf(row);
+  }
+
+  relationshipsOf(subject: string): readonly IndexedRelationship[] {
+    if (this.#instead) return this.#instead.relationshipsOf(subject);
+    const rows = this.#try((open) => open.getRelationshipsOf.all(subject));
+    return rows.map(relationshipOf);
   }
 
   add(entries: readonly IndexEntry[], mark: FeedMark): void {
@@ -241,6 +242,9 @@ function prepare(database: SqlDatabase): Open {
     getRelationship: statement(
       "SELECT * FROM relationships WHERE relationship_id = ?",
     ),
+    getRelationshipsOf: statement(
+      "SELECT * FROM relationships WHERE subject = ?",
+    ),
     putRelationship: statement(
       "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)",
     ),
@@ -265,6 +269,17 @@ function put(open: Open, entry: IndexEntry): void {
     relationship.offset,
     relationship.bytes,
   );
+}
+
+function relationshipOf(row: SqlRow): IndexedRelationship {
+  return {
+    relationship_id: text(row, "relationship_id"),
+    subject: text(row, "subject"),
+    status: text(row, "status") === "revoked" ? "revoked" : "active",
+    last_sequence: integer(row, "last_sequence"),
+    offset: integer(row, "offset"),
+    bytes: integer(row, "bytes"),
+  };
 }
 
 // A column of another type means a damaged or foreign file.
