@@ -97,6 +97,11 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
   );
 }
 
+/** The DID of the issuer of `--dir`. */
+export async function localIssuer(call: Call): Promise<string> {
+  return (await readMetadata(call, issuerDir(call))).issuer;
+}
+
 /** The peer's `--issuer` must name the issuer of the directory. */
 async function checkIssuer(call: Call, dir: string): Promise<void> {
   const issuer = call.text("issuer");
