@@ -151,8 +151,8 @@ export interface Issuer {
    */
   published(): Promise<PublishedState>;
   /**
-   * What the feed says of one relationship, or of all of one subject's, right
-   * now. Costs the same after any number of events.
+   * What the feed says of one relationship, and of a subject's active ones,
+   * right now. Costs the same after any number of events.
    */
   current(question: CurrentQuestion): Promise<CurrentRelationships>;
   /**

@@ -25,7 +25,7 @@ export const importDrafts: Command = {
   ],
   examples: [
     "sig import --dir acme.example drafts.jsonl",
-    "to-drafts staff.db | sig import --dir acme.example -",
+    "sig import --dir acme.example -",
   ],
   async run(call) {
     const { io } = call;
@@ -58,21 +58,22 @@ export const importDrafts: Command = {
 /** The same error, told of lines instead of drafts. */
 function atLine(error: unknown, lines: readonly number[]): unknown {
   if (!isSigError(error)) return error;
-  const { draft = 0, errors, ...context } = error.context;
+  const { draft = 0, errors } = error.context;
   if (errors === undefined) return error;
   const line = lines[Number(draft)] ?? 0;
   const faults = errors.map((issue: Issue & { readonly draft?: unknown }) => {
     const { code, detail, draft, pointer } = issue;
     const line = lines[Number(draft)] ?? 0;
     const within = pointer.slice(`/${draft}`.length);
-    const told = within === "" ? detail : `${within} ${detail}`;
-    return { pointer, line, code, detail: `line ${line}: ${told}` };
+    const place = `/${line}${within}`;
+    return { pointer: place, line, code, detail: `line ${line}: ${detail}` };
   });
   return new SigError(error.code, `line ${line}: ${error.message}`, {
     context: {
-      ...context,
+      ...error.context,
       line,
-      ...(faults.length === 1 ? {} : { errors: faults }),
+      draft,
+      errors: faults,
       hint: "Nothing was written. Mend the lines and repeat the command.",
     },
     cause: error.cause,

@@ -2,7 +2,7 @@ import { REASON_CODES } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { warn } from "../command_line/output.ts";
-import { stillActive } from "../issue/upsert_notices.ts";
+import { MOST_NAMED, stillActive } from "../issue/upsert_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
@@ -66,7 +66,10 @@ export const revoke: Command = {
     // The issuer judges every member: flags are only text.
     const appended = await issuer.append(draft as unknown as EventDraft);
     const { subject } = appended.event;
-    const { relationships } = await issuer.current({ subject });
+    const { relationships } = await issuer.current({
+      subject,
+      most: MOST_NAMED,
+    });
     const active = stillActive(relationships);
     for (const each of active) warn(call, each);
     return reportAppended(call, appended, active);

@@ -28,7 +28,7 @@ export const set: Command = {
   name: "set",
   summary: "change a relationship, keep the rest of it",
   description:
-    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes the\ndate away, and an empty text takes a title, department or label away.",
+    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away.",
   flags: [
     { name: "dir", value: "DIR", help: "the issuer's directory" },
     { name: "relationship-id", value: "ID", help: "the relationship" },
@@ -63,13 +63,13 @@ export const set: Command = {
     },
     { name: "valid-from", value: "TIME|none", help: "start of validity" },
     { name: "valid-until", value: "TIME|none", help: "end of validity" },
-    { name: "title", value: "TEXT", help: "shown to people: job or role" },
+    { name: "title", value: "TEXT|none", help: "shown to people: job or role" },
     {
       name: "department",
-      value: "TEXT",
+      value: "TEXT|none",
       help: "shown to people: department or team",
     },
-    { name: "label", value: "TEXT", help: "shown to people: anything" },
+    { name: "label", value: "TEXT|none", help: "shown to people: anything" },
     // Visibility is kept like everything else.
     ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
     ...SIGNING_FLAGS,
@@ -146,7 +146,7 @@ function readWanted(call: Call): Wanted {
   }
   const shown = (name: string) => {
     const value = call.text(name);
-    return value === "" ? null : value;
+    return value === "none" ? null : value;
   };
   return given({
     valid_from: readEnd(call, "valid_from"),

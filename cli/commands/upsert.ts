@@ -1,9 +1,13 @@
 import { type OpenObject, RELATIONSHIP_TYPES } from "@sig/core";
-import type { CurrentQuestion, EventDraft } from "@sig/issuer";
+import type { EventDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { warn } from "../command_line/output.ts";
 import { requireAgreement } from "../issue/agreement.ts";
-import { consequencesOf, doubtsAbout } from "../issue/upsert_notices.ts";
+import {
+  consequencesOf,
+  doubtsAbout,
+  MOST_NAMED,
+} from "../issue/upsert_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
@@ -62,7 +66,7 @@ export const upsert: Command = {
     "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31T23:59:59Z",
   ],
   async run(call) {
-    const draft: OpenObject & CurrentQuestion = {
+    const draft: OpenObject = {
       event_type: "relationship.upsert",
       subject: call.text("subject"),
       relationship_type: relationshipType(call),
@@ -76,7 +80,11 @@ export const upsert: Command = {
       ...commonMembers(call),
     };
     await using issuer = await openForAppend(call);
-    const { relationships } = await issuer.current(draft);
+    const { relationships } = await issuer.current({
+      relationship_id: call.text("relationship-id"),
+      subject: call.text("subject"),
+      most: MOST_NAMED,
+    });
     const doubts = doubtsAbout(draft, relationships, call.io.now());
     requireAgreement(call, doubts);
     // The issuer judges every member: flags are only text.

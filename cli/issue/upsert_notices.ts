@@ -1,7 +1,15 @@
 /** What an upsert does beyond what its words say. @module */
 
-import { compareInstants, instantOf, parseTimestamp } from "@sig/core";
+import {
+  compareInstants,
+  instantOf,
+  parseTimestamp,
+  type RelationshipUpsertEvent,
+} from "@sig/core";
 import type { CurrentRelationship } from "@sig/issuer";
+
+/** Active relationships of one subject that are named at the most. */
+export const MOST_NAMED = 10;
 
 /** The members of an upsert's draft that are looked at; flags are only text. */
 export interface WantedUpsert {
@@ -62,13 +70,15 @@ export function consequencesOf(
       );
     }
   }
-  for (const { upsert } of known) {
-    if (
-      upsert === null || upsert.relationship_id === wanted.relationship_id ||
-      upsert.relationship_type !== wanted.relationship_type
-    ) continue;
+  const others = activeOf(known).filter((upsert) =>
+    upsert.relationship_id !== wanted.relationship_id &&
+    upsert.relationship_type === wanted.relationship_type
+  );
+  if (others.length > 0) {
     notices.push(
-      `${upsert.subject} has another active relationship of type ${upsert.relationship_type}, ${upsert.relationship_id}: revoking one leaves the other; sig offboard ends them all`,
+      `the subject has another active relationship of this type (${
+        others.map(({ relationship_id }) => relationship_id).join(", ")
+      }): revoking one leaves the rest; sig offboard ends them all`,
     );
   }
   return notices;
@@ -78,13 +88,22 @@ export function consequencesOf(
 export function stillActive(
   known: readonly CurrentRelationship[],
 ): readonly string[] {
-  return known.flatMap(({ upsert }) =>
-    upsert === null ? [] : [
-      `${upsert.subject} still has an active relationship: ${upsert.relationship_id} (${
-        [upsert.relationship_type, ...upsert.roles].join(", ")
-      }); sig offboard ends them all`,
-    ]
-  );
+  const active = activeOf(known).map((upsert) => {
+    const words = [upsert.relationship_type, ...upsert.roles];
+    return `${upsert.relationship_id} (${words.join(", ")})`;
+  });
+  if (active.length === 0) return [];
+  return [
+    `the subject still has active relationships: ${
+      active.join("; ")
+    }; sig offboard ends them all`,
+  ];
+}
+
+function activeOf(
+  known: readonly CurrentRelationship[],
+): readonly RelationshipUpsertEvent[] {
+  return known.flatMap(({ upsert }) => upsert === null ? [] : [upsert]);
 }
 
 function published(
@@ -95,7 +114,7 @@ function published(
 }
 
 function droppedFrom(
-  before: NonNullable<CurrentRelationship["upsert"]>,
+  before: RelationshipUpsertEvent,
   wanted: WantedUpsert,
 ): readonly string[] {
   const kept = new Set(textsOf(wanted.roles));

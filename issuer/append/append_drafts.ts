@@ -12,6 +12,7 @@ import {
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
+import { eventLineBytes } from "./event_line_bytes.ts";
 import { DraftFaults } from "./draft_faults.ts";
 import type { FeedIds } from "./feed_ids.ts";
 import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
@@ -61,9 +62,15 @@ export interface AppendContext {
   readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
+/**
+ * Signatures that are made at a time, by the platform's threads, while further
+ * drafts are judged: half of the time of a large batch.
+ */
+const MAX_SIGNING = 64;
 /** Drafts between two words of progress. */
 const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
+const encoder = new TextEncoder();
 
 /**
  * Judges, completes and signs drafts, then writes them at once and adds them to
@@ -82,17 +89,21 @@ export async function appendDrafts(
   const results: AppendedEvent[] = [];
   const batch = new Batch(feed, writer, context);
   const faults = new DraftFaults(drafts.length, context.maxFaults);
-  for (const [index, draft] of drafts.entries()) {
-    try {
-      results.push(await batch.add(readDraft(draft)));
-    } catch (error) {
-      faults.add(error, index);
+  try {
+    for (const [index, draft] of drafts.entries()) {
+      try {
+        results.push(await batch.add(readDraft(draft)));
+      } catch (error) {
+        faults.add(error, index);
+      }
+      if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
     }
-    if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
+    faults.throwIfAny();
+    await batch.write();
+    return results;
+  } finally {
+    await batch.settle();
   }
-  faults.throwIfAny();
-  await batch.write();
-  return results;
 }
 
 class Batch {
@@ -103,6 +114,7 @@ class Batch {
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
+  #signing: Promise<void>[] = [];
 
   constructor(feed: OpenFeed, writer: IndexWriter, context: AppendContext) {
     this.#feed = feed;
@@ -124,18 +136,34 @@ class Batch {
       );
     }
     const { event, warnings } = await this.#complete(draft);
-    const line = await this.#sign(event);
+    const line = this.#makeLine(event);
     this.#requireRoom(line);
     this.#writer.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
+    const signing = this.#sign(event, line);
+    // Whoever waits for it is told; until then it is nobody's fault.
+    signing.catch(() => {});
+    this.#signing.push(signing);
+    if (this.#signing.length >= MAX_SIGNING) await this.#signed();
     return result(event, warnings);
   }
 
   async write(): Promise<void> {
+    await this.#signed();
     if (this.#lines.length === 0) return;
     await this.#feed.append(concat(this.#lines));
     this.#into.absorb(this.#writer);
+  }
+
+  /** Waits for what is under way, whatever becomes of it. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#signing);
+  }
+
+  async #signed(): Promise<void> {
+    await Promise.all(this.#signing);
+    this.#signing = [];
   }
 
   /** The event that already has the draft's `event_id`. */
@@ -200,16 +228,26 @@ class Batch {
     }, { ...context, amend: draft.amend === true });
   }
 
-  async #sign(event: SigEvent): Promise<Uint8Array> {
-    const envelope = await signEvent(event, this.#context.key);
-    const line = new TextEncoder().encode(JSON.stringify(envelope));
-    const { maxLineBytes } = this.#context.limits;
+  /** Room for the line: a signature's length is known before it is made. */
+  #makeLine(event: SigEvent): Uint8Array {
+    const { key, limits: { maxLineBytes } } = this.#context;
+    const line = new Uint8Array(eventLineBytes(event, key.kid));
     if (line.length <= maxLineBytes) return line;
     throw new SigError(
       "line_too_long",
       `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
       { context: { limit: maxLineBytes } },
     );
+  }
+
+  /** Fills the line, which the index's mark may hold already. */
+  async #sign(event: SigEvent, line: Uint8Array): Promise<void> {
+    const envelope = await signEvent(event, this.#context.key);
+    const bytes = encoder.encode(JSON.stringify(envelope));
+    if (bytes.length !== line.length) {
+      throw new TypeError("Cannot append: the key makes no Ed25519 signatures");
+    }
+    line.set(bytes);
   }
 
   /** A feed that readers refuse for its size can't be mended. */

@@ -10,8 +10,10 @@ import { readLastEvent } from "./stored_event.ts";
 export interface CurrentQuestion {
   /** This relationship. */
   readonly relationship_id?: string | undefined;
-  /** Every relationship of this subject. */
+  /** The active relationships of this subject. */
   readonly subject?: string | undefined;
+  /** Those of the subject with the latest events, so many; all unless told. */
+  readonly most?: number | undefined;
 }
 
 /** A relationship as its last event leaves it. */
@@ -34,6 +36,9 @@ export interface CurrentRelationships {
   readonly relationships: readonly CurrentRelationship[];
 }
 
+/** More than any feed has events. */
+const MANY = 2 ** 40;
+
 /**
  * Asks the index and reads the lines that it points to: the cost depends on the
  * number of relationships found, not on the feed's length.
@@ -41,14 +46,14 @@ export interface CurrentRelationships {
  * @throws {IndexError} when a line does not say what the index says.
  */
 export async function readCurrent(
-  { relationship_id: id, subject }: CurrentQuestion,
+  { relationship_id: id, subject, most = MANY }: CurrentQuestion,
   feed: OpenFeed,
   known: IndexWriter,
   limits: Limits,
 ): Promise<CurrentRelationships> {
   const found = new Map<string, IndexedRelationship>();
   const one = id === undefined ? undefined : known.relationship(id);
-  const several = subject === undefined ? [] : known.relationshipsOf(subject);
+  const several = subject === undefined ? [] : known.activeOf(subject, most);
   for (const each of one === undefined ? several : [one, ...several]) {
     found.set(each.relationship_id, each);
   }

@@ -18,7 +18,7 @@ import {
 /** What can be asked of an index. */
 export type IndexLookup = Pick<
   FeedIndex,
-  "event" | "relationship" | "relationshipsOf" | "epoch"
+  "event" | "relationship" | "activeOf" | "epoch"
 >;
 
 /**
@@ -78,13 +78,15 @@ export class IndexWriter implements IndexLookup {
       this.#below.relationship(relationshipId);
   }
 
-  /** The relationships of a subject, added or below. */
-  relationshipsOf(subject: string): readonly IndexedRelationship[] {
-    const below = this.#below.relationshipsOf(subject)
+  /** The active relationships of a subject, added or below. */
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    // Each one added may stand in the place of one below.
+    const below = this.#below.activeOf(subject, most + this.#relationships.size)
       .filter(({ relationship_id: id }) => !this.#relationships.has(id));
-    const added = [...this.#relationships.values()]
-      .filter((each) => each.subject === subject);
-    return [...below, ...added];
+    const added = [...this.#relationships.values()].reverse()
+      .filter((each) => each.subject === subject && each.status === "active")
+      .sort((a, b) => b.last_sequence - a.last_sequence);
+    return [...added, ...below].slice(0, most);
   }
 
   /** Adds the next event and its line. */

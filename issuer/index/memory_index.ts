@@ -47,11 +47,13 @@ class MemoryIndex implements FeedIndex {
     return this.#relationships.get(relationshipId);
   }
 
-  relationshipsOf(subject: string): readonly IndexedRelationship[] {
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
     return [...this.#idsOf.get(subject) ?? []]
       .map((id) => this.#relationships.get(id))
       .filter((each) => each !== undefined)
-      .filter((each) => each.subject === subject);
+      .filter((each) => each.subject === subject && each.status === "active")
+      .sort((a, b) => b.last_sequence - a.last_sequence)
+      .slice(0, most);
   }
 
   add(entries: readonly IndexEntry[], mark: FeedMark): void {

@@ -59,7 +59,8 @@ CREATE TABLE relationships (
   offset INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX relationships_subject ON relationships (subject);
+CREATE INDEX active_by_subject ON relationships (subject, last_sequence)
+  WHERE status = 'active';
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY CHECK (id = 0),
   issuer TEXT NOT NULL,
@@ -82,7 +83,7 @@ interface Open {
   readonly getEvent: SqlStatement;
   readonly putEvent: SqlStatement;
   readonly getRelationship: SqlStatement;
-  readonly getRelationshipsOf: SqlStatement;
+  readonly getActiveOf: SqlStatement;
   readonly putRelationship: SqlStatement;
 }
 
@@ -138,9 +139,9 @@ class SqliteIndex implements ClosableIndex {
     return row && relationshipOf(row);
   }
 
-  relationshipsOf(subject: string): readonly IndexedRelationship[] {
-    if (this.#instead) return this.#instead.relationshipsOf(subject);
-    const rows = this.#try((open) => open.getRelationshipsOf.all(subject));
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    if (this.#instead) return this.#instead.activeOf(subject, most);
+    const rows = this.#try((open) => open.getActiveOf.all(subject, most));
     return rows.map(relationshipOf);
   }
 
@@ -242,8 +243,8 @@ function prepare(database: SqlDatabase): Open {
     getRelationship: statement(
       "SELECT * FROM relationships WHERE relationship_id = ?",
     ),
-    getRelationshipsOf: statement(
-      "SELECT * FROM relationships WHERE subject = ?",
+    getActiveOf: statement(
+      "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?",
     ),
     putRelationship: statement(
       "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)",
