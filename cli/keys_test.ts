@@ -197,6 +197,24 @@ Deno.test("init takes a given key, under its own kid or the one asked for", asyn
   });
 });
 
+Deno.test("init of a host whose key is in the store asks for --reuse-key, and makes nothing", async () => {
+  await inWorkspace(async (workspace) => {
+    const init = (dir: string, ...more: string[]) =>
+      workspace.sig(["init", "acme.example", "--dir", `$D/${dir}`, ...more]);
+    assertEquals((await init("one")).code, 0);
+    const before = await workspace.snapshot();
+    const refused = await init("two");
+    assertEquals([refused.code, refused.stdout], [2, ""]);
+    assertStringIncludes(
+      refused.stderr,
+      'kid_exists: Cannot make issuer: the key store has a key "orgsign-1" of "acme.example" already',
+    );
+    assertStringIncludes(refused.stderr, "--reuse-key");
+    assertEquals(await workspace.snapshot(), before);
+    assertEquals((await init("two", "--reuse-key")).code, 0);
+  });
+});
+
 Deno.test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order", async () => {
   await inWorkspace(async (workspace) => {
     const variables: readonly (readonly [string, string])[] = [
