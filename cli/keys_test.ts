@@ -149,7 +149,7 @@ Deno.test("--key and SIG_KEY_FILE name the private key that signs", async () => 
   await withIssuer(async (workspace) => {
     const append = [
       ...["upsert", "--dir", "$D/acme", "--subject", "did:web:c.example"],
-      ...["--type", "other"],
+      ...["--type", "other", "--relationship-id", "r9"],
     ];
     const stored = workspace.path("keys/acme.example/orgsign-1.jwk");
     const { kid: _, ...unnamed } = JSON.parse(await Deno.readTextFile(stored));
