@@ -7,13 +7,17 @@ import { attest } from "./commands/attest.ts";
 import { check } from "./commands/check.ts";
 import { createCompletions } from "./commands/completions.ts";
 import { dumpState } from "./commands/dump_state.ts";
+import { importDrafts } from "./commands/import.ts";
 import { init } from "./commands/init.ts";
 import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
+import { offboard } from "./commands/offboard.ts";
 import { plan } from "./commands/plan.ts";
+import { restore } from "./commands/restore.ts";
 import { revoke } from "./commands/revoke.ts";
 import { rotateKey } from "./commands/rotate_key.ts";
 import { serve } from "./commands/serve.ts";
+import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
@@ -25,6 +29,10 @@ export const COMMANDS: readonly Command[] = [
   revoke,
   plan,
   apply,
+  set,
+  offboard,
+  importDrafts,
+  restore,
   rotateKey,
   verify,
   dumpState,

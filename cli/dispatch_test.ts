@@ -11,6 +11,10 @@ const NAMES = [
   ...[
     "plan",
     "apply",
+    "set",
+    "offboard",
+    "import",
+    "restore",
     "rotate-key",
     "verify",
     "dump-state",

@@ -149,7 +149,7 @@ Deno.test("--key and SIG_KEY_FILE name the private key that signs", async () => 
   await withIssuer(async (workspace) => {
     const append = [
       ...["upsert", "--dir", "$D/acme", "--subject", "did:web:c.example"],
-      ...["--type", "other"],
+      ...["--type", "other", "--relationship-id", "r9"],
     ];
     const stored = workspace.path("keys/acme.example/orgsign-1.jwk");
     const { kid: _, ...unnamed } = JSON.parse(await Deno.readTextFile(stored));
@@ -194,6 +194,24 @@ Deno.test("init takes a given key, under its own kid or the one asked for", asyn
       kid: "b",
       key_file: "$D/a.jwk",
     });
+  });
+});
+
+Deno.test("init of a host whose key is in the store asks for --reuse-key, and makes nothing", async () => {
+  await inWorkspace(async (workspace) => {
+    const init = (dir: string, ...more: string[]) =>
+      workspace.sig(["init", "acme.example", "--dir", `$D/${dir}`, ...more]);
+    assertEquals((await init("one")).code, 0);
+    const before = await workspace.snapshot();
+    const refused = await init("two");
+    assertEquals([refused.code, refused.stdout], [2, ""]);
+    assertStringIncludes(
+      refused.stderr,
+      'kid_exists: Cannot make issuer: the key store has a key "orgsign-1" of "acme.example" already',
+    );
+    assertStringIncludes(refused.stderr, "--reuse-key");
+    assertEquals(await workspace.snapshot(), before);
+    assertEquals((await init("two", "--reuse-key")).code, 0);
   });
 });
 

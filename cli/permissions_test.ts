@@ -17,6 +17,19 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["key public k.jwk", ["--allow-read"]],
   ["init $H --dir acme --allow-insecure", WRITING],
   ["upsert --dir acme --subject did:web:a.example --type other", WRITING],
+  ["set --dir acme --subject did:web:a.example --add-role x", WRITING],
+  ["plan --dir acme --from same.csv", WRITING],
+  ["apply --dir acme --from same.csv --yes", WRITING],
+  ["import --dir acme drafts.jsonl", WRITING],
+  [
+    "offboard --dir acme --subject did:web:b.example --reason-code other",
+    WRITING,
+  ],
+  ["restore --dir acme --from ./acme", WRITING],
+  [
+    "upsert --dir acme --subject did:web:c.example --type other --against $H --allow-insecure",
+    [...WRITING, "--allow-net"],
+  ],
   ["rotate-key --dir acme --kid orgsign-2", WRITING],
   ["verify ./acme", ["--allow-read"]],
   ["dump-state ./acme", ["--allow-read"]],
@@ -41,6 +54,14 @@ Deno.test("each command does its work with the permissions that the README names
       issued_at: new Date().toISOString(),
       expires_at: new Date(Date.now() + 900_000).toISOString(),
     };
+    await Deno.writeTextFile(
+      `${cwd}/same.csv`,
+      "subject,type\ndid:web:a.example,other\n",
+    );
+    await Deno.writeTextFile(
+      `${cwd}/drafts.jsonl`,
+      '{"event_type":"relationship.upsert","subject":"did:web:b.example","relationship_type":"other"}\n',
+    );
     await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
     await using server = Deno.serve({
       hostname: "127.0.0.1",

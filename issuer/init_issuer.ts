@@ -19,7 +19,7 @@ import { encodeDocument } from "./documents/encode_document.ts";
 import type { FaultHooks } from "./disk/fault_hooks.ts";
 import type { FeedStore, FeedWriter } from "./store/feed_store.ts";
 import { requireKid } from "./keys/key_name.ts";
-import type { KeyStore } from "./keys/key_store.ts";
+import type { KeyName, KeyStore } from "./keys/key_store.ts";
 import { DEFAULT_KID, DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
 import { isSigningKey, type Keys } from "./documents/signing_choice.ts";
 
@@ -37,6 +37,11 @@ export interface InitIssuerOptions {
   readonly publicOnly?: boolean;
   /** Accept an IP address or `localhost`, which then means `http://`. */
   readonly allowPrivate?: boolean;
+  /**
+   * Whether a key of this host and kid that the key store has already may sign
+   * for an issuer of which nothing else is here; true unless told.
+   */
+  readonly reuseKey?: boolean;
   /** Milliseconds to wait for another writer; 10,000 unless told. */
   readonly lockTimeoutMs?: number;
   /** For tests only. */
@@ -77,7 +82,8 @@ export interface InitializedIssuer {
  * assertEquals(metadata.issuer, "did:web:acme.example");
  * ```
  *
- * @throws {SigError} `issuer_exists`, `invalid_identifier`,
+ * @throws {SigError} `issuer_exists`, `kid_exists` (unless `reuseKey`),
+ * `invalid_identifier`,
  * `unsupported_did_method`, `address_not_allowed`, `invalid_key`,
  * `feed_locked`, `invalid_metadata`, `store_unavailable`, `write_failed`.
  */
@@ -145,6 +151,9 @@ async function obtainKey(
   const [path] = found.keys();
   // The key is made first of all: files without it are not our unfinished work.
   if (kept === undefined && path !== undefined) throw exists(path);
+  if (kept !== undefined && path === undefined && options.reuseKey === false) {
+    throw keyExists(name);
+  }
   const jwk = kept ?? await makeKey(keys, name);
   const { publicJwk } = await importSigningKey({ ...jwk, kid });
   return { key: publicJwk, reused: kept !== undefined };
@@ -198,6 +207,22 @@ async function publish(
   await writer.replace(
     WELL_KNOWN_PATHS.metadata,
     encodeDocument(metadata, DEFAULT_LIMITS.maxMetadataBytes),
+  );
+}
+
+function keyExists({ host, kid }: KeyName): SigError {
+  return new SigError(
+    "kid_exists",
+    `Cannot make issuer: the key store has a key ${quote(kid)} of ${
+      quote(host)
+    } already`,
+    {
+      context: {
+        kid,
+        hint:
+          "Nothing was made. If the issuer exists, work in its directory or a backup of it: readers refuse a second, empty feed. If it is new, or its init was broken off: --reuse-key.",
+      },
+    },
   );
 }
 

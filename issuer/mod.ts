@@ -31,6 +31,12 @@
  * @module
  */
 export type { AppendedEvent } from "./append/append_drafts.ts";
+export type {
+  CurrentQuestion,
+  CurrentRelationship,
+  CurrentRelationships,
+} from "./append/current_relationships.ts";
+export type { RestoredFeed } from "./append/restore_feed.ts";
 export { buildDidDocument } from "./documents/build_did_document.ts";
 export { buildJwks } from "./documents/build_jwks.ts";
 export {
@@ -86,6 +92,10 @@ export type {
   KeySource,
   PublishedDocuments,
 } from "./documents/signing_choice.ts";
+export {
+  changeRelationship,
+  type RelationshipChange,
+} from "./plan/change_relationship.ts";
 export type { DesiredRelationship } from "./plan/desired_relationship.ts";
 export {
   type Plan,

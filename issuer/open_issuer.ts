@@ -27,6 +27,11 @@ import {
 } from "./documents/documents.ts";
 import type { EventDraft } from "./append/event_draft.ts";
 import type { FaultHooks } from "./disk/fault_hooks.ts";
+import {
+  type CurrentQuestion,
+  type CurrentRelationships,
+  readCurrent,
+} from "./append/current_relationships.ts";
 import { FeedIds } from "./append/feed_ids.ts";
 import { IndexError } from "./index/feed_index.ts";
 import type { FeedStore, FeedWriter, OpenFeed } from "./store/feed_store.ts";
@@ -36,6 +41,11 @@ import {
   type PublishedState,
 } from "./plan/published_relationships.ts";
 import { replayFeed } from "./append/replay_feed.ts";
+import {
+  requireNotBehind,
+  type RestoredFeed,
+  restoreFeed,
+} from "./append/restore_feed.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
   chooseSigningKey,
@@ -85,6 +95,13 @@ export interface AppendOptions {
    * `plan_outdated`: the drafts were made for that feed.
    */
   readonly ifLastSequence?: number | undefined;
+  /**
+   * Faults of drafts to collect before it rejects, in `context.errors`, each
+   * with its `draft`; 1 unless told: the first one.
+   */
+  readonly maxFaults?: number | undefined;
+  /** Told now and then how many drafts were judged and signed. */
+  readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
 /** What {@linkcode Issuer.rotateKey} did. */
@@ -145,6 +162,26 @@ export interface Issuer {
    * and rejects likewise.
    */
   published(): Promise<PublishedState>;
+  /**
+   * What the feed says of one relationship, and of a subject's active ones,
+   * right now. Costs the same after any number of events.
+   */
+  current(question: CurrentQuestion): Promise<CurrentRelationships>;
+  /**
+   * Rejects with `feed_rolled_back` when this feed ends before a published copy
+   * of it, with `feed_rewritten` when the two differ. The copy is not verified.
+   */
+  requireNotBehind(published: Uint8Array): Promise<void>;
+  /**
+   * Brings a feed that has lost its end, such as one from a backup, up to the
+   * published one, durably. Every published line is verified with the keys of
+   * this issuer first.
+   *
+   * Rejects with a `SigError`: `feed_rewritten` when the published feed does not
+   * continue this one byte for byte, `incomplete_line`, the fault of a published
+   * line, and those of the store; then nothing was written.
+   */
+  restore(published: Uint8Array): Promise<RestoredFeed>;
   /** Waits for what is under way, then closes the store. */
   close(): Promise<void>;
   /** {@linkcode Issuer.close}, for `await using`. */
@@ -294,6 +331,33 @@ class OpenedIssuer implements Issuer {
     };
   }
 
+  async current(question: CurrentQuestion): Promise<CurrentRelationships> {
+    return await this.#takeTurn(async (writer) => {
+      const loaded = await this.readDocuments();
+      const feed = await writer.openFeed(loaded.documents.feedPath);
+      return await this.#retryWithIndex(writer, async () => {
+        const known = await this.#catchUp(feed, writer, loaded);
+        return await readCurrent(question, feed, known, this.#limits);
+      });
+    });
+  }
+
+  async requireNotBehind(published: Uint8Array): Promise<void> {
+    await this.#takeTurn(async (writer) => {
+      const { documents } = await this.readDocuments();
+      const feed = await writer.openFeed(documents.feedPath);
+      await requireNotBehind(feed, published);
+    });
+  }
+
+  async restore(published: Uint8Array): Promise<RestoredFeed> {
+    return await this.#takeTurn(async (writer) => {
+      const { documents, rules } = await this.readDocuments();
+      const feed = await writer.openFeed(documents.feedPath);
+      return await restoreFeed(feed, published, rules, this.#options.now());
+    });
+  }
+
   /** The feed up to its recovered end. */
   async #readFeed(): Promise<
     { readonly feed: Uint8Array<ArrayBuffer>; readonly rules: LineRules }
@@ -375,7 +439,7 @@ class OpenedIssuer implements Issuer {
   async #append(
     drafts: readonly EventDraft[],
     writer: FeedWriter,
-    { ifLastSequence }: AppendOptions,
+    { ifLastSequence, maxFaults, onProgress }: AppendOptions,
   ): Promise<readonly AppendedEvent[]> {
     const { allowWarnings, faults, now } = this.#options;
     const loaded = await this.readDocuments();
@@ -389,6 +453,8 @@ class OpenedIssuer implements Issuer {
       allowWarnings: allowWarnings ?? false,
       now: now(),
       ids: this.#ids,
+      maxFaults,
+      onProgress,
     };
     const feed = await writer.openFeed(documents.feedPath);
     const appended = await this.#retryWithIndex(writer, async () => {

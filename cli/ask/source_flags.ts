@@ -4,6 +4,7 @@ import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
 import { isSigError, type ParsedTime, parseTime, SigError } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
 
 /** What a source may be, for help. */
@@ -82,7 +83,11 @@ export async function withSource<T>(
   const { openSource, parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
   const source = parseSource(text, { allowPrivate, exists: call.io.exists });
-  const progress = createProgress(call);
+  const progress = createProgress(
+    call,
+    NEWS_EVERY_BYTES,
+    (bytes) => `read ${Math.floor(bytes / 1024 / 1024)} MiB`,
+  );
   try {
     return await work(openSource(source, { allowPrivate }), {
       now: call.io.now(),
@@ -106,22 +111,3 @@ function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
 
 /** Shorter work needs no news. */
 const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
-
-/** News of long work, on terminals only. */
-function createProgress(call: Call):
-  | { readonly show: (bytes: number) => void; readonly wipe: () => void }
-  | undefined {
-  const { io } = call;
-  if (call.format === "json" || !io.isTerminal("stderr")) return undefined;
-  let next = NEWS_EVERY_BYTES;
-  return {
-    show(bytes) {
-      if (bytes < next) return;
-      next = bytes + NEWS_EVERY_BYTES;
-      io.stderr(`\rread ${Math.floor(bytes / 1024 / 1024)} MiB\x1b[K`);
-    },
-    wipe() {
-      if (next > NEWS_EVERY_BYTES) io.stderr("\r\x1b[K");
-    },
-  };
-}

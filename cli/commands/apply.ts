@@ -5,10 +5,12 @@ import {
   type ReasonCode,
   SigError,
 } from "@sig/core";
-import type { AppendedEvent, Plan, PublishedState } from "@sig/issuer";
+import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
-import { writeJson } from "../command_line/output.ts";
+import { openForAppend } from "../ask/open_for_append.ts";
+import { SIGNING_FLAGS } from "../issue/append.ts";
+import { reportBatch } from "../issue/batch.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
@@ -36,16 +38,7 @@ export const apply: Command = {
       help: `why relationships end: ${REASON_CODES.join(", ")}`,
       choices: REASON_CODES,
     },
-    {
-      name: "kid",
-      value: "KID",
-      help: "the key that signs; the newest unless told",
-    },
-    {
-      name: "key",
-      value: "FILE",
-      help: "a private JWK, instead of the key store",
-    },
+    ...SIGNING_FLAGS,
   ],
   examples: [
     "sig apply --dir acme.example --from people.csv --yes",
@@ -55,18 +48,18 @@ export const apply: Command = {
     const confirmed = readCount(call);
     const planOf = await readWanted(call);
     const { planDrafts, requireConfirmation } = await import("@sig/issuer");
-    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
-    await using issuer = await openIssuerDir(call);
+    await using issuer = await openForAppend(call);
     const state = await issuer.published();
     const plan = await planOf(state);
-    if (plan.changes.length === 0) return report(call, plan, []);
+    if (plan.changes.length === 0) return reportBatch(call, []);
     requireConfirmation(plan, state, confirmed);
     await requireYes(call, plan);
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
     const { last_sequence: ifLastSequence } = state;
     const appended = await issuer.appendAll(drafts, { ifLastSequence });
-    return report(call, plan, appended);
+    const actions = plan.changes.map(({ action }) => action);
+    return reportBatch(call, appended, actions);
   },
 };
 
@@ -149,36 +142,4 @@ async function requireYes(call: Call, plan: Plan): Promise<void> {
       },
     },
   );
-}
-
-function report(
-  call: Call,
-  { changes }: Plan,
-  appended: readonly AppendedEvent[],
-): number {
-  const events = appended.map(
-    ({ sequence, event_id, relationship_id }, at) => ({
-      sequence,
-      event_id,
-      relationship_id,
-      action: changes[at]?.action,
-    }),
-  );
-  const first = events.at(0)?.sequence ?? null;
-  const last = events.at(-1)?.sequence ?? null;
-  if (call.format === "json") {
-    writeJson(call.io, {
-      applied: events.length,
-      first_sequence: first,
-      last_sequence: last,
-      events,
-    });
-  } else {
-    call.io.stdout(
-      events.length === 0
-        ? "Nothing to do: the feed says all of this already.\n"
-        : `Appended ${events.length} events (seq=${first} to ${last})\n`,
-    );
-  }
-  return 0;
 }

@@ -25,6 +25,10 @@ export const init: Command = {
       help: "a private JWK, instead of a fresh key",
     },
     {
+      name: "reuse-key",
+      help: "sign with the key that the key store has of this host and kid",
+    },
+    {
       name: "allow-insecure",
       help: "accept an IP address or localhost, over http",
     },
@@ -50,6 +54,7 @@ export const init: Command = {
         store,
         did,
         allowPrivate,
+        reuseKey: call.on("reuse-key"),
         keys: file === undefined
           ? fileKeys(call)
           : await readKeyFile(call, file),

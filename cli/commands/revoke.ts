@@ -1,10 +1,14 @@
 import { REASON_CODES } from "@sig/core";
+import type { EventDraft } from "@sig/issuer";
+import { openForAppend } from "../ask/open_for_append.ts";
+import { warn } from "../command_line/output.ts";
+import { MOST_NAMED, stillActive } from "../issue/upsert_notices.ts";
 import {
-  append,
   APPEND_FLAGS,
   commonMembers,
   given,
   PEER_FLAGS,
+  reportAppended,
 } from "../issue/append.ts";
 import type { Command } from "../command_line/command.ts";
 
@@ -58,6 +62,16 @@ export const revoke: Command = {
       }),
       ...commonMembers(call),
     };
-    return await append(call, draft);
+    await using issuer = await openForAppend(call);
+    // The issuer judges every member: flags are only text.
+    const appended = await issuer.append(draft as unknown as EventDraft);
+    const { subject } = appended.event;
+    const { relationships } = await issuer.current({
+      subject,
+      most: MOST_NAMED,
+    });
+    const active = stillActive(relationships);
+    for (const each of active) warn(call, each);
+    return reportAppended(call, appended, active);
   },
 };

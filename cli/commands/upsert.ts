@@ -1,10 +1,19 @@
-import { RELATIONSHIP_TYPES } from "@sig/core";
+import { type OpenObject, RELATIONSHIP_TYPES } from "@sig/core";
+import type { EventDraft } from "@sig/issuer";
+import { openForAppend } from "../ask/open_for_append.ts";
+import { warn } from "../command_line/output.ts";
+import { requireAgreement } from "../issue/agreement.ts";
 import {
-  append,
+  consequencesOf,
+  doubtsAbout,
+  MOST_NAMED,
+} from "../issue/upsert_notices.ts";
+import {
   APPEND_FLAGS,
   commonMembers,
   given,
   PEER_FLAGS,
+  reportAppended,
 } from "../issue/append.ts";
 import type { Call, Command } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
@@ -57,7 +66,7 @@ export const upsert: Command = {
     "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31T23:59:59Z",
   ],
   async run(call) {
-    const draft = {
+    const draft: OpenObject = {
       event_type: "relationship.upsert",
       subject: call.text("subject"),
       relationship_type: relationshipType(call),
@@ -70,7 +79,21 @@ export const upsert: Command = {
       }),
       ...commonMembers(call),
     };
-    return await append(call, draft);
+    await using issuer = await openForAppend(call);
+    const { relationships } = await issuer.current({
+      relationship_id: call.text("relationship-id"),
+      subject: call.text("subject"),
+      most: MOST_NAMED,
+    });
+    const doubts = doubtsAbout(draft, relationships, call.io.now());
+    requireAgreement(call, doubts);
+    // The issuer judges every member: flags are only text.
+    const appended = await issuer.append(draft as unknown as EventDraft);
+    const consequences = appended.repeated
+      ? []
+      : consequencesOf(draft, relationships);
+    for (const each of consequences) warn(call, each);
+    return reportAppended(call, appended, [...doubts, ...consequences]);
   },
 };
 

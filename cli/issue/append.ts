@@ -7,27 +7,18 @@ import {
   parseJson,
   SigError,
 } from "@sig/core";
-import type { EventDraft } from "@sig/issuer";
+import type { AppendedEvent } from "@sig/issuer";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-import { safe, writeJson, writeWarnings } from "../command_line/output.ts";
+import {
+  safe,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../command_line/output.ts";
 
-/** Flags of every append. */
-export const APPEND_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "event-id",
-    value: "ID",
-    help: "a new ULID unless told; repeating an append with it is safe",
-  },
-  { name: "issued-at", value: "TIME", help: "RFC 3339 UTC; now unless told" },
-  { name: "reason", value: "TEXT", help: "for people" },
-  { name: "metadata", value: "JSON", help: "an object of your own members" },
-  {
-    name: "visibility",
-    value: "public|private",
-    help: "public unless told",
-    choices: ["public", "private"],
-  },
+/** Flags of what signs, of every append. */
+export const SIGNING_FLAGS: readonly FlagSpec[] = [
   {
     name: "kid",
     value: "KID",
@@ -43,6 +34,39 @@ export const APPEND_FLAGS: readonly FlagSpec[] = [
     name: "accept-rollback",
     help: "go on after a feed that has lost events; who saw them refuses it",
   },
+  {
+    name: "against",
+    value: "SOURCE",
+    help: "append nothing if the feed published there has more",
+  },
+  {
+    name: "allow-insecure",
+    help: "allow http: and private addresses for --against, for tests",
+  },
+];
+
+/** Flags of an event's own members. */
+export const EVENT_FLAGS: readonly FlagSpec[] = [
+  {
+    name: "event-id",
+    value: "ID",
+    help: "a new ULID unless told; repeating an append with it is safe",
+  },
+  { name: "issued-at", value: "TIME", help: "RFC 3339 UTC; now unless told" },
+  { name: "reason", value: "TEXT", help: "for people" },
+  { name: "metadata", value: "JSON", help: "an object of your own members" },
+  {
+    name: "visibility",
+    value: "public|private",
+    help: "public unless told",
+    choices: ["public", "private"],
+  },
+];
+
+/** Flags of `upsert` and `revoke`. */
+export const APPEND_FLAGS: readonly FlagSpec[] = [
+  ...EVENT_FLAGS,
+  ...SIGNING_FLAGS,
 ];
 
 /** Flags of the peer's command line. */
@@ -97,16 +121,21 @@ function metadata(call: Call): OpenObject | undefined {
   );
 }
 
-/** Appends one event and says so. */
-export async function append(call: Call, draft: OpenObject): Promise<number> {
-  // Loaded late: help and wrong flags need no cryptography.
-  const { openIssuerDir } = await import("./issuer_dir.ts");
-  await using issuer = await openIssuerDir(call);
-  // The issuer judges every member: flags are only text.
-  const appended = await issuer.append(draft as unknown as EventDraft);
+/** Says what was appended, and what the operator may not have meant by it. */
+export function reportAppended(
+  call: Call,
+  appended: AppendedEvent,
+  notices: readonly string[],
+): number {
   const { sequence, event_id, relationship_id, repeated, event } = appended;
   const { event_type } = event;
   writeWarnings(call, appended.warnings);
+  if (repeated) {
+    warn(
+      call,
+      `event ${event_id} was there already (seq=${sequence}); nothing was written`,
+    );
+  }
   if (call.format === "json") {
     writeJson(call.io, {
       event_type,
@@ -114,6 +143,7 @@ export async function append(call: Call, draft: OpenObject): Promise<number> {
       relationship_id,
       sequence,
       repeated,
+      ...(notices.length === 0 ? {} : { notices }),
     });
   } else {
     call.io.stdout(

@@ -33,7 +33,8 @@ export function summary({ changes, unchanged, unmanaged }: Plan): string {
   return `${what}; ${unchanged} as they are${rest}.`;
 }
 
-function writeChange(call: Call, change: PlannedChange): void {
+/** Writes one change, field by field. */
+export function writeChange(call: Call, change: PlannedChange): void {
   const { io } = call;
   const { action, relationship_id: id, subject, before, after, row } = change;
   const [mark, paint, verb] = MARKS[action];

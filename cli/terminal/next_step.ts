@@ -19,7 +19,8 @@ export function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
   const known = BY_CODE[code];
   if (known !== undefined) return known;
-  // A line is of the feed: all of its faults can be listed.
+  // A line of drafts is no line of the feed, all of whose faults can be listed.
+  if (context.draft !== undefined) return undefined;
   if (category === "invalid" && context.line !== undefined) {
     return "sig verify <source> lists every fault";
   }

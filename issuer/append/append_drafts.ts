@@ -4,23 +4,23 @@ import {
   createFeedLineParser,
   formatInstant,
   instantOf,
-  isSigError,
   joinBytes,
   type Limits,
-  parseEventPayload,
   SigError,
   type SigEvent,
   type Warning,
-  withContext,
 } from "@sig/core";
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
+import { eventLineBytes } from "./event_line_bytes.ts";
+import { DraftFaults } from "./draft_faults.ts";
 import type { FeedIds } from "./feed_ids.ts";
 import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import { IndexWriter } from "../index/index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
+import { readEventAt, readLastEvent } from "./stored_event.ts";
 import { hasSameContent } from "./same_content.ts";
 import { requireWritable, type WritableEvent } from "./write_rules.ts";
 
@@ -56,9 +56,21 @@ export interface AppendContext {
   readonly now: Date;
   /** Knows which ids the feed has, whatever the index says. */
   readonly ids: FeedIds;
+  /** Faults of drafts that are collected before the refusal; 1 unless told. */
+  readonly maxFaults?: number | undefined;
+  /** Told now and then how many drafts were judged and signed. */
+  readonly onProgress?: ((drafts: number) => void) | undefined;
 }
 
+/**
+ * Signatures that are made at a time, by the platform's threads, while further
+ * drafts are judged: half of the time of a large batch.
+ */
+const MAX_SIGNING = 64;
+/** Drafts between two words of progress. */
+const PROGRESS_EVERY = 1_000;
 const LF = Uint8Array.of(0x0a);
+const encoder = new TextEncoder();
 
 /**
  * Judges, completes and signs drafts, then writes them at once and adds them to
@@ -76,15 +88,22 @@ export async function appendDrafts(
 ): Promise<readonly AppendedEvent[]> {
   const results: AppendedEvent[] = [];
   const batch = new Batch(feed, writer, context);
-  for (const [index, draft] of drafts.entries()) {
-    try {
-      results.push(await batch.add(readDraft(draft)));
-    } catch (error) {
-      throw drafts.length === 1 ? error : atDraft(error, index);
+  const faults = new DraftFaults(drafts.length, context.maxFaults);
+  try {
+    for (const [index, draft] of drafts.entries()) {
+      try {
+        results.push(await batch.add(readDraft(draft)));
+      } catch (error) {
+        faults.add(error, index);
+      }
+      if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
     }
+    faults.throwIfAny();
+    await batch.write();
+    return results;
+  } finally {
+    await batch.settle();
   }
-  await batch.write();
-  return results;
 }
 
 class Batch {
@@ -95,6 +114,7 @@ class Batch {
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
+  #signing: Promise<void>[] = [];
 
   constructor(feed: OpenFeed, writer: IndexWriter, context: AppendContext) {
     this.#feed = feed;
@@ -116,18 +136,34 @@ class Batch {
       );
     }
     const { event, warnings } = await this.#complete(draft);
-    const line = await this.#sign(event);
+    const line = this.#makeLine(event);
     this.#requireRoom(line);
     this.#writer.add(event, line);
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
+    const signing = this.#sign(event, line);
+    // Whoever waits for it is told; until then it is nobody's fault.
+    signing.catch(() => {});
+    this.#signing.push(signing);
+    if (this.#signing.length >= MAX_SIGNING) await this.#signed();
     return result(event, warnings);
   }
 
   async write(): Promise<void> {
+    await this.#signed();
     if (this.#lines.length === 0) return;
     await this.#feed.append(joinBytes(this.#lines));
     this.#into.absorb(this.#writer);
+  }
+
+  /** Waits for what is under way, whatever becomes of it. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#signing);
+  }
+
+  async #signed(): Promise<void> {
+    await Promise.all(this.#signing);
+    this.#signing = [];
   }
 
   /** The event that already has the draft's `event_id`. */
@@ -138,7 +174,11 @@ class Batch {
     if (found !== undefined) return found;
     const place = this.#writer.event(id);
     if (place !== undefined) {
-      const event = await this.#readAt(place);
+      const event = await readEventAt(
+        place,
+        this.#feed,
+        this.#context.limits,
+      );
       if (event?.event_id === id && event.sequence === place.sequence) {
         return event;
       }
@@ -150,39 +190,17 @@ class Batch {
     throw new IndexError("Cannot use an index that lacks an event");
   }
 
-  async #readAt(
-    { bytes, offset }: { readonly bytes: number; readonly offset: number },
-  ): Promise<SigEvent | undefined> {
-    if (offset < 0 || bytes < 1 || offset + bytes >= this.#feed.size) {
-      return undefined;
-    }
-    const line = await this.#feed.read(offset, bytes);
-    return readStoredEvent(line, this.#context.limits);
-  }
-
-  /**
-   * The relationship as the index has it, held against the line of its last
-   * event. So the index can make nothing up; to hide a later event is all that
-   * a wrong one can do.
-   */
+  /** The relationship as the index has it, held against its last event. */
   async #findRelationship(
     id: unknown,
   ): Promise<IndexedRelationship | undefined> {
     if (typeof id !== "string") return undefined;
     const found = this.#writer.relationship(id);
-    // Of a draft before this one: it has no line yet.
-    if (found === undefined || found.offset >= this.#into.mark.bytes) {
-      return found;
+    // Of a draft before this one it has no line yet.
+    if (found !== undefined && found.offset < this.#into.mark.bytes) {
+      await readLastEvent(found, this.#feed, this.#context.limits);
     }
-    const event = await this.#readAt(found);
-    const isRevoked = event?.event_type === "relationship.revoke";
-    if (
-      event?.relationship_id === id &&
-      event.sequence === found.last_sequence &&
-      isRevoked === (found.status === "revoked") &&
-      (isRevoked || event.subject === found.subject)
-    ) return found;
-    throw new IndexError("Cannot find a relationship in its place");
+    return found;
   }
 
   async #complete(draft: DraftMembers): Promise<WritableEvent> {
@@ -210,16 +228,26 @@ class Batch {
     }, { ...context, amend: draft.amend === true });
   }
 
-  async #sign(event: SigEvent): Promise<Uint8Array> {
-    const envelope = await signEvent(event, this.#context.key);
-    const line = new TextEncoder().encode(JSON.stringify(envelope));
-    const { maxLineBytes } = this.#context.limits;
+  /** Room for the line: a signature's length is known before it is made. */
+  #makeLine(event: SigEvent): Uint8Array {
+    const { key, limits: { maxLineBytes } } = this.#context;
+    const line = new Uint8Array(eventLineBytes(event, key.kid));
     if (line.length <= maxLineBytes) return line;
     throw new SigError(
       "line_too_long",
       `Cannot append: the event's line has ${line.length} bytes (at most ${maxLineBytes})`,
       { context: { limit: maxLineBytes } },
     );
+  }
+
+  /** Fills the line, which the index's mark may hold already. */
+  async #sign(event: SigEvent, line: Uint8Array): Promise<void> {
+    const envelope = await signEvent(event, this.#context.key);
+    const bytes = encoder.encode(JSON.stringify(envelope));
+    if (bytes.length !== line.length) {
+      throw new TypeError("Cannot append: the key makes no Ed25519 signatures");
+    }
+    line.set(bytes);
   }
 
   /** A feed that readers refuse for its size can't be mended. */
@@ -291,22 +319,4 @@ function requireRevocable(
       },
     },
   );
-}
-
-/** An event that was verified when the index learned of it. */
-function readStoredEvent(
-  line: Uint8Array,
-  limits: Limits,
-): SigEvent | undefined {
-  try {
-    const { payload } = createFeedLineParser({ limits })(line);
-    return parseEventPayload(payload) as SigEvent;
-  } catch {
-    return undefined;
-  }
-}
-
-function atDraft(error: unknown, index: number): unknown {
-  if (!isSigError(error)) return error;
-  return withContext(error, { draft: index });
 }

@@ -74,7 +74,7 @@ function lost(
       sequence: held,
       known_sequence: sequence,
       hint:
-        "Nothing was changed. Put the feed back as it was published last. Only if nobody has seen the lost events: accept the rollback (--accept-rollback), or remove .sig/index.db.",
+        "Nothing was changed. Put the feed back as it was published last (sig restore --dir <dir> --from <host>). Only if nobody has seen the lost events: accept the rollback (--accept-rollback), or remove .sig/index.db.",
     },
   });
 }

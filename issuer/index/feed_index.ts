@@ -74,6 +74,11 @@ export interface FeedIndex {
   event(eventId: string): IndexedEvent | undefined;
   /** A relationship by its `relationship_id`. */
   relationship(relationshipId: string): IndexedRelationship | undefined;
+  /**
+   * The active relationships whose last upsert names this subject, those with
+   * the latest events first, at most so many.
+   */
+  activeOf(subject: string, most: number): readonly IndexedRelationship[];
   /** Adds events and moves the mark, all or nothing. */
   add(entries: readonly IndexEntry[], mark: FeedMark): void;
   /** Forgets everything; must succeed whatever state the index is in. */

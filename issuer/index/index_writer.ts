@@ -16,7 +16,10 @@ import {
 } from "./feed_index.ts";
 
 /** What can be asked of an index. */
-export type IndexLookup = Pick<FeedIndex, "event" | "relationship" | "epoch">;
+export type IndexLookup = Pick<
+  FeedIndex,
+  "event" | "relationship" | "activeOf" | "epoch"
+>;
 
 /**
  * Collects events behind a mark and answers as if they were in the index.
@@ -73,6 +76,17 @@ export class IndexWriter implements IndexLookup {
   relationship(relationshipId: string): IndexedRelationship | undefined {
     return this.#relationships.get(relationshipId) ??
       this.#below.relationship(relationshipId);
+  }
+
+  /** The active relationships of a subject, added or below. */
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    // Each one added may stand in the place of one below.
+    const below = this.#below.activeOf(subject, most + this.#relationships.size)
+      .filter(({ relationship_id: id }) => !this.#relationships.has(id));
+    const added = [...this.#relationships.values()].reverse()
+      .filter((each) => each.subject === subject && each.status === "active")
+      .sort((a, b) => b.last_sequence - a.last_sequence);
+    return [...added, ...below].slice(0, most);
   }
 
   /** Adds the next event and its line. */

@@ -27,6 +27,7 @@ export function createMemoryIndex(): FeedIndex {
 class MemoryIndex implements FeedIndex {
   readonly #events = new Map<string, IndexedEvent>();
   readonly #relationships = new Map<string, IndexedRelationship>();
+  readonly #idsOf = new Map<string, Set<string>>();
   #mark: FeedMark | undefined;
   #epoch = 0;
 
@@ -46,11 +47,23 @@ class MemoryIndex implements FeedIndex {
     return this.#relationships.get(relationshipId);
   }
 
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    return [...this.#idsOf.get(subject) ?? []]
+      .map((id) => this.#relationships.get(id))
+      .filter((each) => each !== undefined)
+      .filter((each) => each.subject === subject && each.status === "active")
+      .sort((a, b) => b.last_sequence - a.last_sequence)
+      .slice(0, most);
+  }
+
   add(entries: readonly IndexEntry[], mark: FeedMark): void {
     for (const { relationship, ...event } of entries) {
       this.#events.set(event.event_id, event);
       if (relationship === undefined) continue;
-      this.#relationships.set(relationship.relationship_id, relationship);
+      const { relationship_id: id, subject } = relationship;
+      this.#relationships.set(id, relationship);
+      const ids = this.#idsOf.get(subject) ?? new Set();
+      this.#idsOf.set(subject, ids.add(id));
     }
     this.#mark = mark;
   }
@@ -59,6 +72,7 @@ class MemoryIndex implements FeedIndex {
     this.#epoch++;
     this.#events.clear();
     this.#relationships.clear();
+    this.#idsOf.clear();
     this.#mark = undefined;
   }
 }

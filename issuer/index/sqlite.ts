@@ -12,6 +12,8 @@ export type SqlRow = { readonly [column: string]: unknown };
 export interface SqlStatement {
   /** The first row, undefined when there is none. */
   get(...parameters: SqlValue[]): SqlRow | undefined;
+  /** Every row. */
+  all(...parameters: SqlValue[]): readonly SqlRow[];
   /** Runs it for its effect. */
   run(...parameters: SqlValue[]): unknown;
 }

@@ -33,7 +33,7 @@ export function createSqliteIndex(path: string): ClosableIndex {
 }
 
 /** Changes when the tables do: an index of another version is made again. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 // With a write-ahead log and NORMAL, a commit costs no flush, and after a power
 // cut the file is whole and at worst behind, which is all that is asked of it.
@@ -59,6 +59,8 @@ CREATE TABLE relationships (
   offset INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX active_by_subject ON relationships (subject, last_sequence)
+  WHERE status = 'active';
 CREATE TABLE mark (
   id INTEGER PRIMARY KEY CHECK (id = 0),
   issuer TEXT NOT NULL,
@@ -81,6 +83,7 @@ interface Open {
   readonly getEvent: SqlStatement;
   readonly putEvent: SqlStatement;
   readonly getRelationship: SqlStatement;
+  readonly getActiveOf: SqlStatement;
   readonly putRelationship: SqlStatement;
 }
 
@@ -133,14 +136,13 @@ class SqliteIndex implements ClosableIndex {
   relationship(relationshipId: string): IndexedRelationship | undefined {
     if (this.#instead) return this.#instead.relationship(relationshipId);
     const row = this.#try((open) => open.getRelationship.get(relationshipId));
-    return row && {
-      relationship_id: relationshipId,
-      subject: text(row, "subject"),
-      status: text(row, "status") === "revoked" ? "revoked" : "active",
-      last_sequence: integer(row, "last_sequence"),
-      offset: integer(row, "offset"),
-      bytes: integer(row, "bytes"),
-    };
+    return row && relationshipOf(row);
+  }
+
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    if (this.#instead) return this.#instead.activeOf(subject, most);
+    const rows = this.#try((open) => open.getActiveOf.all(subject, most));
+    return rows.map(relationshipOf);
   }
 
   add(entries: readonly IndexEntry[], mark: FeedMark): void {
@@ -241,6 +243,9 @@ function prepare(database: SqlDatabase): Open {
     getRelationship: statement(
       "SELECT * FROM relationships WHERE relationship_id = ?",
     ),
+    getActiveOf: statement(
+      "SELECT * FROM relationships WHERE subject = ? AND status = 'active' ORDER BY last_sequence DESC LIMIT ?",
+    ),
     putRelationship: statement(
       "REPLACE INTO relationships VALUES (?, ?, ?, ?, ?, ?)",
     ),
@@ -265,6 +270,17 @@ function put(open: Open, entry: IndexEntry): void {
     relationship.offset,
     relationship.bytes,
   );
+}
+
+function relationshipOf(row: SqlRow): IndexedRelationship {
+  return {
+    relationship_id: text(row, "relationship_id"),
+    subject: text(row, "subject"),
+    status: text(row, "status") === "revoked" ? "revoked" : "active",
+    last_sequence: integer(row, "last_sequence"),
+    offset: integer(row, "offset"),
+    bytes: integer(row, "bytes"),
+  };
 }
 
 // A column of another type means a damaged or foreign file.

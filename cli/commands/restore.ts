@@ -1,0 +1,39 @@
+import type { Command } from "../command_line/command.ts";
+import { writeJson } from "../command_line/output.ts";
+import { SOURCE_HELP } from "../ask/source_flags.ts";
+
+/** `sig restore` */
+export const restore: Command = {
+  name: "restore",
+  summary: "bring a feed from a backup up to the published one",
+  description:
+    "Appends the events that the published feed has and the local one lost, after\nevery signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    { name: "from", value: "SOURCE", help: SOURCE_HELP, required: true },
+    {
+      name: "allow-insecure",
+      help: "allow http: and private addresses, for tests",
+    },
+  ],
+  examples: ["sig restore --dir acme.example --from acme.example"],
+  async run(call) {
+    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
+    const { readPublishedFeed } = await import("../ask/published_feed.ts");
+    await using issuer = await openIssuerDir(call);
+    const published = await readPublishedFeed(call, call.text("from")!);
+    const done = await issuer.restore(published);
+    const { last_sequence, restored } = done;
+    if (call.format === "json") writeJson(call.io, done);
+    else {
+      call.io.stdout(
+        restored === 0
+          ? `Nothing to restore: the feed ends at sequence ${last_sequence}, and the published one not behind it\n`
+          : `Restored ${restored} ${
+            restored === 1 ? "event" : "events"
+          }: the feed ends at sequence ${last_sequence} again\n`,
+      );
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,258 @@
+import {
+  type OpenObject,
+  RELATIONSHIP_TYPES,
+  type RelationshipUpsertEvent,
+  SigError,
+} from "@sig/core";
+import { suggest, usageError } from "@sig/api/flags";
+import type { DesiredRelationship, EventDraft, Issuer } from "@sig/issuer";
+import { openForAppend } from "../ask/open_for_append.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { requireAgreement } from "../issue/agreement.ts";
+import {
+  commonMembers,
+  EVENT_FLAGS,
+  given,
+  SIGNING_FLAGS,
+} from "../issue/append.ts";
+import { reportBatch } from "../issue/batch.ts";
+import { untilUnmoved } from "../issue/until_unmoved.ts";
+import { doubtsAbout } from "../issue/upsert_notices.ts";
+import { type End, readDay } from "../people/read_day.ts";
+
+/** What is to be different; members that are absent are kept. */
+type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
+
+/** `sig set` */
+export const set: Command = {
+  name: "set",
+  summary: "change a relationship, keep the rest of it",
+  description:
+    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    { name: "relationship-id", value: "ID", help: "the relationship" },
+    {
+      name: "subject",
+      value: "DID",
+      help: "instead: the one active relationship of this subject",
+    },
+    {
+      name: "type",
+      value: "TYPE",
+      help: "of this type",
+      choices: RELATIONSHIP_TYPES,
+    },
+    {
+      name: "role",
+      value: "ROLE",
+      help: "a role, instead of all that it has",
+      repeat: true,
+    },
+    {
+      name: "add-role",
+      value: "ROLE",
+      help: "a role, beside those that it has",
+      repeat: true,
+    },
+    {
+      name: "remove-role",
+      value: "ROLE",
+      help: "a role that it has no more",
+      repeat: true,
+    },
+    { name: "valid-from", value: "TIME|none", help: "start of validity" },
+    { name: "valid-until", value: "TIME|none", help: "end of validity" },
+    { name: "title", value: "TEXT|none", help: "shown to people: job or role" },
+    {
+      name: "department",
+      value: "TEXT|none",
+      help: "shown to people: department or team",
+    },
+    { name: "label", value: "TEXT|none", help: "shown to people: anything" },
+    // Visibility is kept like everything else.
+    ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
+    ...SIGNING_FLAGS,
+  ],
+  examples: [
+    "sig set --dir acme.example --subject did:web:alice.example --add-role review",
+    "sig set --dir acme.example --relationship-id 01K9… --valid-until 2027-06-30",
+  ],
+  async run(call) {
+    const wanted = readWanted(call);
+    await using issuer = await openForAppend(call);
+    const { changeRelationship } = await import("@sig/issuer");
+    const { writeChange } = await import("../people/write_plan.ts");
+    const agreed = new Set<string>();
+    return await untilUnmoved(async () => {
+      const { last_sequence: ifLastSequence, upsert } = await find(
+        call,
+        issuer,
+      );
+      const roles = rolesOf(call, upsert.roles);
+      const { change, draft } = changeRelationship(upsert, {
+        ...wanted,
+        ...(roles === undefined ? {} : { roles }),
+      });
+      if (change.fields.length === 0) return reportBatch(call, []);
+      const changed = Object.fromEntries(
+        change.fields.map((name) => [name, draft[name as keyof typeof draft]]),
+      );
+      const doubts = doubtsAbout(changed, [], call.io.now())
+        .filter((doubt) => !agreed.has(doubt));
+      requireAgreement(call, doubts);
+      for (const doubt of doubts) agreed.add(doubt);
+      // The issuer judges every member: flags are only text.
+      const whole: OpenObject = { ...draft, ...commonMembers(call) };
+      const appended = await issuer.appendAll(
+        [whole as unknown as EventDraft],
+        { ifLastSequence },
+      );
+      if (call.format === "text") writeChange(call, change);
+      return reportBatch(call, appended, [change.action]);
+    });
+  },
+};
+
+/** What the flags name, apart from roles, judged before anything is opened. */
+function readWanted(call: Call): Wanted {
+  const changes = [
+    ...["role", "add-role", "remove-role"].flatMap((name) => call.texts(name)),
+    ...["valid-from", "valid-until", "title", "department", "label"]
+      .map((name) => call.text(name)),
+    call.text("metadata"),
+  ].filter((value) => value !== undefined);
+  if (changes.length === 0) {
+    throw usageError("nothing is named that should change", {
+      hint: "For example: --add-role review, or --valid-until 2027-06-30.",
+    });
+  }
+  if (
+    call.text("relationship-id") === undefined &&
+    call.text("subject") === undefined
+  ) {
+    throw usageError("--relationship-id or --subject is required", {
+      flag: "--subject",
+    });
+  }
+  if (
+    call.texts("role").length > 0 &&
+    call.texts("add-role").length + call.texts("remove-role").length > 0
+  ) {
+    throw usageError("--role names all roles, so nothing is left to add", {
+      flag: "--role",
+      hint: "Use --add-role and --remove-role, or --role for each role.",
+    });
+  }
+  const shown = (name: string) => {
+    const value = call.text(name);
+    return value === "none" ? null : value;
+  };
+  return given({
+    valid_from: readEnd(call, "valid_from"),
+    valid_until: readEnd(call, "valid_until"),
+    title: shown("title"),
+    department: shown("department"),
+    label: shown("label"),
+    metadata: commonMembers(call).metadata,
+  });
+}
+
+function readEnd(call: Call, end: End): string | null | undefined {
+  const flag = end.replace("_", "-");
+  const text = call.text(flag);
+  if (text === undefined) return undefined;
+  if (text === "none") return null;
+  const read = readDay(text, end);
+  if ("instant" in read) return read.instant;
+  throw usageError(
+    `--${flag} must be a date, an instant or none: ${read.why}`,
+    {
+      flag: `--${flag}`,
+    },
+  );
+}
+
+/** The one relationship that the flags mean. */
+async function find(call: Call, issuer: Issuer): Promise<
+  { readonly last_sequence: number; readonly upsert: RelationshipUpsertEvent }
+> {
+  const id = call.text("relationship-id");
+  const subject = call.text("subject");
+  const type = call.text("type");
+  const { last_sequence, relationships } = await issuer.current(
+    id === undefined ? { subject } : { relationship_id: id },
+  );
+  const ended = relationships.find(({ upsert }) => upsert === null);
+  if (id !== undefined && ended !== undefined) {
+    throw new SigError(
+      "already_revoked",
+      "Cannot set: the relationship is revoked",
+      {
+        context: {
+          flag: "--relationship-id",
+          hint: "sig upsert with its --relationship-id makes it active again.",
+        },
+      },
+    );
+  }
+  const matches = relationships.flatMap(({ upsert }) =>
+    upsert !== null && (subject ?? upsert.subject) === upsert.subject &&
+      (type ?? upsert.relationship_type) === upsert.relationship_type
+      ? [upsert]
+      : []
+  );
+  const [upsert, ...more] = matches;
+  if (upsert === undefined) {
+    throw new SigError(
+      "unknown_relationship",
+      "Cannot set: no active relationship is what the flags name",
+      {
+        context: {
+          flag: id === undefined ? "--subject" : "--relationship-id",
+        },
+      },
+    );
+  }
+  if (more.length === 0) return { last_sequence, upsert };
+  const each = matches.map(({ relationship_id, relationship_type, roles }) =>
+    `${relationship_id} (${[relationship_type, ...roles].join(", ")})`
+  );
+  throw new SigError(
+    "ambiguous_relationship",
+    `Cannot set: ${matches.length} active relationships are what the flags name: ${
+      each.join("; ")
+    }`,
+    {
+      context: {
+        relationship_ids: matches.map(({ relationship_id }) => relationship_id),
+        hint: "Name one with --relationship-id.",
+      },
+    },
+  );
+}
+
+/** The roles after the change; undefined when the flags name none. */
+function rolesOf(
+  call: Call,
+  before: readonly string[],
+): readonly string[] | undefined {
+  const roles = call.texts("role");
+  if (roles.length > 0) return roles;
+  const [added, removed] = [call.texts("add-role"), call.texts("remove-role")];
+  if (added.length + removed.length === 0) return undefined;
+  const unknown = removed.find((role) => !before.includes(role));
+  if (unknown !== undefined) {
+    const near = suggest(unknown, before);
+    throw usageError(
+      `it has no role ${JSON.stringify(unknown)} to remove`,
+      {
+        flag: "--remove-role",
+        hint: near === undefined
+          ? `It has ${before.join(", ") || "none"}.`
+          : `Did you mean ${near}?`,
+      },
+    );
+  }
+  return [...before, ...added].filter((role) => !removed.includes(role));
+}

@@ -1,0 +1,250 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  type Given,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
+
+const ALICE = "did:web:alice.example";
+
+/** `sig <command> --dir $D/acme …` */
+function run(
+  workspace: Workspace,
+  command: string,
+  words: string,
+  given?: Given,
+) {
+  return workspace.sig(
+    [command, "--dir", "$D/acme", ...words.split(" ")],
+    given,
+  );
+}
+
+async function lastEvent(workspace: Workspace) {
+  const { stdout } = await workspace.sig(
+    ["log", "$D/acme", "--format", "json"],
+  );
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
+}
+
+Deno.test("set keeps everything that is not named", () =>
+  withIssuer(async (workspace) => {
+    await run(
+      workspace,
+      "upsert",
+      `--subject ${ALICE} --type employee --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --metadata {"badge":7}`,
+    );
+    const { code, stdout, stderr } = await run(
+      workspace,
+      "set",
+      `--subject ${ALICE} --add-role review`,
+    );
+    assertEquals([code, stderr], [0, ""]);
+    assertStringIncludes(stdout, "deploy → deploy, review");
+    assertStringIncludes(stdout, "Appended 1 event (seq=5 to 5)");
+    const event = await lastEvent(workspace);
+    assertEquals(event.roles, ["deploy", "review"]);
+    assertEquals(event.valid_until, "2027-01-01T00:00:00Z");
+    assertEquals(event.display, { title: "CTO", department: "Ops" });
+    assertEquals(event.metadata, { badge: 7 });
+  }));
+
+Deno.test("set takes bare dates as lists do, none takes a date away, and no change is no event", () =>
+  withIssuer(async (workspace) => {
+    const set = (words: string) =>
+      run(workspace, "set", `--relationship-id r1 ${words}`);
+    await set("--valid-from 2026-02-01 --valid-until 2027-06-30 --label x");
+    const dated = await lastEvent(workspace);
+    assertEquals(
+      [dated.valid_from, dated.valid_until],
+      ["2026-02-01T00:00:00Z", "2027-07-01T00:00:00Z"],
+    );
+    await set("--valid-until none --label none --role lead");
+    const event = await lastEvent(workspace);
+    assertEquals(
+      [event.valid_from, event.valid_until, event.roles, event.display ?? null],
+      ["2026-02-01T00:00:00Z", null, ["lead"], null],
+    );
+    const same = await set("--role lead");
+    assertEquals([same.code, same.stdout], [
+      0,
+      "Nothing to do: the feed says all of this already.\n",
+    ]);
+    assertEquals((await lastEvent(workspace)).sequence, event.sequence);
+  }));
+
+Deno.test("set refuses what is ambiguous, unknown, revoked or misspelt, and writes nothing", () =>
+  withIssuer(async (workspace) => {
+    await run(
+      workspace,
+      "upsert",
+      `--subject ${ALICE} --type employee --relationship-id r9`,
+    );
+    const before = await workspace.snapshot();
+    const tries = [
+      [
+        `--subject ${ALICE} --role x`,
+        "ambiguous_relationship: Cannot set: 2 active relationships are what the flags name: r1 (employee, deploy, review); r9 (employee)",
+      ],
+      [
+        "--subject did:web:nobody.example --role x",
+        "unknown_relationship: Cannot set: no active relationship",
+      ],
+      [
+        "--relationship-id r1 --type contractor --role x",
+        "unknown_relationship: Cannot set: no active relationship",
+      ],
+      [
+        "--relationship-id r2 --role x",
+        "already_revoked: Cannot set: the relationship is revoked",
+      ],
+      [
+        "--relationship-id r1 --remove-role deplyo",
+        "Did you mean deploy?",
+      ],
+      ["--relationship-id r1", "nothing is named that should change"],
+      ["--role x", "--relationship-id or --subject is required"],
+      [
+        "--relationship-id r1 --role x --add-role y",
+        "--role names all roles",
+      ],
+      [
+        "--relationship-id r1 --valid-until 03/04/2027",
+        "it could be two days",
+      ],
+      [
+        "--relationship-id r1 --valid-until 2020-01-01 --valid-from 2021-01-01",
+        "valid_until",
+      ],
+    ] as const;
+    for (const [words, expected] of tries) {
+      const { code, stdout, stderr } = await run(workspace, "set", words);
+      assertEquals([code, stdout], [2, ""], words);
+      assertStringIncludes(stderr, expected);
+    }
+    assertEquals(await workspace.snapshot(), before);
+  }));
+
+Deno.test("offboard ends every active relationship in one batch, so that every check denies", () =>
+  withIssuer(async (workspace) => {
+    await run(workspace, "upsert", `--subject ${ALICE} --type advisor`);
+    await run(
+      workspace,
+      "upsert",
+      `--subject ${ALICE} --type employee --relationship-id r9`,
+    );
+    const done = await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --reason-code employment_ended --format json`,
+    );
+    assertEquals([done.code, done.stderr], [0, ""]);
+    const report = JSON.parse(done.stdout);
+    assertEquals(
+      [report.applied, report.first_sequence, report.last_sequence],
+      [3, 6, 8],
+    );
+    for (const type of ["employee", "advisor"]) {
+      const { code } = await workspace.sig([
+        ...["check", "--sig", "$D/acme", "--subject", ALICE],
+        ...["--require", `relationship=${type}`],
+      ]);
+      assertEquals(code, 1);
+    }
+    const again = await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --reason-code employment_ended`,
+    );
+    assertEquals(again.code, 2);
+    assertStringIncludes(
+      again.stderr,
+      `unknown_relationship: Cannot offboard: "${ALICE}" has no active relationship`,
+    );
+  }));
+
+Deno.test("offboard of one type leaves the others", () =>
+  withIssuer(async (workspace) => {
+    await run(
+      workspace,
+      "upsert",
+      `--subject ${ALICE} --type advisor --relationship-id r9`,
+    );
+    const { stdout } = await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --type advisor --reason-code other`,
+    );
+    assertEquals(stdout, "Ended r9 (seq=5)\n");
+    assertEquals(
+      (await run(workspace, "set", `--subject ${ALICE} --add-role x`)).code,
+      0,
+    );
+  }));
+
+Deno.test("upsert says what a replacement drops, and that there is another of that type", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (words: string) =>
+      run(workspace, "upsert", `--subject ${ALICE} --type employee ${words}`);
+    await upsert(
+      "--relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --department Ops",
+    );
+    const replaced = await upsert("--relationship-id r1 --role review");
+    assertStringIncludes(
+      replaced.stderr,
+      "this replaced r1 and dropped role deploy, valid_until 2027-01-01T00:00:00Z, department Ops",
+    );
+    const second = await upsert("--relationship-id r9 --event-id e9");
+    assertStringIncludes(
+      second.stderr,
+      "another active relationship of this type (r1)",
+    );
+    const repeated = await upsert("--relationship-id r9 --event-id e9");
+    assertEquals(
+      [repeated.code, repeated.stdout, repeated.stderr],
+      [
+        0,
+        "Appended relationship.upsert r9 (seq=6)\n",
+        "warning: event e9 was there already (seq=6); nothing was written\n",
+      ],
+    );
+    const revoked = await run(
+      workspace,
+      "revoke",
+      "--relationship-id r9 --reason-code other",
+    );
+    assertStringIncludes(
+      revoked.stderr,
+      "still has active relationships: r1 (employee, review)",
+    );
+    const json = await upsert("--relationship-id r7 --format json");
+    assertEquals(json.stderr, "");
+    assertEquals(JSON.parse(json.stdout).notices.length, 1);
+  }));
+
+Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>
+  withIssuer(async (workspace) => {
+    const doubtful = [
+      ["--role deploy,review", "with a comma in it"],
+      ["--valid-until 2020-01-01T00:00:00Z", "it ended already"],
+      ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
+    ] as const;
+    for (const [words, doubt] of doubtful) {
+      const all = `--subject did:web:bob.example --type other ${words}`;
+      const asked: string[] = [];
+      const { code, stderr } = await run(workspace, "upsert", all, {
+        terminals: ["stdout"],
+        io: { ask: (text) => (asked.push(text), false) },
+      });
+      assertEquals([code, asked.length], [2, 1]);
+      assertStringIncludes(asked[0]!, doubt);
+      assertStringIncludes(stderr, "confirmation_required: Cannot append");
+    }
+    assertEquals((await lastEvent(workspace)).sequence, 3);
+    for (const [words, doubt] of doubtful) {
+      const all = `--subject did:web:bob.example --type other ${words}`;
+      const { code, stderr } = await run(workspace, "upsert", all);
+      assertEquals(code, 0);
+      assertStringIncludes(stderr, doubt);
+    }
+  }));

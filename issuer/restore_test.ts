@@ -1,0 +1,119 @@
+import { assertEquals } from "@std/assert";
+import type { EventDraft } from "@sig/issuer";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { withPlace } from "./testdata/support.ts";
+
+const upsert = (id: string, subject = "did:web:a.example"): EventDraft => ({
+  event_type: "relationship.upsert",
+  event_id: `event ${id}`,
+  relationship_id: id,
+  subject,
+  relationship_type: "other",
+});
+
+Deno.test("current answers by identifier and by subject, also before the index is flushed and after it was lost", () =>
+  withPlace(async ({ dir, open }) => {
+    const ids = async (
+      issuer: Awaited<ReturnType<typeof open>>,
+      most?: number,
+    ) => {
+      const { relationships } = await issuer.current({
+        subject: "did:web:a.example",
+        most,
+      });
+      return relationships.map(({ relationship_id }) => relationship_id);
+    };
+    const first = await open();
+    await first.appendAll(
+      [
+        upsert("r1"),
+        upsert("r2"),
+        upsert("r3"),
+        upsert("b", "did:web:b.example"),
+      ],
+    );
+    await first.append({
+      event_type: "relationship.revoke",
+      relationship_id: "r2",
+      reason_code: "other",
+    });
+    await first.append({ ...upsert("r1"), event_id: "again" });
+    assertEquals(await ids(first), ["r3", "r1"]);
+    assertEquals(await ids(first, 1), ["r1"]);
+    await first.close();
+    const second = await open();
+    assertEquals(await ids(second), ["r3", "r1"]);
+    const { last_sequence, relationships } = await second.current({
+      relationship_id: "r2",
+    });
+    assertEquals([last_sequence, relationships], [6, [{
+      relationship_id: "r2",
+      subject: "did:web:a.example",
+      upsert: null,
+      last_sequence: 5,
+    }]]);
+    await second.close();
+    await Deno.remove(`${dir}/.sig`, { recursive: true });
+    assertEquals(await ids(await open()), ["r3", "r1"]);
+  }));
+
+Deno.test("a batch tells up to maxFaults faults, each with its draft, and writes nothing", () =>
+  withPlace(async ({ feed, open }) => {
+    const issuer = await open();
+    const drafts = [
+      upsert("r1"),
+      upsert("r2", ""),
+      upsert("r3"),
+      upsert("r4", ""),
+    ];
+    const error = await expectSigError(
+      () => issuer.appendAll(drafts, { maxFaults: 10 }),
+      "invalid_field",
+      "subject",
+    );
+    assertEquals(error.context.draft, 1);
+    assertEquals(
+      error.context.errors?.map(({ pointer }) => pointer),
+      ["/1/subject", "/3/subject"],
+    );
+    assertEquals(await Deno.readTextFile(feed), "");
+  }));
+
+Deno.test("restore writes only what continues the feed, and only what this issuer signed", () =>
+  withPlace(async ({ feed, open }) => {
+    const issuer = await open();
+    await issuer.appendAll([upsert("r1"), upsert("r2"), upsert("r3")]);
+    const all = await Deno.readFile(feed);
+    const text = new TextDecoder().decode(all);
+    const lines = text.trimEnd().split("\n").map((line) => `${line}\n`);
+    const encode = (parts: readonly (string | undefined)[]) =>
+      new TextEncoder().encode(parts.join(""));
+    assertEquals(await issuer.restore(encode(lines.slice(0, 2))), {
+      restored: 0,
+      last_sequence: 3,
+    });
+    await issuer.requireNotBehind(encode(lines.slice(0, 2)));
+    await Deno.writeFile(feed, encode(lines.slice(0, 1)));
+    await expectSigError(
+      () => issuer.requireNotBehind(all),
+      "feed_rolled_back",
+      "it ends at sequence 1, but the published feed at 3",
+    );
+    // Of this issuer, but not the next ones.
+    await expectSigError(
+      () => issuer.restore(encode([lines[0], lines[2]])),
+      "sequence_gap",
+      "sequence",
+    );
+    const forged = text.replace(/"signature":"..../g, '"signature":"AAAA');
+    await expectSigError(
+      () => issuer.restore(new TextEncoder().encode(forged)),
+      "signature_invalid",
+      "signature",
+    );
+    assertEquals(await Deno.readTextFile(feed), lines[0]);
+    assertEquals(await issuer.restore(all), { restored: 2, last_sequence: 3 });
+    assertEquals(await Deno.readFile(feed), all);
+    const { sequence } = await issuer.append(upsert("r4"));
+    assertEquals(sequence, 4);
+  }));
