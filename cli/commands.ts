@@ -17,6 +17,11 @@ import { serve } from "./commands/serve.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
+import { audit } from "./commands/audit.ts";
+import { diff } from "./commands/diff.ts";
+import { expiring } from "./commands/expiring.ts";
+import { test } from "./commands/test.ts";
+import { who } from "./commands/who.ts";
 
 /** The table that parsing, help and completions come from. */
 export const COMMANDS: readonly Command[] = [
@@ -36,4 +41,9 @@ export const COMMANDS: readonly Command[] = [
   api,
   web,
   createCompletions(() => COMMANDS),
+  who,
+  expiring,
+  diff,
+  audit,
+  test,
 ];

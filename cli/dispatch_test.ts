@@ -20,6 +20,7 @@ const NAMES = [
     "serve",
   ],
   ...["key", "attest", "api", "web", "completions"],
+  ...["who", "expiring", "diff", "audit", "test"],
 ];
 
 Deno.test("the commands are those of the interface", () => {

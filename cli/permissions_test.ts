@@ -21,12 +21,18 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["verify ./acme", ["--allow-read"]],
   ["dump-state ./acme", ["--allow-read"]],
   ["log ./acme", ["--allow-read"]],
+  ["who ./acme", ["--allow-read"]],
+  ["expiring ./acme --within 30d", ["--allow-read"]],
+  ["diff ./acme --from 1 --to 1", ["--allow-read"]],
+  ["audit ./acme --format html", ["--allow-read"]],
+  ["test cases.yaml", ["--allow-read"]],
   [
     "check --sig ./acme --subject did:web:a.example --require relationship=other",
     ["--allow-read"],
   ],
   ["attest --challenge c.json --key k.jwk", ["--allow-read"]],
   ["verify $H --allow-insecure", ["--allow-net"]],
+  ["who $H --allow-insecure", ["--allow-net"]],
 ];
 
 Deno.test("each command does its work with the permissions that the README names", async (t) => {
@@ -42,6 +48,10 @@ Deno.test("each command does its work with the permissions that the README names
       expires_at: new Date(Date.now() + 900_000).toISOString(),
     };
     await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
+    await Deno.writeTextFile(
+      `${cwd}/cases.yaml`,
+      "source: ./acme\ncases: [{subject: did:web:a.example, require: [relationship=other], expect: allow}]\n",
+    );
     await using server = Deno.serve({
       hostname: "127.0.0.1",
       port: 0,

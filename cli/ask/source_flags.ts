@@ -5,10 +5,44 @@ import { isSigError, parseTimestamp, SigError } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
+import type { Names } from "../people/names.ts";
 
 /** What a source may be, for help. */
 export const SOURCE_HELP =
   "did:web:host, a host, an https URL of a sig.json, a sig.json file, or a directory";
+
+/** The source as the only word of a command, or by `--sig`. */
+export const SOURCE_WORD = Object.freeze(
+  { name: "source", help: SOURCE_HELP, optional: true } as const,
+);
+
+/** The source as a flag, so that all commands can be given it in one way. */
+export const SOURCE_FLAG: FlagSpec = {
+  name: "sig",
+  value: "SOURCE",
+  help: "the source, instead of the word",
+};
+
+/**
+ * The source of a command with {@linkcode SOURCE_WORD} and
+ * {@linkcode SOURCE_FLAG}.
+ *
+ * @throws {SigError} `invalid_request` where there is none, or two.
+ */
+export function sourceOf(call: Call): string {
+  const [word] = call.positionals;
+  const flag = call.text("sig");
+  if (word !== undefined && flag !== undefined) {
+    throw usageError("the source is given twice, as a word and by --sig", {
+      flag: "--sig",
+    });
+  }
+  const source = word ?? flag;
+  if (source !== undefined) return source;
+  throw usageError(`<source> is missing: ${SOURCE_HELP}`, {
+    hint: `See: sig ${call.name} --help`,
+  });
+}
 
 /** The flag that opens private networks. */
 export const INSECURE_FLAG: FlagSpec = {
@@ -44,21 +78,44 @@ export function timeQuestion(call: Call): {
   readonly at: string | undefined;
   readonly asOf: string | undefined;
 } {
-  const [at, asOf] = [call.text("at"), call.text("as-of")];
+  const at = call.text("at");
   if (at !== undefined && parseTimestamp(at) === undefined) {
     throw notATime("--at", "an RFC 3339 UTC timestamp");
   }
+  return { at, asOf: parseAsOf(call, "as-of") };
+}
+
+/** A flag that says up to which event, or to which time, a feed is known. */
+export function parseAsOf(call: Call, flag: string): string | undefined {
+  const text = call.text(flag);
   if (
-    asOf !== undefined && !isSequence(asOf) &&
-    parseTimestamp(asOf) === undefined
-  ) throw notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp");
-  return { at, asOf };
+    text === undefined || isSequence(text) || parseTimestamp(text) !== undefined
+  ) return text;
+  throw notATime(`--${flag}`, "a sequence or an RFC 3339 UTC timestamp");
 }
 
 /** Digits only are a sequence (PROTOCOL §5), from 1 to 2^53-1. */
 function isSequence(text: string): boolean {
   const value = Number(text);
   return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value);
+}
+
+/**
+ * The names of a source's people: those of `--names`, else those that lie
+ * beside a directory.
+ *
+ * @throws {SigError} as `readNames`.
+ */
+export async function namesOf(call: Call, text: string): Promise<Names> {
+  const { readNames } = await import("../people/names.ts");
+  if (call.text("names") !== undefined) return await readNames(call);
+  const { parseSource } = await import("@sig/consumer");
+  const allowPrivate = call.on("allow-insecure");
+  const source = parseSource(text, { allowPrivate });
+  return await readNames(
+    call,
+    source.kind === "directory" ? source.path : undefined,
+  );
 }
 
 function notATime(flag: string, what: string): SigError {

@@ -10,6 +10,8 @@ export function createDenoIo(): Io {
     stderr: (text) => writeAll(Deno.stderr, text),
     log: async (text) => (await import("@sig/api/http")).writeLog(text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
+    columns: () =>
+      Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined,
     env: readVariable,
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
