@@ -19,6 +19,7 @@ import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
+import { doctor } from "./commands/doctor.ts";
 import { expiring } from "./commands/expiring.ts";
 import { test } from "./commands/test.ts";
 import { who } from "./commands/who.ts";
@@ -46,4 +47,5 @@ export const COMMANDS: readonly Command[] = [
   diff,
   audit,
   test,
+  doctor,
 ];

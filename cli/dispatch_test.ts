@@ -20,7 +20,7 @@ const NAMES = [
     "serve",
   ],
   ...["key", "attest", "api", "web", "completions"],
-  ...["who", "expiring", "diff", "audit", "test"],
+  ...["who", "expiring", "diff", "audit", "test", "doctor"],
 ];
 
 Deno.test("the commands are those of the interface", () => {

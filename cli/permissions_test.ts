@@ -26,6 +26,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["diff ./acme --from 1 --to 1", ["--allow-read"]],
   ["audit ./acme --format html", ["--allow-read"]],
   ["test cases.yaml", ["--allow-read"]],
+  ["doctor ./acme", ["--allow-read"]],
   [
     "check --sig ./acme --subject did:web:a.example --require relationship=other",
     ["--allow-read"],

@@ -104,6 +104,15 @@ Deno.test("names stand beside DIDs, from the directory or a file, never in JSON"
     );
     const log = await workspace.sig(["log", "$D/acme", "--from", "6"]);
     assertStringIncludes(log.stdout, "Ábel  did:web:adam.example");
+    const list = workspace.path("people.csv");
+    await Deno.writeTextFile(
+      list,
+      "subject,type,roles\ndid:web:adam.example,contractor,audit\n",
+    );
+    const plan = await workspace.sig(
+      ["plan", "--dir", "$D/acme", "--from", list],
+    );
+    assertStringIncludes(plan.stdout, "Ábel  did:web:adam.example");
     const json = await workspace.sig(["who", "$D/acme", "--format", "json"]);
     assert(!json.stdout.includes("Adam"));
     const other = workspace.path("names.csv");
