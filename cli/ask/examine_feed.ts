@@ -11,7 +11,11 @@ import {
   type UnknownEvent,
   type Warning,
 } from "@sig/core";
-import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
+import type {
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifiedIssuer,
+} from "@sig/consumer";
 import type { Finding } from "./finding.ts";
 
 /** Bytes and events that a server takes (PROTOCOL §8). */
@@ -60,7 +64,7 @@ export class FeedExamination {
       ...this.#personalFindings(),
       ...relationshipFindings(verified, now),
       ...this.#keyFindings(now),
-      ...sizeFindings(verified),
+      ...sizeFindings(verified.feed),
     ];
   }
 
@@ -154,8 +158,10 @@ function relationshipFindings(
   }];
 }
 
-function sizeFindings({ feed }: VerifiedIssuer): readonly Finding[] {
-  const { bytes, verifiedEvents } = feed;
+/** Whether a feed nears what servers take. */
+export function sizeFindings(
+  { bytes, verifiedEvents }: Pick<VerifiedFeed, "bytes" | "verifiedEvents">,
+): readonly Finding[] {
   if (
     bytes < SERVER_BYTES * NEARLY && verifiedEvents < SERVER_EVENTS * NEARLY
   ) return [];

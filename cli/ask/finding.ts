@@ -19,10 +19,7 @@ export interface Finding {
 const LEVELS = { error: "error", warning: "warning", info: "note" } as const;
 
 /** Findings as SARIF 2.1.0, which code hosts show. */
-export function sarif(
-  findings: readonly Finding[],
-  version: string,
-): unknown {
+export function sarif(findings: readonly Finding[]): unknown {
   const first = new Map(findings.map((each) => [each.code, each]));
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
@@ -31,7 +28,6 @@ export function sarif(
       tool: {
         driver: {
           name: "sig doctor",
-          version,
           rules: [...first.values()].map(({ code, why, mend }) => ({
             id: code,
             shortDescription: { text: why },

@@ -26,7 +26,6 @@ import {
   sourceOf,
   withSource,
 } from "../ask/source_flags.ts";
-import { VERSION } from "../version.ts";
 
 /** `sig doctor` */
 export const doctor: Command = {
@@ -214,7 +213,7 @@ function report(call: Call, findings: readonly Finding[]): void {
   const { io } = call;
   const format = call.text("format");
   if (format === "json") return writeJson(io, { findings });
-  if (format === "sarif") return writeJson(io, sarif(findings, VERSION));
+  if (format === "sarif") return writeJson(io, sarif(findings));
   if (findings.length === 0) {
     return io.stdout(`${colour(io, "stdout", "green", "healthy")}\n`);
   }
