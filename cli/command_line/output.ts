@@ -71,7 +71,9 @@ export function writeTable(
   }));
   const cells = rows.map((row) => row.map(safe));
   const width = io.isTerminal("stdout") ? io.columns?.() : undefined;
-  for (const line of layOut(shown, cells, width)) io.stdout(`${line}\n`);
+  const lines = layOut(shown, cells, width);
+  // At once: a feed may have very many.
+  if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
 }
 
 /** A timestamp to the second, so that a column of them has one width. */

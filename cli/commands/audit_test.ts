@@ -190,6 +190,7 @@ Deno.test("diff exits 0 when two sources say the same, and 1 with what differs",
       await run(workspace, ["diff", "$D/copy", "$D/acme"]),
       "equal: did:web:acme.example at event 3\n",
     );
+    await run(workspace, ["diff", "--sig", "$D/copy", "$D/acme"]);
     await addStory(workspace);
     const words = ["diff", "$D/copy", "$D/acme"];
     const json = await workspace.sig([...words, "--format", "json"], LATER);
@@ -238,6 +239,11 @@ Deno.test("diff compares two moments of one source", () =>
           ["diff", "$D/acme", "$D/acme", "--from", "1"],
           "--from and --to are for one source",
         ],
+        [
+          ["diff", "--sig", "$D/acme", "$D/acme", "$D/acme"],
+          "there are three sources",
+        ],
+        [["diff"], "<source> is missing"],
         [["diff", "$D/acme", "--from", "0"], "--from must be a sequence"],
       ] as const
     ) {

@@ -43,8 +43,11 @@ export const diff: Command = {
   ],
   async run(call) {
     const [from, to] = [parseAsOf(call, "from"), parseAsOf(call, "to")];
-    const source = sourceOf(call);
-    const other = call.positionals[1];
+    const flag = call.text("sig");
+    const [source = sourceOf(call), other, extra] = flag === undefined
+      ? call.positionals
+      : [flag, ...call.positionals];
+    if (extra !== undefined) throw usageError("there are three sources");
     if (other === undefined && from === undefined) {
       throw usageError("there is nothing to compare with", {
         hint: "Name a second source, or give --from and --to.",
