@@ -1,9 +1,8 @@
 import { dumpState, isSigError, stringifyDump } from "@sig/core";
-import {
-  isFault,
-  type IssuerLocation,
-  type VerifiedIssuer,
-  type VerifyIssuerOptions,
+import type {
+  IssuerLocation,
+  VerifiedIssuer,
+  VerifyIssuerOptions,
 } from "@sig/consumer";
 import type { Call, Command } from "../command_line/command.ts";
 import {
@@ -89,7 +88,9 @@ async function examine(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<Examined> {
-  const { reportIssuer, verifyIssuer } = await import("@sig/consumer");
+  const { isFault, reportIssuer, verifyIssuer } = await import(
+    "@sig/consumer"
+  );
   const feed = new FeedExamination();
   const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
   try {

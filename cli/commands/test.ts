@@ -13,10 +13,7 @@ import {
   writeJson,
   writeWarnings,
 } from "../command_line/output.ts";
-import {
-  type ExpectedDecision,
-  parseExpectedDecisions,
-} from "../ask/expected_decisions.ts";
+import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import { junitXml } from "../ask/junit.ts";
 import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
 
@@ -56,6 +53,9 @@ export const test: Command = {
     const bytes = path === "-"
       ? await io.readStdin(MAX_CASES_BYTES)
       : await io.readFile(path, MAX_CASES_BYTES);
+    const { parseExpectedDecisions } = await import(
+      "../ask/expected_decisions.ts"
+    );
     const file = parseExpectedDecisions(new TextDecoder().decode(bytes));
     const source = call.text("sig") ?? file.source;
     if (source === undefined) {
