@@ -21,6 +21,12 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
+import { audit } from "./commands/audit.ts";
+import { diff } from "./commands/diff.ts";
+import { doctor } from "./commands/doctor.ts";
+import { expiring } from "./commands/expiring.ts";
+import { test } from "./commands/test.ts";
+import { who } from "./commands/who.ts";
 
 /** The table that parsing, help and completions come from. */
 export const COMMANDS: readonly Command[] = [
@@ -44,4 +50,10 @@ export const COMMANDS: readonly Command[] = [
   api,
   web,
   createCompletions(() => COMMANDS),
+  who,
+  expiring,
+  diff,
+  audit,
+  test,
+  doctor,
 ];

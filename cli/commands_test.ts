@@ -182,7 +182,7 @@ const READING: readonly Case[] = [
     name: "dump-state of the past",
     args: "dump-state $D/acme --as-of 2 --format text",
     stdout:
-      "did:web:acme.example, last sequence 2\nactive  r1  did:web:alice.example  employee [deploy, review]\nactive  r2  did:web:bob.example  contractor\n",
+      "did:web:acme.example, last sequence 2\nstatus  relationship  subject                type        roles\nactive  r1            did:web:alice.example  employee    deploy, review\nactive  r2            did:web:bob.example    contractor\n",
   },
   {
     name: "dump-state has a closed list of status",
@@ -195,8 +195,8 @@ const READING: readonly Case[] = [
     args: "log $D/acme --from 2",
     stdout: [
       "#2  2026-01-01T00:00:",
-      "relationship.upsert  r2  did:web:bob.example  contractor\n#3",
-      "relationship.revoke  r2  did:web:bob.example  contract_ended",
+      "added  relationship.upsert  r2  did:web:bob.example  contractor\n#3",
+      "ended  relationship.revoke  r2  did:web:bob.example  contract_ended",
     ],
   },
   {

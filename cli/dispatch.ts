@@ -9,6 +9,7 @@ import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
 import { reportError, writeJson } from "./command_line/output.ts";
 import {
+  defaultFormat,
   flagsOf,
   parseCommandLine,
 } from "./command_line/parse_command_line.ts";
@@ -39,7 +40,7 @@ export async function dispatch(
   if (command === undefined) {
     return reportError(io, unknownCommand(name), asked ?? "text");
   }
-  let format = asked ?? command.format ?? "text";
+  let format = asked ?? defaultFormat(command, io);
   try {
     const call = parseCommandLine(command, name, words, io);
     format = call.format;

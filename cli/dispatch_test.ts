@@ -24,6 +24,7 @@ const NAMES = [
     "serve",
   ],
   ...["key", "attest", "api", "web", "completions"],
+  ...["who", "expiring", "diff", "audit", "test", "doctor"],
 ];
 
 Deno.test("the commands are those of the interface", () => {

@@ -52,7 +52,8 @@ Deno.test("verify, dump-state, check and log read an issuer over HTTP", async ()
       const verified = await sig("verify", source);
       assertEquals(verified, {
         code: 0,
-        stdout: `valid: 1 event of ${did}, last sequence 1 (https)\n`,
+        stdout:
+          `valid: 1 event of ${did}, last sequence 1 (http, origin not proven)\n`,
         stderr: "",
       });
       const dump = await sig("dump-state", source);

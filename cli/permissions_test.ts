@@ -34,12 +34,19 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["verify ./acme", ["--allow-read"]],
   ["dump-state ./acme", ["--allow-read"]],
   ["log ./acme", ["--allow-read"]],
+  ["who ./acme", ["--allow-read"]],
+  ["expiring ./acme --within 30d", ["--allow-read"]],
+  ["diff ./acme --from 1 --to 1", ["--allow-read"]],
+  ["audit ./acme --format html", ["--allow-read"]],
+  ["test cases.yaml", ["--allow-read"]],
+  ["doctor ./acme", ["--allow-read"]],
   [
     "check --sig ./acme --subject did:web:a.example --require relationship=other",
     ["--allow-read"],
   ],
   ["attest --challenge c.json --key k.jwk", ["--allow-read"]],
   ["verify $H --allow-insecure", ["--allow-net"]],
+  ["who $H --allow-insecure", ["--allow-net"]],
 ];
 
 Deno.test("each command does its work with the permissions that the README names", async (t) => {
@@ -63,6 +70,10 @@ Deno.test("each command does its work with the permissions that the README names
       '{"event_type":"relationship.upsert","subject":"did:web:b.example","relationship_type":"other"}\n',
     );
     await Deno.writeTextFile(`${cwd}/c.json`, JSON.stringify(challenge));
+    await Deno.writeTextFile(
+      `${cwd}/cases.yaml`,
+      "source: ./acme\ncases: [{subject: did:web:a.example, require: [relationship=other], expect: allow}]\n",
+    );
     await using server = Deno.serve({
       hostname: "127.0.0.1",
       port: 0,

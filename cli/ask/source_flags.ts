@@ -6,10 +6,44 @@ import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
+import type { Names } from "../people/names.ts";
 
 /** What a source may be, for help. */
 export const SOURCE_HELP =
   "did:web:host, a host, an https URL of a sig.json, a sig.json file, or a directory";
+
+/** The source as the only word of a command, or by `--sig`. */
+export const SOURCE_WORD = Object.freeze(
+  { name: "source", help: SOURCE_HELP, optional: true } as const,
+);
+
+/** The source as a flag, so that all commands can be given it in one way. */
+export const SOURCE_FLAG: FlagSpec = {
+  name: "sig",
+  value: "SOURCE",
+  help: "the source, instead of the word",
+};
+
+/**
+ * The source of a command with {@linkcode SOURCE_WORD} and
+ * {@linkcode SOURCE_FLAG}.
+ *
+ * @throws {SigError} `invalid_request` where there is none, or two.
+ */
+export function sourceOf(call: Call): string {
+  const [word] = call.positionals;
+  const flag = call.text("sig");
+  if (word !== undefined && flag !== undefined) {
+    throw usageError("the source is given twice, as a word and by --sig", {
+      flag: "--sig",
+    });
+  }
+  const source = word ?? flag;
+  if (source !== undefined) return source;
+  throw usageError(`<source> is missing: ${SOURCE_HELP}`, {
+    hint: `See: sig ${call.name} --help`,
+  });
+}
 
 /** The flag that opens private networks. */
 export const INSECURE_FLAG: FlagSpec = {
@@ -42,17 +76,23 @@ export const TIME_FLAGS: readonly FlagSpec[] = [
 
 /** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
 export function parseTimeFlags(call: Call): ParsedTime {
-  const [at, asOf] = [call.text("at"), call.text("as-of")];
+  const at = call.text("at");
   return {
     at: parseTimeFlag(
       () => parseTime({ at }).at,
       () => notATime("--at", "an RFC 3339 UTC timestamp"),
     ),
-    asOf: parseTimeFlag(
-      () => parseTime({ asOf }).asOf,
-      () => notATime("--as-of", "a sequence or an RFC 3339 UTC timestamp"),
-    ),
+    asOf: parseAsOf(call, "as-of"),
   };
+}
+
+/** A flag that says up to which event, or to which time, a feed is known. */
+export function parseAsOf(call: Call, flag: string): ParsedTime["asOf"] {
+  const asOf = call.text(flag);
+  return parseTimeFlag(
+    () => parseTime({ asOf }).asOf,
+    () => notATime(`--${flag}`, "a sequence or an RFC 3339 UTC timestamp"),
+  );
 }
 
 /** Core's refusal names the member of a request: here it is a flag. */
@@ -62,6 +102,24 @@ function parseTimeFlag<T>(parse: () => T, refuse: () => SigError): T {
   } catch (error) {
     throw isSigError(error, "invalid_request") ? refuse() : error;
   }
+}
+
+/**
+ * The names of a source's people: those of `--names`, else those that lie
+ * beside a directory.
+ *
+ * @throws {SigError} as `readNames`.
+ */
+export async function namesOf(call: Call, text: string): Promise<Names> {
+  const { readNames } = await import("../people/names.ts");
+  if (call.text("names") !== undefined) return await readNames(call);
+  const { parseSource } = await import("@sig/consumer");
+  const allowPrivate = call.on("allow-insecure");
+  const source = parseSource(text, { allowPrivate });
+  return await readNames(
+    call,
+    source.kind === "directory" ? source.path : undefined,
+  );
 }
 
 function notATime(flag: string, what: string): SigError {

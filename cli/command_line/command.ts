@@ -41,8 +41,10 @@ export interface Command {
   readonly peerFlags?: readonly FlagSpec[];
   /** Lines to copy. */
   readonly examples: readonly string[];
-  /** Where `--format` is not given; text unless told. */
+  /** Where `--format` is not given and no terminal reads; text unless told. */
   readonly format?: Format;
+  /** Formats beside text and JSON; `call.text("format")` tells them. */
+  readonly formats?: readonly string[];
   /** It goes on until it is stopped, so that an interrupt is its normal end. */
   readonly endless?: true;
   /** Does it and answers with the exit code. */

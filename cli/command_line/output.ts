@@ -10,6 +10,7 @@ import {
 import type { Call, Format } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 import { nextStep } from "../terminal/next_step.ts";
+import { type Column, layOut } from "../terminal/table.ts";
 
 export { safe };
 
@@ -24,7 +25,11 @@ export function writeJson(io: Io, value: unknown): void {
   io.stdout(`${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-type Colour = "green" | "red" | "yellow" | "dim";
+/** Ranges of lines that are told of at the most. */
+const MAX_RANGES = 8;
+
+/** What a colour is for: yes, no, attention, less important. */
+export type Colour = "green" | "red" | "yellow" | "dim";
 const CODES: { readonly [name in Colour]: number } = {
   green: 32,
   red: 31,
@@ -43,12 +48,86 @@ export function colour(
   return `\x1b[${CODES[name]}m${text}\x1b[0m`;
 }
 
-/** Writes what was odd, to people only. */
+/** A column of {@linkcode writeTable}; a cell's text tells its colour. */
+export interface TableColumn {
+  /** What stands above it. */
+  readonly title: string;
+  /** The colour of a cell. */
+  readonly colour?: (cell: string) => Colour | undefined;
+}
+
+/** Writes rows for people, as wide as their terminal is. */
+export function writeTable(
+  { io }: Call,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+): void {
+  const shown = columns.map(({ title, colour: of }): Column => ({
+    title,
+    paint(text, cell) {
+      const name = of?.(cell);
+      return name === undefined ? text : colour(io, "stdout", name, text);
+    },
+  }));
+  const cells = rows.map((row) => row.map(safe));
+  const width = io.isTerminal("stdout") ? io.columns?.() : undefined;
+  const lines = layOut(shown, cells, width);
+  // At once: a feed may have very many.
+  if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
+}
+
+/** A timestamp to the second, so that a column of them has one width. */
+export function toSecond(timestamp: string | null): string {
+  return timestamp?.replace(/\.\d+Z$/, "Z") ?? "";
+}
+
+/** The colour of an effective status. */
+export function statusColour(status: string): Colour {
+  if (status === "active") return "green";
+  return status === "not_yet_valid" ? "dim" : "red";
+}
+
+/** Writes what was odd, to people only; once for what many lines share. */
 export function writeWarnings(call: Call, warnings: readonly Warning[]): void {
-  for (const { code, detail, line } of warnings) {
-    const place = line === undefined ? "" : ` (line ${line})`;
-    warn(call, `${code}: ${detail}${place}`);
+  for (const { first, lines } of groupByLines(warnings, ({ code }) => code)) {
+    const place = lines === "" ? "" : ` (${lines})`;
+    warn(call, `${first.code}: ${first.detail}${place}`);
   }
+}
+
+/**
+ * Findings of one kind over many lines, told once with their lines as ranges:
+ * `lines 3 to 57, 60`. The detail is that of the first one.
+ */
+export function groupByLines<T extends { readonly line?: number }>(
+  found: readonly T[],
+  kindOf: (each: T) => string,
+): readonly { readonly first: T; readonly lines: string }[] {
+  const groups = Map.groupBy(
+    found,
+    // What has no line is about the whole: each is told.
+    (each) => each.line === undefined ? each : kindOf(each),
+  );
+  return [...groups.values()].map((group) => ({
+    first: group[0]!,
+    lines: describeLines(group.flatMap(({ line }) => line ?? [])),
+  }));
+}
+
+function describeLines(lines: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const line of [...new Set(lines)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && line === last[1] + 1) last[1] = line;
+    else ranges.push([line, line]);
+  }
+  if (ranges.length === 0) return "";
+  const words = ranges.slice(0, MAX_RANGES)
+    .map(([from, to]) => from === to ? `${from}` : `${from} to ${to}`);
+  const more = ranges.length - words.length;
+  return `line${lines.length === 1 ? "" : "s"} ${words.join(", ")}${
+    more > 0 ? ` and ${more} more places` : ""
+  }`;
 }
 
 /** Says something odd, to people only. */
@@ -81,19 +160,22 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
     return 2;
   }
   const label = colour(io, "stderr", "red", "error");
-  io.stderr(`${label}: ${problem.code}: ${safe(problem.detail)}\n`);
+  const place = isSigError(error) ? placeOf(error.context) : "";
+  const at = place === "" ? "" : ` (at ${place})`;
+  io.stderr(`${label}: ${problem.code}: ${safe(problem.detail)}${at}\n`);
   if (!isSigError(error)) return 2;
   const { context } = error;
-  const place = placeOf(context);
-  if (place !== "") io.stderr(`  at ${place}\n`);
   for (const issue of context.errors ?? []) {
     io.stderr(
       `  ${issue.code} ${safe(issue.pointer || "/")}: ${safe(issue.detail)}\n`,
     );
   }
-  if (context.hint !== undefined) io.stderr(`  hint: ${safe(context.hint)}\n`);
   const next = nextStep(error);
-  if (next !== undefined) io.stderr(`  next: ${next}\n`);
+  const advice = [
+    ...(context.hint === undefined ? [] : [`hint: ${safe(context.hint)}`]),
+    ...(next === undefined ? [] : [`next: ${next}`]),
+  ];
+  if (advice.length > 0) io.stderr(`  ${advice.join(" ")}\n`);
   return 2;
 }
 

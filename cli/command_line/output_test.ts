@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { safe, safeJson } from "./output.ts";
+import { groupByLines, safe, safeJson } from "./output.ts";
 import { withIssuer } from "../testdata/workspace.ts";
 
 /** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */
@@ -83,4 +83,28 @@ Deno.test("colour is for terminals without NO_COLOR", async () => {
     });
     assert(!(json.stdout + json.stderr).includes("\x1b"));
   });
+});
+
+Deno.test("findings of one kind over many lines are told once, with their lines", () => {
+  const at = (code: string, line?: number) => ({
+    code,
+    ...(line === undefined ? {} : { line }),
+  });
+  const found = [
+    ...[3, 4, 5, 9].map((line) => at("a", line)),
+    at("b", 4),
+    ...[at("c"), at("c")],
+  ];
+  assertEquals(
+    groupByLines(found, ({ code }) => code).map(({ first, lines }) => [
+      first.code,
+      lines,
+    ]),
+    [["a", "lines 3 to 5, 9"], ["b", "line 4"], ["c", ""], ["c", ""]],
+  );
+  const scattered = Array.from({ length: 20 }, (_, at) => ({ line: 2 * at }));
+  assertEquals(
+    groupByLines(scattered, () => "")[0]!.lines,
+    "lines 0, 2, 4, 6, 8, 10, 12, 14 and 12 more places",
+  );
 });

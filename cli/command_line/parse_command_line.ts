@@ -4,21 +4,33 @@ import { type FlagSpec, parseFlags, suggest, usageError } from "@sig/api/flags";
 import type { Call, Command, Format } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 
-/** Flags that every command has. */
-export const COMMON_FLAGS: readonly FlagSpec[] = [
-  {
-    name: "format",
-    value: "text|json",
-    help: "how results are written",
-    choices: ["text", "json"],
-  },
-  { name: "help", help: "show this help" },
-];
+/** How every command can write. */
+const FORMATS = ["text", "json"];
 
 /** The flags of a command under one of its names. */
 export function flagsOf(command: Command, name: string): readonly FlagSpec[] {
   const peer = name === command.name ? [] : command.peerFlags ?? [];
-  return [...command.flags, ...peer, ...COMMON_FLAGS];
+  const formats = [...FORMATS, ...command.formats ?? []];
+  return [
+    ...command.flags,
+    ...peer,
+    {
+      name: "format",
+      value: formats.join("|"),
+      help: "how results are written",
+      choices: formats,
+    },
+    { name: "help", help: "show this help" },
+  ];
+}
+
+/**
+ * How a command writes where it was not told: JSON for programs where that is
+ * its default, text for people at a terminal.
+ */
+export function defaultFormat(command: Command, io: Io): Format {
+  const isJson = command.format === "json" && !io.isTerminal("stdout");
+  return isJson ? "json" : "text";
 }
 
 /**
@@ -41,9 +53,14 @@ export function parseCommandLine(
     ...given,
     name,
     io,
-    format: given.text("format") as Format | undefined ??
-      command.format ?? "text",
+    format: formatOf(given.text("format")) ?? defaultFormat(command, io),
   };
+}
+
+/** A command's own format speaks text besides its result. */
+function formatOf(asked: string | undefined): Format | undefined {
+  if (asked === undefined) return undefined;
+  return asked === "json" ? "json" : "text";
 }
 
 function seeHelp(command: Command): string {

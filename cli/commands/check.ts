@@ -1,9 +1,16 @@
-import type { CheckAnswer, Explanation, Reason } from "@sig/core";
+import {
+  type CheckAnswer,
+  type Explanation,
+  isDid,
+  quote,
+  type Reason,
+} from "@sig/core";
 import type { Call, Command } from "../command_line/command.ts";
 import { parseDuration } from "@sig/api/flags";
 import {
   colour,
   safe,
+  warn,
   writeJson,
   writeWarnings,
 } from "../command_line/output.ts";
@@ -66,9 +73,24 @@ export const check: Command = {
     );
     if (call.format === "json") writeJson(call.io, answer);
     else writeAnswer(call, answer);
+    warnOfWord(call, answer);
     return answer.decision === "allow" ? 0 : 1;
   },
 };
+
+/** A misspelt subject is denied as a stranger is: nothing else would tell. */
+function warnOfWord(call: Call, answer: CheckAnswer): void {
+  const isStranger = answer.reasons.some(({ code }) =>
+    code === "no_relationship"
+  );
+  if (!isStranger || isDid(answer.subject)) return;
+  warn(
+    call,
+    `the feed has never heard of ${
+      quote(answer.subject)
+    }, which is no DID: did you mean did:web:${answer.subject}?`,
+  );
+}
 
 function writeAnswer(call: Call, answer: CheckAnswer): void {
   const { io } = call;

@@ -5,11 +5,20 @@ import {
   stringifyDump,
 } from "@sig/core";
 import type { Call, Command } from "../command_line/command.ts";
-import { safe, safeJson, writeWarnings } from "../command_line/output.ts";
+import {
+  safe,
+  safeJson,
+  statusColour,
+  toSecond,
+  writeTable,
+  writeWarnings,
+} from "../command_line/output.ts";
 import {
   parseTimeFlags,
   POLICY_FLAGS,
-  SOURCE_HELP,
+  SOURCE_FLAG,
+  SOURCE_WORD,
+  sourceOf,
   TIME_FLAGS,
   withSource,
 } from "../ask/source_flags.ts";
@@ -18,8 +27,9 @@ import {
 export const dumpState: Command = {
   name: "dump-state",
   summary: "print what a feed says, relationship by relationship",
-  positionals: [{ name: "source", help: SOURCE_HELP }],
+  positionals: [SOURCE_WORD],
   flags: [
+    SOURCE_FLAG,
     ...TIME_FLAGS,
     {
       name: "subject",
@@ -42,7 +52,7 @@ export const dumpState: Command = {
   async run(call) {
     const time = parseTimeFlags(call);
     const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await withSource(call, call.positionals[0]!, verifyIssuer);
+    const verified = await withSource(call, sourceOf(call), verifyIssuer);
     const found = dump(verified.state, {
       ...time,
       subject: call.text("subject"),
@@ -52,21 +62,35 @@ export const dumpState: Command = {
     writeWarnings(call, verified.warnings);
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
-    } else writeTable(call, found);
+    } else writeState(call, found);
     return 0;
   },
 };
 
-function writeTable(call: Call, found: StateDump): void {
-  const { io } = call;
-  io.stdout(`${safe(found.issuer)}, last sequence ${found.last_sequence}\n`);
-  for (const [id, state] of found.by_relationship_id) {
-    const roles = state.roles.length > 0 ? ` [${state.roles.join(", ")}]` : "";
-    const until = state.valid_until ? ` until ${state.valid_until}` : "";
-    io.stdout(
-      safe(
-        `${state.status}  ${id}  ${state.subject}  ${state.relationship_type}${roles}${until}`,
-      ) + "\n",
-    );
-  }
+function writeState(call: Call, found: StateDump): void {
+  const { issuer, last_sequence, by_relationship_id, statuses } = found;
+  call.io.stdout(`${safe(issuer)}, last sequence ${last_sequence}\n`);
+  writeTable(
+    call,
+    [
+      { title: "status", colour: statusColour },
+      { title: "relationship" },
+      { title: "subject" },
+      { title: "type" },
+      { title: "roles" },
+      { title: "from" },
+      { title: "until" },
+      { title: "ended" },
+    ],
+    [...by_relationship_id].map(([id, state]) => [
+      statuses.get(id)!,
+      id,
+      state.subject,
+      state.relationship_type,
+      state.roles.join(", "),
+      toSecond(state.valid_from),
+      toSecond(state.valid_until),
+      toSecond(state.revoked_effective_at ?? null),
+    ]),
+  );
 }

@@ -6,9 +6,24 @@ import {
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
 import type { Command } from "../command_line/command.ts";
-import { safe, writeWarnings } from "../command_line/output.ts";
+import {
+  type Colour,
+  safe,
+  type TableColumn,
+  toSecond,
+  writeTable,
+  writeWarnings,
+} from "../command_line/output.ts";
+import { NAMES_FLAG } from "../people/names.ts";
 import { usageError } from "@sig/api/flags";
-import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+import {
+  namesOf,
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_WORD,
+  sourceOf,
+  withSource,
+} from "../ask/source_flags.ts";
 
 /** `sig log` */
 export const log: Command = {
@@ -16,8 +31,9 @@ export const log: Command = {
   summary: "print a feed's events, one a line",
   description:
     "With --format json each line is one event as JSON.\nNothing is printed of a feed that is not valid as a whole.",
-  positionals: [{ name: "source", help: SOURCE_HELP }],
+  positionals: [SOURCE_WORD],
   flags: [
+    SOURCE_FLAG,
     { name: "subject", value: "DID", help: "only events about this subject" },
     {
       name: "relationship-id",
@@ -25,6 +41,7 @@ export const log: Command = {
       help: "only events of this relationship",
     },
     { name: "from", value: "SEQ", help: "only events from this sequence on" },
+    NAMES_FLAG,
     ...POLICY_FLAGS,
   ],
   examples: [
@@ -36,25 +53,73 @@ export const log: Command = {
     const subject = call.text("subject");
     const id = call.text("relationship-id");
     const { verifyIssuer } = await import("@sig/consumer");
-    const lines: string[] = [];
+    const source = sourceOf(call);
+    const names = await namesOf(call, source);
+    const events: (SigEvent | UnknownEvent)[] = [];
+    const effects = new Map<number, string>();
+    const effectOf = createEffects();
     const { warnings } = await withSource(
       call,
-      call.positionals[0]!,
+      source,
       (location, options) => verifyIssuer(location, { ...options, onEvent }),
     );
     function onEvent({ event }: VerifiedEvent): void {
+      // It depends on all that was said before.
+      const effect = effectOf(event);
       if (event.sequence < from) return;
       if (subject !== undefined && event.subject !== subject) return;
       if (id !== undefined && event.relationship_id !== id) return;
-      lines.push(
-        call.format === "json" ? safe(JSON.stringify(event)) : describe(event),
-      );
+      events.push(event);
+      effects.set(event.sequence, effect);
     }
     writeWarnings(call, warnings);
-    if (lines.length > 0) call.io.stdout(`${lines.join("\n")}\n`);
+    if (call.format === "json") {
+      const lines = events.map((event) => `${safe(JSON.stringify(event))}\n`);
+      if (lines.length > 0) call.io.stdout(lines.join(""));
+      return 0;
+    }
+    const rows = events.map((event) => [
+      `#${event.sequence}`,
+      toSecond(event.issued_at),
+      effects.get(event.sequence)!,
+      event.event_type,
+      event.relationship_id,
+      names.get(event.subject) ?? "",
+      event.subject,
+      ...describe(event),
+    ]);
+    writeTable(call, COLUMNS, rows);
     return 0;
   },
 };
+
+/** Without titles: each line speaks for itself. */
+const COLUMNS: readonly TableColumn[] = [
+  ...["", ""].map((title) => ({ title })),
+  { title: "", colour: (effect) => EFFECT_COLOURS[effect] },
+  ...Array.from({ length: 7 }, () => ({ title: "" })),
+];
+
+const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {
+  added: "green",
+  changed: "yellow",
+  ended: "red",
+};
+
+/** Tells event by event what it does to its relationship. */
+function createEffects(): (event: SigEvent | UnknownEvent) => string {
+  const active = new Set<string>();
+  return (event) => {
+    const wasActive = active.has(event.relationship_id);
+    if (isUpsert(event)) {
+      active.add(event.relationship_id);
+      return wasActive ? "changed" : "added";
+    }
+    if (!isRevoke(event)) return "";
+    active.delete(event.relationship_id);
+    return wasActive ? "ended" : "changed";
+  };
+}
 
 function parseFrom(text: string | undefined): number {
   if (text === undefined) return 1;
@@ -62,20 +127,20 @@ function parseFrom(text: string | undefined): number {
   throw usageError("--from must be a sequence, 1 or more", { flag: "--from" });
 }
 
-function describe(event: SigEvent | UnknownEvent): string {
-  const words = [
-    `#${event.sequence}`,
-    event.issued_at,
-    event.event_type,
-    event.relationship_id,
-    event.subject,
-  ];
+/** Type, roles and title; or why and since when it ended. */
+function describe(event: SigEvent | UnknownEvent): readonly string[] {
   if (isUpsert(event)) {
-    words.push(event.relationship_type);
-    if (event.roles.length > 0) words.push(`[${event.roles.join(", ")}]`);
-    if (event.display?.title) words.push(`"${event.display.title}"`);
-  } else if (isRevoke(event)) {
-    words.push(event.reason_code, `effective ${event.effective_at}`);
+    const { relationship_type, roles, display } = event;
+    return [
+      relationship_type,
+      roles.length > 0 ? `[${roles.join(", ")}]` : "",
+      display?.title ? `"${display.title}"` : "",
+    ];
   }
-  return safe(words.join("  "));
+  if (!isRevoke(event)) return ["", "", ""];
+  return [
+    event.reason_code,
+    `effective ${toSecond(event.effective_at)}`,
+    "",
+  ];
 }

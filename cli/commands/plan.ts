@@ -1,5 +1,6 @@
 import type { Command } from "../command_line/command.ts";
 import { writeJson } from "../command_line/output.ts";
+import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** `sig plan` */
@@ -11,6 +12,7 @@ export const plan: Command = {
   flags: [
     { name: "dir", value: "DIR", help: "the issuer's directory" },
     ...LIST_FLAGS,
+    NAMES_FLAG,
     {
       name: "out",
       value: "FILE",
@@ -24,6 +26,7 @@ export const plan: Command = {
   async run(call) {
     const { bytes, format } = await readList(call);
     const options = planOptions(call);
+    const names = await readNames(call, call.text("dir"));
     const { readPeople } = await import("../people/read_people.ts");
     const people = readPeople(bytes, format);
     const { planChanges } = await import("@sig/issuer");
@@ -38,7 +41,7 @@ export const plan: Command = {
     if (call.format === "json") writeJson(call.io, made);
     else {
       const { writePlan } = await import("../people/write_plan.ts");
-      writePlan(call, made);
+      writePlan(call, made, names);
     }
     return made.changes.length === 0 ? 0 : 1;
   },

@@ -108,7 +108,10 @@ export const set: Command = {
         [whole as unknown as EventDraft],
         { ifLastSequence },
       );
-      if (call.format === "text") writeChange(call, change);
+      if (call.format === "text") {
+        const { readNames } = await import("../people/names.ts");
+        writeChange(call, change, await readNames(call, call.text("dir")));
+      }
       return reportBatch(call, appended, [change.action]);
     });
   },

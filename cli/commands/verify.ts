@@ -2,12 +2,19 @@ import type { ReportedFault, VerifyReport } from "@sig/consumer";
 import type { Call, Command } from "../command_line/command.ts";
 import {
   colour,
+  groupByLines,
   placeOf,
   safe,
   writeJson,
   writeWarnings,
 } from "../command_line/output.ts";
-import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+import {
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_WORD,
+  sourceOf,
+  withSource,
+} from "../ask/source_flags.ts";
 
 /** `sig verify` */
 export const verify: Command = {
@@ -15,8 +22,8 @@ export const verify: Command = {
   summary: "verify every signature and rule of an issuer's feed",
   description:
     "Exits 0 when all is well, 1 when something published is wrong,\nand 2 when that could not be found out.",
-  positionals: [{ name: "source", help: SOURCE_HELP }],
-  flags: POLICY_FLAGS,
+  positionals: [SOURCE_WORD],
+  flags: [SOURCE_FLAG, ...POLICY_FLAGS],
   examples: [
     "sig verify acme.example",
     "sig verify ./acme.example --format json",
@@ -24,14 +31,22 @@ export const verify: Command = {
   ],
   async run(call) {
     const { reportIssuer } = await import("@sig/consumer");
-    const report = await withSource(call, call.positionals[0]!, reportIssuer);
+    const { report, isPlain } = await withSource(
+      call,
+      sourceOf(call),
+      async (location, options) => ({
+        report: await reportIssuer(location, options),
+        isPlain: location.metadataRef.startsWith("http:"),
+      }),
+    );
     if (call.format === "json") writeJson(call.io, report);
-    else writeReport(call, report);
+    else writeReport(call, report, isPlain);
     return report.valid ? 0 : 1;
   },
 };
 
-function writeReport(call: Call, report: VerifyReport): void {
+/** @param isPlain Whether it came without TLS, which proves no origin. */
+function writeReport(call: Call, report: VerifyReport, isPlain: boolean): void {
   const { io } = call;
   writeWarnings(call, report.warnings);
   if (report.valid) {
@@ -40,13 +55,17 @@ function writeReport(call: Call, report: VerifyReport): void {
       `${colour(io, "stdout", "green", "valid")}: ${report.verified_events} ` +
         `${events} of ${
           safe(report.issuer)
-        }, last sequence ${report.last_sequence} (${report.source})\n`,
+        }, last sequence ${report.last_sequence} (${
+          isPlain ? "http, origin not proven" : report.source
+        })\n`,
     );
     return;
   }
   const label = colour(io, "stdout", "red", "invalid");
-  for (const fault of report.errors) {
-    io.stdout(`${label}: ${describe(fault)}\n`);
+  const kindOf = ({ code, kid }: ReportedFault) => `${code} ${kid ?? ""}`;
+  for (const { first, lines } of groupByLines(report.errors, kindOf)) {
+    const rest = lines.startsWith("lines") ? ` (${lines})` : "";
+    io.stdout(`${label}: ${describe(first)}${rest}\n`);
   }
 }
 

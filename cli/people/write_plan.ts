@@ -3,6 +3,7 @@
 import type { Plan, PlannedChange, PlannedMembers } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
 import { colour, safe } from "../command_line/output.ts";
+import type { Names } from "./names.ts";
 
 const MARKS = Object.freeze(
   {
@@ -13,10 +14,14 @@ const MARKS = Object.freeze(
   } as const,
 );
 
-/** Writes what would change, field by field. */
-export function writePlan(call: Call, plan: Plan): void {
+/** Writes what would change, field by field, with people's names if known. */
+export function writePlan(
+  call: Call,
+  plan: Plan,
+  names: Names = new Map(),
+): void {
   const { io } = call;
-  for (const change of plan.changes) writeChange(call, change);
+  for (const change of plan.changes) writeChange(call, change, names);
   if (plan.changes.length > 0) io.stdout("\n");
   io.stdout(`${summary(plan)}\n`);
 }
@@ -34,7 +39,11 @@ export function summary({ changes, unchanged, unmanaged }: Plan): string {
 }
 
 /** Writes one change, field by field. */
-export function writeChange(call: Call, change: PlannedChange): void {
+export function writeChange(
+  call: Call,
+  change: PlannedChange,
+  names: Names,
+): void {
   const { io } = call;
   const { action, relationship_id: id, subject, before, after, row } = change;
   const [mark, paint, verb] = MARKS[action];
@@ -42,7 +51,8 @@ export function writeChange(call: Call, change: PlannedChange): void {
   const place = row === null ? "" : `  (row ${row})`;
   const which = id === null ? "" : `  ${safe(id)}`;
   const head = colour(io, "stdout", paint, `${mark} ${verb}`);
-  io.stdout(`${head}  ${safe(subject)}  ${type}${which}${place}\n`);
+  const name = names.has(subject) ? `${safe(names.get(subject)!)}  ` : "";
+  io.stdout(`${head}  ${name}${safe(subject)}  ${type}${which}${place}\n`);
   for (const name of change.fields) {
     if (name === "relationship_type" && before === null) continue;
     const now = after === null ? "" : shown(after[name]);

@@ -17,6 +17,8 @@ export interface Io {
   log?(text: string): Promise<void>;
   /** Whether a stream is a terminal. */
   isTerminal(stream: "stdout" | "stderr"): boolean;
+  /** Columns of the terminal that results go to; undefined where it is none. */
+  columns?(): number | undefined;
   /** A variable of the environment, undefined when unset or not readable. */
   env(name: string): string | undefined;
   /** The clock. */

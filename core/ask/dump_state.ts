@@ -40,6 +40,8 @@ export interface StatePart {
   readonly last_sequence: number;
   /** By relationship_id, by code units. */
   readonly entries: readonly (readonly [string, RelationshipState])[];
+  /** What each of them comes to at that time, in the same order. */
+  readonly statuses: readonly EffectiveStatus[];
   /** Whether more would follow. */
   readonly hasMore: boolean;
   /** Characters of their texts, roughly. */
@@ -54,6 +56,8 @@ export interface StateDump {
   readonly last_sequence: number;
   /** Sorted by relationship_id, by code units. */
   readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
+  /** What each of them comes to at that time; no part of the JSON text. */
+  readonly statuses: ReadonlyMap<string, EffectiveStatus>;
 }
 
 /**
@@ -82,10 +86,15 @@ export function dumpState(
   state: FeedState,
   options: DumpStateOptions,
 ): StateDump {
-  const { issuer, last_sequence, entries } = runSteps(
+  const { issuer, last_sequence, entries, statuses } = runSteps(
     walkState(state, options),
   );
-  return { issuer, last_sequence, by_relationship_id: new Map(entries) };
+  return {
+    issuer,
+    last_sequence,
+    by_relationship_id: new Map(entries),
+    statuses: new Map(entries.map(([id], at) => [id, statuses[at]!])),
+  };
 }
 
 /** Characters of a state's names and fixed members, roughly. */
@@ -108,6 +117,7 @@ export function* walkState(
   const moment = resolveMoment(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries: [string, RelationshipState][] = [];
+  const statuses: EffectiveStatus[] = [];
   let hasMore = false;
   let length = 0;
   let units = 0;
@@ -133,11 +143,13 @@ export function* walkState(
     if (hasMore) break;
     entries.push([id, standing.state]);
     length = longer;
+    statuses.push(standing.status);
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
     entries,
+    statuses,
     hasMore,
     length,
   };

@@ -15,7 +15,7 @@ const PORTS = ["8080", "8787", "8788", "8000", "9000"] as const;
 
 /** Where a document means the published issuer, and not a folder of its name. */
 const ASKED =
-  /((?:--issuer|--sig|sig (?:verify|log|dump-state)|(?:gate\.sh|audit\.ts)"?(?: \\)?|"issuer":|"id":|ISSUER=)[\s"']*)(did:web:)?acme\.example\b/g;
+  /((?:--issuer|--sig|sig (?:verify|log|dump-state|who|expiring|diff|audit|doctor)|(?:gate\.sh|audit\.ts)"?(?: \\)?|"issuer":|"id":|ISSUER=)[\s"']*)(did:web:)?acme\.example\b/g;
 
 /** What became of a document. */
 export interface DocumentRun {

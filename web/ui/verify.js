@@ -1759,11 +1759,15 @@ function parseIssuerDid(did, options = {}) {
 
 // core/ask/dump_state.ts
 function dumpState(state, options) {
-  const { issuer, last_sequence, entries } = runSteps(walkState(state, options));
+  const { issuer, last_sequence, entries, statuses } = runSteps(walkState(state, options));
   return {
     issuer,
     last_sequence,
-    by_relationship_id: new Map(entries)
+    by_relationship_id: new Map(entries),
+    statuses: new Map(entries.map(([id], at) => [
+      id,
+      statuses[at]
+    ]))
   };
 }
 var STATE_LENGTH = 300;
@@ -1774,6 +1778,7 @@ function* walkState(state, options) {
   const moment = resolveMoment(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries = [];
+  const statuses = [];
   let hasMore = false;
   let length = 0;
   let units = 0;
@@ -1800,11 +1805,13 @@ function* walkState(state, options) {
       standing.state
     ]);
     length = longer;
+    statuses.push(standing.status);
   }
   return {
     issuer: state.issuer,
     last_sequence: moment.events,
     entries,
+    statuses,
     hasMore,
     length
   };

@@ -1,0 +1,204 @@
+/** What events and time do to relationships, one by one. @module */
+
+import {
+  compareInstants,
+  type Instant,
+  isRevoke,
+  isUpsert,
+  parseTimestamp,
+  type ReasonCode,
+} from "@sig/core";
+import type { VerifiedEvent } from "@sig/consumer";
+
+/** What a relationship gives, as far as a question looks at it. */
+export interface Grant {
+  readonly relationship_type: string;
+  readonly roles: readonly string[];
+  readonly valid_from: string | null;
+  readonly valid_until: string | null;
+}
+
+/** Something that somebody gained or lost, or that was recorded of them. */
+export interface AuditEntry {
+  /** When: the event's `issued_at`, or the start or end of a validity. */
+  readonly at: string;
+  /**
+   * `gained` and `lost`: it began or ceased to hold. `changed`: it holds on,
+   * with other members. `recorded`: it held neither before nor after.
+   */
+  readonly kind: "gained" | "lost" | "changed" | "recorded";
+  /** An event, or that a validity began or ended by itself. */
+  readonly cause: "event" | "valid_from" | "valid_until";
+  readonly subject: string;
+  readonly relationship_id: string;
+  readonly before: Grant | null;
+  readonly after: Grant | null;
+  readonly roles_gained: readonly string[];
+  readonly roles_lost: readonly string[];
+  /** Of the event that did it, or that had set the validity. */
+  readonly sequence: number;
+  readonly event_id: string;
+  /** The key that signed that event. */
+  readonly kid: string;
+  readonly reason_code: ReasonCode | null;
+  readonly reason: string | null;
+  /** Since when it is ended, where an event says so. */
+  readonly effective_at: string | null;
+  /** It is said to have ended before the event that says so was issued. */
+  readonly backdated: boolean;
+}
+
+/** One relationship as the last event left it. */
+interface Version {
+  readonly grant: Grant;
+  readonly isRevoked: boolean;
+  readonly subject: string;
+  readonly issuedAt: Instant;
+  readonly sequence: number;
+  readonly event_id: string;
+  readonly kid: string;
+}
+
+/** Collects what happened, event by event. */
+export class RelationshipChanges {
+  readonly #latest = new Map<string, Version>();
+  readonly #entries: AuditEntry[] = [];
+  #last: string | null = null;
+
+  /** `issued_at` of the last event, null before the first one. */
+  get lastIssuedAt(): string | null {
+    return this.#last;
+  }
+
+  /** Takes the next verified event. */
+  add({ event, kid }: VerifiedEvent): void {
+    this.#last = event.issued_at;
+    const before = this.#latest.get(event.relationship_id);
+    const issuedAt = instant(event.issued_at);
+    if (isRevoke(event) && before === undefined) return;
+    if (!isUpsert(event) && !isRevoke(event)) return;
+    const id = event.relationship_id;
+    if (before !== undefined) {
+      this.#entries.push(...validityEntries(id, before, issuedAt));
+    }
+    const grant: Grant = isUpsert(event)
+      ? {
+        relationship_type: event.relationship_type,
+        roles: event.roles,
+        valid_from: event.valid_from,
+        valid_until: event.valid_until,
+      }
+      : before!.grant;
+    const version: Version = {
+      grant,
+      isRevoked: isRevoke(event),
+      subject: before?.subject !== undefined && isRevoke(event)
+        ? before.subject
+        : event.subject,
+      issuedAt,
+      sequence: event.sequence,
+      event_id: event.event_id,
+      kid,
+    };
+    this.#latest.set(id, version);
+    const held = before !== undefined && holds(before, issuedAt);
+    const now = holds(version, issuedAt);
+    const end = isRevoke(event)
+      ? event.effective_at
+      : version.grant.valid_until;
+    this.#entries.push({
+      at: event.issued_at,
+      kind: kindOf(held, now),
+      cause: "event",
+      subject: version.subject,
+      relationship_id: id,
+      before: before === undefined || before.isRevoked ? null : before.grant,
+      after: version.isRevoked ? null : grant,
+      ...rolesOf(held ? before.grant : null, now ? grant : null),
+      sequence: event.sequence,
+      event_id: event.event_id,
+      kid,
+      reason_code: isRevoke(event) ? event.reason_code : null,
+      reason: event.reason ?? null,
+      effective_at: isRevoke(event) ? event.effective_at : null,
+      backdated: end !== null && compareInstants(instant(end), issuedAt) < 0,
+    });
+  }
+
+  /** What happened after `from` and up to `to`, in the order of time. */
+  between(from: Instant | undefined, to: Instant): readonly AuditEntry[] {
+    const open = [...this.#latest].flatMap(([id, version]) =>
+      validityEntries(id, version, to)
+    );
+    return [...this.#entries, ...open].filter(({ at }) => {
+      const when = instant(at);
+      return compareInstants(when, to) <= 0 &&
+        (from === undefined || compareInstants(when, from) > 0);
+    }).sort((a, b) =>
+      compareInstants(instant(a.at), instant(b.at)) || a.sequence - b.sequence
+    );
+  }
+}
+
+/** What becomes of a version by itself, until an event replaces it. */
+function validityEntries(
+  id: string,
+  version: Version,
+  until: Instant,
+): readonly AuditEntry[] {
+  if (version.isRevoked) return [];
+  const { grant, subject, sequence, event_id, kid } = version;
+  const crossed = (at: string | null): at is string =>
+    at !== null && compareInstants(instant(at), version.issuedAt) > 0 &&
+    compareInstants(instant(at), until) <= 0;
+  const entry = (
+    at: string,
+    kind: "gained" | "lost",
+    cause: "valid_from" | "valid_until",
+  ): AuditEntry => ({
+    ...{ at, kind, cause, subject, relationship_id: id },
+    before: kind === "lost" ? grant : null,
+    after: kind === "gained" ? grant : null,
+    ...rolesOf(
+      kind === "lost" ? grant : null,
+      kind === "gained" ? grant : null,
+    ),
+    ...{ sequence, event_id, kid, reason_code: null, reason: null },
+    ...{ effective_at: null, backdated: false },
+  });
+  const { valid_from, valid_until } = grant;
+  return [
+    ...(crossed(valid_from) ? [entry(valid_from, "gained", "valid_from")] : []),
+    ...(crossed(valid_until)
+      ? [entry(valid_until, "lost", "valid_until")]
+      : []),
+  ];
+}
+
+function holds({ grant, isRevoked }: Version, at: Instant): boolean {
+  const { valid_from, valid_until } = grant;
+  return !isRevoked &&
+    (valid_from === null || compareInstants(instant(valid_from), at) <= 0) &&
+    (valid_until === null || compareInstants(instant(valid_until), at) > 0);
+}
+
+function kindOf(held: boolean, holds: boolean): AuditEntry["kind"] {
+  if (held === holds) return held ? "changed" : "recorded";
+  return holds ? "gained" : "lost";
+}
+
+function rolesOf(
+  before: Grant | null,
+  after: Grant | null,
+): Pick<AuditEntry, "roles_gained" | "roles_lost"> {
+  const [had, has] = [before?.roles ?? [], after?.roles ?? []];
+  return {
+    roles_gained: has.filter((role) => !had.includes(role)),
+    roles_lost: had.filter((role) => !has.includes(role)),
+  };
+}
+
+/** Of a timestamp that was validated with its event. */
+function instant(timestamp: string): Instant {
+  return parseTimestamp(timestamp)!;
+}

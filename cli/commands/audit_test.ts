@@ -1,0 +1,254 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  type Given,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
+
+const EVIL = `<script>alert("x")</script>&'\u202e`;
+
+/** After all that is told of. */
+const LATER: Given = {
+  io: { now: () => new Date(Date.UTC(2026, 0, 1, 2)) },
+};
+
+async function run(
+  workspace: Workspace,
+  words: readonly string[],
+  given: Given = {},
+) {
+  const ran = await workspace.sig(words, given);
+  assertEquals([ran.code, ran.stderr], [0, ""]);
+  return ran.stdout;
+}
+
+function audit(
+  workspace: Workspace,
+  words: readonly string[] = [],
+  given = LATER,
+) {
+  return run(workspace, ["audit", "$D/acme", ...words], given);
+}
+
+const UPSERT = ["upsert", "--dir", "$D/acme", "--relationship-id"];
+const ADAM = ["--subject", "did:web:adam.example", "--type", "contractor"];
+
+/** Other roles for alice, a contract that ends by itself, a backdated ending. */
+async function addStory(workspace: Workspace): Promise<void> {
+  await run(workspace, [
+    ...[...UPSERT, "r1", "--subject", "did:web:alice.example"],
+    ...["--type", "employee", "--role", "deploy", "--role", "refund"],
+  ]);
+  await run(workspace, [
+    ...[...UPSERT, "r4", ...ADAM, "--role", EVIL],
+    ...["--valid-until", "2026-01-01T00:30:00Z"],
+  ]);
+  await run(workspace, ["rotate-key", "--dir", "$D/acme", "--kid", "k2"]);
+  await run(workspace, [
+    ...["revoke", "--dir", "$D/acme", "--relationship-id", "r1"],
+    ...["--reason-code", "employment_ended", "--reason", EVIL],
+    ...["--issued-at", "2026-01-01T01:00:00Z"],
+    ...["--effective-at", "2025-12-01T00:00:00Z", "--allow-warnings"],
+  ], LATER);
+}
+
+interface Entry {
+  readonly [name: string]: unknown;
+}
+
+Deno.test("an audit says who gained or lost what, by which key, and what ended by itself", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    const report = JSON.parse(await audit(workspace, ["--format", "json"]));
+    const entries: readonly Entry[] = report.entries;
+    assertEquals(
+      entries.map((each) => [
+        each.kind,
+        each.cause,
+        each.relationship_id,
+        each.roles_gained,
+        each.roles_lost,
+        each.sequence,
+        each.kid,
+        each.backdated,
+      ]),
+      [
+        ["gained", "event", "r1", ["deploy", "review"], [], 1, "orgsign-1"],
+        ["gained", "event", "r2", [], [], 2, "orgsign-1"],
+        ["lost", "event", "r2", [], [], 3, "orgsign-1"],
+        ["changed", "event", "r1", ["refund"], ["review"], 4, "orgsign-1"],
+        ["gained", "event", "r4", [EVIL], [], 5, "orgsign-1"],
+        ["lost", "valid_until", "r4", [], [EVIL], 5, "orgsign-1"],
+        ["lost", "event", "r1", [], ["deploy", "refund"], 6, "k2"],
+      ].map((row, at) => [...row, at === 6]),
+    );
+    assertEquals(
+      [report.issuer, report.from, report.to, report.last_sequence],
+      ["did:web:acme.example", null, "2026-01-01T01:00:00Z", 6],
+    );
+  }));
+
+Deno.test("an audit takes what came after --from, up to and with --to", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    const sequences = async (words: string) => {
+      const json = await audit(workspace, [
+        ...words.split(" "),
+        ...["--format", "json"],
+      ]);
+      const entries: readonly Entry[] = JSON.parse(json).entries;
+      return entries.map(({ sequence }) => sequence);
+    };
+    assertEquals(
+      await sequences(
+        "--from 2026-01-01T00:30:00Z --to 2026-01-01T01:00:00Z",
+      ),
+      [6],
+    );
+    assertEquals(
+      await sequences(
+        "--from 2026-01-01T00:29:59Z --to 2026-01-01T00:30:00Z",
+      ),
+      [5],
+    );
+    assertEquals(await sequences("--to 2025-01-01T00:00:00Z"), []);
+    const bad = await workspace.sig(["audit", "$D/acme", "--to", "today"]);
+    assertEquals(bad.code, 2);
+    assertStringIncludes(bad.stderr, "--to must be an RFC 3339 UTC timestamp");
+  }));
+
+Deno.test("the same feed gives the same bytes in every format, whatever the clock says", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    for (const format of ["text", "json", "csv", "html"]) {
+      const words = ["--format", format];
+      assertEquals(
+        await audit(workspace, words),
+        await audit(workspace, words, {
+          io: { now: () => new Date(Date.UTC(2031, 5)) },
+        }),
+      );
+    }
+  }));
+
+Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the feed", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      "subject,name\ndid:web:adam.example,=Adam<b>\n",
+    );
+    const text = await audit(workspace);
+    assertStringIncludes(
+      text,
+      "employment_ended, backdated to 2025-12-01T00:00:00Z",
+    );
+    assertStringIncludes(text, "ended by itself");
+    const csv = await audit(workspace, ["--format", "csv"]);
+    assertEquals(csv.split("\r\n").length, 9);
+    assertStringIncludes(csv, `"'=Adam<b>"`);
+    const page = await audit(workspace, ["--format", "html"]);
+    assertStringIncludes(
+      page,
+      '<span class="backdated">employment_ended, backdated to 2025-12-01T00:00:00Z</span>',
+    );
+    assertStringIncludes(page, "=Adam&#60;b&#62;");
+    assert(!page.includes("<script") && !page.includes("<b>"));
+    assert(!/(?:src|href)=/.test(page));
+    assertStringIncludes(page, "default-src 'none'");
+    for (const output of [text, csv, page]) {
+      assert(!output.includes("\u202e"));
+    }
+  }));
+
+Deno.test("an empty feed has an audit too", () =>
+  withIssuer(async (workspace) => {
+    await run(workspace, ["init", "new.example", "--dir", "$D/new"]);
+    assertEquals(
+      await run(workspace, ["audit", "$D/new"]),
+      "did:web:new.example, from the beginning on\nnothing happened\n",
+    );
+    const page = await run(workspace, ["audit", "$D/new", "--format", "html"]);
+    assertStringIncludes(page, "Nothing happened.");
+  }));
+
+Deno.test("diff exits 0 when two sources say the same, and 1 with what differs", () =>
+  withIssuer(async (workspace) => {
+    const copy = workspace.path("copy/.well-known");
+    await Deno.mkdir(`${copy}/sig`, { recursive: true });
+    for (const name of ["did.json", "jwks.json", "sig.json"]) {
+      await Deno.copyFile(
+        workspace.path(`acme/.well-known/${name}`),
+        `${copy}/${name}`,
+      );
+    }
+    await Deno.copyFile(
+      workspace.path("acme/.well-known/sig/events.jsonl"),
+      `${copy}/sig/events.jsonl`,
+    );
+    assertEquals(
+      await run(workspace, ["diff", "$D/copy", "$D/acme"]),
+      "equal: did:web:acme.example at event 3\n",
+    );
+    await run(workspace, ["diff", "--sig", "$D/copy", "$D/acme"]);
+    await addStory(workspace);
+    const words = ["diff", "$D/copy", "$D/acme"];
+    const json = await workspace.sig([...words, "--format", "json"], LATER);
+    assertEquals(json.code, 1);
+    const found = JSON.parse(json.stdout);
+    assertEquals(found.equal, false);
+    assertEquals(
+      found.differences.map((each: Entry) => [each.kind, each.fields]),
+      [
+        ["changed", [
+          "roles",
+          "status",
+          "last_sequence",
+          "revoked_reason_code",
+          "revoked_effective_at",
+        ]],
+        ["added", []],
+      ],
+    );
+    const text = await workspace.sig(words);
+    assertEquals(text.code, 1);
+    assertStringIncludes(
+      text.stdout,
+      "roles [deploy, review] → [deploy, refund]; status active → revoked",
+    );
+    const back = await workspace.sig(["diff", "$D/acme", "$D/copy"]);
+    assertStringIncludes(back.stdout, "removed  r4");
+  }));
+
+Deno.test("diff compares two moments of one source", () =>
+  withIssuer(async (workspace) => {
+    const moments = (from: string, to: string) =>
+      workspace.sig(["diff", "$D/acme", "--from", from, "--to", to]);
+    const same = await moments("2", "2");
+    assertEquals([same.code, same.stderr], [0, ""]);
+    const ended = await moments("2", "3");
+    assertEquals(ended.code, 1);
+    assertStringIncludes(ended.stdout, "status active → revoked");
+    const beyond = await moments("1", "99");
+    assertEquals(beyond.code, 2);
+    assertStringIncludes(beyond.stderr, "consistency_unavailable");
+    for (
+      const [words, why] of [
+        [["diff", "$D/acme"], "there is nothing to compare with"],
+        [
+          ["diff", "$D/acme", "$D/acme", "--from", "1"],
+          "--from and --to are for one source",
+        ],
+        [
+          ["diff", "--sig", "$D/acme", "$D/acme", "$D/acme"],
+          "there are three sources",
+        ],
+        [["diff"], "<source> is missing"],
+        [["diff", "$D/acme", "--from", "0"], "--from must be a sequence"],
+      ] as const
+    ) {
+      const { code, stderr } = await workspace.sig(words);
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, why);
+    }
+  }));

@@ -1,0 +1,147 @@
+import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
+import { usageError } from "@sig/api/flags";
+import type { Call, Command } from "../command_line/command.ts";
+import {
+  safe,
+  writeJson,
+  writeTable,
+  writeWarnings,
+} from "../command_line/output.ts";
+import { type Difference, findDifferences } from "../ask/state_differences.ts";
+import { type Names, NAMES_FLAG } from "../people/names.ts";
+import {
+  namesOf,
+  parseAsOf,
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_HELP,
+  SOURCE_WORD,
+  sourceOf,
+  withSource,
+} from "../ask/source_flags.ts";
+
+/** `sig diff` */
+export const diff: Command = {
+  name: "diff",
+  summary: "compare two sources, or one source at two moments",
+  description:
+    "Compares what the feeds say, relationship by relationship, their last\nsequences included. With --from and --to one source is compared with itself:\nas it was known after those events or at those times. Exits 0 when both are\nequal, 1 when they are not, and 2 when that could not be found out.",
+  positionals: [
+    SOURCE_WORD,
+    { name: "other", help: `another one: ${SOURCE_HELP}`, optional: true },
+  ],
+  flags: [
+    SOURCE_FLAG,
+    { name: "from", value: "SEQ|TIME", help: "as known then" },
+    { name: "to", value: "SEQ|TIME", help: "as known then; now unless told" },
+    NAMES_FLAG,
+    ...POLICY_FLAGS,
+  ],
+  examples: [
+    "sig diff ./acme.example acme.example",
+    "sig diff acme.example --from 100 --to 120",
+  ],
+  async run(call) {
+    const [from, to] = [parseAsOf(call, "from"), parseAsOf(call, "to")];
+    const flag = call.text("sig");
+    const [source = sourceOf(call), other, extra] = flag === undefined
+      ? call.positionals
+      : [flag, ...call.positionals];
+    if (extra !== undefined) throw usageError("there are three sources");
+    if (other === undefined && from === undefined) {
+      throw usageError("there is nothing to compare with", {
+        hint: "Name a second source, or give --from and --to.",
+      });
+    }
+    if (other !== undefined && (from ?? to) !== undefined) {
+      throw usageError("--from and --to are for one source", {
+        flag: from === undefined ? "--to" : "--from",
+        hint: "Name one source only.",
+      });
+    }
+    const names = await namesOf(call, source);
+    const { verifyIssuer } = await import("@sig/consumer");
+    const verified = await withSource(call, source, verifyIssuer);
+    writeWarnings(call, verified.warnings);
+    const now = call.io.now();
+    const before = dumpState(verified.state, { asOf: from, now });
+    let state = verified.state;
+    if (other !== undefined) {
+      const second = await withSource(call, other, verifyIssuer);
+      writeWarnings(call, second.warnings);
+      state = second.state;
+    }
+    return report(call, before, dumpState(state, { asOf: to, now }), names);
+  },
+};
+
+function report(
+  call: Call,
+  before: StateDump,
+  after: StateDump,
+  names: Names,
+): number {
+  const differences = findDifferences(before, after);
+  const sides = [before, after].map(({ issuer, last_sequence }) => ({
+    issuer,
+    last_sequence,
+  }));
+  const [a, b] = sides;
+  const isEqual = differences.length === 0 && a!.issuer === b!.issuer &&
+    a!.last_sequence === b!.last_sequence;
+  if (call.format === "json") {
+    writeJson(call.io, { equal: isEqual, from: a, to: b, differences });
+  } else writeDifferences(call, isEqual, sides, differences, names);
+  return isEqual ? 0 : 1;
+}
+
+function writeDifferences(
+  call: Call,
+  isEqual: boolean,
+  sides: readonly { readonly issuer: string; readonly last_sequence: number }[],
+  differences: readonly Difference[],
+  names: Names,
+): void {
+  const [from, to] = sides.map(({ issuer, last_sequence }) =>
+    `${safe(issuer)} at event ${last_sequence}`
+  );
+  call.io.stdout(
+    isEqual ? `equal: ${from}\n` : `different: ${from}, and ${to}\n`,
+  );
+  writeTable(
+    call,
+    [
+      {
+        title: "what",
+        colour: (kind) =>
+          kind === "added" ? "green" : kind === "removed" ? "red" : "yellow",
+      },
+      { title: "relationship" },
+      { title: "name" },
+      { title: "subject" },
+      { title: "difference" },
+    ],
+    differences.map((each) => [
+      each.kind,
+      each.relationship_id,
+      names.get(each.subject) ?? "",
+      each.subject,
+      describe(each),
+    ]),
+  );
+}
+
+function describe({ before, after, fields }: Difference): string {
+  if (before !== null && after !== null) {
+    return fields.map((name) =>
+      `${name} ${shown(before, name)} → ${shown(after, name)}`
+    ).join("; ");
+  }
+  const { status, relationship_type, roles } = (before ?? after)!;
+  return `${status} ${relationship_type} [${roles.join(", ")}]`;
+}
+
+function shown(state: RelationshipState, name: string): string {
+  const value = state[name as keyof RelationshipState] ?? "none";
+  return Array.isArray(value) ? `[${value.join(", ")}]` : `${value}`;
+}

@@ -1,0 +1,228 @@
+import { dumpState, isSigError, stringifyDump } from "@sig/core";
+import type {
+  IssuerLocation,
+  VerifiedIssuer,
+  VerifyIssuerOptions,
+} from "@sig/consumer";
+import type { Call, Command } from "../command_line/command.ts";
+import {
+  type Colour,
+  colour,
+  groupByLines,
+  placeOf,
+  safe,
+  writeJson,
+} from "../command_line/output.ts";
+import { type Finding, sarif } from "../ask/finding.ts";
+import { FeedExamination } from "../ask/examine_feed.ts";
+import { examineDocuments } from "../ask/examine_documents.ts";
+import { examineDisk } from "../ask/examine_disk.ts";
+import {
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_HELP,
+  SOURCE_WORD,
+  sourceOf,
+  withSource,
+} from "../ask/source_flags.ts";
+
+/** `sig doctor` */
+export const doctor: Command = {
+  name: "doctor",
+  summary: "find what is wrong with an issuer, or may become so",
+  description:
+    "Looks at documents, keys, feed, how they are served, and, of a directory, at\npermissions. With --against it compares with a published copy. Exits 1 when a\nfinding is an error, and 2 when the source can't be read.",
+  positionals: [SOURCE_WORD],
+  flags: [
+    SOURCE_FLAG,
+    {
+      name: "against",
+      value: "SOURCE",
+      help: `what is published of it: ${SOURCE_HELP}`,
+    },
+    ...POLICY_FLAGS,
+  ],
+  formats: ["sarif"],
+  examples: [
+    "sig doctor acme.example",
+    "sig doctor ./acme.example --against acme.example --format sarif > doctor.sarif",
+  ],
+  async run(call) {
+    const source = sourceOf(call);
+    const { parseSource } = await import("@sig/consumer");
+    const allowPrivate = call.on("allow-insecure");
+    const place = parseSource(source, { allowPrivate });
+    const examined = await withSource(
+      call,
+      source,
+      (location, options) => examine(call, location, options),
+    );
+    const findings = [...examined.findings];
+    const { verified } = examined;
+    if (verified !== undefined) {
+      if (place.kind === "directory") {
+        const { issuer, feed } = verified;
+        findings.push(
+          ...await examineDisk(call.io, place.path, issuer, feed.keys),
+        );
+      }
+      const against = call.text("against");
+      if (against !== undefined) {
+        findings.push(...await compare(call, verified, against));
+      }
+    }
+    report(call, findings);
+    return findings.some(({ severity }) => severity === "error") ? 1 : 0;
+  },
+};
+
+interface Examined {
+  readonly findings: readonly Finding[];
+  /** Undefined where what is published is faulty. */
+  readonly verified?: VerifiedIssuer;
+}
+
+/** Verifies, and looks further where that went well. */
+async function examine(
+  call: Call,
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<Examined> {
+  const { isFault, reportIssuer, verifyIssuer } = await import(
+    "@sig/consumer"
+  );
+  const feed = new FeedExamination();
+  const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
+  try {
+    const verified = await verifyIssuer(location, { ...options, onEvent });
+    return {
+      verified,
+      findings: [
+        ...feed.findings(verified, call.io.now()),
+        ...await examineDocuments(location, verified),
+      ],
+    };
+  } catch (error) {
+    if (
+      isSigError(error, "fetch_redirected") ||
+      isSigError(error, "fetch_status") || isSigError(error, "fetch_media_type")
+    ) {
+      return { findings: [fault(error.code, error.message, "documents")] };
+    }
+    if (!isFault(error)) throw error;
+    const { valid, ...rest } = await reportIssuer(location, options);
+    const faults = valid || !("errors" in rest) ? [] : rest.errors;
+    return {
+      findings: groupByLines(faults, ({ code, kid }) => `${code} ${kid ?? ""}`)
+        .map(({ first, lines }) =>
+          fault(
+            first.code,
+            first.detail,
+            lines || placeOf({ ...first }) || "documents",
+          )
+        ),
+    };
+  }
+}
+
+function fault(code: string, what: string, where: string): Finding {
+  return {
+    code,
+    severity: "error",
+    what,
+    why: "Readers refuse the issuer, so that every check is without an answer",
+    mend: code.startsWith("fetch_")
+      ? "Serve the document itself at its well-known place, without a redirect"
+      : "Put the documents back from a copy; sig verify lists every fault",
+    where,
+  };
+}
+
+/** What is published must be the same history, and not be behind. */
+async function compare(
+  call: Call,
+  local: VerifiedIssuer,
+  against: string,
+): Promise<readonly Finding[]> {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const published = await withSource(call, against, verifyIssuer);
+  const [here, there] = [local.state, published.state];
+  const finding = (
+    code: string,
+    severity: Finding["severity"],
+    what: string,
+    why: string,
+    mend: string,
+  ): readonly Finding[] => [{
+    code,
+    severity,
+    what,
+    why,
+    mend,
+    where: against,
+  }];
+  if (here.issuer !== there.issuer) {
+    return finding(
+      "published_other_issuer",
+      "error",
+      `${against} is of ${there.issuer}, not of ${here.issuer}`,
+      "Readers of that place are told about somebody else",
+      "Publish the documents at the host that they name",
+    );
+  }
+  const common = Math.min(here.last_sequence, there.last_sequence);
+  const now = call.io.now();
+  const dump = (state: VerifiedIssuer["state"]) =>
+    common === 0 ? "" : stringifyDump(dumpState(state, { asOf: common, now }));
+  if (dump(here) !== dump(there)) {
+    return finding(
+      "published_differs",
+      "error",
+      `up to event ${common} the published feed says something else`,
+      "One of both was rewritten; readers who remember refuse the other",
+      "Append nothing until you know which is right: sig diff shows what differs",
+    );
+  }
+  if (there.last_sequence > here.last_sequence) {
+    return finding(
+      "published_ahead",
+      "error",
+      `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`,
+      "An append here would fork the history, and readers would refuse it",
+      "Bring this directory up to what is published before any append",
+    );
+  }
+  if (there.last_sequence < here.last_sequence) {
+    return finding(
+      "published_behind",
+      "warning",
+      `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`,
+      "Readers don't know of the newest events, revocations among them",
+      "Publish the directory again",
+    );
+  }
+  return [];
+}
+
+const COLOURS: { readonly [severity in Finding["severity"]]: Colour } = {
+  error: "red",
+  warning: "yellow",
+  info: "dim",
+};
+
+function report(call: Call, findings: readonly Finding[]): void {
+  const { io } = call;
+  const format = call.text("format");
+  if (format === "json") return writeJson(io, { findings });
+  if (format === "sarif") return writeJson(io, sarif(findings));
+  if (findings.length === 0) {
+    return io.stdout(`${colour(io, "stdout", "green", "healthy")}\n`);
+  }
+  for (const { code, severity, what, why, mend, where } of findings) {
+    const label = colour(io, "stdout", COLOURS[severity], severity);
+    io.stdout(
+      `${label}: ${safe(code)}: ${safe(what)} (${safe(where)})\n` +
+        `  why: ${safe(why)}\n  mend: ${safe(mend)}\n`,
+    );
+  }
+}

@@ -1,0 +1,309 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createIssuerSite } from "../site/issuer_site.ts";
+import {
+  type Given,
+  inWorkspace,
+  withIssuer,
+  type Workspace,
+} from "../testdata/workspace.ts";
+
+interface Found {
+  readonly code: string;
+  readonly severity: string;
+  readonly [member: string]: string;
+}
+
+async function doctor(
+  workspace: Workspace,
+  words: readonly string[] = ["$D/acme"],
+  given: Given = {},
+) {
+  const { code, stdout, stderr } = await workspace.sig(
+    ["doctor", ...words, "--format", "json"],
+    given,
+  );
+  assertEquals(stderr, "");
+  const findings: readonly Found[] = JSON.parse(stdout).findings;
+  for (const found of findings) {
+    assertEquals(
+      Object.keys(found),
+      ["code", "severity", "what", "why", "mend", "where"],
+    );
+  }
+  return {
+    code,
+    found: findings.map(({ code, severity }) => [code, severity]),
+  };
+}
+
+async function sig(workspace: Workspace, words: string): Promise<void> {
+  const { code, stderr } = await workspace.sig(words.split(" "));
+  assertEquals(code, 0, stderr);
+}
+
+const UPSERT =
+  "upsert --dir $D/acme --type advisor --subject did:web:eve.example";
+
+async function edit(
+  workspace: Workspace,
+  name: string,
+  // deno-lint-ignore no-explicit-any -- a document that is made faulty
+  change: (document: any) => void,
+): Promise<void> {
+  const path = workspace.path(`acme/.well-known/${name}`);
+  const document = JSON.parse(await Deno.readTextFile(path));
+  change(document);
+  await Deno.writeTextFile(path, JSON.stringify(document));
+}
+
+async function copy(workspace: Workspace): Promise<void> {
+  await Deno.mkdir(workspace.path("copy/.well-known/sig"), { recursive: true });
+  for (
+    const name of ["did.json", "jwks.json", "sig.json", "sig/events.jsonl"]
+  ) {
+    await Deno.copyFile(
+      workspace.path(`acme/.well-known/${name}`),
+      workspace.path(`copy/.well-known/${name}`),
+    );
+  }
+}
+
+Deno.test("an issuer that this program made is healthy", () =>
+  withIssuer(async (workspace) => {
+    assertEquals(await doctor(workspace), { code: 0, found: [] });
+    const text = await workspace.sig(["doctor", "$D/acme"]);
+    assertEquals([text.code, text.stdout], [0, "healthy\n"]);
+  }));
+
+/** Each finding that a directory can have, and what brings it about. */
+const LOCAL: readonly (readonly [
+  string,
+  string,
+  (workspace: Workspace) => Promise<void>,
+  Given?,
+])[] = [
+  ["signature_invalid", "error", async (workspace) => {
+    const path = workspace.path("acme/.well-known/sig/events.jsonl");
+    const [first, ...rest] = (await Deno.readTextFile(path)).split("\n");
+    const line = JSON.parse(first!);
+    line.signature = `${line.signature[0] === "A" ? "B" : "A"}${
+      line.signature.slice(1)
+    }`;
+    await Deno.writeTextFile(path, [JSON.stringify(line), ...rest].join("\n"));
+  }],
+  [
+    "did_document_missing",
+    "warning",
+    (workspace) => Deno.remove(workspace.path("acme/.well-known/did.json")),
+  ],
+  ["issued_at_future", "warning", () => Promise.resolve(), {
+    io: { now: () => new Date(Date.UTC(2025, 0)) },
+  }],
+  [
+    "personal_data",
+    "warning",
+    (workspace) => sig(workspace, `${UPSERT} --title eve@acme.example`),
+  ],
+  [
+    "second_active_relationship",
+    "warning",
+    async (workspace) => {
+      await sig(workspace, UPSERT);
+      await sig(workspace, UPSERT);
+    },
+  ],
+  [
+    "expired_not_ended",
+    "info",
+    (workspace) =>
+      sig(
+        workspace,
+        `${UPSERT} --valid-from 2020-01-01T00:00:00Z --valid-until 2025-01-01T00:00:00Z`,
+      ),
+  ],
+  ["key_old", "warning", () => Promise.resolve(), {
+    io: { now: () => new Date(Date.UTC(2027, 1)) },
+  }],
+  ["key_unauthorised", "warning", async (workspace) => {
+    await sig(workspace, "rotate-key --dir $D/acme --kid k2");
+    await edit(workspace, "did.json", (did) => did.assertionMethod.pop());
+  }],
+  ["key_unused", "info", async (workspace) => {
+    await sig(workspace, "rotate-key --dir $D/acme --kid k2");
+    await sig(workspace, "rotate-key --dir $D/acme --kid k3");
+  }],
+  [
+    "other_draft_document",
+    "warning",
+    (workspace) =>
+      Deno.writeTextFile(
+        workspace.path("acme/.well-known/sig-metadata.json"),
+        "{}",
+      ),
+  ],
+  [
+    "folder_open_to_others",
+    "warning",
+    (workspace) => Deno.chmod(workspace.path("acme/.sig"), 0o755),
+  ],
+  [
+    "key_open_to_others",
+    "error",
+    (workspace) =>
+      Deno.chmod(workspace.path("keys/acme.example/orgsign-1.jwk"), 0o644),
+  ],
+  ["private_key_in_jwks", "error", async (workspace) => {
+    await edit(workspace, "jwks.json", (jwks) => {
+      jwks.keys[0].d = jwks.keys[0].x;
+    });
+  }],
+];
+
+Deno.test("each trouble of a directory is found, alone, and an error exits 1", async (t) => {
+  for (const [code, severity, bring, given] of LOCAL) {
+    await t.step(code, () =>
+      withIssuer(async (workspace) => {
+        await bring(workspace);
+        const expected = severity === "error" ? 1 : 0;
+        assertEquals(await doctor(workspace, ["$D/acme"], given), {
+          code: expected,
+          found: [[code, severity]],
+        });
+      }));
+  }
+});
+
+Deno.test("mail addresses, phone numbers and birth dates are personal, DIDs and times are not", () =>
+  withIssuer(async (workspace) => {
+    const count = async () => (await doctor(workspace)).found.length;
+    const add = (label: string, id: string) =>
+      workspace.sig([
+        ...UPSERT.split(" "),
+        ...["--relationship-id", id, "--label", label],
+      ]);
+    for (
+      const label of ["2026-01-31", "did:web:a.example", "room 12", "+1", "a@b"]
+    ) await add(label, "r9");
+    assertEquals(await count(), 0);
+    await add("+49 (0)30 1234567", "r9");
+    assertEquals(await count(), 1);
+    await add("born 1990-12-31", "r9");
+    assertEquals(await count(), 2);
+  }));
+
+Deno.test("a published copy is compared: the same, behind, ahead, rewritten, another issuer", () =>
+  withIssuer(async (workspace) => {
+    await copy(workspace);
+    const here = ["$D/acme", "--against", "$D/copy"];
+    assertEquals(await doctor(workspace, here), { code: 0, found: [] });
+    await sig(workspace, UPSERT);
+    assertEquals(await doctor(workspace, here), {
+      code: 0,
+      found: [["published_behind", "warning"]],
+    });
+    assertEquals(
+      await doctor(workspace, ["$D/copy", "--against", "$D/acme"]),
+      { code: 1, found: [["published_ahead", "error"]] },
+    );
+    await sig(workspace, "init other.example --dir $D/other");
+    assertEquals(
+      await doctor(workspace, ["$D/acme", "--against", "$D/other"]),
+      { code: 1, found: [["published_other_issuer", "error"]] },
+    );
+    const forked = workspace.path("acme/.well-known/sig/events.jsonl");
+    await Deno.copyFile(
+      workspace.path("copy/.well-known/sig/events.jsonl"),
+      forked,
+    );
+    const lines = (await Deno.readTextFile(forked)).split("\n");
+    await Deno.writeTextFile(forked, `${lines[0]}\n`);
+    await Deno.remove(workspace.path("acme/.sig"), { recursive: true });
+    await sig(workspace, UPSERT);
+    assertEquals(await doctor(workspace, here), {
+      code: 1,
+      found: [["published_differs", "error"]],
+    });
+  }));
+
+Deno.test("how documents are served: http, no ETag, no Range, other types, redirects", () =>
+  inWorkspace(async (workspace) => {
+    let site: (request: Request) => Response | Promise<Response> = () =>
+      new Response(null, { status: 404 });
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      (request) => site(request),
+    );
+    const host = `127.0.0.1:${server.addr.port}`;
+    await sig(workspace, `init ${host} --dir $D/acme --allow-insecure`);
+    await sig(workspace, UPSERT);
+    const words = [host, "--allow-insecure"];
+    const good = createIssuerSite(workspace.path("acme"));
+    const plain = ["no_tls", "error"];
+    site = good;
+    assertEquals(await doctor(workspace, words), { code: 1, found: [plain] });
+    site = async (request) => {
+      const asked = new Request(request.url);
+      const answer = new Response((await good(asked)).body, {
+        headers: { "content-type": "application/json" },
+      });
+      return new URL(request.url).pathname.endsWith(".jsonl")
+        ? answer
+        : await good(request);
+    };
+    assertEquals((await doctor(workspace, words)).found, [
+      ["media_type_unexpected", "warning"],
+      ["etag_missing", "warning"],
+      ["range_ignored", "warning"],
+      plain,
+    ]);
+    site = async (request) => {
+      const { body, headers, status } = await good(new Request(request.url));
+      return new Response(body, { headers, status });
+    };
+    assertEquals((await doctor(workspace, words)).found, [
+      ["etag_ignored", "warning"],
+      ["range_ignored", "warning"],
+      plain,
+    ]);
+    site = () => Response.redirect(`http://${host}/elsewhere`);
+    assertEquals(await doctor(workspace, words), {
+      code: 1,
+      found: [["fetch_redirected", "error"]],
+    });
+    site = () => new Response(null, { status: 404 });
+    assertEquals((await doctor(workspace, words)).found, [
+      ["fetch_status", "error"],
+    ]);
+  }));
+
+Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
+  withIssuer(async (workspace) => {
+    await sig(workspace, `${UPSERT} --title eve@acme.example`);
+    await Deno.chmod(workspace.path("acme/.sig"), 0o755);
+    const { code, stdout } = await workspace.sig([
+      ...["doctor", "$D/acme", "--format", "sarif"],
+    ]);
+    assertEquals(code, 0);
+    const { version, runs: [run] } = JSON.parse(stdout);
+    assertEquals(version, "2.1.0");
+    const rules: readonly { id: string }[] = run.tool.driver.rules;
+    assertEquals(rules.map(({ id }) => id), [
+      "personal_data",
+      "folder_open_to_others",
+    ]);
+    assertEquals(run.results.length, 2);
+    assertEquals(run.results[0].level, "warning");
+    const text = await workspace.sig(["doctor", "$D/acme"]);
+    assertStringIncludes(text.stdout, "warning: personal_data: 1 events");
+    assertStringIncludes(text.stdout, "  mend: ");
+    assert(!text.stdout.includes("eve@"));
+  }));
+
+Deno.test("what can't be read is no healthy issuer", () =>
+  inWorkspace(async (workspace) => {
+    const { code, stdout, stderr } = await workspace.sig([
+      ...["doctor", "$D/nowhere"],
+    ]);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, "source_not_found");
+  }));

@@ -1,0 +1,179 @@
+import {
+  check,
+  type CheckResult,
+  type FeedState,
+  isSigError,
+  SigError,
+} from "@sig/core";
+import { usageError } from "@sig/api/flags";
+import type { Call, Command } from "../command_line/command.ts";
+import {
+  colour,
+  safe,
+  writeJson,
+  writeWarnings,
+} from "../command_line/output.ts";
+import type { ExpectedDecision } from "../ask/expected_decisions.ts";
+import { junitXml } from "../ask/junit.ts";
+import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+
+/** Bytes of a file of cases. */
+const MAX_CASES_BYTES = 16 * 1024 * 1024;
+
+/** What came of one case. */
+interface Outcome {
+  readonly expected: ExpectedDecision;
+  readonly got: CheckResult;
+  readonly holds: boolean;
+}
+
+/** `sig test` */
+export const test: Command = {
+  name: "test",
+  summary: "hold a feed to the decisions that are expected of it",
+  description:
+    "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nA source is taken as --sig takes it, from the working directory. Exits 0 when\nall cases hold, 1 when one does not, and 2 when that could not be found out.",
+  positionals: [{ name: "cases", help: "a YAML file of cases; - is stdin" }],
+  flags: [
+    {
+      name: "sig",
+      value: "SOURCE",
+      help: `instead of the file's: ${SOURCE_HELP}`,
+    },
+    ...POLICY_FLAGS,
+  ],
+  formats: ["junit"],
+  examples: [
+    "sig test cases.yaml",
+    "sig test cases.yaml --sig acme.example --format junit > results.xml",
+  ],
+  async run(call) {
+    const { io } = call;
+    const path = call.positionals[0]!;
+    const bytes = path === "-"
+      ? await io.readStdin(MAX_CASES_BYTES)
+      : await io.readFile(path, MAX_CASES_BYTES);
+    const { parseExpectedDecisions } = await import(
+      "../ask/expected_decisions.ts"
+    );
+    const file = parseExpectedDecisions(new TextDecoder().decode(bytes));
+    const source = call.text("sig") ?? file.source;
+    if (source === undefined) {
+      throw usageError("there is no source to ask", {
+        hint: "Write source: into the file, or give --sig.",
+      });
+    }
+    const { verifyIssuer } = await import("@sig/consumer");
+    const { state, warnings } = await withSource(call, source, verifyIssuer);
+    writeWarnings(call, warnings);
+    const now = io.now();
+    const outcomes = file.cases.map((expected) => judge(state, expected, now));
+    report(call, state.issuer, outcomes);
+    return outcomes.every(({ holds }) => holds) ? 0 : 1;
+  },
+};
+
+function judge(
+  state: FeedState,
+  expected: ExpectedDecision,
+  now: Date,
+): Outcome {
+  const { subject, require, at, as_of: asOf } = expected;
+  const got = ask(
+    expected,
+    () => check(state, { subject, require, at, asOf, now, explain: true }),
+  );
+  const codes = new Set<string>(got.reasons.map(({ code }) => code));
+  const wanted = expected.reasons;
+  return {
+    expected,
+    got,
+    holds: got.decision === expected.expect &&
+      (wanted === undefined ||
+        codes.size === new Set(wanted).size &&
+          wanted.every((code) => codes.has(code))),
+  };
+}
+
+/** A question that can't be asked is no deny: it says which case it is. */
+function ask(expected: ExpectedDecision, question: () => CheckResult) {
+  try {
+    return question();
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const { code, message, context } = error;
+    throw new SigError(code, `case ${expected.name}: ${message}`, {
+      context,
+      cause: error,
+    });
+  }
+}
+
+function report(
+  call: Call,
+  issuer: string,
+  outcomes: readonly Outcome[],
+): void {
+  const { io } = call;
+  const failed = outcomes.filter(({ holds }) => !holds).length;
+  if (call.text("format") === "junit") {
+    const results = outcomes.map((outcome) => ({
+      name: outcome.expected.name,
+      ...(outcome.holds ? {} : { failure: difference(outcome) }),
+    }));
+    return io.stdout(junitXml(issuer, results));
+  }
+  if (call.format === "json") {
+    return writeJson(io, {
+      issuer,
+      passed: outcomes.length - failed,
+      failed,
+      cases: outcomes.map(({ expected, got, holds }) => ({
+        name: expected.name,
+        passed: holds,
+        expected: {
+          decision: expected.expect,
+          reasons: expected.reasons ?? null,
+        },
+        got: {
+          decision: got.decision,
+          reasons: got.reasons,
+          matched_relationship_id: got.matched_relationship_id,
+        },
+      })),
+    });
+  }
+  for (const outcome of outcomes) {
+    const { expected, got, holds } = outcome;
+    const word = holds
+      ? colour(io, "stdout", "green", "ok")
+      : colour(io, "stdout", "red", "failed");
+    io.stdout(`${word}  ${safe(expected.name)}\n`);
+    if (holds) continue;
+    io.stdout(`  ${safe(difference(outcome))}\n`);
+    for (const each of got.explain?.relationships ?? []) {
+      const unmet = each.requirements.filter(({ met }) => !met)
+        .map(({ key, value }) => `${key}=${value}`);
+      const why = unmet.length === 0
+        ? "meets every requirement"
+        : `does not meet ${unmet.join(", ")}`;
+      io.stdout(
+        `  ${
+          safe(`${each.relationship_id}: ${each.effective_status}, ${why}`)
+        }\n`,
+      );
+    }
+  }
+  io.stdout(
+    `${outcomes.length - failed} of ${outcomes.length} cases hold\n`,
+  );
+}
+
+/** Expected and got, in words. */
+function difference({ expected, got }: Outcome): string {
+  const say = (decision: string, codes: readonly string[]) =>
+    codes.length === 0 ? decision : `${decision} (${codes.join(", ")})`;
+  return `expected ${say(expected.expect, expected.reasons ?? [])}, got ${
+    say(got.decision, got.reasons.map(({ code }) => code))
+  }`;
+}

@@ -1,0 +1,139 @@
+/** Rows as a terminal of some width shows them, never broken within a word. @module */
+
+import { displayWidth } from "./display_width.ts";
+
+/** One column. */
+export interface Column {
+  /** What stands above it; nothing above any makes a table without a head. */
+  readonly title: string;
+  /** Colours a line of a cell; it must not change its width. */
+  readonly paint?: (shown: string, cell: string) => string;
+}
+
+/** Blanks between two columns. */
+const GAP = "  ";
+/** Blanks before what belongs to a line above. */
+const INDENT = "  ";
+
+/**
+ * The lines of a table. Where its rows don't fit, cells are wrapped between
+ * words; where that isn't enough, each row becomes a block with a line or two
+ * for each cell. A word is never broken: one that is wider than the terminal
+ * stands in a line of its own, so that identifiers can be copied.
+ *
+ * @param width Columns of the terminal; undefined for a file or a pipe, where
+ * each row is one line.
+ */
+export function layOut(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width?: number,
+): readonly string[] {
+  if (rows.length === 0) return [];
+  // A column without a single cell says nothing.
+  const used = columns
+    .map((column, at) => ({ ...column, at }))
+    .filter(({ at }) => rows.some((row) => row[at] !== ""));
+  const table = rows.map((row) => used.map(({ at }) => row[at] ?? ""));
+  const widths = fit(used, table, width);
+  return widths === undefined
+    ? blocks(used, table, width!)
+    : lines(used, table, widths);
+}
+
+/** Words between single blanks, with a limit on a line's width. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && displayWidth(longer) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
+/** The width of each column, undefined where not even wrapping helps. */
+function fit(
+  columns: readonly Column[],
+  table: readonly (readonly string[])[],
+  width: number | undefined,
+): readonly number[] | undefined {
+  const widest = (at: number, parts: (cell: string) => readonly string[]) =>
+    table.reduce(
+      (most, row) => Math.max(most, ...parts(row[at]!).map(displayWidth)),
+      displayWidth(columns[at]!.title),
+    );
+  const widths = columns.map((_, at) => widest(at, (cell) => [cell]));
+  if (width === undefined) return widths;
+  const least = columns.map((_, at) => widest(at, (cell) => cell.split(" ")));
+  const room = width - GAP.length * (columns.length - 1);
+  const sum = (numbers: readonly number[]) =>
+    numbers.reduce((a, b) => a + b, 0);
+  if (sum(least) > room) return undefined;
+  while (sum(widths) > room) {
+    // From the widest that can give something.
+    const spare = widths.map((each, at) => each > least[at]! ? each : 0);
+    widths[spare.indexOf(Math.max(...spare))]!--;
+  }
+  return widths;
+}
+
+function lines(
+  columns: readonly Column[],
+  table: readonly (readonly string[])[],
+  widths: readonly number[],
+): readonly string[] {
+  const head = columns.map(({ title }, at) => pad(title, widths[at]!));
+  const body = table.flatMap((row) => {
+    const cells = row.map((cell, at) => wrap(cell, widths[at]!));
+    const height = Math.max(...cells.map((cell) => cell.length));
+    return Array.from(
+      { length: height },
+      (_, line) =>
+        columns.map(({ paint }, at) => {
+          const shown = cells[at]![line] ?? "";
+          const text = paint && shown ? paint(shown, row[at]!) : shown;
+          return text + " ".repeat(widths[at]! - displayWidth(shown));
+        }).join(GAP).trimEnd(),
+    );
+  });
+  const heading = head.join(GAP).trimEnd();
+  return heading === "" ? body : [heading, ...body];
+}
+
+/** The first cell, and below it each other one with its title. */
+function blocks(
+  columns: readonly Column[],
+  table: readonly (readonly string[])[],
+  width: number,
+): readonly string[] {
+  const label = Math.max(...columns.map(({ title }) => displayWidth(title)));
+  return table.flatMap((row) =>
+    columns.flatMap(({ title, paint }, at) => {
+      const cell = row[at]!;
+      if (cell === "") return [];
+      const painted = (shown: string) => paint ? paint(shown, cell) : shown;
+      if (at === 0) return wrap(cell, width).map(painted);
+      const start = label === 0 ? INDENT : INDENT + pad(title, label) + GAP;
+      const room = width - start.length;
+      const fits = cell.split(" ").every((word) => displayWidth(word) <= room);
+      if (!fits) {
+        return [
+          ...(title === "" ? [] : [INDENT + title]),
+          ...wrap(cell, width - 2 * INDENT.length)
+            .map((line) => INDENT + INDENT + painted(line)),
+        ];
+      }
+      return wrap(cell, room).map((line, i) =>
+        (i === 0 ? start : " ".repeat(start.length)) + painted(line)
+      );
+    })
+  );
+}
+
+function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - displayWidth(text)));
+}

@@ -1,0 +1,67 @@
+import { assert, assertEquals } from "@std/assert";
+import { displayWidth } from "./display_width.ts";
+import { layOut } from "./table.ts";
+
+const COLUMNS = ["subject", "type", "roles", "until", "id"]
+  .map((title) => ({ title }));
+const KEY = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
+const ROWS = [
+  [
+    KEY,
+    "employee",
+    "deploy, review, refund, audit",
+    "2026-12-31T00:00:00Z",
+    "01JQ8V4Y7Z0000000000000000",
+  ],
+  ["did:web:alice.example", "contractor", "", "", "r2"],
+  ["did:web:張偉.example", "advisor", "審査, 承認", "", "r3"],
+];
+
+Deno.test("each row is one aligned line where there is no terminal", () => {
+  assertEquals(layOut(COLUMNS, ROWS.slice(1)), [
+    "subject                type        roles       id",
+    "did:web:alice.example  contractor              r2",
+    "did:web:張偉.example   advisor     審査, 承認  r3",
+  ]);
+});
+
+Deno.test("tables fit 60 to 200 columns and break no word", () => {
+  const words = new Set(ROWS.flat().flatMap((cell) => cell.split(" ")));
+  for (let width = 60; width <= 200; width++) {
+    const lines = layOut(COLUMNS, ROWS, width);
+    for (const line of lines) {
+      assert(displayWidth(line) <= width, `${width}: ${line}`);
+      assertEquals(line, line.trimEnd());
+    }
+    const shown = new Set(lines.join(" ").split(" "));
+    for (const word of words) assert(shown.has(word), `${width}: ${word}`);
+  }
+});
+
+Deno.test("a row that can't fit becomes a block with a line for each cell", () => {
+  assertEquals(layOut(COLUMNS, ROWS.slice(0, 1), 60), [
+    KEY,
+    "  type     employee",
+    "  roles    deploy, review, refund, audit",
+    "  until    2026-12-31T00:00:00Z",
+    "  id       01JQ8V4Y7Z0000000000000000",
+  ]);
+});
+
+Deno.test("a cell is wrapped between words, beside its row", () => {
+  assertEquals(
+    layOut([{ title: "who" }, { title: "roles" }], [
+      ["alice", "deploy, review"],
+    ], 14),
+    ["who    roles", "alice  deploy,", "       review"],
+  );
+});
+
+Deno.test("colour does not count as width", () => {
+  const paint = (text: string) => `\x1b[32m${text}\x1b[0m`;
+  assertEquals(
+    layOut([{ title: "status", paint }, { title: "id" }], [["on", "r1"]]),
+    ["status  id", "\x1b[32mon\x1b[0m      r1"],
+  );
+  assertEquals(layOut(COLUMNS, []), []);
+});
