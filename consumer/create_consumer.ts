@@ -160,7 +160,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     );
   }
   const now = options.now ?? (() => new Date());
-  const waiting = checkWaitingLimits(options);
+  const waiting = requireWaitingLimits(options);
   const { breathe, answerLimits } = options;
   const slices = breathe && { ...answerLimits, breathe };
   const issuers = new FollowedIssuers({
@@ -237,7 +237,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   };
 }
 
-function checkWaitingLimits(
+function requireWaitingLimits(
   { maxWaiting, maxWaitMs }: Partial<WaitingLimits>,
 ): WaitingLimits {
   const limits = {

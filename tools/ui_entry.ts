@@ -29,7 +29,7 @@ export {
   type Warning,
 } from "../core/mod.ts";
 export { decodeBase64UrlStrict } from "../core/text/base64url.ts";
-export { checkSignableChallenge } from "../jose/attestation/challenge.ts";
+export { validateSignableChallenge } from "../jose/attestation/challenge.ts";
 export { jwkToDidKey } from "../jose/keys/did_key.ts";
 export { signAttestation } from "../jose/attestation/sign_attestation.ts";
 export { reportIssuer } from "../consumer/verify/report_issuer.ts";

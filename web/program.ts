@@ -94,10 +94,10 @@ export const webProgram: ServerProgram = {
 
 async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const settings = readServerFlags(flags, "127.0.0.1:8788");
-  const audiences = flags.texts("audience").map(checkAudience);
+  const audiences = flags.texts("audience").map(requireAudience);
   const isDemo = flags.on("demo");
   if (isDemo) requireOnlyHere("--demo", settings.publicSign);
-  if (!settings.isLocal) checkPublic(flags, audiences);
+  if (!settings.isLocal) requirePublic(flags, audiences);
   const { password, warnings } = await readStorePassword(flags, io);
   const store = await openNamedStore(
     flags.text("store") ?? "memory",
@@ -142,7 +142,7 @@ async function openNamedStore(text: string, password: string | undefined) {
   return await openStore(text, { password });
 }
 
-function checkPublic(flags: GivenFlags, audiences: readonly string[]): void {
+function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {
   if (audiences.length === 0) {
     throw usageError("--audience is required where others can reach --addr", {
       flag: "--audience",
@@ -157,7 +157,7 @@ function checkPublic(flags: GivenFlags, audiences: readonly string[]): void {
 }
 
 /** An origin, spelled as browsers do, or a DID. */
-function checkAudience(text: string): string {
+function requireAudience(text: string): string {
   const isOrigin = /^https?:/.test(text) && URL.parse(text)?.origin === text;
   if (isOrigin || /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text)) return text;
   throw usageError(

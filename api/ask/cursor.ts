@@ -62,7 +62,7 @@ export function readCursor(text: string, question: string): Cursor {
  *
  * @throws {SigError} `invalid_request`
  */
-export function checkEvent(cursor: Cursor, event: string): void {
+export function requireEvent(cursor: Cursor, event: string): void {
   if (cursor.event === event) return;
   throw misfit(
     `the feed has another event ${cursor.sequence} now`,

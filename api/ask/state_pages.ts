@@ -8,7 +8,12 @@ import {
   timeAsAsked,
   walkState,
 } from "@sig/core";
-import { checkEvent, type Cursor, readCursor, writeCursor } from "./cursor.ts";
+import {
+  type Cursor,
+  readCursor,
+  requireEvent,
+  writeCursor,
+} from "./cursor.ts";
 import { digestEvent } from "./digest_event.ts";
 import { prefixOf } from "./prefix_of.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "../requests/requests.ts";
@@ -86,7 +91,7 @@ export function createStatePages(
       const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
       requireSequence(state, sequence);
       if (cursor !== undefined) {
-        checkEvent(cursor, await digests.of(state, sequence));
+        requireEvent(cursor, await digests.of(state, sequence));
       }
       const { at, as_of: asOf, subject, status, limit } = request;
       const part = await runInSlices(

@@ -57,7 +57,7 @@ export function parseFlags(
   const values = new Map<string, readonly string[]>();
   for (const flag of valued) {
     const given = parsed[flag.name] as readonly string[] | undefined ?? [];
-    checkValues(flag, given);
+    requireValues(flag, given);
     values.set(flag.name, given);
   }
   const given = new Set<string>();
@@ -152,7 +152,7 @@ function unknownFlag(
   });
 }
 
-function checkValues(flag: FlagSpec, given: readonly string[]): void {
+function requireValues(flag: FlagSpec, given: readonly string[]): void {
   const name = `--${flag.name}`;
   if (given.length > 1 && !flag.repeat) {
     throw usageError(`${name} is given twice`, { flag: name });

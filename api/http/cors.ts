@@ -35,7 +35,7 @@ const VARY: Header = ["vary", "origin"];
  * @throws {SigError} `invalid_request` for what is no origin.
  */
 export function createCors(origins: readonly string[]): Cors {
-  for (const origin of origins) checkOrigin(origin);
+  for (const origin of origins) requireOrigin(origin);
   const headers = new Map<string, readonly Header[]>(
     origins.map((origin) => [origin, [
       VARY,
@@ -64,7 +64,7 @@ export function createCors(origins: readonly string[]): Cors {
   };
 }
 
-function checkOrigin(origin: string): void {
+function requireOrigin(origin: string): void {
   if (URL.parse(origin)?.origin === origin) return;
   throw new SigError(
     "invalid_request",

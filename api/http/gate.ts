@@ -18,11 +18,11 @@ export interface GateOptions {
 /** Who is let in. */
 export interface Gate {
   /** Throws `invalid_request` or `host_not_allowed`. */
-  checkHost(request: Request): void;
+  requireHost(request: Request): void;
   /** Throws `origin_not_allowed`. */
-  checkSite(request: Request): void;
+  requireSameSite(request: Request): void;
   /** Throws `unauthorized`. */
-  checkToken(headers: Headers): void;
+  requireToken(headers: Headers): void;
 }
 
 /**
@@ -34,9 +34,9 @@ export function createGate(options: GateOptions): Gate {
   const isKnownHost = options.hosts && createHostList(options.hosts);
   const origins = new Set(options.corsOrigins);
   const { token } = options;
-  if (token !== undefined) checkTokenText(token);
+  if (token !== undefined) requireTokenText(token);
   return {
-    checkHost(request) {
+    requireHost(request) {
       const hosts = hostsOf(request);
       if (hosts === undefined) throw hostInvalid();
       if (isKnownHost === undefined || hosts.every(isKnownHost)) return;
@@ -50,7 +50,7 @@ export function createGate(options: GateOptions): Gate {
         },
       );
     },
-    checkSite(request) {
+    requireSameSite(request) {
       if (request.method === "GET" || request.method === "HEAD") return;
       if (request.headers.get("sec-fetch-site") !== "cross-site") return;
       const origin = request.headers.get("origin");
@@ -63,7 +63,7 @@ export function createGate(options: GateOptions): Gate {
         },
       );
     },
-    checkToken(headers) {
+    requireToken(headers) {
       if (token === undefined) return;
       const [, given] = /^Bearer +([^ ]+) *$/i.exec(
         headers.get("authorization") ?? "",
@@ -89,7 +89,7 @@ function hostInvalid(): SigError {
 }
 
 /** RFC 6750: another one could never be sent, or would be sent empty. */
-function checkTokenText(token: string): void {
+function requireTokenText(token: string): void {
   if (/^[\x21-\x7e]+$/.test(token)) return;
   throw new SigError(
     "invalid_request",

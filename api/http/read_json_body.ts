@@ -62,7 +62,7 @@ export async function readJsonBody(
   limits: JsonBodyLimits,
   breathe?: () => Promise<void>,
 ): Promise<unknown> {
-  checkType(request.headers);
+  requireJsonType(request.headers);
   const bytes = await readBody(request, limits);
   limits.onArrival?.();
   try {
@@ -85,7 +85,7 @@ export async function readJsonBody(
   }
 }
 
-function checkType(headers: Headers): void {
+function requireJsonType(headers: Headers): void {
   const type = headers.get("content-type");
   // Nearly every client spells it so.
   const isUsual = type === "application/json";

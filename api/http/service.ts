@@ -114,11 +114,11 @@ export function createService(
 
   const answer: Answer = async (route, { exchange, flow, client }, params) => {
     const { request } = exchange;
-    gate.checkSite(request);
+    gate.requireSameSite(request);
     if (route.always) return await route.handle(exchange, params);
     // An address that isn't known can't be told from others.
     limit?.(client() ?? "", now().getTime());
-    if (!route.open) gate.checkToken(request.headers);
+    if (!route.open) gate.requireToken(request.headers);
     // With a body it takes a place when that is there.
     if (route.method === "GET") flow.enter();
     return await route.handle(exchange, params);
@@ -139,7 +139,7 @@ export function createService(
       });
       let response: Response;
       try {
-        gate.checkHost(request);
+        gate.requireHost(request);
         response = cors.isPreflight(request)
           ? exchange.reply(null, {
             status: 204,

@@ -80,7 +80,7 @@ export function object<T>(rules: ObjectRules<T>): Schema<T> {
           faults.note(`${pointer}/${name}`, "missing_field", "it is required");
         }
       }
-      if (exactlyOne.length > 0) checkOne(exactlyOne, read, pointer, faults);
+      if (exactlyOne.length > 0) judgeMember(exactlyOne, read, pointer, faults);
       return read as T;
     },
   };
@@ -125,7 +125,7 @@ function noteUnknown(
   );
 }
 
-function checkOne(
+function judgeMember(
   names: readonly string[],
   read: { readonly [name: string]: unknown },
   pointer: string,

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { status } from "../../tests/kit/issuer_server.ts";
 import {
   ALICE,
   importTestKeys,
   makeLines,
-  PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import { createApp } from "../app.ts";
 import { get, now, post, serveIssuer } from "../testdata/asking.ts";

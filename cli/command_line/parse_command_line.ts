@@ -48,7 +48,7 @@ export function parseCommandLine(
     flags: flagsOf(command, name),
     seeHelp: seeHelp(command),
   });
-  if (!given.on("help")) checkPositionals(command, given.positionals);
+  if (!given.on("help")) requirePositionals(command, given.positionals);
   return {
     ...given,
     name,
@@ -67,7 +67,7 @@ function seeHelp(command: Command): string {
   return `See: sig ${command.name} --help`;
 }
 
-function checkPositionals(
+function requirePositionals(
   command: Command,
   given: readonly string[],
 ): void {

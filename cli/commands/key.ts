@@ -35,7 +35,7 @@ export const key: Command = {
   async run(call) {
     const { io } = call;
     const [action, path] = call.positionals;
-    checkWords(action!, path, call.text("kid"));
+    requireWords(action!, path, call.text("kid"));
     const jose = await import("@sig/jose");
     const out = call.text("out");
     const put = async (text: string, said: string, about: object = {}) => {
@@ -77,7 +77,7 @@ export const key: Command = {
 };
 
 /** The words and flags that an action takes. */
-function checkWords(
+function requireWords(
   action: string,
   path: string | undefined,
   kid: string | undefined,

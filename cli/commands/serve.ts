@@ -35,7 +35,7 @@ export const serve: Command = {
     const { io } = call;
     const dir = call.positionals[0]!;
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
-    await checkPublishable(call, dir);
+    await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
     const server = await io.serve(address, createIssuerSite(dir));
     // Before anyone can know that it runs, and stop it.
@@ -56,7 +56,7 @@ export const serve: Command = {
  * What can't be taken back, or would serve nobody, is refused; other faults are
  * the readers' to find.
  */
-async function checkPublishable(call: Call, dir: string): Promise<void> {
+async function requirePublishable(call: Call, dir: string): Promise<void> {
   const { loadIssuer, openSource } = await import("@sig/consumer");
   try {
     await loadIssuer(openSource({ kind: "directory", path: dir }));

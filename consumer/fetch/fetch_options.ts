@@ -111,7 +111,7 @@ export function isEntityTag(text: string): boolean {
  * @throws {RangeError} for limits and offsets that are none.
  * @throws {TypeError} for a malformed entity tag.
  */
-export function checkFetchOptions(options: GuardedFetchOptions): FetchLimits {
+export function requireFetchOptions(options: GuardedFetchOptions): FetchLimits {
   const limits = {
     ...DEFAULT_FETCH_TIMEOUTS,
     ...(options.connectTimeoutMs === undefined
@@ -122,18 +122,18 @@ export function checkFetchOptions(options: GuardedFetchOptions): FetchLimits {
       : { totalTimeoutMs: options.totalTimeoutMs }),
     maxBytes: options.maxBytes,
   };
-  checkNumber("connectTimeoutMs", limits.connectTimeoutMs, 1, MAX_TIMEOUT_MS);
-  checkNumber("totalTimeoutMs", limits.totalTimeoutMs, 1, MAX_TIMEOUT_MS);
-  checkNumber("maxBytes", limits.maxBytes, 0);
+  requireNumber("connectTimeoutMs", limits.connectTimeoutMs, 1, MAX_TIMEOUT_MS);
+  requireNumber("totalTimeoutMs", limits.totalTimeoutMs, 1, MAX_TIMEOUT_MS);
+  requireNumber("maxBytes", limits.maxBytes, 0);
   const { ifNoneMatch, range } = options.headers ?? {};
-  if (range !== undefined) checkNumber("range.from", range.from, 0);
+  if (range !== undefined) requireNumber("range.from", range.from, 0);
   if (ifNoneMatch !== undefined && !isEntityTag(ifNoneMatch)) {
     throw new TypeError("Cannot fetch: ifNoneMatch must be an entity tag");
   }
   return limits;
 }
 
-function checkNumber(
+function requireNumber(
   name: string,
   value: number,
   min: number,

@@ -3,9 +3,9 @@
 import { createCountedBody } from "./counted_body.ts";
 import { toFetchError } from "./fetch_error.ts";
 import {
-  checkFetchOptions,
   type ContentRange,
   type GuardedFetchOptions,
+  requireFetchOptions,
 } from "./fetch_options.ts";
 import { createNetworkBudget } from "./network_budget.ts";
 import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
@@ -75,7 +75,7 @@ export async function guardedFetch(
   url: string | URL,
   options: GuardedFetchOptions,
 ): Promise<FetchedBody> {
-  const limits = checkFetchOptions(options);
+  const limits = requireFetchOptions(options);
   const vetted = vetUrl(url, options);
   const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
   const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;

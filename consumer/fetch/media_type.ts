@@ -51,17 +51,17 @@ export function isRefusedMediaType(mediaType: string | null): boolean {
  *
  * @example
  * ```ts
- * import { checkMediaType } from "./media_type.ts";
+ * import { judgeMediaType } from "./media_type.ts";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(checkMediaType("feed", "application/x-ndjson"), undefined);
+ * assertEquals(judgeMediaType("feed", "application/x-ndjson"), undefined);
  * assertEquals(
- *   checkMediaType("feed", "text/plain")?.code,
+ *   judgeMediaType("feed", "text/plain")?.code,
  *   "media_type_unexpected",
  * );
  * ```
  */
-export function checkMediaType(
+export function judgeMediaType(
   name: DocumentName,
   mediaType: string | null,
 ): Warning | undefined {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
-  checkMediaType,
   isRefusedMediaType,
+  judgeMediaType,
   parseMediaType,
 } from "./media_type.ts";
 
@@ -34,17 +34,17 @@ Deno.test("a type that fits, or none, gives no warning", () => {
       ["feed", "application/jsonl"],
       ["feed", null],
     ] as const
-  ) assertEquals(checkMediaType(name, type), undefined, String(type));
+  ) assertEquals(judgeMediaType(name, type), undefined, String(type));
 });
 
 Deno.test("another type is a warning with the text escaped", () => {
-  assertEquals(checkMediaType("feed", "application/octet-\u001bstream"), {
+  assertEquals(judgeMediaType("feed", "application/octet-\u001bstream"), {
     code: "media_type_unexpected",
     detail: 'the feed is served as "application/octet-\\u001bstream" ' +
       "(expected application/x-ndjson)",
   });
   assertEquals(
-    checkMediaType("metadata", "application/x-ndjson")?.code,
+    judgeMediaType("metadata", "application/x-ndjson")?.code,
     "media_type_unexpected",
   );
 });

@@ -53,7 +53,7 @@ export function vetUrl(
       "Cannot fetch: the URL is malformed (expected https://host/path)",
     );
   }
-  checkScheme(url, allowPrivate);
+  requireScheme(url, allowPrivate);
   if (url.username !== "" || url.password !== "") {
     throw new SigError(
       "insecure_url",
@@ -94,7 +94,7 @@ export function notAllowed(url: URL, why: string, hint?: string): SigError {
   );
 }
 
-function checkScheme(url: URL, allowPrivate: boolean): void {
+function requireScheme(url: URL, allowPrivate: boolean): void {
   if (url.protocol === "https:") return;
   if (url.protocol === "http:" && allowPrivate) return;
   throw new SigError(

@@ -70,7 +70,7 @@ export async function goOn(
   const stream = new ByteStream(document.bytes);
   const digest = document.range === undefined
     ? await digestPrefix(stream, pin, options)
-    : await checkOverlap(stream, held);
+    : await compareOverlap(stream, held);
   if (digest === undefined) return undefined;
   const last = new LastBytes(OVERLAP_BYTES, held.overlap);
   const { verification, marks } = held;
@@ -110,7 +110,7 @@ async function digestPrefix(
   return await digest.hex() === pin.prefix_sha256 ? digest : undefined;
 }
 
-async function checkOverlap(
+async function compareOverlap(
   stream: ByteStream,
   { overlap, digest }: HeldFeed,
 ): Promise<FeedDigest | undefined> {

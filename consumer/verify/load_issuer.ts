@@ -18,7 +18,7 @@ import {
   type VerificationBackend,
 } from "@sig/jose";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
-import { checkMediaType, type DocumentName } from "../fetch/media_type.ts";
+import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
 import {
   type DocumentReader,
   isMissing,
@@ -75,9 +75,9 @@ export async function loadIssuer(
   const metadata = validateMetadata(
     await load.json("metadata", location.metadataRef, limits.maxMetadataBytes),
   );
-  checkIssuer(metadata, location.expectedIssuer);
+  requireIssuer(metadata, location.expectedIssuer);
   if (location.reader.kind === "https" && !options.allowOtherOrigins) {
-    checkSameOrigin(metadata, location.metadataRef);
+    requireSameOrigin(metadata, location.metadataRef);
   }
   // The origin was checked to be the issuer's; local readers use the path only.
   const base = location.reader.kind === "https"
@@ -125,7 +125,7 @@ async function both<A, B>(
   return [await first, await second];
 }
 
-function checkIssuer(
+function requireIssuer(
   metadata: SigMetadata,
   expected: string | undefined,
 ): void {
@@ -144,7 +144,7 @@ function checkIssuer(
 }
 
 /** Else one host could make a reader fetch from, and trust, any other. */
-function checkSameOrigin(metadata: SigMetadata, metadataRef: string): void {
+function requireSameOrigin(metadata: SigMetadata, metadataRef: string): void {
   const { origin } = new URL(metadataRef);
   for (const name of ["jwks_uri", "events_uri"] as const) {
     if (new URL(metadata[name]).origin === origin) continue;
@@ -176,7 +176,7 @@ class Loading {
       maxBytes,
       conditions,
     });
-    const warning = checkMediaType(name, document.mediaType);
+    const warning = judgeMediaType(name, document.mediaType);
     if (warning) this.warnings.push(warning);
     return document;
   }

@@ -76,7 +76,7 @@ export function parseDidWeb(
   if (!match) throw malformed(did, "only %3A before a port may be encoded");
   const host = match[1]!;
   const port = match[2] === undefined ? undefined : parsePort(did, match[2]);
-  const isPrivate = checkHost(did, host, options.allowPrivate ?? false);
+  const isPrivate = requireHost(did, host, options.allowPrivate ?? false);
   for (const segment of path) {
     if (!SEGMENT.test(segment) || segment === "." || segment === "..") {
       throw malformed(did, "a path segment is malformed");
@@ -101,7 +101,11 @@ export function parseDidWeb(
 }
 
 /** Whether the host is a private one; throws unless it is a proper host. */
-function checkHost(did: string, host: string, allowPrivate: boolean): boolean {
+function requireHost(
+  did: string,
+  host: string,
+  allowPrivate: boolean,
+): boolean {
   const name = host.endsWith(".") ? host.slice(0, -1) : host;
   const labels = name.split(".");
   // Before anything else, so that no later answer is about a host with a slash,

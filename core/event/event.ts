@@ -60,16 +60,16 @@ export function findEventIssues(
     }];
   }
   const fields = new Fields(value);
-  if (!checkSpecVersion(fields)) return fields.issues;
-  checkCommon(fields, options);
+  if (!validateSpecVersion(fields)) return fields.issues;
+  validateCommon(fields, options);
   const type = fields.get("event_type");
-  if (type === "relationship.upsert") checkUpsert(fields);
-  else if (type === "relationship.revoke") checkRevoke(fields);
+  if (type === "relationship.upsert") validateUpsert(fields);
+  else if (type === "relationship.revoke") validateRevoke(fields);
   return fields.issues;
 }
 
 /** Under another version the other fields mean nothing, so it stops there. */
-function checkSpecVersion(fields: Fields): boolean {
+function validateSpecVersion(fields: Fields): boolean {
   const version = fields.required("spec_version");
   if (typeof version === "string" && version !== SPEC_VERSION) {
     fields.report(
@@ -85,9 +85,9 @@ function checkSpecVersion(fields: Fields): boolean {
   return true;
 }
 
-function checkCommon(fields: Fields, options: ValidateEventOptions): void {
+function validateCommon(fields: Fields, options: ValidateEventOptions): void {
   fields.identifier("event_id");
-  checkEventType(fields, options);
+  validateEventType(fields, options);
   fields.identifier("issuer");
   fields.timestamp("issued_at");
   const sequence = fields.required("sequence");
@@ -117,7 +117,10 @@ export function isSequence(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
-function checkEventType(fields: Fields, options: ValidateEventOptions): void {
+function validateEventType(
+  fields: Fields,
+  options: ValidateEventOptions,
+): void {
   const type = fields.required("event_type");
   if (type === "relationship.upsert" || type === "relationship.revoke") return;
   const expected = "must be relationship.upsert or relationship.revoke";
@@ -129,7 +132,7 @@ function checkEventType(fields: Fields, options: ValidateEventOptions): void {
   }
 }
 
-function checkUpsert(fields: Fields): void {
+function validateUpsert(fields: Fields): void {
   fields.oneOf("relationship_type", RELATIONSHIP_TYPES);
   const status = fields.required("status");
   if (status !== undefined && status !== "active") {
@@ -154,7 +157,7 @@ function checkUpsert(fields: Fields): void {
   fields.issues.push(...shown.issues);
 }
 
-function checkRevoke(fields: Fields): void {
+function validateRevoke(fields: Fields): void {
   const target = fields.required("revokes_relationship_id");
   if (target !== undefined && !isString(target)) {
     fields.report(

@@ -41,9 +41,9 @@ function findMetadataIssues(value: unknown): readonly Issue[] {
   const fields = new Fields(value);
   fields.oneOf("spec_version", [SPEC_VERSION]);
   const issuer = fields.identifier("issuer");
-  if (issuer !== undefined) checkIssuer(fields, issuer);
-  checkUrl(fields, "jwks_uri");
-  checkUrl(fields, "events_uri");
+  if (issuer !== undefined) validateIssuer(fields, issuer);
+  validateUrl(fields, "jwks_uri");
+  validateUrl(fields, "events_uri");
   const publicOnly = fields.required("public_only");
   if (publicOnly !== undefined && typeof publicOnly !== "boolean") {
     fields.report("public_only", "invalid_field", "must be true or false");
@@ -68,7 +68,7 @@ function isJwsFlattened(value: unknown): value is "jws-flattened" {
   return value === "jws-flattened";
 }
 
-function checkIssuer(fields: Fields, issuer: string): void {
+function validateIssuer(fields: Fields, issuer: string): void {
   try {
     // Whether a private host may be asked is the fetch's business.
     parseIssuerDid(issuer, { allowPrivate: true });
@@ -82,7 +82,7 @@ function checkIssuer(fields: Fields, issuer: string): void {
   }
 }
 
-function checkUrl(fields: Fields, name: string): void {
+function validateUrl(fields: Fields, name: string): void {
   const value = fields.required(name);
   if (value === undefined) return;
   const url = isString(value) ? URL.parse(value) : null;

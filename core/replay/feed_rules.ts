@@ -109,7 +109,7 @@ export class FeedRules {
    * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
-    this.#checkPlace(event);
+    this.#judgePlace(event);
     const known = this.#relationships.get(event.relationship_id);
     const unmatched = isRevoke(event) && known === undefined;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
@@ -129,7 +129,7 @@ export class FeedRules {
     this.#lastSequence = lastSequence;
   }
 
-  #checkPlace(event: SigEvent | UnknownEvent): void {
+  #judgePlace(event: SigEvent | UnknownEvent): void {
     if (this.#issuer !== undefined && event.issuer !== this.#issuer) {
       throw new SigError(
         "issuer_mismatch",

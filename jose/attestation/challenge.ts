@@ -15,7 +15,7 @@ import { describeChallenge } from "./challenge_message.ts";
 import { member } from "../bytes/json_object.ts";
 
 /** A challenge whose members have the right shape. */
-export interface CheckedChallenge {
+export interface ValidChallenge {
   /** Its id. */
   readonly challengeId: string;
   /** Who asks. */
@@ -31,7 +31,7 @@ export interface CheckedChallenge {
 }
 
 /** A challenge that may be signed: its text says what its members say. */
-export interface CheckedSignableChallenge extends CheckedChallenge {
+export interface CheckedSignableChallenge extends ValidChallenge {
   /** What the relationship must meet; empty for nothing. */
   readonly require: readonly string[];
   /** The challenge in words, made here. */
@@ -49,7 +49,7 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
  */
-export function checkChallenge(challenge: unknown): CheckedChallenge {
+export function validateChallenge(challenge: unknown): ValidChallenge {
   if (!isObject(challenge)) {
     throw fault("invalid_field", "", "it must be one JSON object");
   }
@@ -68,7 +68,7 @@ export function checkChallenge(challenge: unknown): CheckedChallenge {
 }
 
 /**
- * {@linkcode checkChallenge} for whoever signs. What a person reads and what
+ * {@linkcode validateChallenge} for whoever signs. What a person reads and what
  * gets signed are two things, and whoever relays a challenge can change one of
  * them: so the text is made again from the members that get signed, and another
  * one is refused. The audience is an origin or a DID, since it is what the
@@ -76,10 +76,10 @@ export function checkChallenge(challenge: unknown): CheckedChallenge {
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
  */
-export function checkSignableChallenge(
+export function validateSignableChallenge(
   challenge: unknown,
 ): CheckedSignableChallenge {
-  const checked = checkChallenge(challenge);
+  const checked = validateChallenge(challenge);
   const { audience, scopes, subject, expiresAt } = checked;
   const members = challenge as OpenObject;
   if (!isAudience(audience)) {

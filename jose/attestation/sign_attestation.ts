@@ -15,7 +15,7 @@ import {
   MAX_ATTESTATION_LENGTH,
   type SignableChallenge,
 } from "./attestation.ts";
-import { type CheckedChallenge, checkSignableChallenge } from "./challenge.ts";
+import { validateSignableChallenge, type ValidChallenge } from "./challenge.ts";
 import { jwkToDidKey } from "../keys/did_key.ts";
 import { signJws } from "../event/sign_jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
@@ -157,7 +157,7 @@ function prepare(options: SignAttestationOptions): {
   readonly kid: string;
   readonly preview: AttestationPreview;
 } {
-  const challenge = checkSignableChallenge(options.challenge);
+  const challenge = validateSignableChallenge(options.challenge);
   const { audience, require, expiresAt } = challenge;
   const subject = chooseSubject(options, challenge);
   const times = chooseTimes(options, challenge);
@@ -200,7 +200,7 @@ function refuse(
 
 function chooseSubject(
   { subject, key }: SignAttestationOptions,
-  challenge: CheckedChallenge,
+  challenge: ValidChallenge,
 ): { readonly did: string; readonly kid: string } {
   const didKey = jwkToDidKey(key.publicJwk);
   const did = subject ?? didKey;
@@ -234,7 +234,7 @@ function chooseSubject(
 /** Whole seconds, rounded so that the token never outlives the challenge. */
 function chooseTimes(
   { now }: SignAttestationOptions,
-  { expiresAt }: CheckedChallenge,
+  { expiresAt }: ValidChallenge,
 ): { readonly iat: number; readonly exp: number } {
   const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
@@ -261,7 +261,7 @@ function chooseTimes(
 
 function chooseScopes(
   { scopes }: SignAttestationOptions,
-  challenge: CheckedChallenge,
+  challenge: ValidChallenge,
 ): readonly string[] {
   const granted = [...new Set(scopes ?? challenge.scopes)].sort();
   const extra = granted.find((scope) => !challenge.scopes.includes(scope));

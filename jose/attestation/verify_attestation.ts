@@ -8,7 +8,7 @@ import {
   SigError,
 } from "@sig/core";
 import type { AttestationChallenge, ParsedAttestation } from "./attestation.ts";
-import { checkChallenge, type CheckedChallenge } from "./challenge.ts";
+import { validateChallenge, type ValidChallenge } from "./challenge.ts";
 import { equalInConstantTime } from "../bytes/constant_time.ts";
 import { parseAttestation } from "./parse_attestation.ts";
 import { resolveDidKey } from "../keys/resolve_did_key.ts";
@@ -89,7 +89,7 @@ export async function verifyAttestation(
   attestation: string | ParsedAttestation,
   options: VerifyAttestationOptions,
 ): Promise<ParsedAttestation> {
-  const challenge = checkChallenge(options.challenge);
+  const challenge = validateChallenge(options.challenge);
   const parsed = typeof attestation === "object"
     ? attestation
     : parseAttestation(attestation);
@@ -139,7 +139,7 @@ function refuse(code: ErrorCode, why: string): SigError {
 
 function requireChallenge(
   { claims }: ParsedAttestation,
-  challenge: CheckedChallenge,
+  challenge: ValidChallenge,
 ): void {
   if (claims.jti !== challenge.challengeId) {
     throw refuse("invalid_attestation", "it answers another challenge");
@@ -154,7 +154,7 @@ function requireChallenge(
 
 function requireSubject(
   { claims, subject }: ParsedAttestation,
-  challenge: CheckedChallenge,
+  challenge: ValidChallenge,
 ): void {
   if (claims.iss !== subject || claims.sub !== subject) {
     throw refuse(
@@ -172,7 +172,7 @@ function requireSubject(
 
 function requireScopes(
   { scopes }: ParsedAttestation,
-  challenge: CheckedChallenge,
+  challenge: ValidChallenge,
   { requiredScopes = [] }: VerifyAttestationOptions,
 ): void {
   const extra = scopes.find((scope) => !challenge.scopes.includes(scope));
@@ -192,7 +192,7 @@ function requireScopes(
 
 function requireTimes(
   { claims }: ParsedAttestation,
-  { expiresAt }: CheckedChallenge,
+  { expiresAt }: ValidChallenge,
   { now, clockSkewSeconds }: VerifyAttestationOptions,
 ): void {
   const instant = instantOf(now());

@@ -3,7 +3,7 @@
 import type { Route } from "@sig/api/http";
 import { object, readAs, text } from "@sig/api/requests";
 import { WELL_KNOWN_PATHS } from "@sig/core";
-import { checkSubject } from "../login/subject_did.ts";
+import { requireSubject } from "../login/subject_did.ts";
 import { replyDocument } from "../requests/reply_document.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
 
@@ -34,7 +34,7 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
       async handle(exchange) {
         const body = await exchange.readJson(MAX_BODY_BYTES);
         const { subject, name } = readAs(ENROL, body);
-        checkSubject(subject, true);
+        requireSubject(subject, true);
         return exchange.json(await demo.enrol(subject, name));
       },
     },

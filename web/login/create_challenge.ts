@@ -15,7 +15,7 @@ import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";
 import { SCOPES } from "../requests/scopes.ts";
-import { checkSubject } from "./subject_did.ts";
+import { requireSubject } from "./subject_did.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
 const ID_BYTES = 24;
@@ -138,7 +138,7 @@ function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
     subject = null,
     ttl_seconds: ttlSeconds = defaultTtl,
   } = readAs(REQUEST, input);
-  if (subject !== null) checkSubject(subject, options.allowPrivate ?? false);
+  if (subject !== null) requireSubject(subject, options.allowPrivate ?? false);
   if (audience === undefined) {
     throw new RangeError("Cannot create challenge: no audience is configured");
   }

@@ -13,7 +13,7 @@ const MAX_SUBJECT_LENGTH = 512;
  * `address_not_allowed` for the did:web of an IP address or a local name,
  * unless `allowPrivate`.
  */
-export function checkSubject(did: string, allowPrivate: boolean): void {
+export function requireSubject(did: string, allowPrivate: boolean): void {
   try {
     if (did.length > MAX_SUBJECT_LENGTH) {
       throw malformed(

@@ -3,10 +3,10 @@
 /** Answering a challenge with the key of this browser (PROTOCOL §7). @module */
 
 import {
-  checkSignableChallenge,
   decodeBase64UrlStrict,
   isSigError,
   signAttestation,
+  validateSignableChallenge,
 } from "./verify.js";
 
 /**
@@ -18,7 +18,7 @@ import {
  */
 export function readRequest(challenge) {
   try {
-    return { text: checkSignableChallenge(challenge).text };
+    return { text: validateSignableChallenge(challenge).text };
   } catch (error) {
     if (!isSigError(error)) throw error;
     return { fault: error.message };

@@ -887,14 +887,14 @@ function findEventIssues(value, options = {}) {
     ];
   }
   const fields = new Fields(value);
-  if (!checkSpecVersion(fields)) return fields.issues;
-  checkCommon(fields, options);
+  if (!validateSpecVersion(fields)) return fields.issues;
+  validateCommon(fields, options);
   const type = fields.get("event_type");
-  if (type === "relationship.upsert") checkUpsert(fields);
-  else if (type === "relationship.revoke") checkRevoke(fields);
+  if (type === "relationship.upsert") validateUpsert(fields);
+  else if (type === "relationship.revoke") validateRevoke(fields);
   return fields.issues;
 }
-function checkSpecVersion(fields) {
+function validateSpecVersion(fields) {
   const version = fields.required("spec_version");
   if (typeof version === "string" && version !== SPEC_VERSION) {
     fields.report("spec_version", "unsupported_spec_version", `must be ${SPEC_VERSION}`);
@@ -905,9 +905,9 @@ function checkSpecVersion(fields) {
   }
   return true;
 }
-function checkCommon(fields, options) {
+function validateCommon(fields, options) {
   fields.identifier("event_id");
-  checkEventType(fields, options);
+  validateEventType(fields, options);
   fields.identifier("issuer");
   fields.timestamp("issued_at");
   const sequence = fields.required("sequence");
@@ -929,7 +929,7 @@ function checkCommon(fields, options) {
 function isSequence(value) {
   return Number.isSafeInteger(value) && value >= 1;
 }
-function checkEventType(fields, options) {
+function validateEventType(fields, options) {
   const type = fields.required("event_type");
   if (type === "relationship.upsert" || type === "relationship.revoke") return;
   const expected = "must be relationship.upsert or relationship.revoke";
@@ -940,7 +940,7 @@ function checkEventType(fields, options) {
     fields.report("event_type", "unknown_event_type", expected);
   }
 }
-function checkUpsert(fields) {
+function validateUpsert(fields) {
   fields.oneOf("relationship_type", RELATIONSHIP_TYPES);
   const status = fields.required("status");
   if (status !== void 0 && status !== "active") {
@@ -968,7 +968,7 @@ function checkUpsert(fields) {
   }
   fields.issues.push(...shown.issues);
 }
-function checkRevoke(fields) {
+function validateRevoke(fields) {
   const target = fields.required("revokes_relationship_id");
   if (target !== void 0 && !isString(target)) {
     fields.report("revokes_relationship_id", "invalid_field", "must be a string that equals relationship_id");
@@ -1688,7 +1688,7 @@ function parseDidWeb(did, options = {}) {
   if (!match) throw malformed(did, "only %3A before a port may be encoded");
   const host = match[1];
   const port = match[2] === void 0 ? void 0 : parsePort(did, match[2]);
-  const isPrivate = checkHost(did, host, options.allowPrivate ?? false);
+  const isPrivate = requireHost(did, host, options.allowPrivate ?? false);
   for (const segment of path) {
     if (!SEGMENT.test(segment) || segment === "." || segment === "..") {
       throw malformed(did, "a path segment is malformed");
@@ -1708,7 +1708,7 @@ function parseDidWeb(did, options = {}) {
     didDocumentUrl: `${url.origin}/${path.length === 0 ? ".well-known" : path.join("/")}/did.json`
   };
 }
-function checkHost(did, host, allowPrivate) {
+function requireHost(did, host, allowPrivate) {
   const name = host.endsWith(".") ? host.slice(0, -1) : host;
   const labels = name.split(".");
   if (name.length > 253 || !labels.every((label) => LABEL.test(label))) throw malformed(did, "the host must be a lower-case DNS name");
@@ -1875,7 +1875,7 @@ var FeedRules = class {
    * `revoke_without_upsert` (with `unmatchedRevoke: "reject"`).
    */
   accept(event) {
-    this.#checkPlace(event);
+    this.#judgePlace(event);
     const known = this.#relationships.get(event.relationship_id);
     const unmatched = isRevoke(event) && known === void 0;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
@@ -1896,7 +1896,7 @@ var FeedRules = class {
   resume(lastSequence) {
     this.#lastSequence = lastSequence;
   }
-  #checkPlace(event) {
+  #judgePlace(event) {
     if (this.#issuer !== void 0 && event.issuer !== this.#issuer) {
       throw new SigError("issuer_mismatch", "Cannot apply event: its issuer is not the feed's", {
         context: {
@@ -2300,9 +2300,9 @@ function findMetadataIssues(value) {
     SPEC_VERSION
   ]);
   const issuer = fields.identifier("issuer");
-  if (issuer !== void 0) checkIssuer(fields, issuer);
-  checkUrl(fields, "jwks_uri");
-  checkUrl(fields, "events_uri");
+  if (issuer !== void 0) validateIssuer(fields, issuer);
+  validateUrl(fields, "jwks_uri");
+  validateUrl(fields, "events_uri");
   const publicOnly = fields.required("public_only");
   if (publicOnly !== void 0 && typeof publicOnly !== "boolean") {
     fields.report("public_only", "invalid_field", "must be true or false");
@@ -2317,7 +2317,7 @@ function findMetadataIssues(value) {
 function isJwsFlattened(value) {
   return value === "jws-flattened";
 }
-function checkIssuer(fields, issuer) {
+function validateIssuer(fields, issuer) {
   try {
     parseIssuerDid(issuer, {
       allowPrivate: true
@@ -2327,7 +2327,7 @@ function checkIssuer(fields, issuer) {
     fields.report("issuer", "invalid_field", "must be did:web:<host>, without a path");
   }
 }
-function checkUrl(fields, name) {
+function validateUrl(fields, name) {
   const value = fields.required(name);
   if (value === void 0) return;
   const url = isString(value) ? URL.parse(value) : null;
@@ -2757,7 +2757,7 @@ function isKid(value) {
 // jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-function checkChallenge(challenge) {
+function validateChallenge(challenge) {
   if (!isObject(challenge)) {
     throw fault2("invalid_field", "", "it must be one JSON object");
   }
@@ -2774,8 +2774,8 @@ function checkChallenge(challenge) {
     expiresAt: instant(challenge, "expires_at")
   };
 }
-function checkSignableChallenge(challenge) {
-  const checked = checkChallenge(challenge);
+function validateSignableChallenge(challenge) {
+  const checked = validateChallenge(challenge);
   const { audience, scopes, subject, expiresAt } = checked;
   const members = challenge;
   if (!isAudience(audience)) {
@@ -3246,7 +3246,7 @@ async function signAttestation(options) {
   throw refuse("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
 }
 function prepare(options) {
-  const challenge = checkSignableChallenge(options.challenge);
+  const challenge = validateSignableChallenge(options.challenge);
   const { audience, require: require2, expiresAt } = challenge;
   const subject = chooseSubject(options, challenge);
   const times = chooseTimes(options, challenge);
@@ -3812,7 +3812,7 @@ var ACCEPT = Object.freeze({
   did_document: "application/did+json, application/did+ld+json, application/json",
   feed: "application/x-ndjson"
 });
-function checkMediaType(name, mediaType) {
+function judgeMediaType(name, mediaType) {
   if (mediaType === null) return void 0;
   const fits = name === "feed" ? FEED_TYPES.has(mediaType) : mediaType === "application/json" || mediaType.endsWith("+json") || name === "did_document" && mediaType === "application/did";
   if (fits) return void 0;
@@ -3857,9 +3857,9 @@ async function loadIssuer(location, options = {}) {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const load = new Loading(location.reader);
   const metadata = validateMetadata(await load.json("metadata", location.metadataRef, limits.maxMetadataBytes));
-  checkIssuer2(metadata, location.expectedIssuer);
+  requireIssuer(metadata, location.expectedIssuer);
   if (location.reader.kind === "https" && !options.allowOtherOrigins) {
-    checkSameOrigin(metadata, location.metadataRef);
+    requireSameOrigin(metadata, location.metadataRef);
   }
   const base = location.reader.kind === "https" ? location.metadataRef : metadata.events_uri;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
@@ -3896,7 +3896,7 @@ async function both(first, second) {
     await second
   ];
 }
-function checkIssuer2(metadata, expected) {
+function requireIssuer(metadata, expected) {
   if (expected === void 0 || metadata.issuer === expected) return;
   throw new SigError("issuer_mismatch", "Cannot trust metadata: its issuer is not the one that its origin proves", {
     context: {
@@ -3906,7 +3906,7 @@ function checkIssuer2(metadata, expected) {
     }
   });
 }
-function checkSameOrigin(metadata, metadataRef) {
+function requireSameOrigin(metadata, metadataRef) {
   const { origin } = new URL(metadataRef);
   for (const name of [
     "jwks_uri",
@@ -3933,7 +3933,7 @@ var Loading = class {
       maxBytes,
       conditions
     });
-    const warning = checkMediaType(name, document.mediaType);
+    const warning = judgeMediaType(name, document.mediaType);
     if (warning) this.warnings.push(warning);
     return document;
   }
@@ -4550,7 +4550,6 @@ export {
   RELATIONSHIP_TYPES,
   SigError,
   check,
-  checkSignableChallenge,
   decodeBase64UrlStrict,
   dumpState,
   escapeInvisible,
@@ -4559,5 +4558,6 @@ export {
   parseJson,
   replay,
   reportIssuer,
-  signAttestation
+  signAttestation,
+  validateSignableChallenge
 };
