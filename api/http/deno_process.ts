@@ -3,6 +3,14 @@
  * alike. Loads nothing: what an error is made of comes when there is one, so that
  * `sig --version` starts without it.
  *
+ * @example A variable that may be missing, or not be readable
+ * ```ts
+ * import { readVariable } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readVariable("SIG_NO_SUCH_VARIABLE"), undefined);
+ * ```
+ *
  * @module
  */
 

@@ -33,18 +33,28 @@ function audit(
 const UPSERT = ["upsert", "--dir", "$D/acme", "--relationship-id"];
 const ADAM = ["--subject", "did:web:adam.example", "--type", "contractor"];
 
+/** An append, which may warn. */
+async function append(
+  workspace: Workspace,
+  words: readonly string[],
+  given: Given = {},
+): Promise<void> {
+  const { code, stderr } = await workspace.sig(words, given);
+  assertEquals(code, 0, stderr);
+}
+
 /** Other roles for alice, a contract that ends by itself, a backdated ending. */
 async function addStory(workspace: Workspace): Promise<void> {
-  await run(workspace, [
+  await append(workspace, [
     ...[...UPSERT, "r1", "--subject", "did:web:alice.example"],
     ...["--type", "employee", "--role", "deploy", "--role", "refund"],
   ]);
-  await run(workspace, [
+  await append(workspace, [
     ...[...UPSERT, "r4", ...ADAM, "--role", EVIL],
     ...["--valid-until", "2026-01-01T00:30:00Z"],
   ]);
-  await run(workspace, ["rotate-key", "--dir", "$D/acme", "--kid", "k2"]);
-  await run(workspace, [
+  await append(workspace, ["rotate-key", "--dir", "$D/acme", "--kid", "k2"]);
+  await append(workspace, [
     ...["revoke", "--dir", "$D/acme", "--relationship-id", "r1"],
     ...["--reason-code", "employment_ended", "--reason", EVIL],
     ...["--issued-at", "2026-01-01T01:00:00Z"],
