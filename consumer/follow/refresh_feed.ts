@@ -1,4 +1,11 @@
-/** The feed's part of a refresh: which bytes to get, and what they prove. @module */
+/**
+ * The feed's part of a refresh: which bytes to get, and what they prove.
+ *
+ * Long because its ways (unchanged, grown, different, from the start) lead into
+ * each other, and are read best beside each other.
+ *
+ * @module
+ */
 
 import { isSigError, type SigError, type Warning } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";

@@ -1,4 +1,11 @@
-/** Events into the feed: one write, all or nothing (SECURITY §4). @module */
+/**
+ * Events into the feed: one write, all or nothing (SECURITY §4).
+ *
+ * Long because a batch is one thing: what one draft has changed is what the next
+ * one is judged by, and nothing of it may be seen before all is written.
+ *
+ * @module
+ */
 
 import {
   createFeedLineParser,

@@ -1,4 +1,9 @@
-/** The index beside the feed, in SQLite. @module */
+/**
+ * The index beside the feed, in SQLite. Long because its statements stand here
+ * with the tables that they are about.
+ *
+ * @module
+ */
 
 import { removeFile, tryOpenFile } from "../disk/disk.ts";
 import {
