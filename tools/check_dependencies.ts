@@ -24,7 +24,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:@redis", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
+    ...[
+      "npm:jose",
+      "npm:@redis",
+      "jsr:@std/assert",
+      "jsr:@std/encoding",
+      "jsr:@std/http",
+    ],
   ],
 };
 
@@ -39,7 +45,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "commands",
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
-  web: ["ui", "requests", "stores", "login", "demo", "pages"],
+  web: [
+    ...["ui", "requests", "stores", "login", "sessions", "openid"],
+    ...["demo", "pages"],
+  ],
 };
 
 const ROOT = new URL("..", import.meta.url);
@@ -57,6 +66,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
     ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
+    "openid/add_client.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

@@ -2,7 +2,8 @@
 
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
-import { readJsonBody } from "./read_json_body.ts";
+import { readFormBody } from "./read_form_body.ts";
+import { type JsonBodyLimits, readJsonBody } from "./read_json_body.ts";
 import type { RequestFlow } from "./request_flow.ts";
 import {
   bySize,
@@ -76,9 +77,25 @@ export class Exchange {
     maxBytes: number,
     breathe?: () => Promise<void>,
   ): Promise<unknown> {
+    return await readJsonBody(this.request, this.#limits(maxBytes), breathe);
+  }
+
+  /**
+   * The body as the fields of a form. When it is there, the request takes a
+   * place.
+   *
+   * @param maxBytes Bytes at most.
+   * @throws {SigError} `unsupported_media_type`, `body_too_large`,
+   * `request_timeout`, `invalid_request`, `overloaded`.
+   */
+  async readForm(maxBytes: number): Promise<URLSearchParams> {
+    return await readFormBody(this.request, this.#limits(maxBytes));
+  }
+
+  #limits(maxBytes: number): JsonBodyLimits {
     const { flow, bodyTimeoutMs } = this.#context;
     this.#isBodyOnItsWay = true;
-    return await readJsonBody(this.request, {
+    return {
       maxBytes,
       timeoutMs: bodyTimeoutMs,
       reserve: (bytes) => flow.reserve(bytes),
@@ -87,7 +104,7 @@ export class Exchange {
         this.#isBodyOnItsWay = false;
         flow.enter();
       },
-    }, breathe);
+    };
   }
 
   /**

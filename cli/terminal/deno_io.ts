@@ -1,8 +1,11 @@
 /** The outside as Deno gives it. @module */
 
 import {
+  createPrivateFile,
+  onHangup,
   readFile,
   readVariable,
+  replaceFile,
   signalled,
   tooLarge,
   writeAll,
@@ -27,6 +30,8 @@ export function createDenoIo(): Io {
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
     createPrivateFile,
+    replaceFile,
+    onHangup,
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -56,36 +61,6 @@ async function readStream(
     chunks.push(chunk.slice());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-async function createPrivateFile(path: string, text: string): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
-  } catch (cause) {
-    const isNotGiven = cause instanceof Deno.errors.NotCapable;
-    const hint = `Run it with --allow-write=${path}.`;
-    const { SigError } = await import("@sig/core");
-    throw new SigError(
-      "write_failed",
-      `Cannot write ${JSON.stringify(path)}: ${whyNotWritten(cause)}`,
-      { cause, ...(isNotGiven ? { context: { hint } } : {}) },
-    );
-  }
-}
-
-function whyNotWritten(error: unknown): string {
-  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof AlreadyExists) {
-    return "it exists already, and is not overwritten";
-  }
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to write it";
-  }
-  if (error instanceof NotFound) return "its folder is missing";
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user write there";
-  }
-  return "the system refused it";
 }
 
 async function fileMode(path: string): Promise<number | null> {
