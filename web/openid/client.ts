@@ -1,7 +1,6 @@
 /** An application that people log in to. @module */
 
-import type { JSONWebKeySet } from "jose";
-import type { SigningAlgorithm } from "./provider_keys.ts";
+import type { PublicKeySet, SigningAlgorithm } from "./provider_keys.ts";
 
 /** How an application proves which one it is (OIDC Core §9). */
 export type AuthMethod =
@@ -21,7 +20,7 @@ export interface Client {
   /** SHA-256 of its secret, in base64url. */
   readonly secretSha256?: string;
   /** Its public keys. */
-  readonly jwks?: JSONWebKeySet;
+  readonly jwks?: PublicKeySet;
   /** Where codes may be sent, each character by character. */
   readonly redirectUris: readonly string[];
   /** Where people may be sent after a logout. */

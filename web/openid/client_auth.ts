@@ -7,6 +7,7 @@ import type { AuthMethod, Client } from "./client.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { Parameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
+import { toJose } from "./provider_keys.ts";
 
 /** What assertions may be signed with. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
@@ -123,7 +124,7 @@ async function byAssertion(
     if (named !== undefined && named !== client.client_id) throw refuse();
     ({ payload } = await jwtVerify(
       assertion,
-      createLocalJWKSet(client.jwks),
+      createLocalJWKSet(toJose(client.jwks)),
       {
         algorithms: [...ASSERTION_ALGORITHMS],
         issuer: client.client_id,

@@ -15,6 +15,7 @@ import {
   type ProviderKeys,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
+  toJose,
 } from "./provider_keys.ts";
 
 /** Who signs, and when. */
@@ -118,7 +119,7 @@ export async function readHint(
   try {
     const { payload, protectedHeader } = await compactVerify(
       token,
-      createLocalJWKSet(keys.jwks),
+      createLocalJWKSet(toJose(keys.jwks)),
       { algorithms: [...SIGNING_ALGORITHMS] },
     );
     const claims: JWTPayload = JSON.parse(new TextDecoder().decode(payload));

@@ -3,7 +3,6 @@
 import { isObject, SigError } from "@sig/core";
 import {
   calculateJwkThumbprint,
-  type CryptoKey,
   exportJWK,
   generateKeyPair,
   importJWK,
@@ -11,13 +10,13 @@ import {
   type JWK,
 } from "jose";
 
-/** What ID tokens can be signed with; RS256 is what every client knows. */
-export const SIGNING_ALGORITHMS = Object.freeze(
-  ["RS256", "ES256", "EdDSA"] as const,
-);
+/** What ID tokens can be signed with. */
+export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
 
-/** One of {@linkcode SIGNING_ALGORITHMS}. */
-export type SigningAlgorithm = typeof SIGNING_ALGORITHMS[number];
+/** All of them; RS256 is what every client knows. */
+export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
+  ...["RS256", "ES256", "EdDSA"] as const,
+]);
 
 /** A key that signs. */
 export interface ProviderKey {
@@ -27,10 +26,16 @@ export interface ProviderKey {
   readonly key: CryptoKey;
 }
 
+/** Public keys (RFC 7517 §5). */
+export interface PublicKeySet {
+  /** The keys. */
+  readonly keys: readonly { readonly [member: string]: unknown }[];
+}
+
 /** The keys of a provider. */
 export interface ProviderKeys {
   /** The public keys, for everybody; old ones too. */
-  readonly jwks: JSONWebKeySet;
+  readonly jwks: PublicKeySet;
   /** The key that signs by an algorithm. */
   signer(algorithm: SigningAlgorithm): ProviderKey;
 }
@@ -38,6 +43,15 @@ export interface ProviderKeys {
 /**
  * Makes a key for each algorithm, as the text of a file: `{"keys":[…]}` with
  * private keys. A secret.
+ *
+ * @example
+ * ```ts
+ * import { generateProviderKeys, readProviderKeys } from "@sig/web";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const keys = await readProviderKeys(await generateProviderKeys());
+ * assertEquals(keys.jwks.keys.map(({ alg }) => alg), ["RS256", "ES256", "EdDSA"]);
+ * ```
  */
 export async function generateProviderKeys(): Promise<string> {
   const keys = await Promise.all(SIGNING_ALGORITHMS.map(async (alg) => {
@@ -58,7 +72,7 @@ const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;
  */
 export async function readProviderKeys(text: string): Promise<ProviderKeys> {
   const signers = new Map<string, ProviderKey>();
-  const published: JWK[] = [];
+  const published: Record<string, unknown>[] = [];
   for (const [i, jwk] of parseKeys(text).entries()) {
     const alg = SIGNING_ALGORITHMS.find((each) => each === jwk.alg);
     if (alg === undefined) {
@@ -117,4 +131,9 @@ function unusable(at: number | undefined, why: string): SigError {
       },
     },
   );
+}
+
+/** The same as `npm:jose` takes it, which judges the members itself. */
+export function toJose({ keys }: PublicKeySet): JSONWebKeySet {
+  return { keys: keys as readonly JWK[] as JWK[] };
 }

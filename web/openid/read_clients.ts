@@ -20,9 +20,12 @@ import {
   parseRequirement,
   SigError,
 } from "@sig/core";
-import type { JSONWebKeySet } from "jose";
 import type { AuthMethod, Client, Clients } from "./client.ts";
-import { SIGNING_ALGORITHMS, type SigningAlgorithm } from "./provider_keys.ts";
+import {
+  type PublicKeySet,
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+} from "./provider_keys.ts";
 
 /** An entry as it is written. */
 interface Entry {
@@ -108,6 +111,20 @@ const FILE = object<{ readonly clients: readonly (Entry | undefined)[] }>({
 
 /**
  * Reads `{"clients":[…]}` strictly.
+ *
+ * @example
+ * ```ts
+ * import { readClients } from "@sig/web";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const clients = readClients(JSON.stringify({
+ *   clients: [{
+ *     client_id: "spa",
+ *     redirect_uris: ["https://app.example/callback"],
+ *   }],
+ * }));
+ * assertEquals(clients.get("spa")?.authMethods, ["none"]);
+ * ```
  *
  * @throws {SigError} `invalid_json`; `invalid_request` whose message names every
  * fault with its JSON pointer, and `context.errors` too.
@@ -269,7 +286,7 @@ function clientOf(entry: Entry): Client {
     ...(client_secret_sha256 === undefined
       ? {}
       : { secretSha256: client_secret_sha256 }),
-    ...(jwks === undefined ? {} : { jwks: jwks as JSONWebKeySet }),
+    ...(jwks === undefined ? {} : { jwks: jwks as PublicKeySet }),
     redirectUris: entry.redirect_uris,
     postLogoutRedirectUris: entry.post_logout_redirect_uris ?? [],
     ...(entry.backchannel_logout_uri === undefined

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as openid from "openid-client";
 import * as oauth from "oauth4webapi";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
-import { Person } from "../testdata/independent_client.ts";
+import type { Person } from "../testdata/independent_client.ts";
 import {
   Browser,
   CALLBACK,

@@ -22,9 +22,9 @@ import {
  * const records = createMemoryRecords();
  * const at = new Date("2026-01-31T09:00:00Z");
  * const expiresAtMs = at.getTime() + 60_000;
- * await records.put("code", "c1", { text: "{}", expiresAtMs }, null, at);
- * assertEquals((await records.take("code", "c1", at))?.text, "{}");
- * assertEquals(await records.take("code", "c1", at), undefined);
+ * await records.put("grant", "c1", { text: "{}", expiresAtMs }, null, at);
+ * assertEquals((await records.take("grant", "c1", at))?.text, "{}");
+ * assertEquals(await records.take("grant", "c1", at), undefined);
  * ```
  *
  * @param limits how many of a kind at most; those of `RECORD_LIMITS` unless told.

@@ -24,7 +24,7 @@ export interface RecordRule {
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
 const LIFE_MS = 60_000;
-const KIND: RecordKind = "code";
+const KIND: RecordKind = "grant";
 /** Records of the kind `assertion` that a tested store keeps. */
 const SMALL_LIMIT = 200;
 
@@ -83,8 +83,8 @@ export const RECORD_STORE_RULES: readonly RecordRule[] = [
         assertEquals(found?.text, text);
         assertEquals(found?.expiresAtMs, NOW_MS + LIFE_MS);
       }
-      assertEquals(await store.get("grant", id, after(0)), undefined);
-      assertEquals(await store.take("grant", id, after(0)), undefined);
+      assertEquals(await store.get("session", id, after(0)), undefined);
+      assertEquals(await store.take("session", id, after(0)), undefined);
     },
   },
   {

@@ -2,27 +2,31 @@
 
 import { SigError } from "@sig/core";
 
+/** A kind of record. */
+export type RecordKind =
+  | "interaction"
+  | "session"
+  | "grant"
+  | "assertion"
+  | "logout";
+
 /**
  * What is kept, and how many at most: each kind has a room of its own, so that
  * a flood of what strangers can make pushes out nothing of those who logged in.
  */
-export const RECORD_LIMITS = Object.freeze({
-  /** Requests to log in that wait for a person; strangers make them. */
-  interaction: 20_000,
-  /** People who are logged in. */
-  session: 200_000,
-  /** Codes that wait for their application, and used ones. */
-  code: 50_000,
-  /** What applications were given: access and refresh tokens. */
-  grant: 400_000,
-  /** Ids of applications' own assertions, each good for once. */
-  assertion: 100_000,
-  /** Logout tokens on their way. */
-  logout: 200_000,
-});
-
-/** A kind of record. */
-export type RecordKind = keyof typeof RECORD_LIMITS;
+export const RECORD_LIMITS: Readonly<Record<RecordKind, number>> = Object
+  .freeze({
+    /** Requests to log in that wait for a person; strangers make them. */
+    interaction: 20_000,
+    /** People who are logged in. */
+    session: 200_000,
+    /** What applications were given: codes, access and refresh tokens. */
+    grant: 400_000,
+    /** Ids of applications' own assertions, each good for once. */
+    assertion: 100_000,
+    /** Logout tokens on their way. */
+    logout: 200_000,
+  });
 
 /** A record as it is kept. */
 export interface StoredRecord {
