@@ -27,8 +27,11 @@ export function showRefusal(exchange: Exchange, thrown: unknown): Response {
   const { code, message } = toOAuthError(thrown);
   const problem = isOurs ? undefined : toProblem(thrown);
   if (problem?.code === "internal") exchange.thrown = thrown;
-  const status = problem?.status ??
-    (code === "temporarily_unavailable" ? 503 : 400);
+  const isOpen = code === "temporarily_unavailable";
+  // Which of our own sources was silent is nothing to a browser.
+  const status = problem === undefined || isOpen && problem.status >= 500
+    ? (isOpen ? 503 : 400)
+    : problem.status;
   return showPage(
     exchange,
     status < 500 ? "This sign-in can't go on" : "Could not tell",

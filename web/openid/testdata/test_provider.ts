@@ -70,7 +70,6 @@ export interface TestProviderOptions {
   readonly settings?: Partial<ProviderSettings>;
   /** The issuer and keys of another replica. */
   readonly like?: TestProvider;
-  readonly audience?: string;
 }
 
 /** One for all tests of a process: RSA keys take long to make. */
@@ -118,7 +117,7 @@ export class TestProvider {
     );
     const { demo } = provider;
     provider.web = createWeb({
-      audiences: [options.audience ?? like?.origin ?? own],
+      audiences: [like?.origin ?? own],
       now: provider.now,
       demo: {
         ...demo,
