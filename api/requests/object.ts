@@ -1,6 +1,6 @@
 /** Schemas of objects. @module */
 
-import { isObject, quote } from "@sig/core";
+import { escapePointer, isObject, quote } from "@sig/core";
 import { suggest } from "../flags/suggest.ts";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
@@ -143,8 +143,4 @@ function judgeMember(
       `only one of ${list} may be given`,
     );
   }
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
