@@ -89,7 +89,7 @@ export async function enrol(
     const { sequence } = error.context;
     throw new SigError(
       "invitation_used",
-      `Cannot enrol: the invitation was used already, at sequence ${sequence}, by somebody else`,
+      "Cannot enrol: the invitation was used already, by somebody else",
       {
         context: {
           ...(typeof sequence === "number" ? { sequence } : {}),

@@ -102,6 +102,7 @@ export {
   parseInvitation,
 } from "./invitation/parse_invitation.ts";
 export {
+  requireUnexpired,
   verifyInvitation,
   type VerifyInvitationOptions,
 } from "./invitation/verify_invitation.ts";

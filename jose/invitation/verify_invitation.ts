@@ -54,7 +54,8 @@ export async function verifyInvitation(
 }
 
 /**
- * That an invitation has not expired.
+ * That an invitation has not expired: for who can't verify it, and has read
+ * its claims only.
  *
  * @throws {SigError} `invitation_expired`.
  */
