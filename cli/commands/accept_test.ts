@@ -34,6 +34,11 @@ Deno.test("accept makes a key of its own, for its owner alone, and answers with 
       files.push(key_file);
     }
     assertEquals(new Set(files).size, 2);
+    // Where the answer can't be put, no key is made for it.
+    const before = await workspace.snapshot();
+    const refused = await sig([...words, "--out", "i"], { cwd });
+    assertEquals(codeOf(refused), [2, "write_failed"]);
+    assertEquals(await workspace.snapshot(), before);
   }));
 
 Deno.test("accept shows what it answers before it does, and asks on a terminal", () =>
@@ -192,10 +197,12 @@ Deno.test("that the issuer could not be asked is said, and is no verification", 
       ...[...words, "--format", "json", "--sig", host],
     ]);
     assertEquals(codeOf(named), [2, "fetch_failed"]);
-    const late = await workspace.sig([...words, "--format", "json"], {
+    // What has expired is not even shown.
+    const late = await workspace.sig(words, {
       io: { now: () => new Date("2026-02-01T00:00:00Z") },
     });
-    assertEquals(codeOf(late), [2, "invitation_expired"]);
+    assertEquals(late.code, 2);
+    assertMatch(late.stderr, /^error: invitation_expired: /);
   }));
 
 Deno.test("documents of the issuer that are wrong are no silence", () =>
