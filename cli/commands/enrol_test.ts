@@ -1,11 +1,7 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { answered, codeOf, enrolled, invited } from "../testdata/enrolment.ts";
-import { createDenoIo } from "../terminal/deno_io.ts";
 import { withIssuer, type Workspace } from "../testdata/workspace.ts";
 import { sig } from "../testdata/process.ts";
-
-const NAMES = "acme/.sig/names.csv";
 
 function feed(workspace: Workspace): Promise<string> {
   return Deno.readTextFile(
@@ -222,75 +218,6 @@ Deno.test("nothing is published before somebody has agreed", () =>
     assertEquals([agreed.code, asked.length], [0, 2]);
   }));
 
-Deno.test("a name is kept where it is wanted, and nowhere else", () =>
-  withIssuer(async (workspace) => {
-    const names = () => Deno.readTextFile(workspace.path(NAMES));
-    const said = ["--for", 'Alice "Al" Doe, née \u202eRoe'];
-    const answer = await answered(workspace, await invited(workspace, said));
-    await enrolled(workspace, answer);
-    assertEquals(await names().catch(() => "none"), "none");
-    const kept = await enrolled(workspace, answer, ["--yes", "--keep-name"]);
-    assertEquals(kept.code, 0);
-    assert(!kept.stderr.includes("\u202e"));
-    const first =
-      `subject,name\n"${answer.subject}","Alice ""Al"" Doe, née \u202eRoe"\n`;
-    assertEquals(await names(), first);
-    const { mode } = await Deno.stat(workspace.path(NAMES));
-    assertEquals(mode! & 0o777, 0o600);
-    // Repeated, it is there once; a second one is added.
-    await enrolled(workspace, answer, ["--yes", "--keep-name"]);
-    assertEquals(await names(), first);
-    const bob = await answered(
-      workspace,
-      await invited(workspace, ["--for", "Bob"]),
-      "bob.jwk",
-    );
-    const questions: string[] = [];
-    await Deno.writeTextFile(workspace.path("bob.json"), JSON.stringify(bob));
-    await workspace.sig(
-      ["enrol", "--dir", "$D/acme", "--answer", "$D/bob.json"],
-      {
-        terminals: ["stdout"],
-        io: { ask: (question) => questions.push(question) > 0 },
-      },
-    );
-    assertEquals(questions.map((each) => each.slice(0, 17)), [
-      "Publish this?",
-      "Keep the name Bob",
-    ]);
-    assertEquals(await names(), `${first}"${bob.subject}","Bob"\n`);
-    const { stdout } = await workspace.sig(["who", "$D/acme"]);
-    assertStringIncludes(stdout, "Bob");
-  }));
-
-Deno.test("a name that can't be kept spoils no enrolment, and no file", () =>
-  withIssuer(async (workspace) => {
-    const answer = await answered(
-      workspace,
-      await invited(workspace, ["--for", "Alice"]),
-    );
-    const keep = ["--yes", "--keep-name"];
-    const files: readonly (readonly [string, string])[] = [
-      ["name;subject\n", "its first row is not subject,name"],
-      [`subject,name\n${answer.subject},Eve\n`, "another one of that subject"],
-      ["nonsense\n", "must have the columns subject and name"],
-    ];
-    for (const [text, why] of files) {
-      await Deno.writeTextFile(workspace.path(NAMES), text);
-      const { code, stderr } = await enrolled(workspace, answer, keep);
-      assertEquals(code, 0);
-      assertStringIncludes(stderr, "warning: the name was not kept: ");
-      assertStringIncludes(stderr, why);
-      assertEquals(await Deno.readTextFile(workspace.path(NAMES)), text);
-    }
-    await Deno.writeTextFile(workspace.path(NAMES), "subject,name");
-    await enrolled(workspace, answer, keep);
-    assertEquals(
-      await Deno.readTextFile(workspace.path(NAMES)),
-      `subject,name\n"${answer.subject}","Alice"\n`,
-    );
-  }));
-
 Deno.test("a crash behind the append is mended by the same command", () =>
   withIssuer(async (workspace) => {
     const answer = await answered(workspace, await invited(workspace));
@@ -310,55 +237,3 @@ Deno.test("a crash behind the append is mended by the same command", () =>
     const { sequence, repeated } = JSON.parse(again.stdout);
     assertEquals([again.code, sequence, repeated], [0, 4, true]);
   }));
-
-Deno.test("a did:web subject counts with the key that its document has now", () =>
-  withIssuer(async (workspace) => {
-    const invitation = await invited(workspace);
-    await workspace.sig(["key", "generate", "--out", "$D/w.jwk", "--kid", "k"]);
-    const { d: _, ...jwk } = JSON.parse(
-      await Deno.readTextFile(workspace.path("w.jwk")),
-    );
-    let keys: object[] = [];
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      ({ url }): Response => {
-        const id = `did:web:${new URL(url).host.replace(":", "%3A")}`;
-        return Response.json({ id, authentication: keys });
-      },
-    );
-    const did = `did:web:127.0.0.1%3A${server.addr.port}`;
-    const accepted = await workspace.sig([
-      ...["accept", invitation, "--sig", "$D/acme", "--key", "$D/w.jwk"],
-      ...["--subject", did],
-    ]);
-    const insecure = ["--yes", "--format", "json", "--allow-insecure"];
-    const run = (words: readonly string[]) =>
-      enrolled(workspace, accepted.stdout, words);
-    assertEquals(codeOf(await run(insecure.slice(0, 3))), [
-      2,
-      "address_not_allowed",
-    ]);
-    assertEquals(codeOf(await run(insecure)), [
-      2,
-      "attestation_signature_invalid",
-    ]);
-    const type = "JsonWebKey2020";
-    const id = `${did}#k`;
-    keys = [{ id, type, controller: did, publicKeyJwk: jwk }];
-    const { code } = await run(insecure);
-    assertEquals(code, 0);
-    const { stdout } = await workspace.sig(["log", "$D/acme"]);
-    assertStringIncludes(stdout, did);
-    await server.shutdown();
-    assertEquals(codeOf(await run(insecure)), [2, "key_unresolvable"]);
-  }));
-
-Deno.test("a file that is added to is made for its owner alone", async () => {
-  const dir = await Deno.makeTempDir();
-  const io = createDenoIo();
-  await io.appendFile(`${dir}/a`, "1");
-  await io.appendFile(`${dir}/a`, "2");
-  assertEquals(await Deno.readTextFile(`${dir}/a`), "12");
-  assertEquals((await Deno.stat(`${dir}/a`)).mode! & 0o777, 0o600);
-  await Deno.remove(dir, { recursive: true });
-});
