@@ -67,7 +67,9 @@ export const enrol: Command = {
       : consequencesOf(draft, relationships);
     for (const each of consequences) warn(call, each);
     await keepName(call, answer);
-    return reportAppended(call, appended, [...doubts, ...consequences]);
+    const { subject } = answer;
+    const notices = [...doubts, ...consequences];
+    return reportAppended(call, appended, notices, { subject });
   },
 };
 

@@ -43,6 +43,7 @@ invited was  Alice Doe (not published)
       event_id: `inv-${jti}`,
       sequence: 4,
       repeated: true,
+      subject,
     }]);
     const said = await enrolled(workspace, answer, ["--yes"]);
     assertStringIncludes(said.stderr, "was there already (seq=4)");
