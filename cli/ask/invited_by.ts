@@ -27,9 +27,10 @@ const NOT_THERE: readonly ErrorCode[] = [
 
 /**
  * Verifies an invitation with the keys that the issuer publishes, or those of
- * `--sig`. That they can't be had says nothing against it: an issuer need not
- * have a server for people to join, and takes back nothing but its own
- * invitations. It is told as what it is, not as verified.
+ * `--sig`. That they can't be had says nothing against it: an issuer needs no
+ * server for people to join, and a forged invitation gets nobody anything, since
+ * the answer to it is good for it alone and the issuer refuses it. So it is told
+ * as what it is, not as verified.
  *
  * @throws {SigError} as `verifyInvitation`, and for documents that are wrong;
  * with `--sig` also for a source that can't be read.

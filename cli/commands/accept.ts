@@ -144,12 +144,16 @@ function requireAgreement(
 ): void {
   const { io } = call;
   if (call.format !== "text") return;
+  const source = call.text("sig");
+  const keys = source === undefined
+    ? "its published keys"
+    : `the keys of ${source}`;
   const file = `${own.text === undefined ? "" : "new, "}${own.file}`;
   io.stderr(writeLines([
     [
       "invited by",
       `${claims.iss} (${
-        invitedBy.verified ? "verified with its published keys" : "NOT VERIFIED"
+        invitedBy.verified ? `verified with ${keys}` : "NOT VERIFIED"
       })`,
     ],
     ...termLines(claims),

@@ -60,7 +60,7 @@ Deno.test("accept shows what it answers before it does, and asks on a terminal",
     assertEquals([declined.code, asked], [2, ["Answer this invitation?"]]);
     assertEquals(
       declined.stderr,
-      `invited by   did:web:acme.example (verified with its published keys)
+      `invited by   did:web:acme.example (verified with the keys of $D/acme)
 as           contractor
 roles        review
 valid        from 2026-02-01T00:00:00Z without an end
@@ -147,6 +147,10 @@ Deno.test("accept verifies with what the issuer publishes", () =>
       ]);
     const good = await run(stdout.trim(), ["--allow-insecure"]);
     assertEquals(JSON.parse(good.stdout).verified, true);
+    const told = await workspace.sig([
+      ...["accept", stdout.trim(), "--key", "$D/a.jwk", "--allow-insecure"],
+    ]);
+    assertStringIncludes(told.stderr, "(verified with its published keys)\n");
     const [header, claims] = stdout.split(".");
     const forged = `${header}.${claims}.${"A".repeat(86)}`;
     assertEquals(codeOf(await run(forged, ["--allow-insecure"])), [

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@sig/core";
+import { type ErrorCode, isSigError } from "@sig/core";
 import {
   answerInvitation,
   createInvitation,
@@ -12,7 +12,7 @@ import {
   verifyAnswer,
   verifyAttestation,
 } from "@sig/jose";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   EXPECTED,
@@ -272,4 +272,23 @@ Deno.test("a did:web answers with a key that its own document has", async () => 
     "subject_mismatch",
     "is another key than",
   );
+});
+
+Deno.test("no character of an answer can be another one", async () => {
+  const answer = await answerInvitation({ invitation, key: personKey, now });
+  for (const name of ["invitation", "attestation"] as const) {
+    const text = answer[name];
+    for (let i = 0; i < text.length; i++) {
+      const other = text[i] === "A" ? "B" : "A";
+      const changed = text.slice(0, i) + other + text.slice(i + 1);
+      let code: string | undefined;
+      try {
+        await verifyAnswer({ ...answer, [name]: changed }, EXPECTED);
+      } catch (error) {
+        assert(isSigError(error), `${name} ${i}: ${error}`);
+        code = error.code;
+      }
+      assert(code !== undefined, `${name} was changed at ${i}`);
+    }
+  }
 });
