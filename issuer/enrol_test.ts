@@ -95,7 +95,7 @@ Deno.test("an invitation brings one person in, and says so again to that one", (
     await expectSigError(
       enrol(later, mallory),
       "invitation_used",
-      "sequence 1",
+      "used already",
     );
     assertEquals((await readFeed(place)).length, 2);
   }));
