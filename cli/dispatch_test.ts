@@ -23,7 +23,7 @@ const NAMES = [
     "log",
     "serve",
   ],
-  ...["key", "attest", "api", "web", "completions"],
+  ...["key", "attest", "api", "web", "completions", "man"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
 ];
 

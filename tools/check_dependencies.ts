@@ -35,8 +35,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [
-    ...["terminal", "command_line", "issue", "people", "ask", "site"],
-    "commands",
+    ...["terminal", "command_line", "shell", "issue", "people"],
+    ...["ask", "site", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: ["ui", "requests", "stores", "login", "demo", "pages"],
