@@ -32,7 +32,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "attestation"],
-  issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
+  issuer: [
+    "disk",
+    "index",
+    "store",
+    "keys",
+    "documents",
+    "append",
+    "plan",
+    "fake",
+  ],
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [
     ...["terminal", "command_line", "shell", "issue", "people"],
@@ -55,7 +64,14 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
+    ...[
+      "mod.ts",
+      "main.ts",
+      "serve.ts",
+      "local.ts",
+      "program.ts",
+      "testing.ts",
+    ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
