@@ -2,6 +2,7 @@ import { JsonError, parseJson, type ReasonCode, SigError } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
+import { createProgress } from "../command_line/progress.ts";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
@@ -13,6 +14,9 @@ import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+
+/** Events between two words of progress. */
+const NEWS_EVERY = 1_000;
 
 /** `sig apply` */
 export const apply: Command = {
@@ -50,7 +54,15 @@ export const apply: Command = {
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
     const { last_sequence: ifLastSequence } = state;
-    const appended = await issuer.appendAll(drafts, { ifLastSequence });
+    const progress = createProgress(
+      call,
+      NEWS_EVERY,
+      (done) => `signed ${done} of ${drafts.length} events`,
+    );
+    const appended = await issuer.appendAll(drafts, {
+      ifLastSequence,
+      onProgress: progress?.show,
+    }).finally(() => progress?.wipe());
     const actions = plan.changes.map(({ action }) => action);
     return reportBatch(call, appended, actions);
   },
