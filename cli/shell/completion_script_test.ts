@@ -101,6 +101,13 @@ Deno.test("every word and value that is a file or a folder is completed", () => 
     ...["A,B", "DID", "DID|HOST", "DURATION", "HEX", "HOST:PORT", "ID"],
     ...["JSON", "KEY=VALUE", "KID", "N", "N/s", "NAME", "NETWORK", "ORIGIN"],
     ...["ORIGIN|DID", "ROLE", "SCOPE", "SEQ", "SEQ|TIME", "TEXT", "TEXT|none"],
-    ...["TIME", "TIME|none", "domain", "memory|kv:PATH|redis://…", "type=TYPE"],
+    ...[
+      "TIME",
+      "TIME|none",
+      "URL",
+      "domain",
+      "memory|kv:PATH|redis://…",
+      "type=TYPE",
+    ],
   ]);
 });
