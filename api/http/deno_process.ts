@@ -183,6 +183,30 @@ export async function createPrivateFile(
 }
 
 /**
+ * Adds to a file; one that is new is of mode 0600.
+ *
+ * @example
+ * ```ts
+ * import { appendPrivateFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => appendPrivateFile("no-such-folder/list", "…"));
+ * ```
+ *
+ * @throws {SigError} `write_failed`.
+ */
+export async function appendPrivateFile(
+  path: string,
+  text: string,
+): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, { append: true, mode: 0o600 });
+  } catch (cause) {
+    throw await unwritten(path, cause);
+  }
+}
+
+/**
  * Writes a file of mode 0600 in the place of an old one: whoever reads it finds
  * the one or the other, and never a half.
  *

@@ -1,6 +1,7 @@
 /** The outside as Deno gives it. @module */
 
 import {
+  appendPrivateFile,
   createPrivateFile,
   onHangup,
   readFile,
@@ -32,6 +33,7 @@ export function createDenoIo(): Io {
     createPrivateFile,
     replaceFile,
     onHangup,
+    appendFile: appendPrivateFile,
     exists: (path) => {
       try {
         Deno.statSync(path);
