@@ -24,6 +24,7 @@ import { web } from "./commands/web.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
+import { exportSite } from "./commands/export.ts";
 import { expiring } from "./commands/expiring.ts";
 import { test } from "./commands/test.ts";
 import { who } from "./commands/who.ts";
@@ -56,4 +57,5 @@ export const COMMANDS: readonly Command[] = [
   audit,
   test,
   doctor,
+  exportSite,
 ];

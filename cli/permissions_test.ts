@@ -40,6 +40,8 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["audit ./acme --format html", ["--allow-read"]],
   ["test cases.yaml", ["--allow-read"]],
   ["doctor ./acme", ["--allow-read"]],
+  ["export nginx --dir acme", ["--allow-read"]],
+  ["export static --dir acme --out h", ["--allow-read", "--allow-write"]],
   [
     "check --sig ./acme --subject did:web:a.example --require relationship=other",
     ["--allow-read"],
