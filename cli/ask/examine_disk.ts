@@ -4,6 +4,7 @@ import type { KeyUse } from "@sig/consumer";
 import type { Io } from "../terminal/io.ts";
 import { keyStoreDir } from "../issue/key_store_dir.ts";
 import type { Finding } from "./finding.ts";
+import { found } from "./found.ts";
 
 /** Bits that let anybody but the owner in. */
 const OTHERS = 0o077;
@@ -18,26 +19,21 @@ export async function examineDisk(
   const findings: Finding[] = [];
   const own = `${dir}/.sig`;
   if (isOpen(await io.fileMode(own))) {
-    findings.push({
-      code: "folder_open_to_others",
-      severity: "warning",
-      what: "others on this machine can look into the issuer's own folder",
-      why: "Names of people lie there, and whoever writes there stops appends",
-      mend: `chmod 700 ${own}`,
-      where: own,
-    });
+    findings.push(found(
+      "folder_open_to_others",
+      "others on this machine can look into the issuer's own folder",
+      own,
+      `chmod 700 ${own}`,
+    ));
   }
   for (const path of keyPaths(io, issuer, keys)) {
     if (!isOpen(await io.fileMode(path))) continue;
-    findings.push({
-      code: "key_open_to_others",
-      severity: "error",
-      what: "others on this machine can read where a private key lies",
-      why: "Whoever has the key can sign whatever they like in your name",
-      mend:
-        `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
-      where: path,
-    });
+    findings.push(found(
+      "key_open_to_others",
+      "others on this machine can read where a private key lies",
+      path,
+      `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
+    ));
   }
   return findings;
 }

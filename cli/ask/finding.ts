@@ -1,11 +1,14 @@
 /** What a doctor finds, and how it is told. @module */
 
+/** How much it matters. */
+export type Severity = "error" | "warning" | "info";
+
 /** Something that should be looked at (INTERFACES §2b). */
 export interface Finding {
   /** Stable: what kind of trouble. */
   readonly code: string;
   /** `error`: answers are wrong or missing. `warning`: they may become so. */
-  readonly severity: "error" | "warning" | "info";
+  readonly severity: Severity;
   /** What was found. */
   readonly what: string;
   /** Why it matters. */

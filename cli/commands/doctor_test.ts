@@ -1,40 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createIssuerSite } from "../site/issuer_site.ts";
+import { doctor } from "../testdata/doctor.ts";
 import {
   type Given,
   inWorkspace,
   withIssuer,
   type Workspace,
 } from "../testdata/workspace.ts";
-
-interface Found {
-  readonly code: string;
-  readonly severity: string;
-  readonly [member: string]: string;
-}
-
-async function doctor(
-  workspace: Workspace,
-  words: readonly string[] = ["$D/acme"],
-  given: Given = {},
-) {
-  const { code, stdout, stderr } = await workspace.sig(
-    ["doctor", ...words, "--format", "json"],
-    given,
-  );
-  assertEquals(stderr, "");
-  const findings: readonly Found[] = JSON.parse(stdout).findings;
-  for (const found of findings) {
-    assertEquals(
-      Object.keys(found),
-      ["code", "severity", "what", "why", "mend", "where"],
-    );
-  }
-  return {
-    code,
-    found: findings.map(({ code, severity }) => [code, severity]),
-  };
-}
 
 async function sig(workspace: Workspace, words: string): Promise<void> {
   const { code, stderr } = await workspace.sig(words.split(" "));
@@ -223,57 +194,6 @@ Deno.test("a published copy is compared: the same, behind, ahead, rewritten, ano
       code: 1,
       found: [["published_differs", "error"]],
     });
-  }));
-
-Deno.test("how documents are served: http, no ETag, no Range, other types, redirects", () =>
-  inWorkspace(async (workspace) => {
-    let site: (request: Request) => Response | Promise<Response> = () =>
-      new Response(null, { status: 404 });
-    await using server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      (request) => site(request),
-    );
-    const host = `127.0.0.1:${server.addr.port}`;
-    await sig(workspace, `init ${host} --dir $D/acme --allow-insecure`);
-    await sig(workspace, UPSERT);
-    const words = [host, "--allow-insecure"];
-    const good = createIssuerSite(workspace.path("acme"));
-    const plain = ["no_tls", "error"];
-    site = good;
-    assertEquals(await doctor(workspace, words), { code: 1, found: [plain] });
-    site = async (request) => {
-      const asked = new Request(request.url);
-      const answer = new Response((await good(asked)).body, {
-        headers: { "content-type": "application/json" },
-      });
-      return new URL(request.url).pathname.endsWith(".jsonl")
-        ? answer
-        : await good(request);
-    };
-    assertEquals((await doctor(workspace, words)).found, [
-      ["media_type_unexpected", "warning"],
-      ["etag_missing", "warning"],
-      ["range_ignored", "warning"],
-      plain,
-    ]);
-    site = async (request) => {
-      const { body, headers, status } = await good(new Request(request.url));
-      return new Response(body, { headers, status });
-    };
-    assertEquals((await doctor(workspace, words)).found, [
-      ["etag_ignored", "warning"],
-      ["range_ignored", "warning"],
-      plain,
-    ]);
-    site = () => Response.redirect(`http://${host}/elsewhere`);
-    assertEquals(await doctor(workspace, words), {
-      code: 1,
-      found: [["fetch_redirected", "error"]],
-    });
-    site = () => new Response(null, { status: 404 });
-    assertEquals((await doctor(workspace, words)).found, [
-      ["fetch_status", "error"],
-    ]);
   }));
 
 Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
