@@ -213,6 +213,21 @@ Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
     ]);
     assertEquals(run.results.length, 2);
     assertEquals(run.results[0].level, "warning");
+    // What GitHub needs to show a result: rule, level, text and a file.
+    for (const [at, result] of run.results.entries()) {
+      assertEquals(
+        [result.ruleIndex, rules[result.ruleIndex]!.id],
+        [at, result.ruleId],
+      );
+      assert(result.message.text.length > 0);
+    }
+    assertEquals(
+      run.results.map((
+        // deno-lint-ignore no-explicit-any -- as a reader of SARIF takes it
+        { locations: [at] }: any,
+      ) => at.physicalLocation.artifactLocation.uri),
+      [".well-known/sig/events.jsonl", ".well-known/sig.json"],
+    );
     const text = await workspace.sig(["doctor", "$D/acme"]);
     assertStringIncludes(text.stdout, "warning: personal_data: 1 events");
     assertStringIncludes(text.stdout, "  mend: ");
