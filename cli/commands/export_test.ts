@@ -94,6 +94,8 @@ Deno.test("places in the metadata that no configuration should name are refused"
     ["events_uri", "https://acme.example/.well-known/.sig/a", "the path"],
     ["jwks_uri", "https://acme.example/keys.json", "the path"],
     ["jwks_uri", "https://evil.example/.well-known/jwks.json", "lie elsewhere"],
+    // The key set too: both of them at one place, which is another's.
+    ["events_uri", "https://evil.example/.well-known/all", "lie elsewhere"],
     ["jwks_uri", "http://acme.example/.well-known/jwks.json", "lie elsewhere"],
   ];
   for (const [name, url, why] of cases) {
@@ -111,6 +113,9 @@ Deno.test("places in the metadata that no configuration should name are refused"
           await Deno.copyFile(workspace.path(`acme${from}`), place);
         }
         metadata[name] = url;
+        if (pathname === "/.well-known/all") {
+          metadata.jwks_uri = "https://evil.example/.well-known/jwks.json";
+        }
         await Deno.writeTextFile(file, JSON.stringify(metadata));
         for (const kind of KINDS) {
           const words = ["export", kind, "--dir", "$D/acme"];
