@@ -2757,6 +2757,9 @@ function isKid(value) {
 // jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+function isScopeToken(scope) {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 function validateChallenge(challenge) {
   if (!isObject(challenge)) {
     throw fault2("invalid_field", "", "it must be one JSON object");
@@ -2830,8 +2833,7 @@ function instant(challenge, name) {
   throw fault2("invalid_field", `/${name}`, "must be an RFC 3339 UTC timestamp");
 }
 function readScopes(scopes) {
-  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 function required(challenge, name) {
