@@ -114,6 +114,7 @@ http {
   gzip_types *;
   gzip_min_length 1;
   charset utf-8;
+  charset_types *;
 ${
       ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((each) =>
         `  ${each}_temp_path ${folder}/${each};`
