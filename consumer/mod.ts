@@ -35,6 +35,7 @@ export {
   createConsumer,
 } from "./create_consumer.ts";
 export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
+export type { RequestMethod } from "./fetch/transport.ts";
 export { isFault } from "./verify/fault.ts";
 export {
   type ContentRange,

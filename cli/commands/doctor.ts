@@ -34,7 +34,7 @@ export const doctor: Command = {
   name: "doctor",
   summary: "find what is wrong with an issuer, or may become so",
   description:
-    "Looks at documents, keys, feed, how they are served, and, of a directory, at\npermissions. With --against it compares with a published copy. Exits 1 when a\nfinding is an error, and 2 when the source can't be read.",
+    "Looks at documents, keys and feed; of a host also at certificate, headers and\nwhat else is served; of a directory at permissions. With --against it compares with a published copy. Exits 1 when a\nfinding is an error, and 2 when the source can't be read.",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
