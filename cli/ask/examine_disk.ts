@@ -1,6 +1,5 @@
 /** What a doctor finds on the disk of whoever signs. @module */
 
-import type { KeyUse } from "@sig/consumer";
 import type { Io } from "../terminal/io.ts";
 import { keyStoreDir } from "../issue/key_store_dir.ts";
 import type { Finding } from "./finding.ts";
@@ -14,7 +13,7 @@ export async function examineDisk(
   io: Io,
   dir: string,
   issuer: string,
-  keys: readonly Pick<KeyUse, "kid">[],
+  kids: readonly string[],
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const own = `${dir}/.sig`;
@@ -26,7 +25,7 @@ export async function examineDisk(
       `chmod 700 ${own}`,
     ));
   }
-  for (const path of keyPaths(io, issuer, keys)) {
+  for (const path of keyPaths(io, issuer, kids)) {
     if (!isOpen(await io.fileMode(path))) continue;
     findings.push(found(
       "key_open_to_others",
@@ -42,19 +41,21 @@ function isOpen(mode: number | null): boolean {
   return mode !== null && (mode & OTHERS) !== 0;
 }
 
-/** The issuer's folder of the key store and its keys; none without a store. */
+/** Where private keys may lie: the one that is named, and the key store. */
 function keyPaths(
   io: Io,
   issuer: string,
-  keys: readonly Pick<KeyUse, "kid">[],
+  kids: readonly string[],
 ): readonly string[] {
+  const file = io.env("SIG_KEY_FILE");
+  const named = file === undefined ? [] : [file];
   const known = ["SIG_KEYS_DIR", "XDG_DATA_HOME", "HOME"]
     .some((name) => io.env(name) !== undefined);
-  if (!known) return [];
+  if (!known) return named;
   // The feed was verified: the issuer is a proper did:web without a path.
   const host = decodeURIComponent(issuer.slice("did:web:".length));
   const folder = `${keyStoreDir(io)}/${host}`;
-  const kids = keys.map(({ kid }) => kid)
-    .filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid));
-  return [folder, ...kids.map((kid) => `${folder}/${kid}.jwk`)];
+  const files = kids.filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid))
+    .map((kid) => `${folder}/${kid}.jwk`);
+  return [...named, folder, ...files];
 }

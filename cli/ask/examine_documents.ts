@@ -1,6 +1,6 @@
 /** What a doctor finds in the documents beside the feed. @module */
 
-import { isObject } from "@sig/core";
+import { isObject, type SigMetadata } from "@sig/core";
 import type { IssuerLocation, VerifiedIssuer } from "@sig/consumer";
 import type { Finding } from "./finding.ts";
 import { found } from "./found.ts";
@@ -12,12 +12,11 @@ const OTHER_NAMES = ["/.well-known/sig-metadata.json"];
 /** Looks at keys, and for files of other drafts. */
 export async function examineDocuments(
   location: IssuerLocation,
+  metadata: SigMetadata,
   verified: VerifiedIssuer,
 ): Promise<readonly Finding[]> {
-  const { metadataRef } = location;
-  const metadata = await readObject(location, metadataRef, "metadata");
   const findings: Finding[] = [];
-  const base = URL.parse(metadataRef)?.href ?? `${metadata?.events_uri}`;
+  const base = URL.parse(location.metadataRef)?.href ?? metadata.events_uri;
   for (const name of OTHER_NAMES) {
     const url = URL.parse(name, base);
     if (url === null) continue;
@@ -30,27 +29,35 @@ export async function examineDocuments(
       name,
     ));
   }
-  const jwks = await readObject(location, `${metadata?.jwks_uri}`, "jwks");
+  const kids = await publishedKids(location, metadata);
   const did = await readObject(
     location,
     new URL("/.well-known/did.json", base).href,
     "did_document",
   );
-  findings.push(...keyFindings(jwks, did, verified));
+  findings.push(...keyFindings(kids, did, verified));
   return findings;
 }
 
-function keyFindings(
-  jwks: JsonObject | undefined,
-  did: JsonObject | undefined,
-  { feed, issuer }: VerifiedIssuer,
-): readonly Finding[] {
+/** The Ed25519 keys of an issuer's key set, in its order. */
+export async function publishedKids(
+  location: IssuerLocation,
+  { jwks_uri }: SigMetadata,
+): Promise<readonly string[]> {
+  const jwks = await readObject(location, jwks_uri, "jwks");
   const keys = Array.isArray(jwks?.keys) ? jwks.keys : [];
-  const kids = keys.flatMap((key) =>
+  return keys.flatMap((key) =>
     isObject(key) && key.crv === "Ed25519" && typeof key.kid === "string"
       ? [key.kid]
       : []
   );
+}
+
+function keyFindings(
+  kids: readonly string[],
+  did: JsonObject | undefined,
+  { feed, issuer }: VerifiedIssuer,
+): readonly Finding[] {
   const methods = Array.isArray(did?.assertionMethod)
     ? did.assertionMethod.map((each) => isObject(each) ? each.id : each)
     : undefined;

@@ -1,12 +1,16 @@
 /** What a doctor finds in how documents are served. @module */
 
-import { isSigError, WELL_KNOWN_PATHS } from "@sig/core";
+import {
+  isSigError,
+  type SigError,
+  type SigMetadata,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
 import type {
   IssuerLocation,
   OpenedDocument,
   Probed,
   ProbeOptions,
-  VerifiedIssuer,
 } from "@sig/consumer";
 import {
   cacheFinding,
@@ -19,7 +23,6 @@ import {
 } from "./examine_headers.ts";
 import type { Finding } from "./finding.ts";
 import { found } from "./found.ts";
-import { readObject } from "./read_object.ts";
 
 /** Bytes that a feed may have got since it was verified. */
 const NEW_BYTES = 256 * 1024;
@@ -35,8 +38,10 @@ export type Probe = (url: string, options?: ProbeOptions) => Promise<Probed>;
 export interface ServedExamination {
   /** Where the documents were read. */
   readonly location: IssuerLocation;
-  /** What was found in them. */
-  readonly verified: VerifiedIssuer;
+  /** The metadata there. */
+  readonly metadata: SigMetadata;
+  /** Bytes of the feed when it was verified. */
+  readonly feedBytes: number;
   /** Asks a URL for the head of its answer. */
   readonly probe: Probe;
   /** The time. */
@@ -47,15 +52,14 @@ export interface ServedExamination {
 
 /** Looks at each document as a browser and as a reader would ask for it. */
 export async function examineServed(
-  { httpOrigin, location, now, probe, verified }: ServedExamination,
+  { feedBytes, httpOrigin, location, metadata, now, probe }: ServedExamination,
 ): Promise<readonly Finding[]> {
   const { metadataRef } = location;
-  const metadata = await readObject(location, metadataRef, "metadata");
-  const feedUrl = `${metadata?.events_uri}`;
+  const { events_uri: feedUrl, jwks_uri } = metadata;
   const { host, origin, port, protocol } = new URL(metadataRef);
   const urls = [
     origin + WELL_KNOWN_PATHS.did_document,
-    `${metadata?.jwks_uri}`,
+    jwks_uri,
     metadataRef,
     feedUrl,
   ];
@@ -73,7 +77,7 @@ export async function examineServed(
   const isSecure = protocol === "https:";
   const asksHttp = isSecure && (port === "" || httpOrigin !== undefined);
   return [
-    ...await conditionFindings(location, feedUrl, verified.feed.bytes),
+    ...await conditionFindings(location, feedUrl, feedBytes),
     ...(isSecure ? [] : [found(
       "no_tls",
       "the documents are served over http",
@@ -132,10 +136,19 @@ async function conditionFindings(
       ));
     }
   } catch (error) {
-    if (!isSigError(error, "fetch_failed")) throw error;
+    if (!isAboutRange(error)) throw error;
     findings.push(found("range_wrong", error.reason, feedUrl));
   }
   return findings;
+}
+
+/** The same request without a range was answered a moment ago. */
+function isAboutRange(error: unknown): error is SigError {
+  if (isSigError(error, "fetch_failed")) {
+    return error.context.kind === "range" || error.context.kind === "http";
+  }
+  return isSigError(error, "fetch_status") ||
+    isSigError(error, "fetch_media_type");
 }
 
 /** What http leads to; that nobody listens there is well. */

@@ -1,6 +1,7 @@
 import { dumpState, isSigError, stringifyDump } from "@sig/core";
 import type {
   IssuerLocation,
+  Source,
   VerifiedIssuer,
   VerifyIssuerOptions,
 } from "@sig/consumer";
@@ -17,7 +18,7 @@ import { type Finding, sarif } from "../ask/finding.ts";
 import type { FindingCode } from "../ask/finding_texts.ts";
 import { found } from "../ask/found.ts";
 import { FeedExamination } from "../ask/examine_feed.ts";
-import { examineDocuments } from "../ask/examine_documents.ts";
+import { examineDocuments, publishedKids } from "../ask/examine_documents.ts";
 import { examineServed } from "../ask/examine_served.ts";
 import { examineDisk } from "../ask/examine_disk.ts";
 import {
@@ -34,7 +35,7 @@ export const doctor: Command = {
   name: "doctor",
   summary: "find what is wrong with an issuer, or may become so",
   description:
-    "Looks at documents, keys and feed; of a host also at certificate, headers and\nwhat else is served; of a directory at permissions. With --against it compares with a published copy. Exits 1 when a\nfinding is an error, and 2 when the source can't be read.",
+    "Looks at documents, keys and feed; of a host also at certificate, headers and\nwhat else is served; of a directory at permissions. With --against it compares\nwith a published copy. Exits 1 when a finding is an error, and 2 when the source\ncan't be read. Every finding: docs/reference/findings.md",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
@@ -58,17 +59,11 @@ export const doctor: Command = {
     const examined = await withSource(
       call,
       source,
-      (location, options) => examine(call, location, options),
+      (location, options) => examine(call, place, location, options),
     );
     const findings = [...examined.findings];
     const { verified } = examined;
     if (verified !== undefined) {
-      if (place.kind === "directory") {
-        const { issuer, feed } = verified;
-        findings.push(
-          ...await examineDisk(call.io, place.path, issuer, feed.keys),
-        );
-      }
       const against = call.text("against");
       if (against !== undefined) {
         findings.push(...await compare(call, verified, against));
@@ -88,27 +83,37 @@ interface Examined {
 /** Verifies, and looks further where that went well. */
 async function examine(
   call: Call,
+  place: Source,
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<Examined> {
-  const { isFault, probeUrl, reportIssuer, verifyIssuer } = await import(
-    "@sig/consumer"
-  );
+  const { isFault, loadIssuer, probeUrl, reportIssuer, verifyIssuer } =
+    await import("@sig/consumer");
   const feed = new FeedExamination();
   const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
   try {
     const verified = await verifyIssuer(location, { ...options, onEvent });
+    const { metadata } = await loadIssuer(location, options);
     const now = call.io.now();
     const allowPrivate = call.on("allow-insecure");
     return {
       verified,
       findings: [
         ...feed.findings(verified, now),
-        ...await examineDocuments(location, verified),
+        ...await examineDocuments(location, metadata, verified),
+        ...place.kind === "directory"
+          ? await examineDisk(
+            call.io,
+            place.path,
+            verified.issuer,
+            await publishedKids(location, metadata),
+          )
+          : [],
         ...location.reader.kind === "https"
           ? await examineServed({
             location,
-            verified,
+            metadata,
+            feedBytes: verified.feed.bytes,
             now,
             probe: (url, asked) => probeUrl(url, { ...asked, allowPrivate }),
           })

@@ -123,6 +123,11 @@ const LOCAL: readonly (readonly [
     (workspace) =>
       Deno.chmod(workspace.path("keys/acme.example/orgsign-1.jwk"), 0o644),
   ],
+  // A key that has signed nothing yet.
+  ["key_open_to_others", "error", async (workspace) => {
+    await sig(workspace, "rotate-key --dir $D/acme --kid k2");
+    await Deno.chmod(workspace.path("keys/acme.example/k2.jwk"), 0o640);
+  }],
   ["private_key_in_jwks", "error", async (workspace) => {
     await edit(workspace, "jwks.json", (jwks) => {
       jwks.keys[0].d = jwks.keys[0].x;
@@ -143,6 +148,26 @@ Deno.test("each trouble of a directory is found, alone, and an error exits 1", a
       }));
   }
 });
+
+Deno.test("a key file that the environment names is looked at too", () =>
+  withIssuer(async (workspace) => {
+    const file = workspace.path("keys/acme.example/orgsign-1.jwk");
+    const elsewhere = workspace.path("named.jwk");
+    await Deno.copyFile(file, elsewhere);
+    const given = {
+      env: { SIG_KEY_FILE: elsewhere, SIG_KEYS_DIR: undefined },
+    };
+    await Deno.chmod(elsewhere, 0o604);
+    assertEquals(await doctor(workspace, ["$D/acme"], given), {
+      code: 1,
+      found: [["key_open_to_others", "error"]],
+    });
+    await Deno.chmod(elsewhere, 0o600);
+    assertEquals(await doctor(workspace, ["$D/acme"], given), {
+      code: 0,
+      found: [],
+    });
+  }));
 
 Deno.test("mail addresses, phone numbers and birth dates are personal, DIDs and times are not", () =>
   withIssuer(async (workspace) => {
