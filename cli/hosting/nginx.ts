@@ -24,7 +24,7 @@ export function nginxConfiguration(
     `# The documents of ${issuer}, for nginx: include it in the http block.
 # A host that has a server block already takes the documents' locations alone.
 # Readers refuse compressed bytes, and ask for the end of those that they have.
-# No symbolic link leads out of the directory, to a private key for example.`,
+# Symbolic links in the directory are not followed: to a private key, for example.`,
     ...(scheme === "https" && site.port === SCHEME_PORTS.https
       ? [redirectBlock(hostname)]
       : []),
