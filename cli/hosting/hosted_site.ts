@@ -1,7 +1,6 @@
 /** What a web server must know of an issuer's directory. @module */
 
 import { parseIssuerDid, quote, SigError } from "@sig/core";
-import { loadIssuer, openSource } from "@sig/consumer";
 import { documentTypes } from "../site/document_types.ts";
 
 /** An issuer's directory, every text of it fit for a configuration. */
@@ -28,12 +27,14 @@ const QUOTABLE = /^[\p{L}\p{M}\p{N} /._~+,@=()-]+$/u;
  * Reads what is to be served from the documents of a directory, all but the
  * feed.
  *
- * @throws {SigError} `private_key_in_jwks` and all that {@linkcode loadIssuer}
+ * @throws {SigError} `private_key_in_jwks` and all that `loadIssuer`
  * throws; `invalid_metadata` where a document has a place that no
  * configuration should name: outside of `/.well-known/`, at another origin, or
  * with other characters than letters, digits, `.`, `_` and `-`.
  */
 export async function readHostedSite(dir: string): Promise<HostedSite> {
+  // The help must not load what reads an issuer.
+  const { loadIssuer, openSource } = await import("@sig/consumer");
   const { issuer, metadata } = await loadIssuer(
     openSource({ kind: "directory", path: dir }),
   );
