@@ -31,7 +31,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of each package, from the ground up; the package's own files stand on top. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
-  jose: ["bytes", "keys", "event", "attestation"],
+  jose: ["bytes", "keys", "event", "attestation", "invitation"],
   issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [

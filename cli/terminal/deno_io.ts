@@ -26,8 +26,12 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile: (path, text) => createFile(path, text, 0o600),
-    createFile: (path, text) => createFile(path, text, 0o644),
+    createPrivateFile: (path, text) =>
+      write(path, text, { createNew: true, mode: 0o600 }),
+    createFile: (path, text) =>
+      write(path, text, { createNew: true, mode: 0o644 }),
+    appendFile: (path, text) =>
+      write(path, text, { append: true, mode: 0o600 }),
     absolutePath,
     exists: (path) => {
       try {
@@ -60,13 +64,13 @@ async function readStream(
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-async function createFile(
+async function write(
   path: string,
   text: string,
-  mode: number,
+  how: Deno.WriteFileOptions,
 ): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode });
+    await Deno.writeTextFile(path, text, how);
   } catch (cause) {
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-write=${path}.`;

@@ -33,6 +33,8 @@ export interface Io {
   createFile(path: string, text: string): Promise<void>;
   /** A path from the root on; links in it are left as they are. */
   absolutePath(path: string): string;
+  /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
+  appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */
