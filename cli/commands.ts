@@ -13,6 +13,7 @@ import { init } from "./commands/init.ts";
 import { invite } from "./commands/invite.ts";
 import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
+import { createMan } from "./commands/man.ts";
 import { offboard } from "./commands/offboard.ts";
 import { plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
@@ -23,6 +24,7 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
+import { VERSION } from "./version.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -57,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
   api,
   web,
   createCompletions(() => COMMANDS),
+  createMan(() => COMMANDS, VERSION),
   who,
   expiring,
   diff,

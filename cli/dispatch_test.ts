@@ -24,7 +24,7 @@ const NAMES = [
     "serve",
   ],
   ...["key", "attest", "invite", "accept", "enrol"],
-  ...["api", "web", "completions"],
+  ...["api", "web", "completions", "man"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
   "export",
 ];

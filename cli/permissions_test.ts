@@ -11,6 +11,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["--version", []],
   ["--help", []],
   ["completions bash", []],
+  ["man", []],
   ["key generate", []],
   ["key generate --out k.jwk", ["--allow-write"]],
   ["key did k.jwk", ["--allow-read"]],

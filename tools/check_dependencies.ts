@@ -32,11 +32,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "attestation", "invitation"],
-  issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
+  issuer: [
+    ...["disk", "index", "store", "keys", "documents", "append", "plan"],
+    "fake",
+  ],
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [
-    ...["terminal", "command_line", "issue", "people", "ask", "site"],
-    ...["hosting", "commands"],
+    ...["terminal", "command_line", "shell", "issue", "people"],
+    ...["ask", "site", "hosting", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: ["ui", "requests", "stores", "login", "demo", "pages"],
@@ -55,7 +58,14 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
+    ...[
+      "mod.ts",
+      "main.ts",
+      "serve.ts",
+      "local.ts",
+      "program.ts",
+      "testing.ts",
+    ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];

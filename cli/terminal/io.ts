@@ -16,7 +16,7 @@ export interface Io {
   /** Writes a server's log lines, without holding it up. */
   log?(text: string): Promise<void>;
   /** Whether a stream is a terminal. */
-  isTerminal(stream: "stdout" | "stderr"): boolean;
+  isTerminal(stream: "stdin" | "stdout" | "stderr"): boolean;
   /** Columns of the terminal that results go to; undefined where it is none. */
   columns?(): number | undefined;
   /** A variable of the environment, undefined when unset or not readable. */
