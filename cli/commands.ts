@@ -24,7 +24,7 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
