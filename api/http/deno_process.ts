@@ -176,31 +176,33 @@ export async function createPrivateFile(
     if (makeFolder && folder !== "") {
       await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     }
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
   } catch (cause) {
     throw await unwritten(path, cause);
   }
+  await writeFile(path, text, { createNew: true, mode: 0o600 });
 }
 
 /**
- * Adds to a file; one that is new is of mode 0600.
+ * Writes a text to a file.
  *
  * @example
  * ```ts
- * import { appendPrivateFile } from "@sig/api/process";
+ * import { writeFile } from "@sig/api/process";
  * import { assertRejects } from "@std/assert";
  *
- * await assertRejects(() => appendPrivateFile("no-such-folder/list", "…"));
+ * const how = { append: true, mode: 0o600 };
+ * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
  * ```
  *
  * @throws {SigError} `write_failed`.
  */
-export async function appendPrivateFile(
+export async function writeFile(
   path: string,
   text: string,
+  how: Deno.WriteFileOptions,
 ): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, { append: true, mode: 0o600 });
+    await Deno.writeTextFile(path, text, how);
   } catch (cause) {
     throw await unwritten(path, cause);
   }

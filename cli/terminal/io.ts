@@ -37,6 +37,10 @@ export interface Io {
   replaceFile?(path: string, text: string): Promise<void>;
   /** Calls it at each SIGHUP, until what it returns is called. */
   onHangup?(work: () => void): () => void;
+  /** Makes a file for others to read; rejects as `createPrivateFile`. */
+  createFile(path: string, text: string): Promise<void>;
+  /** A path from the root on; links in it are left as they are. */
+  absolutePath(path: string): string;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
