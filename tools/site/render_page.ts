@@ -127,7 +127,13 @@ function renderCode(text: string, info: string): string {
 
 /** Comments are for the tests; a picture is one of two, by the colours. */
 function renderHtml(text: string, resolve: LinkResolver): string {
-  return text.replaceAll(/<!--[^]*?-->\s*/g, "").replaceAll(
+  const shown = text.replaceAll(/<!--[^]*?-->\s*/g, "")
+    // On narrow screens a drawing scrolls by itself, by keyboard too.
+    .replace(
+      /<picture>[^]*<\/picture>/,
+      '<div class="drawing" tabindex="0" role="group" aria-label="Drawing">$&</div>',
+    );
+  return shown.replaceAll(
     /(src|srcset)="([^"]+)"/g,
     (_, name: string, path: string) => `${name}="${escapeHtml(resolve(path))}"`,
   );
