@@ -132,6 +132,7 @@ function judgeMember(
   faults: Faults,
 ): void {
   const given = names.filter((name) => Object.hasOwn(read, name));
+  if (given.length === 1) return;
   const list = names.join(", ");
   if (given.length === 0) {
     faults.note(pointer, "missing_field", `one of ${list} is required`);
