@@ -43,7 +43,7 @@ export function renderPage(
 <body>
 <a class=skip href="#content">Skip to the content</a>
 <nav aria-label=Routes>
-<p class=brand>${escapeHtml(title!)}</p>
+<p class=brand>${ICON}${escapeHtml(title!)}</p>
 <details open><summary>All routes</summary>${
     document.tags.map((tag) => renderTag(tag, routes)).join("")
   }</details>
@@ -60,6 +60,12 @@ ${routes.map((each) => renderRoute(each, options)).join("")}
 </html>
 `;
 }
+
+/** The mark of the project, as the login's page has it; within the text. */
+const ICON = '<svg viewBox="0 0 32 32" width=24 height=24 aria-hidden=true>' +
+  '<rect width=32 height=32 rx=8 fill="#2f5fd0"/>' +
+  '<path d="M10 11.5 16 21m0 0 6-9.5M11.5 10h9" fill=none stroke="#fff" stroke-width=2.4 stroke-linecap=round />' +
+  '<g fill="#fff"><circle cx=9 cy=10 r=3.2 /><circle cx=22.5 cy=10 r=3.2 /><circle cx=16 cy=22.5 r=3.2 /></g></svg>';
 
 /** The token is never written into the page: who reads it may not have it. */
 const TOKEN = `<div hidden>
