@@ -142,21 +142,16 @@ for (const { path, shell } of runs) {
     isCommand(block) && reasonNotRun(block) === undefined
   );
   if (toRun.length === 0) continue;
-  // Guides are read anywhere, all else beside the code that it is about.
-  const inCheckout = !path.startsWith("docs/");
   Deno.test({
     name: `the commands of ${path} do in ${shell} what it says`,
     ignore,
     async fn() {
       assertEquals(missing, []);
-      const before = inCheckout ? await listCheckout() : [];
-      const { failure, outputs } = await runDocument(toRun, {
-        shell,
-        inCheckout,
-      });
+      const before = await listCheckout();
+      const { failure, outputs } = await runDocument(toRun, shell);
       assert(failure === undefined, `${path}: ${failure}`);
       compare(path, blocks, outputs);
-      if (inCheckout) assertEquals(await listCheckout(), before);
+      assertEquals(await listCheckout(), before);
     },
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Runs a document's `sh` blocks, in order, in one shell: what a reader does who
- * pastes one after the other. Three things differ: the ports, since tests run
+ * pastes one after the other, beginning in the checkout. Three things differ: the ports, since tests run
  * side by side; after a line that starts a server its port is waited for,
  * instead of the second that the document gives it; and of some tasks only the
  * names are looked up (shims/npx).
@@ -22,30 +22,24 @@ export interface DocumentRun {
   readonly failure: string | undefined;
 }
 
-/** How a document is read. */
-export interface RunOptions {
-  /** `bash` or `zsh`. */
-  readonly shell?: string;
-  /** Whether it is read in the checkout; else in an empty folder. */
-  readonly inCheckout?: boolean;
-}
-
-/** Runs the blocks. */
+/**
+ * Runs the blocks.
+ *
+ * @param shell `bash` or `zsh`.
+ */
 export async function runDocument(
   blocks: readonly Block[],
-  { shell = "bash", inCheckout = false }: RunOptions = {},
+  shell: string,
 ): Promise<DocumentRun> {
   await using newcomer = await createNewcomer();
   const run = `${newcomer.home}/.run`;
-  const work = `${newcomer.home}/work`;
   await Deno.mkdir(run);
-  await Deno.mkdir(work);
   const ports = freePorts();
   try {
     await Deno.writeTextFile(`${run}/script`, toScript(blocks, ports));
     const { code, stderr } = await new Deno.Command(shell, {
       args: [`${run}/script`],
-      cwd: inCheckout ? ROOT : work,
+      cwd: ROOT,
       clearEnv: true,
       env: { ...newcomer.env, DOCS_RUN: run },
       stdin: "null",
