@@ -23,7 +23,8 @@ const NAMES = [
     "log",
     "serve",
   ],
-  ...["key", "attest", "api", "web", "completions"],
+  ...["key", "attest", "invite", "accept", "enrol"],
+  ...["api", "web", "completions", "man"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
 ];
 

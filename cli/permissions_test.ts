@@ -11,6 +11,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["--version", []],
   ["--help", []],
   ["completions bash", []],
+  ["man", []],
   ["key generate", []],
   ["key generate --out k.jwk", ["--allow-write"]],
   ["key did k.jwk", ["--allow-read"]],
@@ -45,6 +46,16 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     ["--allow-read"],
   ],
   ["attest --challenge c.json --key k.jwk", ["--allow-read"]],
+  ["invite --dir acme --type other --out inv", WRITING],
+  [
+    "accept inv --sig ./acme --key k.jwk --out answer",
+    ["--allow-read", "--allow-write"],
+  ],
+  [
+    "accept inv --allow-insecure --out answer2",
+    ["--allow-read", "--allow-write", "--allow-net"],
+  ],
+  ["enrol --dir acme --answer answer --yes", WRITING],
   ["verify $H --allow-insecure", ["--allow-net"]],
   ["who $H --allow-insecure", ["--allow-net"]],
 ];
@@ -86,7 +97,9 @@ Deno.test("each command does its work with the permissions that the README names
         const { code, stderr } = await sig(args, { cwd, permissions });
         assertEquals(code, 0, stderr);
         // Only who signs is told something: what it is that gets signed.
-        if (!words.startsWith("attest")) assertEquals(stderr, "");
+        if (!/^(?:attest|invite|accept|enrol) /.test(words)) {
+          assertEquals(stderr, "");
+        }
       });
     }
   });

@@ -26,7 +26,8 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile,
+    createPrivateFile: (path, text) => write(path, text, { createNew: true }),
+    appendFile: (path, text) => write(path, text, { append: true }),
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -58,9 +59,14 @@ async function readStream(
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-async function createPrivateFile(path: string, text: string): Promise<void> {
+/** What is new is for its owner only. */
+async function write(
+  path: string,
+  text: string,
+  how: Deno.WriteFileOptions,
+): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+    await Deno.writeTextFile(path, text, { ...how, mode: 0o600 });
   } catch (cause) {
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-write=${path}.`;
