@@ -7,7 +7,7 @@
 
 import { findDeadLinks } from "./check_links.ts";
 import { demoPage } from "./demo_page.ts";
-import { outputOf, PAGE_GROUPS, relativePath } from "./page_list.ts";
+import { findPageGroups, outputOf, relativePath } from "./page_list.ts";
 import { renderPage } from "./render_page.ts";
 import { renderTemplate, type SiteGroup, type SitePage } from "./template.ts";
 
@@ -22,25 +22,37 @@ export interface Site {
   readonly deadLinks: readonly string[];
 }
 
+/** What the links of documents may name. */
+interface Links {
+  /** Documents that become pages. */
+  readonly pages: ReadonlySet<string>;
+  /** Other files that were named so far: they are shown too. */
+  readonly asked: Set<string>;
+}
+
 /** Makes all files, without writing them. */
 export async function buildSite(): Promise<Site> {
   const files = new Map<string, string>();
-  const asked = new Set<string>();
+  const listed = await findPageGroups(ROOT);
+  const links: Links = {
+    pages: new Set(listed.flatMap(({ sources }) => sources)),
+    asked: new Set(),
+  };
   const groups: SiteGroup[] = [];
-  for (const { title, sources } of PAGE_GROUPS) {
+  for (const { title, sources } of listed) {
     const pages: SitePage[] = [];
     for (const source of sources) {
       const text = await readText(source);
-      pages.push(toPage(source, outputOf(source), text, asked));
+      pages.push(toPage(source, outputOf(source), text, links));
       if (source === "README.md") {
-        pages.push(toPage("README.md", DEMO, await demoPage(), asked));
+        pages.push(toPage("README.md", DEMO, await demoPage(), links));
       }
     }
     groups.push({ title, pages });
   }
   const pages = groups.flatMap((group) => group.pages);
   // What documents name of the code and the drawings comes along.
-  for (const path of asked) {
+  for (const path of links.asked) {
     if (path.endsWith(".svg")) {
       files.set(path, await readText(path));
       continue;
@@ -50,7 +62,7 @@ export async function buildSite(): Promise<Site> {
     const text = `# ${path}\n\n${fence}${language}\n${await readText(
       path,
     )}\n${fence}\n`;
-    const page = toPage(path, sourceOutput(path), text, new Set());
+    const page = toPage(path, sourceOutput(path), text, links);
     files.set(page.output, renderTemplate(page, groups));
   }
   for (const page of pages) {
@@ -67,11 +79,11 @@ function toPage(
   source: string,
   output: string,
   text: string,
-  asked: Set<string>,
+  links: Links,
 ): SitePage {
   const page = renderPage(
     text,
-    (href) => resolveLink(source, output, href, asked),
+    (href) => resolveLink(source, output, href, links),
   );
   return { ...page, output, name: nameOf(source, output, page.title) };
 }
@@ -88,15 +100,14 @@ function resolveLink(
   source: string,
   output: string,
   href: string,
-  asked: Set<string>,
+  links: Links,
 ): string {
   if (/^(?:[a-z]+:|#)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `file:///${source}`);
   const path = pathname.slice(1);
   const file = path.endsWith("/") || path === "" ? `${path}README.md` : path;
-  const isPage = PAGE_GROUPS.some(({ sources }) => sources.includes(file));
-  if (isPage) return relativePath(output, outputOf(file)) + hash;
-  asked.add(file);
+  if (links.pages.has(file)) return relativePath(output, outputOf(file)) + hash;
+  links.asked.add(file);
   return relativePath(
     output,
     file.endsWith(".svg") ? file : sourceOutput(file),

@@ -9,11 +9,12 @@ export interface PageGroup {
 
 const PACKAGES = ["core", "jose", "issuer", "consumer", "cli", "api", "web"];
 
-/** Every document that is for readers. */
-export const PAGE_GROUPS: readonly PageGroup[] = [
+/** What is known of the order; other documents of a folder follow. */
+const GROUPS: readonly (PageGroup & { readonly folder?: string })[] = [
   { title: "Begin", sources: ["README.md", "docs/README.md"] },
   {
     title: "Guides",
+    folder: "docs",
     sources: [
       "docs/run-an-issuer.md",
       "docs/rely-on-an-issuer.md",
@@ -26,6 +27,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   },
   {
     title: "Reference",
+    folder: "docs/reference",
     sources: [
       "docs/reference/command-line.md",
       "docs/reference/http.md",
@@ -48,6 +50,23 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     ],
   },
 ];
+
+/** Every document that is for readers. */
+export async function findPageGroups(root: URL): Promise<readonly PageGroup[]> {
+  const known = new Set(GROUPS.flatMap(({ sources }) => sources));
+  const groups: PageGroup[] = [];
+  for (const { title, sources, folder } of GROUPS) {
+    const others: string[] = [];
+    if (folder !== undefined) {
+      for await (const { name } of Deno.readDir(new URL(folder, root))) {
+        const path = `${folder}/${name}`;
+        if (name.endsWith(".md") && !known.has(path)) others.push(path);
+      }
+    }
+    groups.push({ title, sources: [...sources, ...others.sort()] });
+  }
+  return groups;
+}
 
 /** Where a document is written to, from the site's root. */
 export function outputOf(source: string): string {
