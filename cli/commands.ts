@@ -24,10 +24,11 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
+import { exportSite } from "./commands/export.ts";
 import { enrol } from "./commands/enrol.ts";
 import { expiring } from "./commands/expiring.ts";
 import { test } from "./commands/test.ts";
@@ -65,4 +66,5 @@ export const COMMANDS: readonly Command[] = [
   audit,
   test,
   doctor,
+  exportSite,
 ];

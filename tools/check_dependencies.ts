@@ -39,7 +39,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [
     ...["terminal", "command_line", "shell", "issue", "people"],
-    ...["ask", "site", "commands"],
+    ...["ask", "site", "hosting", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: ["ui", "requests", "stores", "login", "demo", "pages"],

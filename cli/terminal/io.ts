@@ -29,6 +29,10 @@ export interface Io {
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
   createPrivateFile(path: string, text: string): Promise<void>;
+  /** Makes a file for others to read; rejects as `createPrivateFile`. */
+  createFile(path: string, text: string): Promise<void>;
+  /** A path from the root on; links in it are left as they are. */
+  absolutePath(path: string): string;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
