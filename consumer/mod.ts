@@ -84,6 +84,10 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
+export {
+  SignatureWorkers,
+  type SignatureWorkersOptions,
+} from "./verify/signature_workers.ts";
 export { verifyFeed } from "./verify/verify_feed.ts";
 export {
   type VerifiedIssuer,

@@ -9,6 +9,7 @@ import type {
   Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
+import type { SignatureWorkers } from "./signature_workers.ts";
 
 /** What a reader decides about feeds that others wrote. */
 export interface FeedPolicy {
@@ -50,6 +51,12 @@ export interface VerifyFeedOptions extends FeedPolicy {
    * Signatures are verified synchronously where the platform can do so.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /**
+   * What verifies signatures beside this thread once a feed is large; workers
+   * of its own unless told. Share them where several feeds are read at a time;
+   * with `new SignatureWorkers({ maxWorkers: 0 })` this thread does it alone.
+   */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** An event whose signature and rules were verified. */

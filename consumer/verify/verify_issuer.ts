@@ -7,6 +7,7 @@ import {
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import type { SignatureWorkers } from "./signature_workers.ts";
 import type {
   FeedPolicy,
   VerifiedEvent,
@@ -25,6 +26,8 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`: workers of its own unless told. */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** An issuer whose every document and event was verified. */
@@ -79,6 +82,7 @@ export async function verifyLoaded(
       ...forReport,
       onEvent: options.onEvent,
       breathe: options.breathe,
+      workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location, options)).keys,
     });
     return {
