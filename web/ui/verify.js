@@ -4166,6 +4166,313 @@ var LineSplitter = class {
   }
 };
 
+// consumer/verify/read_ahead.ts
+var START_AFTER_BYTES = 2 * 1024 * 1024;
+var BATCH_BYTES = 256 * 1024;
+var ReadAhead = class {
+  #workers;
+  #spare = [];
+  #sent = [];
+  #batch;
+  #taken;
+  #bytes = 0;
+  #joined = false;
+  constructor(workers) {
+    this.#workers = workers;
+  }
+  /** Counts what is read, and asks for workers once it is much. */
+  note(bytes) {
+    this.#bytes += bytes;
+    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
+    this.#joined = true;
+    this.#workers.join();
+  }
+  /** Whether workers are about to be ready: let the event loop turn. */
+  get isStarting() {
+    return this.#joined && this.#workers.isStarting;
+  }
+  /** Whether lines are to be added; else each is judged at once. */
+  get isReady() {
+    return this.#joined && this.#workers.isReady;
+  }
+  /** Whether lines wait to be judged. */
+  get hasLines() {
+    return this.#sent.length > 0 || this.#batch !== void 0;
+  }
+  /** Whether lines must be taken before others are added. */
+  get isFull() {
+    return this.#sent.length > 2 * this.#workers.size;
+  }
+  /** Whether the next lines have their verdicts. */
+  get isAnswered() {
+    return this.#sent[0]?.isAnswered ?? false;
+  }
+  /**
+   * Adds a copy of a line. False for one so long that it is worth no batch.
+   *
+   * @param key What its signature is to be judged with, if that is known.
+   */
+  add(parsed, key) {
+    const { header, signingInput, signature, payload } = parsed;
+    const length = signingInput.length + signature.length + payload.length;
+    if (length > BATCH_BYTES) return false;
+    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= this.#newBatch();
+    const copy = (bytes) => {
+      const from = batch.used;
+      batch.bytes.set(bytes, from);
+      batch.used += bytes.length;
+      return batch.bytes.subarray(from, batch.used);
+    };
+    batch.lines.push({
+      header,
+      signingInput: copy(signingInput),
+      signature: copy(signature),
+      payload: copy(payload)
+    });
+    batch.keys.push(isStrictSignature(signature) ? key : void 0);
+    return true;
+  }
+  /** Lets the workers begin with what was added. */
+  send() {
+    const batch = this.#batch;
+    if (batch === void 0) return;
+    this.#batch = void 0;
+    this.#sent.push(batch);
+    batch.verdicts = this.#verify(batch);
+  }
+  /** The same where they have nothing to do. */
+  sendIfIdle() {
+    if (this.#sent.length === 0) this.send();
+  }
+  /** The next lines; waits for their verdicts. */
+  async next() {
+    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
+    if (this.#sent.length === 0) this.send();
+    const batch = this.#taken = this.#sent.shift();
+    if (batch === void 0) return [];
+    const verdicts = await batch.verdicts;
+    let at = 0;
+    return batch.lines.map((parsed, i) => {
+      const key = batch.keys[i];
+      const isProven = key !== void 0 && verdicts?.[at++] === 1;
+      return {
+        parsed,
+        provenKey: isProven ? key : void 0
+      };
+    });
+  }
+  /** Gives the workers back; lines that were not taken are gone. */
+  end() {
+    if (this.#joined) this.#workers.leave();
+    this.#joined = false;
+  }
+  #newBatch() {
+    return {
+      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      used: 0,
+      lines: [],
+      keys: [],
+      verdicts: void 0,
+      isAnswered: false
+    };
+  }
+  async #verify(batch) {
+    const xs = /* @__PURE__ */ new Map();
+    const places = [];
+    batch.lines.forEach(({ signingInput }, i) => {
+      const x = batch.keys[i]?.jwk.x;
+      if (x === void 0) return;
+      const key = xs.get(x) ?? xs.size;
+      xs.set(x, key);
+      const from = signingInput.byteOffset;
+      places.push(key, from, from + signingInput.length);
+    });
+    const verdicts = await this.#workers.verify({
+      bytes: batch.bytes.slice(0, batch.used),
+      places: Uint32Array.from(places),
+      keys: [
+        ...xs.keys()
+      ]
+    });
+    batch.isAnswered = true;
+    return verdicts;
+  }
+};
+
+// consumer/verify/signature_worker.ts
+var READY = "ready";
+function answerBatches({ createPublicKey, verify }, port) {
+  const imported = /* @__PURE__ */ new Map();
+  const keyOf = (x) => {
+    let key = imported.get(x);
+    if (key === void 0) {
+      const jwk = {
+        kty: "OKP",
+        crv: "Ed25519",
+        x
+      };
+      key = createPublicKey({
+        key: jwk,
+        format: "jwk"
+      });
+      if (imported.size >= 1024) imported.clear();
+      imported.set(x, key);
+    }
+    return key;
+  };
+  port.onmessage = ({ data: { id, bytes, places, keys } }) => {
+    const verdicts = new Uint8Array(places.length / 3);
+    for (let i = 0; i < verdicts.length; i++) {
+      const end = places[3 * i + 2];
+      try {
+        const isValid = verify(null, bytes.subarray(places[3 * i + 1], end), keyOf(keys[places[3 * i]]), bytes.subarray(end, end + 64));
+        verdicts[i] = isValid === true ? 1 : 0;
+      } catch {
+        verdicts[i] = 0;
+      }
+    }
+    port.postMessage({
+      id,
+      verdicts
+    }, [
+      verdicts.buffer
+    ]);
+  };
+}
+function signatureWorkerUrl() {
+  const code = `import * as crypto from "node:crypto";
+(${answerBatches})(crypto, globalThis);
+globalThis.postMessage(${JSON.stringify(READY)});`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+// consumer/verify/signature_workers.ts
+var BATCHES_PER_WORKER = 2;
+var MAX_WORKERS = 6;
+var SignatureWorkers = class {
+  #maxWorkers;
+  #waiting = [];
+  #running = [];
+  #members = 0;
+  #lastId = 0;
+  /** Starts none yet. */
+  constructor(options = {}) {
+    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, globalThis.navigator?.hardwareConcurrency ?? 0);
+  }
+  /** How many run. */
+  get size() {
+    return this.#running.length;
+  }
+  /** Whether some run and none of them has said yet that it is ready. */
+  get isStarting() {
+    return this.size > 0 && !this.isReady;
+  }
+  /** Whether a batch would be verified. */
+  get isReady() {
+    return this.#running.some(({ isReady }) => isReady);
+  }
+  /** Comes before batches; whoever joined must {@linkcode leave}. */
+  join() {
+    this.#members++;
+    if (this.#members === 1) this.#start();
+  }
+  /** The last one to leave ends the workers, whatever they are doing. */
+  leave() {
+    this.#members--;
+    if (this.#members > 0) return;
+    for (const each of [
+      ...this.#running
+    ]) this.#end(each);
+  }
+  /**
+   * Verifies a batch, whose bytes are given away.
+   *
+   * @returns a verdict for each place; undefined when no worker came to one.
+   */
+  verify(texts) {
+    const { promise, resolve } = Promise.withResolvers();
+    this.#waiting.push({
+      texts,
+      resolve
+    });
+    this.#hand();
+    return promise;
+  }
+  #start() {
+    if (typeof Worker !== "function") return;
+    if (loadBuiltin("node:crypto") === void 0) return;
+    const url = signatureWorkerUrl();
+    for (let i = 0; i < this.#maxWorkers; i++) {
+      try {
+        this.#listen(new Worker(url, {
+          type: "module",
+          name: "signatures"
+        }));
+      } catch {
+        return;
+      }
+    }
+  }
+  #listen(worker) {
+    const each = {
+      worker,
+      tasks: /* @__PURE__ */ new Map(),
+      isReady: false
+    };
+    this.#running.push(each);
+    const fail = (event) => {
+      event.preventDefault();
+      this.#end(each);
+    };
+    worker.onerror = fail;
+    worker.onmessageerror = fail;
+    worker.onmessage = ({ data }) => {
+      if (data === READY) each.isReady = true;
+      else this.#answer(each, data);
+      this.#hand();
+    };
+  }
+  #answer({ tasks }, { id, verdicts }) {
+    const task = tasks.get(id);
+    tasks.delete(id);
+    task?.resolve(verdicts);
+  }
+  /** Gives waiting batches to workers, the least busy one first. */
+  #hand() {
+    while (this.#waiting.length > 0) {
+      if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
+      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a, b) => a.tasks.size - b.tasks.size);
+      if (least === void 0 || least.tasks.size >= BATCHES_PER_WORKER) return;
+      const task = this.#waiting.shift();
+      const id = ++this.#lastId;
+      least.tasks.set(id, task);
+      const { bytes, places, keys } = task.texts;
+      least.worker.postMessage({
+        id,
+        bytes,
+        places,
+        keys
+      }, [
+        bytes.buffer,
+        places.buffer
+      ]);
+    }
+  }
+  #end(each) {
+    each.worker.terminate();
+    this.#running = this.#running.filter((other) => other !== each);
+    this.#giveUp([
+      ...each.tasks.values()
+    ]);
+    each.tasks.clear();
+    if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
+  }
+  #giveUp(tasks) {
+    for (const { resolve } of tasks) resolve(void 0);
+  }
+};
+
 // consumer/verify/feed_verification.ts
 var LINES_PER_BREATH = 128;
 var BYTES_PER_BREATH = 256 * 1024;
@@ -4190,6 +4497,8 @@ var FeedVerification = class {
   #lastEventId = null;
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
+  #linesSinceBreath = 0;
+  #bytesSinceBreath = 0;
   #keys;
   constructor(options) {
     const limits = options.limits ?? DEFAULT_LIMITS;
@@ -4245,25 +4554,14 @@ var FeedVerification = class {
     this.#now = instantOf(options.now);
     this.#refreshed = false;
     this.#faults = [];
-    const { breathe } = options;
-    const { maxFeedBytes, maxLineBytes } = this.#limits;
-    const splitter = new LineSplitter(maxLineBytes);
-    let lines = 0;
-    let lineBytes = 0;
-    reading: for await (const chunk of bytes) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
-      for (const line of splitter.push(chunk)) {
-        const pending = this.#take(line.bytes, line.tooLong);
-        if (pending !== void 0) await pending;
-        if (this.#isFull) break reading;
-        lines++;
-        lineBytes += line.bytes.length;
-        if (breathe !== void 0 && (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)) {
-          lines = lineBytes = 0;
-          await breathe();
-        }
-      }
+    const splitter = new LineSplitter(this.#limits.maxLineBytes);
+    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers());
+    try {
+      const broken = await this.#readLines(bytes, splitter, ahead);
+      await this.#judgeAll(ahead);
+      if (broken !== void 0 && !this.#isFull) throw broken.error;
+    } finally {
+      ahead.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -4271,6 +4569,82 @@ var FeedVerification = class {
     }
     this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
     return this.#keys;
+  }
+  /** Reads to the end, until it is enough, or to where reading fails. */
+  async #readLines(bytes, splitter, ahead) {
+    const { maxFeedBytes } = this.#limits;
+    for await (const chunk of untilBroken(bytes)) {
+      if ("error" in chunk) return chunk;
+      this.#bytes += chunk.length;
+      if (this.#bytes > maxFeedBytes) {
+        return {
+          error: feedTooLarge(maxFeedBytes)
+        };
+      }
+      ahead.note(chunk.length);
+      for (const line of splitter.push(chunk)) {
+        const pending = this.#takeLine(line, ahead);
+        if (pending !== void 0) await pending;
+        if (this.#isFull) return void 0;
+        const breath = this.#breathAfter(line.bytes.length, ahead);
+        if (breath !== void 0) await breath;
+      }
+      ahead.sendIfIdle();
+      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
+      if (this.#isFull) return void 0;
+    }
+    return void 0;
+  }
+  /** Lets others have a turn now and then; workers that start need one too. */
+  #breathAfter(bytes, ahead) {
+    this.#linesSinceBreath++;
+    this.#bytesSinceBreath += bytes;
+    if (this.#linesSinceBreath < LINES_PER_BREATH && this.#bytesSinceBreath < BYTES_PER_BREATH) return void 0;
+    this.#linesSinceBreath = this.#bytesSinceBreath = 0;
+    if (this.#reading?.breathe !== void 0) return this.#reading.breathe();
+    return ahead.isStarting ? new Promise((resolve) => setTimeout(resolve)) : void 0;
+  }
+  /** Judges a line, or lets it wait for its verdict. */
+  #takeLine(line, ahead) {
+    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
+    const parsed = ahead.isReady ? this.#tryParse(line) : void 0;
+    if (parsed === void 0 || !ahead.add(parsed, this.#keyOf(parsed))) {
+      return this.#takeInTurn(line, ahead);
+    }
+    return ahead.isFull ? this.#judgeNext(ahead) : void 0;
+  }
+  /** Judges a line behind all that wait. */
+  async #takeInTurn(line, ahead) {
+    await this.#judgeAll(ahead);
+    if (!this.#isFull) await this.#take(line);
+  }
+  async #judgeAll(ahead) {
+    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
+  }
+  async #judgeNext(ahead) {
+    for (const { parsed, provenKey } of await ahead.next()) {
+      const pending = this.#judge(parsed, provenKey);
+      if (pending !== void 0) await pending;
+      if (this.#isFull) return;
+      const breath = this.#breathAfter(parsed.payload.length, ahead);
+      if (breath !== void 0) await breath;
+    }
+  }
+  /** Undefined for a line at fault: its turn will come. */
+  #tryParse({ bytes, tooLong }) {
+    try {
+      return tooLong ? void 0 : this.#parse(bytes);
+    } catch {
+      return void 0;
+    }
+  }
+  /** Undefined for a key that is not known yet, or no key of this issuer. */
+  #keyOf({ header }) {
+    try {
+      return this.#keys.resolve(header.kid);
+    } catch {
+      return void 0;
+    }
   }
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
   incompleteLineAfter(lines) {
@@ -4300,26 +4674,38 @@ var FeedVerification = class {
     return this.#faults.length > 0 && this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
   /** Takes the next line; a promise only where the verifier gives one. */
-  #take(bytes, tooLong) {
-    this.#line++;
+  #take({ bytes, tooLong }) {
     let parsed;
-    let signedBy;
     try {
-      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
-      signedBy = verifyEnvelope(parsed, this.#keys);
     } catch (error) {
-      if (parsed !== void 0 && this.#mayRefresh(error)) {
-        return this.#retry(parsed);
-      }
-      this.#note(error, parsed?.header.kid, parsed?.payload ?? payloadOf(bytes));
+      this.#line++;
+      this.#note(error, void 0, payloadOf(bytes));
       return void 0;
     }
-    const line = parsed;
-    if (signedBy instanceof Promise) {
-      return signedBy.then(() => this.#apply(line), (error) => this.#note(error, line.header.kid, line.payload));
+    return this.#judge(parsed);
+  }
+  /**
+   * The signature, and all that comes after it. That a worker proved the
+   * signature to be of a key saves verifying it again, and no more: which key
+   * counts is decided here, and every other verdict is found here.
+   */
+  #judge(parsed, provenKey) {
+    this.#line++;
+    const { kid } = parsed.header;
+    let signedBy;
+    try {
+      signedBy = provenKey !== void 0 && this.#keys.resolve(kid).jwk.x === provenKey.jwk.x ? provenKey : verifyEnvelope(parsed, this.#keys);
+    } catch (error) {
+      if (this.#mayRefresh(error)) return this.#retry(parsed);
+      this.#note(error, kid, parsed.payload);
+      return void 0;
     }
-    this.#apply(line);
+    if (signedBy instanceof Promise) {
+      return signedBy.then(() => this.#apply(parsed), (error) => this.#note(error, kid, parsed.payload));
+    }
+    this.#apply(parsed);
     return void 0;
   }
   #mayRefresh(error) {
@@ -4404,6 +4790,15 @@ var FeedVerification = class {
     if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
   }
 };
+async function* untilBroken(bytes) {
+  try {
+    yield* bytes;
+  } catch (error) {
+    yield {
+      error
+    };
+  }
+}
 function payloadOf(line) {
   try {
     const value = JSON.parse(new TextDecoder().decode(line));
@@ -4444,6 +4839,7 @@ async function verifyLoaded(location, loaded, options, forReport = {}) {
       ...forReport,
       onEvent: options.onEvent,
       breathe: options.breathe,
+      workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location, options)).keys
     });
     return {
