@@ -55,6 +55,8 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly issuer: string;
   /** The metadata says that the feed holds public events only. */
   readonly publicOnly: boolean;
+  /** As in `verifyFeed`. */
+  readonly keepOnly?: string | null | undefined;
   /** Takes every verified signature, when given. */
   readonly marks?: SignatureMarks | undefined;
 }
@@ -119,6 +121,7 @@ export class FeedVerification {
       },
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
+      keepOnly: options.keepOnly,
     });
   }
 

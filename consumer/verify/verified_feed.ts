@@ -43,6 +43,11 @@ export interface VerifyFeedOptions extends FeedPolicy {
   readonly refreshKeys?: (() => Promise<KeyResolver>) | undefined;
   /** Digest the bytes too; off unless told, since few need it. */
   readonly digest?: boolean | undefined;
+  /**
+   * The one subject that the state will be asked about, null for none; see
+   * core's `Replay`. A large feed then takes a fraction of the memory.
+   */
+  readonly keepOnly?: string | null | undefined;
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**

@@ -60,14 +60,15 @@ export async function verifyIssuer(
 /**
  * The feed's part of {@linkcode verifyIssuer}.
  *
- * @param forReport Faults are then collected instead of thrown.
+ * @param told Faults may be collected instead of thrown, and of the state only
+ * what the caller needs be kept.
  * @throws {SigError} as `verifyFeed`.
  */
 export async function verifyLoaded(
   location: IssuerLocation,
   loaded: LoadedIssuer,
   options: VerifyIssuerOptions,
-  forReport: Pick<VerifyFeedOptions, "maxFaults" | "digest"> = {},
+  told: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
 ): Promise<VerifiedIssuer> {
   const { document, warnings } = await loaded.openFeed();
   try {
@@ -79,7 +80,7 @@ export async function verifyLoaded(
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
-      ...forReport,
+      ...told,
       onEvent: options.onEvent,
       breathe: options.breathe,
       workers: options.workers,

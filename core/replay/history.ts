@@ -85,9 +85,18 @@ export class HistoryBuilder implements FeedHistory {
   readonly #nanoseconds: number[] = [];
   /** The latest instant up to the end of each full block. */
   readonly #latest: Instant[] = [];
+  readonly #keepOnly: string | null | undefined;
 
-  /** Starts empty, or as a copy of the first `events` events of another. */
-  constructor(start?: { from: HistoryBuilder; events: number }) {
+  /**
+   * Starts empty, or as a copy of the first `events` events of another.
+   *
+   * @param keepOnly As in `Replay`.
+   */
+  constructor(
+    start?: { from: HistoryBuilder; events: number },
+    keepOnly?: string | null,
+  ) {
+    this.#keepOnly = keepOnly;
     if (start === undefined) return;
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
@@ -111,6 +120,9 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   relationshipsOf(subject: string): RelationshipIds {
+    if (this.#keepOnly !== undefined && this.#keepOnly !== subject) {
+      throw new TypeError("Cannot ask: nothing was kept about this subject");
+    }
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     // Never a copy: it may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
@@ -171,6 +183,7 @@ export class HistoryBuilder implements FeedHistory {
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
     const before = versions?.at(-1)?.state;
+    if (before === undefined && !this.#keeps(event)) return;
     const state = stateAfter(before, event);
     const version: RelationshipVersion = isRevoke(event)
       ? {
@@ -183,6 +196,13 @@ export class HistoryBuilder implements FeedHistory {
     else this.#versions.set(id, [version]);
     if (before?.subject === state.subject) return;
     this.#index(state.subject, id, before !== undefined);
+  }
+
+  /** Whether a relationship of which nothing is kept is so from here on. */
+  #keeps(event: SigEvent): boolean {
+    return this.#keepOnly === undefined ||
+      // A revoke leaves the relationship with whom it was about before.
+      isUpsert(event) && event.subject === this.#keepOnly;
   }
 
   #endBlock(): void {
