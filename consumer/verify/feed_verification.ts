@@ -169,7 +169,11 @@ export class FeedVerification {
     this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers());
+    const ahead = new ReadAhead(
+      options.workers ?? new SignatureWorkers(),
+      // Where others wait for this thread, it leaves signatures to workers.
+      options.breathe === undefined,
+    );
     try {
       const broken = await this.#readLines(bytes, splitter, ahead);
       // What was read before it broke is judged first, as without workers.

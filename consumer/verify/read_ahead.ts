@@ -27,9 +27,18 @@ interface Batch {
   readonly lines: ParsedEnvelope[];
   /** The key that each line's signature is judged with; none for some. */
   readonly keys: (VerificationKey | undefined)[];
+  /** Undefined for what the thread that reads is to verify itself. */
   verdicts: Promise<Uint8Array | undefined> | undefined;
   isAnswered: boolean;
 }
+
+/** A turn of the event loop, in which workers are heard. */
+const turn = () =>
+  new Promise<void>((resolve) =>
+    "setImmediate" in globalThis
+      ? (globalThis.setImmediate as (run: () => void) => void)(resolve)
+      : setTimeout(resolve)
+  );
 
 /**
  * The lines between the one that was read last and the one that was judged
@@ -38,6 +47,7 @@ interface Batch {
  */
 export class ReadAhead {
   readonly #workers: SignatureWorkers;
+  readonly #takesPart: boolean;
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   readonly #sent: Batch[] = [];
   #batch: Batch | undefined;
@@ -45,8 +55,13 @@ export class ReadAhead {
   #bytes = 0;
   #joined = false;
 
-  constructor(workers: SignatureWorkers) {
+  /**
+   * @param takesPart Whether this thread verifies what the workers have no room
+   * for, instead of waiting for them.
+   */
+  constructor(workers: SignatureWorkers, takesPart: boolean) {
     this.#workers = workers;
+    this.#takesPart = takesPart;
   }
 
   /** Counts what is read, and asks for workers once it is much. */
@@ -74,7 +89,7 @@ export class ReadAhead {
 
   /** Whether lines must be taken before others are added. */
   get isFull(): boolean {
-    return this.#sent.length > 2 * this.#workers.size;
+    return this.#sent.length > 2 * this.#workers.size + 1;
   }
 
   /** Whether the next lines have their verdicts. */
@@ -115,6 +130,7 @@ export class ReadAhead {
     if (batch === undefined) return;
     this.#batch = undefined;
     this.#sent.push(batch);
+    if (this.#takesPart && !this.#workers.hasRoom) return;
     batch.verdicts = this.#verify(batch);
   }
 
@@ -127,9 +143,18 @@ export class ReadAhead {
   async next(): Promise<readonly AheadLine[]> {
     if (this.#taken !== undefined) this.#spare.push(this.#taken.bytes);
     if (this.#sent.length === 0) this.send();
-    const batch = this.#taken = this.#sent.shift();
+    const [batch] = this.#sent;
     if (batch === undefined) return [];
+    while (!batch.isAnswered) {
+      const own = this.#sent.find(({ verdicts }) => verdicts === undefined);
+      if (own === undefined) break;
+      own.verdicts = this.#verifyHere(own);
+      await own.verdicts;
+      await turn();
+    }
     const verdicts = await batch.verdicts;
+    this.#taken = batch;
+    this.#sent.shift();
     let at = 0;
     return batch.lines.map((parsed, i) => {
       const key = batch.keys[i];
@@ -153,6 +178,18 @@ export class ReadAhead {
       verdicts: undefined,
       isAnswered: false,
     };
+  }
+
+  async #verifyHere(batch: Batch): Promise<Uint8Array> {
+    const verdicts: number[] = [];
+    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
+      const verdict = batch.keys[i]?.verify(signature, signingInput);
+      if (verdict === undefined) continue;
+      const isValid = verdict instanceof Promise ? await verdict : verdict;
+      verdicts.push(isValid ? 1 : 0);
+    }
+    batch.isAnswered = true;
+    return Uint8Array.from(verdicts);
   }
 
   async #verify(batch: Batch): Promise<Uint8Array | undefined> {

@@ -16,13 +16,13 @@ const BATCHES_PER_WORKER = 2;
 
 /**
  * More would wait for the one thread that reads and replays: that is about a
- * sixth to a quarter of the work.
+ * sixth to a quarter of the work. Each takes some 40 MiB.
  */
 const MAX_WORKERS = 6;
 
 /** Options of {@linkcode SignatureWorkers}. */
 export interface SignatureWorkersOptions {
-  /** How many at most; one for each core, and at most 6, unless told. */
+  /** How many at most; one for each core but one, up to 6, unless told. */
   readonly maxWorkers?: number | undefined;
 }
 
@@ -70,8 +70,8 @@ export class SignatureWorkers {
 
   /** Starts none yet. */
   constructor(options: SignatureWorkersOptions = {}) {
-    this.#maxWorkers = options.maxWorkers ??
-      Math.min(MAX_WORKERS, globalThis.navigator?.hardwareConcurrency ?? 0);
+    const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
+    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
   }
 
   /** How many run. */
@@ -87,6 +87,14 @@ export class SignatureWorkers {
   /** Whether a batch would be verified. */
   get isReady(): boolean {
     return this.#running.some(({ isReady }) => isReady);
+  }
+
+  /** Whether a batch would be taken in hand at once. */
+  get hasRoom(): boolean {
+    return this.#waiting.length === 0 &&
+      this.#running.some(({ isReady, tasks }) =>
+        isReady && tasks.size < BATCHES_PER_WORKER
+      );
   }
 
   /** Comes before batches; whoever joined must {@linkcode leave}. */

@@ -325,7 +325,8 @@ Deno.test("readers at the same time share the workers, and the last one ends the
           }
         },
         workers,
-        {},
+        // As in a server: others need this thread.
+        { breathe: () => new Promise((resolve) => setTimeout(resolve)) },
       )),
   );
   assertEquals([most, workers.size], [2, 0]);
