@@ -93,6 +93,7 @@ export {
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
+  type VerifyProgress,
 } from "./verify/verify_issuer.ts";
 export type {
   InvalidReport,

@@ -16,14 +16,24 @@ import type {
 } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
+/** How far a verification has come, beside the bytes that were read. */
+export interface VerifyProgress {
+  /** Events verified. */
+  readonly events: number;
+  /** Bytes that the feed is said to have, if that is told. */
+  readonly totalBytes: number | undefined;
+}
+
 /** Options of {@linkcode verifyIssuer}. */
 export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   /** The clock. */
   readonly now: Date;
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes were read, now and then; for progress bars. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Told how many bytes of the feed were read, now and then. */
+  readonly onProgress?:
+    | ((bytes: number, more: VerifyProgress) => void)
+    | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
   /** As in `verifyFeed`: workers of its own unless told. */
@@ -71,8 +81,12 @@ export async function verifyLoaded(
   told: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
 ): Promise<VerifiedIssuer> {
   const { document, warnings } = await loaded.openFeed();
+  const { onEvent, onProgress } = options;
+  let events = 0;
+  const onBytes = (bytes: number) =>
+    onProgress?.(bytes, { events, totalBytes: document.length });
   try {
-    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
+    const feed = await verifyFeed(counted(document.bytes, onBytes), {
       issuer: loaded.issuer,
       keys: loaded.keys,
       publicOnly: loaded.metadata.public_only,
@@ -81,7 +95,10 @@ export async function verifyLoaded(
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       ...told,
-      onEvent: options.onEvent,
+      onEvent: onProgress === undefined ? onEvent : (verified) => {
+        events++;
+        onEvent?.(verified);
+      },
       breathe: options.breathe,
       workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location, options)).keys,
@@ -100,12 +117,12 @@ export async function verifyLoaded(
 
 async function* counted(
   bytes: AsyncIterable<Uint8Array>,
-  onProgress: ((bytes: number) => void) | undefined,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of bytes) {
     read += chunk.length;
-    onProgress?.(read);
+    onBytes(read);
     yield chunk;
   }
 }
