@@ -40,7 +40,7 @@ Deno.test("an identifier is found under its number, and no other is", () => {
 });
 
 Deno.test("identifiers made to collide are found all the same, and fast", () => {
-  const colliding = collidingIds(3_000);
+  const colliding = collidingIds(100);
   const all = new CompactIds();
   for (const id of colliding) {
     assertEquals(all.indexOf(id), -1);
@@ -50,15 +50,15 @@ Deno.test("identifiers made to collide are found all the same, and fast", () => 
   // Others grow the table: those that were put aside must stay known.
   for (let i = 0; i < 5_000; i++) all.add(`other-${i}`);
   colliding.forEach((id, i) => assertEquals(all.indexOf(id), i));
-  assertEquals(all.indexOf("other-4999"), 7_999);
+  assertEquals(all.indexOf("other-4999"), 5_099);
 });
 
-/** Texts whose hashes end alike, by trying. */
+/** Texts that begin at the same place of every table up to 16,384 places. */
 function collidingIds(count: number): readonly string[] {
   const found: string[] = [];
   for (let i = 0; found.length < count; i++) {
     const id = `id-${i.toString(36)}`;
-    if ((hash(id) & 0xff) === 7) found.push(id);
+    if ((hash(id) & 0x3fff) === 7) found.push(id);
   }
   return found;
 }
