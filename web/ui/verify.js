@@ -122,6 +122,7 @@ var ERROR_CODES = Object.freeze({
   invalid_did_document: info("invalid", 422),
   key_not_authorized: info("invalid", 422),
   invalid_attestation: info("invalid", 422),
+  invalid_invitation: info("invalid", 422),
   issuer_not_allowed: info("refused", 403),
   address_not_allowed: info("refused", 403),
   audience_not_allowed: info("refused", 403),
@@ -151,8 +152,10 @@ var ERROR_CODES = Object.freeze({
   unknown_relationship: info("conflict", 409),
   consistency_unavailable: info("conflict", 409),
   plan_outdated: info("conflict", 409),
+  invitation_used: info("conflict", 409),
   challenge_expired: info("gone", 410),
   challenge_burned: info("gone", 410),
+  invitation_expired: info("gone", 410),
   body_too_large: info("limit", 413),
   line_too_long: info("limit", 413),
   feed_too_large: info("limit", 413),
@@ -1843,13 +1846,183 @@ function parseStatus(status) {
   });
 }
 
+// core/replay/compact_ids.ts
+var PIECE_BYTES = 256 * 1024;
+var MAX_PIECES = 2 ** 32 / PIECE_BYTES;
+var MAX_PACKED_LENGTH = 512;
+var MAX_PROBES = 64;
+var FIRST_PLACES = 1024;
+var FREE = 4294967295;
+var CompactIds = class {
+  #pieces = [];
+  /** Bytes used of the last piece. */
+  #used = PIECE_BYTES;
+  /** Where each identifier stands in the pieces; its length stands before it. */
+  #starts = new Uint32Array(FIRST_PLACES);
+  /** Open addressing: numbers, at most half of the places. */
+  #places = new Uint32Array(FIRST_PLACES).fill(FREE);
+  /** Those that are not packed. */
+  #others = /* @__PURE__ */ new Map();
+  #packed = 0;
+  #size = 0;
+  /** How many. */
+  get size() {
+    return this.#size;
+  }
+  /** The number of an identifier; -1 for one that is not here. */
+  indexOf(id) {
+    const hash = hashOf(id);
+    if (hash !== void 0) {
+      const place = this.#find(id, hash);
+      if (place !== void 0) {
+        const number = this.#places[place];
+        if (number !== FREE) return number;
+      }
+    }
+    return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
+  }
+  /** Adds an identifier that is not here, and returns its number. */
+  add(id) {
+    const number = this.#size++;
+    const hash = this.#pieces.length < MAX_PIECES ? hashOf(id) : void 0;
+    if (hash === void 0) {
+      this.#others.set(id, number);
+      return number;
+    }
+    if (2 * this.#packed >= this.#places.length) this.#grow();
+    const place = this.#find(id, hash);
+    if (place === void 0) {
+      this.#others.set(id, number);
+      return number;
+    }
+    this.#places[place] = number;
+    this.#packed++;
+    this.#write(id, number);
+    return number;
+  }
+  /** Where the identifier is, or would be; undefined after too many others. */
+  #find(id, hash) {
+    const places = this.#places;
+    const mask = places.length - 1;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const place = hash + (probe * (probe + 1) >> 1) & mask;
+      const number = places[place];
+      if (number === FREE || this.#isAt(id, number)) return place;
+    }
+    return void 0;
+  }
+  #isAt(id, number) {
+    const start = this.#starts[number];
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
+    let at = start % PIECE_BYTES;
+    if ((piece[at++] << 8 | piece[at++]) !== id.length) return false;
+    for (let i = 0; i < id.length; i++) {
+      if (piece[at + i] !== id.charCodeAt(i)) return false;
+    }
+    return true;
+  }
+  #write(id, number) {
+    if (this.#used + 2 + id.length > PIECE_BYTES) {
+      this.#pieces.push(new Uint8Array(PIECE_BYTES));
+      this.#used = 0;
+    }
+    if (number >= this.#starts.length) {
+      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length));
+      larger.set(this.#starts);
+      this.#starts = larger;
+    }
+    const piece = this.#pieces.at(-1);
+    this.#starts[number] = (this.#pieces.length - 1) * PIECE_BYTES + this.#used;
+    piece[this.#used++] = id.length >> 8;
+    piece[this.#used++] = id.length & 255;
+    for (let i = 0; i < id.length; i++) piece[this.#used++] = id.charCodeAt(i);
+  }
+  #grow() {
+    const before = this.#places;
+    this.#places = new Uint32Array(2 * before.length).fill(FREE);
+    for (const number of before) {
+      if (number === FREE) continue;
+      const id = this.#read(number);
+      const place = this.#find(id, hashOf(id));
+      if (place === void 0) {
+        this.#others.set(id, number);
+        this.#packed--;
+      } else this.#places[place] = number;
+    }
+  }
+  #read(number) {
+    const start = this.#starts[number];
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
+    const at = start % PIECE_BYTES;
+    const length = piece[at] << 8 | piece[at + 1];
+    return String.fromCharCode(...piece.subarray(at + 2, at + 2 + length));
+  }
+};
+function hashOf(id) {
+  if (id.length > MAX_PACKED_LENGTH) return void 0;
+  let hash = 2166136261;
+  for (let i = 0; i < id.length; i++) {
+    const code = id.charCodeAt(i);
+    if (code > 127) return void 0;
+    hash = Math.imul(hash ^ code, 16777619);
+  }
+  hash = Math.imul(hash ^ hash >>> 16, 2246822507);
+  return (hash ^ hash >>> 13) >>> 0;
+}
+
+// core/replay/known_relationships.ts
+var UNKNOWN = -1;
+var KnownRelationships = class {
+  #ids = new CompactIds();
+  #subjects = new CompactIds();
+  /** Of each relationship twice its subject's number, and 1 if revoked. */
+  #entries = new Uint32Array(256);
+  /** Its number, or {@linkcode UNKNOWN}. */
+  find(id) {
+    return this.#ids.indexOf(id);
+  }
+  /** Adds one that is unknown. */
+  add(id, subject) {
+    const number = this.#ids.add(id);
+    if (number >= this.#entries.length) {
+      const larger = new Uint32Array(2 * this.#entries.length);
+      larger.set(this.#entries);
+      this.#entries = larger;
+    }
+    this.#entries[number] = 2 * this.#numberOf(subject);
+  }
+  /** Whether its last upsert named that subject. */
+  isAbout(number, subject) {
+    return this.#entries[number] >>> 1 === this.#subjects.indexOf(subject);
+  }
+  /** Whether its last event was a revoke. */
+  isRevoked(number) {
+    return (this.#entries[number] & 1) === 1;
+  }
+  /** It is about another subject from now on. */
+  setSubject(number, subject) {
+    const revoked = this.isRevoked(number);
+    this.#entries[number] = 2 * this.#numberOf(subject);
+    this.setRevoked(number, revoked);
+  }
+  /** Its last event was a revoke, or was none. */
+  setRevoked(number, revoked) {
+    const subject = this.#entries[number] >>> 1;
+    this.#entries[number] = 2 * subject + (revoked ? 1 : 0);
+  }
+  #numberOf(subject) {
+    const known = this.#subjects.indexOf(subject);
+    return known >= 0 ? known : this.#subjects.add(subject);
+  }
+};
+
 // core/replay/feed_rules.ts
 var DAY_SECONDS = 86400;
 var FeedRules = class {
   #options;
   #limits;
-  #eventIds = /* @__PURE__ */ new Set();
-  #relationships = /* @__PURE__ */ new Map();
+  #eventIds = new CompactIds();
+  #relationships = new KnownRelationships();
   #issuer;
   #lastSequence = 0;
   #latest;
@@ -1876,8 +2049,8 @@ var FeedRules = class {
    */
   accept(event) {
     this.#judgePlace(event);
-    const known = this.#relationships.get(event.relationship_id);
-    const unmatched = isRevoke(event) && known === void 0;
+    const known = this.#relationships.find(event.relationship_id);
+    const unmatched = isRevoke(event) && known === UNKNOWN;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
@@ -1917,7 +2090,7 @@ var FeedRules = class {
         }
       });
     }
-    if (this.#eventIds.has(event.event_id)) {
+    if (this.#eventIds.indexOf(event.event_id) >= 0) {
       throw new SigError("duplicate_event_id", "Cannot apply event: its event_id was used before", {
         context: {
           sequence: event.sequence,
@@ -1975,7 +2148,7 @@ var FeedRules = class {
       });
       return false;
     }
-    if (known === void 0) {
+    if (known === UNKNOWN) {
       if (isRevoke(event)) {
         warnings.push({
           code: "revoke_without_upsert",
@@ -1984,10 +2157,7 @@ var FeedRules = class {
         });
         return false;
       }
-      this.#relationships.set(event.relationship_id, {
-        subject: event.subject,
-        revoked: false
-      });
+      this.#relationships.add(event.relationship_id, event.subject);
       return true;
     }
     this.#noteChange(event, known, warnings);
@@ -1995,23 +2165,23 @@ var FeedRules = class {
   }
   #noteChange(event, known, warnings) {
     const { sequence } = event;
-    if (event.subject !== known.subject) {
+    const all = this.#relationships;
+    if (!all.isAbout(known, event.subject)) {
       warnings.push({
         code: "subject_changed",
         detail: "the subject differs from the relationship's",
         sequence
       });
+      if (isUpsert(event)) all.setSubject(known, event.subject);
     }
-    if (isUpsert(event)) {
-      known.subject = event.subject;
-    } else if (known.revoked) {
+    if (isRevoke(event) && all.isRevoked(known)) {
       warnings.push({
         code: "revoked_again",
         detail: "the relationship was revoked already",
         sequence
       });
     }
-    known.revoked = isRevoke(event);
+    all.setRevoked(known, isRevoke(event));
   }
 };
 function unmatchedRevoke(event) {
@@ -2466,13 +2636,19 @@ var HistoryBuilder = class {
   #bySubject = /* @__PURE__ */ new Map();
   #sorted = new SortedIds(this.#versions);
   #warnedAt = /* @__PURE__ */ new Map();
-  // Two number arrays instead of an object an event.
-  #seconds = [];
-  #nanoseconds = [];
+  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
+  #times = [];
+  #events = 0;
   /** The latest instant up to the end of each full block. */
   #latest = [];
-  /** Starts empty, or as a copy of the first `events` events of another. */
-  constructor(start) {
+  #keepOnly;
+  /**
+   * Starts empty, or as a copy of the first `events` events of another.
+   *
+   * @param keepOnly As in `Replay`.
+   */
+  constructor(start, keepOnly) {
+    this.#keepOnly = keepOnly;
     if (start === void 0) return;
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
@@ -2484,8 +2660,8 @@ var HistoryBuilder = class {
         ...ids
       ]);
     }
-    this.#seconds = from.#seconds.slice(0, events);
-    this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS)).map((block) => block.slice());
+    this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
     for (const [sequence, subjects] of from.#warnedAt) {
       if (sequence <= events) this.#warnedAt.set(sequence, subjects);
@@ -2495,6 +2671,9 @@ var HistoryBuilder = class {
     return this.#versions;
   }
   relationshipsOf(subject) {
+    if (this.#keepOnly !== void 0 && this.#keepOnly !== subject) {
+      throw new TypeError("Cannot ask: nothing was kept about this subject");
+    }
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     return ids instanceof Set ? ids : new ListedIds(ids);
   }
@@ -2505,14 +2684,14 @@ var HistoryBuilder = class {
     return this.#warnedAt.get(sequence) ?? NOBODY;
   }
   issuedAt(sequence) {
-    const seconds = this.#seconds[sequence - 1];
-    const nanoseconds = this.#nanoseconds[sequence - 1];
-    if (seconds === void 0 || nanoseconds === void 0) {
+    if (!(sequence >= 1 && sequence <= this.#events)) {
       throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
     }
+    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)];
+    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
     return {
-      seconds,
-      nanoseconds
+      seconds: block[at],
+      nanoseconds: block[at + 1]
     };
   }
   prefixAt(instant2) {
@@ -2525,7 +2704,7 @@ var HistoryBuilder = class {
       } else high = middle;
     }
     let events = low * BLOCK_EVENTS;
-    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
+    while (events < this.#events && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
     return events;
   }
   /** Notes whom the event is about that was warned about. */
@@ -2542,13 +2721,12 @@ var HistoryBuilder = class {
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event, applies) {
     const issuedAt = validInstant(event.issued_at);
-    this.#seconds.push(issuedAt.seconds);
-    this.#nanoseconds.push(issuedAt.nanoseconds);
-    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
+    this.#addTime(issuedAt);
     if (!applies || !isUpsert(event) && !isRevoke(event)) return;
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
     const before = versions?.at(-1)?.state;
+    if (before === void 0 && !this.#keeps(event)) return;
     const state = stateAfter(before, event);
     const version = isRevoke(event) ? {
       state,
@@ -2565,9 +2743,23 @@ var HistoryBuilder = class {
     if (before?.subject === state.subject) return;
     this.#index(state.subject, id, before !== void 0);
   }
+  /** Whether a relationship of which nothing is kept is so from here on. */
+  #keeps(event) {
+    return this.#keepOnly === void 0 || // A revoke leaves the relationship with whom it was about before.
+    isUpsert(event) && event.subject === this.#keepOnly;
+  }
+  #addTime({ seconds, nanoseconds }) {
+    const at = 2 * (this.#events % BLOCK_EVENTS);
+    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
+    const block = this.#times.at(-1);
+    block[at] = seconds;
+    block[at + 1] = nanoseconds;
+    this.#events++;
+    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
+  }
   #endBlock() {
     let latest2 = this.#latest.at(-1);
-    const to = this.#seconds.length;
+    const to = this.#events;
     for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
       const issuedAt = this.issuedAt(sequence);
       if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
@@ -2632,12 +2824,15 @@ function leftOut(what) {
 var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
-  #history = new HistoryBuilder();
+  #history;
+  #isPartial;
   #warnings = [];
   #leftOut = 0;
   /** Starts before the first event. */
   constructor(options = {}) {
     this.#rules = new FeedRules(options);
+    this.#history = new HistoryBuilder(void 0, options.keepOnly);
+    this.#isPartial = options.keepOnly !== void 0;
   }
   /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings() {
@@ -2694,11 +2889,15 @@ var Replay = class {
   state() {
     const history = this.#history;
     const last = this.#rules.lastSequence;
+    const isPartial = this.#isPartial;
     let map;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
+        if (isPartial) {
+          throw new TypeError("Cannot list: not all relationships were kept");
+        }
         return map ??= latest(history, last);
       },
       history
@@ -2721,6 +2920,10 @@ function replay(events, options = {}) {
     warnings: run.warnings
   };
 }
+
+// jose/attestation/attestation.ts
+var MAX_ATTESTATION_LENGTH = 8 * 1024;
+var ENROL_SCOPE = "enrol";
 
 // jose/attestation/challenge_message.ts
 function describeChallenge(challenge) {
@@ -2757,6 +2960,9 @@ function isKid(value) {
 // jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+function isScopeToken(scope) {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 function validateChallenge(challenge) {
   if (!isObject(challenge)) {
     throw fault2("invalid_field", "", "it must be one JSON object");
@@ -2784,6 +2990,7 @@ function validateSignableChallenge(challenge) {
   if (scopes.length > MAX_SCOPES || new Set(scopes).size < scopes.length) {
     throw fault2("invalid_field", "/scopes", `must be at most ${MAX_SCOPES} scope tokens, each once`);
   }
+  requireNoEnrolment(audience, scopes);
   requireLife(instant(members, "issued_at"), expiresAt);
   const require2 = readRequire(member(members, "require") ?? null);
   const text2 = describeChallenge({
@@ -2814,6 +3021,10 @@ function validateSignableChallenge(challenge) {
 function isAudience(text2) {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text2) || /^https?:/.test(text2) && URL.parse(text2)?.origin === text2;
 }
+function requireNoEnrolment(audience, scopes) {
+  if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;
+  throw fault2("invalid_field", "/scopes", `must not have ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`);
+}
 function requireLife(from, to) {
   const seconds = to.seconds - from.seconds + (to.nanoseconds - from.nanoseconds) / 1e9;
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return;
@@ -2830,8 +3041,7 @@ function instant(challenge, name) {
   throw fault2("invalid_field", `/${name}`, "must be an RFC 3339 UTC timestamp");
 }
 function readScopes(scopes) {
-  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 function required(challenge, name) {
@@ -3197,20 +3407,17 @@ function jwkToDidKey(jwk) {
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
 }
 function decodeDidKey(did) {
-  const malformed2 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  const malformed3 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
   if (!did.startsWith("did:key:z")) {
-    throw malformed2("it must be did:key:z\u2026 (base58btc)");
+    throw malformed3("it must be did:key:z\u2026 (base58btc)");
   }
   if (did.length > MAX_DID_KEY_LENGTH) {
-    throw malformed2(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
+    throw malformed3(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
   }
   const bytes = decodeBase582(did.slice("did:key:z".length));
   if (bytes !== void 0) return bytes;
-  throw malformed2("what follows the z must be base58");
+  throw malformed3("what follows the z must be base58");
 }
-
-// jose/attestation/attestation.ts
-var MAX_ATTESTATION_LENGTH = 8 * 1024;
 
 // jose/event/signing_input.ts
 var encoder4 = new TextEncoder();
@@ -3232,23 +3439,61 @@ async function signJws(header, payload, key) {
   };
 }
 
-// jose/attestation/sign_attestation.ts
-async function signAttestation(options) {
-  const { claims, kid } = prepare(options);
+// jose/attestation/sign_claims.ts
+function refuseToSign(code, why, hint) {
+  return new SigError(code, `Cannot sign attestation: ${why}`, {
+    context: hint === void 0 ? {} : {
+      hint
+    }
+  });
+}
+function chooseSubject({ subject, key }, asked) {
+  const didKey = jwkToDidKey(key.publicJwk);
+  const did = subject ?? didKey;
+  if (asked !== void 0 && asked !== did) {
+    throw refuseToSign("subject_mismatch", `the challenge is for ${quote(asked)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
+  }
+  if (did === didKey) {
+    return {
+      did,
+      kid: `${did}#${did.slice("did:key:".length)}`
+    };
+  }
+  if (did.startsWith("did:key:")) {
+    throw refuseToSign("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
+  }
+  if (!did.startsWith("did:web:")) {
+    throw refuseToSign("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
+  }
+  parseDidWeb(did, {
+    allowPrivate: true
+  });
+  return {
+    did,
+    kid: `${did}#${key.kid}`
+  };
+}
+async function signClaims(claims, kid, key) {
   const header = {
     alg: "EdDSA",
     typ: ATTESTATION_TYP,
     kid
   };
-  const jws = await signJws(header, JSON.stringify(claims), options.key);
+  const jws = await signJws(header, JSON.stringify(claims), key);
   const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
-  throw refuse("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
+  throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
+}
+
+// jose/attestation/sign_attestation.ts
+async function signAttestation(options) {
+  const { claims, kid } = prepare(options);
+  return await signClaims(claims, kid, options.key);
 }
 function prepare(options) {
   const challenge = validateSignableChallenge(options.challenge);
   const { audience, require: require2, expiresAt } = challenge;
-  const subject = chooseSubject(options, challenge);
+  const subject = chooseSubject(options, challenge.subject);
   const times = chooseTimes(options, challenge);
   const scopes = chooseScopes(options, challenge);
   return {
@@ -3273,44 +3518,11 @@ function prepare(options) {
     }
   };
 }
-function refuse(code, why, hint) {
-  return new SigError(code, `Cannot sign attestation: ${why}`, {
-    context: hint === void 0 ? {} : {
-      hint
-    }
-  });
-}
-function chooseSubject({ subject, key }, challenge) {
-  const didKey = jwkToDidKey(key.publicJwk);
-  const did = subject ?? didKey;
-  if (challenge.subject !== void 0 && challenge.subject !== did) {
-    throw refuse("subject_mismatch", `the challenge is for ${quote(challenge.subject)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
-  }
-  if (did === didKey) {
-    return {
-      did,
-      kid: `${did}#${did.slice("did:key:".length)}`
-    };
-  }
-  if (did.startsWith("did:key:")) {
-    throw refuse("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
-  }
-  if (!did.startsWith("did:web:")) {
-    throw refuse("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
-  }
-  parseDidWeb(did, {
-    allowPrivate: true
-  });
-  return {
-    did,
-    kid: `${did}#${key.kid}`
-  };
-}
 function chooseTimes({ now }, { expiresAt }) {
   const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
   if (iat >= exp) {
-    throw refuse("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
+    throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
   }
   const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
   if (exp - iat <= most) return {
@@ -3330,7 +3542,7 @@ function chooseScopes({ scopes }, challenge) {
   ].sort();
   const extra = granted.find((scope) => !challenge.scopes.includes(scope));
   if (extra !== void 0) {
-    throw refuse("scope_not_granted", `scope ${quote(extra)} was not asked for`);
+    throw refuseToSign("scope_not_granted", `scope ${quote(extra)} was not asked for`);
   }
   return granted;
 }
@@ -3778,6 +3990,11 @@ var PKCS8_PREFIX = Uint8Array.of(...[
 ]);
 var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
+// jose/invitation/invitation.ts
+var MAX_INVITATION_LENGTH = 16 * 1024;
+var DEFAULT_INVITATION_SECONDS = 7 * 86400;
+var MAX_INVITATION_SECONDS = 90 * 86400;
+
 // jose/event/verify_envelope.ts
 function verifyEnvelope(parsed, keys) {
   const { header, signature, signingInput } = parsed;
@@ -3824,7 +4041,7 @@ function judgeMediaType(name, mediaType) {
 }
 
 // consumer/read/reader.ts
-var PIECE_BYTES = 64 * 1024;
+var PIECE_BYTES2 = 64 * 1024;
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
     return error.context.status === 404 || error.context.status === 410;
@@ -4169,16 +4386,23 @@ var LineSplitter = class {
 // consumer/verify/read_ahead.ts
 var START_AFTER_BYTES = 2 * 1024 * 1024;
 var BATCH_BYTES = 256 * 1024;
+var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
 var ReadAhead = class {
   #workers;
+  #takesPart;
   #spare = [];
   #sent = [];
   #batch;
   #taken;
   #bytes = 0;
   #joined = false;
-  constructor(workers) {
+  /**
+   * @param takesPart Whether this thread verifies what the workers have no room
+   * for, instead of waiting for them.
+   */
+  constructor(workers, takesPart) {
     this.#workers = workers;
+    this.#takesPart = takesPart;
   }
   /** Counts what is read, and asks for workers once it is much. */
   note(bytes) {
@@ -4201,7 +4425,7 @@ var ReadAhead = class {
   }
   /** Whether lines must be taken before others are added. */
   get isFull() {
-    return this.#sent.length > 2 * this.#workers.size;
+    return this.#sent.length > 2 * this.#workers.size + 1;
   }
   /** Whether the next lines have their verdicts. */
   get isAnswered() {
@@ -4239,6 +4463,7 @@ var ReadAhead = class {
     if (batch === void 0) return;
     this.#batch = void 0;
     this.#sent.push(batch);
+    if (this.#takesPart && !this.#workers.hasRoom) return;
     batch.verdicts = this.#verify(batch);
   }
   /** The same where they have nothing to do. */
@@ -4249,9 +4474,18 @@ var ReadAhead = class {
   async next() {
     if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
     if (this.#sent.length === 0) this.send();
-    const batch = this.#taken = this.#sent.shift();
+    const [batch] = this.#sent;
     if (batch === void 0) return [];
+    while (!batch.isAnswered) {
+      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
+      if (own === void 0) break;
+      own.verdicts = this.#verifyHere(own);
+      await own.verdicts;
+      await turn();
+    }
     const verdicts = await batch.verdicts;
+    this.#taken = batch;
+    this.#sent.shift();
     let at = 0;
     return batch.lines.map((parsed, i) => {
       const key = batch.keys[i];
@@ -4276,6 +4510,17 @@ var ReadAhead = class {
       verdicts: void 0,
       isAnswered: false
     };
+  }
+  async #verifyHere(batch) {
+    const verdicts = [];
+    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
+      const verdict = batch.keys[i]?.verify(signature, signingInput);
+      if (verdict === void 0) continue;
+      const isValid = verdict instanceof Promise ? await verdict : verdict;
+      verdicts.push(isValid ? 1 : 0);
+    }
+    batch.isAnswered = true;
+    return Uint8Array.from(verdicts);
   }
   async #verify(batch) {
     const xs = /* @__PURE__ */ new Map();
@@ -4358,7 +4603,8 @@ var SignatureWorkers = class {
   #lastId = 0;
   /** Starts none yet. */
   constructor(options = {}) {
-    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, globalThis.navigator?.hardwareConcurrency ?? 0);
+    const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
+    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
   }
   /** How many run. */
   get size() {
@@ -4371,6 +4617,10 @@ var SignatureWorkers = class {
   /** Whether a batch would be verified. */
   get isReady() {
     return this.#running.some(({ isReady }) => isReady);
+  }
+  /** Whether a batch would be taken in hand at once. */
+  get hasRoom() {
+    return this.#waiting.length === 0 && this.#running.some(({ isReady, tasks }) => isReady && tasks.size < BATCHES_PER_WORKER);
   }
   /** Comes before batches; whoever joined must {@linkcode leave}. */
   join() {
@@ -4515,7 +4765,8 @@ var FeedVerification = class {
         return now();
       },
       limits,
-      unmatchedRevoke: options.unmatchedRevoke ?? "ignore"
+      unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
+      keepOnly: options.keepOnly
     });
   }
   /**
@@ -4555,7 +4806,7 @@ var FeedVerification = class {
     this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers());
+    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.breathe === void 0);
     try {
       const broken = await this.#readLines(bytes, splitter, ahead);
       await this.#judgeAll(ahead);
@@ -4825,10 +5076,16 @@ async function verifyFeed(bytes, options) {
 }
 
 // consumer/verify/verify_issuer.ts
-async function verifyLoaded(location, loaded, options, forReport = {}) {
+async function verifyLoaded(location, loaded, options, told = {}) {
   const { document, warnings } = await loaded.openFeed();
+  const { onEvent, onProgress } = options;
+  let events = 0;
+  const onBytes = (bytes) => onProgress?.(bytes, {
+    events,
+    totalBytes: document.length
+  });
   try {
-    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
+    const feed = await verifyFeed(counted(document.bytes, onBytes), {
       issuer: loaded.issuer,
       keys: loaded.keys,
       publicOnly: loaded.metadata.public_only,
@@ -4836,8 +5093,11 @@ async function verifyLoaded(location, loaded, options, forReport = {}) {
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
-      ...forReport,
-      onEvent: options.onEvent,
+      ...told,
+      onEvent: onProgress === void 0 ? onEvent : (verified) => {
+        events++;
+        onEvent?.(verified);
+      },
       breathe: options.breathe,
       workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location, options)).keys
@@ -4857,11 +5117,11 @@ async function verifyLoaded(location, loaded, options, forReport = {}) {
     await document.cancel();
   }
 }
-async function* counted(bytes, onProgress) {
+async function* counted(bytes, onBytes) {
   let read = 0;
   for await (const chunk of bytes) {
     read += chunk.length;
-    onProgress?.(read);
+    onBytes(read);
     yield chunk;
   }
 }
@@ -4918,7 +5178,8 @@ async function reportIssuer(location, options) {
     loaded = await loadIssuer(location, options);
     const verified = await verifyLoaded(location, loaded, options, {
       maxFaults: MAX_REPORTED_FAULTS,
-      digest: true
+      digest: true,
+      keepOnly: null
     });
     const { issuer, feed, warnings } = verified;
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({
