@@ -1,15 +1,19 @@
 /** What a worker does: bare Ed25519 verification, and nothing else. @module */
 
 /** Signed texts of one issuer, packed for a worker. */
-export interface SignedBatch {
-  /** Names the batch in the answer. */
-  readonly id: number;
+export interface SignedTexts {
   /** Signing inputs, each with its 64 bytes of signature behind it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Of each: the key's place in `keys`, where its input starts, and ends. */
   readonly places: Uint32Array<ArrayBuffer>;
   /** The `x` of each key, as base64url. */
   readonly keys: readonly string[];
+}
+
+/** What a worker is sent. */
+export interface SignedBatch extends SignedTexts {
+  /** Names the batch in the answer. */
+  readonly id: number;
 }
 
 /** A worker's answer. */

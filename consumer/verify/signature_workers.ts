@@ -5,11 +5,8 @@ import {
   READY,
   type SignatureVerdicts,
   signatureWorkerUrl,
-  type SignedBatch,
+  type SignedTexts,
 } from "./signature_worker.ts";
-
-/** What a worker verifies at once; it gives the batch its id itself. */
-export type SignedTexts = Omit<SignedBatch, "id">;
 
 /** Batches that a worker holds: one in work, and the next at hand. */
 const BATCHES_PER_WORKER = 2;
