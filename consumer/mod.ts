@@ -87,6 +87,7 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
+export type { SignedTexts } from "./verify/signature_worker.ts";
 export {
   SignatureWorkers,
   type SignatureWorkersOptions,

@@ -14,7 +14,8 @@ import {
   NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import { SignatureWorkers, type SignedTexts } from "./signature_workers.ts";
+import type { SignedTexts } from "./signature_worker.ts";
+import { SignatureWorkers } from "./signature_workers.ts";
 import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
