@@ -2,7 +2,10 @@
 
 import type { ParsedEnvelope } from "@sig/core";
 import { isStrictSignature, type VerificationKey } from "@sig/jose";
-import type { SignatureWorkers } from "./signature_workers.ts";
+import {
+  BATCHES_PER_WORKER,
+  type SignatureWorkers,
+} from "./signature_workers.ts";
 
 /**
  * Bytes of a feed after which workers are asked for: with fewer, most of the
@@ -89,7 +92,7 @@ export class ReadAhead {
 
   /** Whether lines must be taken before others are added. */
   get isFull(): boolean {
-    return this.#sent.length > 2 * this.#workers.size + 1;
+    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
   }
 
   /** Whether the next lines have their verdicts. */

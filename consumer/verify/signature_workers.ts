@@ -8,8 +8,11 @@ import {
   type SignedTexts,
 } from "./signature_worker.ts";
 
-/** Batches that a worker holds: one in work, and the next at hand. */
-const BATCHES_PER_WORKER = 2;
+/**
+ * Batches that a worker holds: one in work, and enough at hand for the time
+ * that the reading thread takes for a batch of its own and for judging.
+ */
+export const BATCHES_PER_WORKER = 4;
 
 /**
  * More would wait for the one thread that reads and replays: that is about a

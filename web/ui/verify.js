@@ -4383,168 +4383,6 @@ var LineSplitter = class {
   }
 };
 
-// consumer/verify/read_ahead.ts
-var START_AFTER_BYTES = 2 * 1024 * 1024;
-var BATCH_BYTES = 256 * 1024;
-var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
-var ReadAhead = class {
-  #workers;
-  #takesPart;
-  #spare = [];
-  #sent = [];
-  #batch;
-  #taken;
-  #bytes = 0;
-  #joined = false;
-  /**
-   * @param takesPart Whether this thread verifies what the workers have no room
-   * for, instead of waiting for them.
-   */
-  constructor(workers, takesPart) {
-    this.#workers = workers;
-    this.#takesPart = takesPart;
-  }
-  /** Counts what is read, and asks for workers once it is much. */
-  note(bytes) {
-    this.#bytes += bytes;
-    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
-    this.#joined = true;
-    this.#workers.join();
-  }
-  /** Whether workers are about to be ready: let the event loop turn. */
-  get isStarting() {
-    return this.#joined && this.#workers.isStarting;
-  }
-  /** Whether lines are to be added; else each is judged at once. */
-  get isReady() {
-    return this.#joined && this.#workers.isReady;
-  }
-  /** Whether lines wait to be judged. */
-  get hasLines() {
-    return this.#sent.length > 0 || this.#batch !== void 0;
-  }
-  /** Whether lines must be taken before others are added. */
-  get isFull() {
-    return this.#sent.length > 2 * this.#workers.size + 1;
-  }
-  /** Whether the next lines have their verdicts. */
-  get isAnswered() {
-    return this.#sent[0]?.isAnswered ?? false;
-  }
-  /**
-   * Adds a copy of a line. False for one so long that it is worth no batch.
-   *
-   * @param key What its signature is to be judged with, if that is known.
-   */
-  add(parsed, key) {
-    const { header, signingInput, signature, payload } = parsed;
-    const length = signingInput.length + signature.length + payload.length;
-    if (length > BATCH_BYTES) return false;
-    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
-    const batch = this.#batch ??= this.#newBatch();
-    const copy = (bytes) => {
-      const from = batch.used;
-      batch.bytes.set(bytes, from);
-      batch.used += bytes.length;
-      return batch.bytes.subarray(from, batch.used);
-    };
-    batch.lines.push({
-      header,
-      signingInput: copy(signingInput),
-      signature: copy(signature),
-      payload: copy(payload)
-    });
-    batch.keys.push(isStrictSignature(signature) ? key : void 0);
-    return true;
-  }
-  /** Lets the workers begin with what was added. */
-  send() {
-    const batch = this.#batch;
-    if (batch === void 0) return;
-    this.#batch = void 0;
-    this.#sent.push(batch);
-    if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.verdicts = this.#verify(batch);
-  }
-  /** The same where they have nothing to do. */
-  sendIfIdle() {
-    if (this.#sent.length === 0) this.send();
-  }
-  /** The next lines; waits for their verdicts. */
-  async next() {
-    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
-    if (this.#sent.length === 0) this.send();
-    const [batch] = this.#sent;
-    if (batch === void 0) return [];
-    while (!batch.isAnswered) {
-      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
-      if (own === void 0) break;
-      own.verdicts = this.#verifyHere(own);
-      await own.verdicts;
-      await turn();
-    }
-    const verdicts = await batch.verdicts;
-    this.#taken = batch;
-    this.#sent.shift();
-    let at = 0;
-    return batch.lines.map((parsed, i) => {
-      const key = batch.keys[i];
-      const isProven = key !== void 0 && verdicts?.[at++] === 1;
-      return {
-        parsed,
-        provenKey: isProven ? key : void 0
-      };
-    });
-  }
-  /** Gives the workers back; lines that were not taken are gone. */
-  end() {
-    if (this.#joined) this.#workers.leave();
-    this.#joined = false;
-  }
-  #newBatch() {
-    return {
-      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      used: 0,
-      lines: [],
-      keys: [],
-      verdicts: void 0,
-      isAnswered: false
-    };
-  }
-  async #verifyHere(batch) {
-    const verdicts = [];
-    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
-      const verdict = batch.keys[i]?.verify(signature, signingInput);
-      if (verdict === void 0) continue;
-      const isValid = verdict instanceof Promise ? await verdict : verdict;
-      verdicts.push(isValid ? 1 : 0);
-    }
-    batch.isAnswered = true;
-    return Uint8Array.from(verdicts);
-  }
-  async #verify(batch) {
-    const xs = /* @__PURE__ */ new Map();
-    const places = [];
-    batch.lines.forEach(({ signingInput }, i) => {
-      const x = batch.keys[i]?.jwk.x;
-      if (x === void 0) return;
-      const key = xs.get(x) ?? xs.size;
-      xs.set(x, key);
-      const from = signingInput.byteOffset;
-      places.push(key, from, from + signingInput.length);
-    });
-    const verdicts = await this.#workers.verify({
-      bytes: batch.bytes.slice(0, batch.used),
-      places: Uint32Array.from(places),
-      keys: [
-        ...xs.keys()
-      ]
-    });
-    batch.isAnswered = true;
-    return verdicts;
-  }
-};
-
 // consumer/verify/signature_worker.ts
 var READY = "ready";
 function answerBatches({ createPublicKey, verify }, port) {
@@ -4593,7 +4431,7 @@ globalThis.postMessage(${JSON.stringify(READY)});`;
 }
 
 // consumer/verify/signature_workers.ts
-var BATCHES_PER_WORKER = 2;
+var BATCHES_PER_WORKER = 4;
 var MAX_WORKERS = 6;
 var SignatureWorkers = class {
   #maxWorkers;
@@ -4720,6 +4558,168 @@ var SignatureWorkers = class {
   }
   #giveUp(tasks) {
     for (const { resolve } of tasks) resolve(void 0);
+  }
+};
+
+// consumer/verify/read_ahead.ts
+var START_AFTER_BYTES = 2 * 1024 * 1024;
+var BATCH_BYTES = 256 * 1024;
+var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
+var ReadAhead = class {
+  #workers;
+  #takesPart;
+  #spare = [];
+  #sent = [];
+  #batch;
+  #taken;
+  #bytes = 0;
+  #joined = false;
+  /**
+   * @param takesPart Whether this thread verifies what the workers have no room
+   * for, instead of waiting for them.
+   */
+  constructor(workers, takesPart) {
+    this.#workers = workers;
+    this.#takesPart = takesPart;
+  }
+  /** Counts what is read, and asks for workers once it is much. */
+  note(bytes) {
+    this.#bytes += bytes;
+    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
+    this.#joined = true;
+    this.#workers.join();
+  }
+  /** Whether workers are about to be ready: let the event loop turn. */
+  get isStarting() {
+    return this.#joined && this.#workers.isStarting;
+  }
+  /** Whether lines are to be added; else each is judged at once. */
+  get isReady() {
+    return this.#joined && this.#workers.isReady;
+  }
+  /** Whether lines wait to be judged. */
+  get hasLines() {
+    return this.#sent.length > 0 || this.#batch !== void 0;
+  }
+  /** Whether lines must be taken before others are added. */
+  get isFull() {
+    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
+  }
+  /** Whether the next lines have their verdicts. */
+  get isAnswered() {
+    return this.#sent[0]?.isAnswered ?? false;
+  }
+  /**
+   * Adds a copy of a line. False for one so long that it is worth no batch.
+   *
+   * @param key What its signature is to be judged with, if that is known.
+   */
+  add(parsed, key) {
+    const { header, signingInput, signature, payload } = parsed;
+    const length = signingInput.length + signature.length + payload.length;
+    if (length > BATCH_BYTES) return false;
+    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= this.#newBatch();
+    const copy = (bytes) => {
+      const from = batch.used;
+      batch.bytes.set(bytes, from);
+      batch.used += bytes.length;
+      return batch.bytes.subarray(from, batch.used);
+    };
+    batch.lines.push({
+      header,
+      signingInput: copy(signingInput),
+      signature: copy(signature),
+      payload: copy(payload)
+    });
+    batch.keys.push(isStrictSignature(signature) ? key : void 0);
+    return true;
+  }
+  /** Lets the workers begin with what was added. */
+  send() {
+    const batch = this.#batch;
+    if (batch === void 0) return;
+    this.#batch = void 0;
+    this.#sent.push(batch);
+    if (this.#takesPart && !this.#workers.hasRoom) return;
+    batch.verdicts = this.#verify(batch);
+  }
+  /** The same where they have nothing to do. */
+  sendIfIdle() {
+    if (this.#sent.length === 0) this.send();
+  }
+  /** The next lines; waits for their verdicts. */
+  async next() {
+    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
+    if (this.#sent.length === 0) this.send();
+    const [batch] = this.#sent;
+    if (batch === void 0) return [];
+    while (!batch.isAnswered) {
+      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
+      if (own === void 0) break;
+      own.verdicts = this.#verifyHere(own);
+      await own.verdicts;
+      await turn();
+    }
+    const verdicts = await batch.verdicts;
+    this.#taken = batch;
+    this.#sent.shift();
+    let at = 0;
+    return batch.lines.map((parsed, i) => {
+      const key = batch.keys[i];
+      const isProven = key !== void 0 && verdicts?.[at++] === 1;
+      return {
+        parsed,
+        provenKey: isProven ? key : void 0
+      };
+    });
+  }
+  /** Gives the workers back; lines that were not taken are gone. */
+  end() {
+    if (this.#joined) this.#workers.leave();
+    this.#joined = false;
+  }
+  #newBatch() {
+    return {
+      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      used: 0,
+      lines: [],
+      keys: [],
+      verdicts: void 0,
+      isAnswered: false
+    };
+  }
+  async #verifyHere(batch) {
+    const verdicts = [];
+    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
+      const verdict = batch.keys[i]?.verify(signature, signingInput);
+      if (verdict === void 0) continue;
+      const isValid = verdict instanceof Promise ? await verdict : verdict;
+      verdicts.push(isValid ? 1 : 0);
+    }
+    batch.isAnswered = true;
+    return Uint8Array.from(verdicts);
+  }
+  async #verify(batch) {
+    const xs = /* @__PURE__ */ new Map();
+    const places = [];
+    batch.lines.forEach(({ signingInput }, i) => {
+      const x = batch.keys[i]?.jwk.x;
+      if (x === void 0) return;
+      const key = xs.get(x) ?? xs.size;
+      xs.set(x, key);
+      const from = signingInput.byteOffset;
+      places.push(key, from, from + signingInput.length);
+    });
+    const verdicts = await this.#workers.verify({
+      bytes: batch.bytes.slice(0, batch.used),
+      places: Uint32Array.from(places),
+      keys: [
+        ...xs.keys()
+      ]
+    });
+    batch.isAnswered = true;
+    return verdicts;
   }
 };
 
