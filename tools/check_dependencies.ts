@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   consumer: ["core", "jose", "jsr:@std/encoding"],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
-    ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
+    ...["jsr:@std/http", "jsr:@std/yaml"],
   ],
   api: [
     ...["core", "jose", "consumer"],
@@ -28,6 +28,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
       "npm:jose",
       "npm:@redis",
       "jsr:@std/assert",
+      "jsr:@std/csv",
       "jsr:@std/encoding",
       "jsr:@std/http",
     ],
@@ -49,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "requests", "stores", "login", "sessions", "openid"],
+    ...["ui", "requests", "names", "stores", "login", "sessions", "openid"],
     ...["demo", "pages"],
   ],
 };
@@ -77,6 +78,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
     ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
     "openid/add_client.ts",
+    "names/mod.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

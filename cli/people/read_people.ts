@@ -15,9 +15,9 @@ import {
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
 import { suggest } from "@sig/api/flags";
+import { type CsvRow, readCsv } from "@sig/web/names";
 import { parse as parseYaml } from "@std/yaml/parse";
 import type { ListFormat } from "./list_format.ts";
-import { type CsvRow, readCsv } from "./read_csv.ts";
 import { type End, readDay } from "./read_day.ts";
 import { RowFaults } from "./row_faults.ts";
 
