@@ -163,7 +163,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (provider !== undefined) openid?.begin(provider);
       return app;
     },
-    warnings,
+    warnings: [...warnings, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
       await openid?.close();

@@ -13,6 +13,8 @@ import { type PersonNames, readPersonNames } from "./read_person_names.ts";
 
 /** The provider of a process. */
 export interface OpenIdProgram {
+  /** Said to whoever starts the server. */
+  readonly warnings: readonly string[];
   /** What the flags and files say. */
   readonly settings: Omit<ProviderSettings, "records">;
   /** Begins to watch sessions. */
@@ -54,7 +56,13 @@ export async function startOpenId(
       namesPath,
     );
   let people = await readPeople();
-  const keys = await openKeys(flags.text("oidc-keys"), io);
+  const keysPath = flags.text("oidc-keys") ?? defaultKeysPath(io);
+  const keys = await openKeys(
+    keysPath,
+    flags.text("oidc-keys") === undefined,
+    io,
+  );
+  const isOpen = await io.isOpenToOthers?.(keysPath) ?? false;
   const say = (level: "info" | "error", message: string) => {
     const line = log === "json"
       ? JSON.stringify({ time: io.now().toISOString(), level, message })
@@ -79,6 +87,9 @@ export async function startOpenId(
   });
   let stop: (() => Promise<void>) | undefined;
   return {
+    warnings: isOpen
+      ? ["others on this machine may open the file of --oidc-keys: chmod 600"]
+      : [],
     settings: {
       clients: () => clients,
       ...{ keys, sessionMs },
@@ -124,8 +135,7 @@ function readRecheck(flags: GivenFlags): number {
     (maxAgeMs === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAgeMs, MIN_RECHECK_MS));
 }
 
-async function openKeys(given: string | undefined, io: ServerIo) {
-  const path = given ?? defaultKeysPath(io);
+async function openKeys(path: string, makeFolder: boolean, io: ServerIo) {
   const read = async () =>
     new TextDecoder().decode(await io.readFile(path, MAX_KEYS_BYTES));
   try {
@@ -137,7 +147,7 @@ async function openKeys(given: string | undefined, io: ServerIo) {
   }
   const text = await generateProviderKeys();
   try {
-    await io.createPrivateFile(path, text, { makeFolder: given === undefined });
+    await io.createPrivateFile(path, text, { makeFolder });
   } catch (error) {
     // Another process was faster: its keys are the ones.
     const isThere = error instanceof SigError &&
