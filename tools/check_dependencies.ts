@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
   // @std/assert: in the tests that a driver must pass, and nowhere else.
   issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
-  consumer: ["core", "jose", "jsr:@std/encoding"],
+  consumer: ["core", "jose", "jsr:@std/assert", "jsr:@std/encoding"],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
     ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "attestation"],
   issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
-  consumer: ["fetch", "read", "verify", "follow", "ask"],
+  consumer: ["fetch", "read", "verify", "pins", "follow", "ask"],
   cli: [
     ...["terminal", "command_line", "issue", "people", "ask", "site"],
     "commands",
@@ -55,8 +55,8 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
-    ...["store/store_contract.ts", "stores/store_contract.ts"],
+    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "pins.ts", "program.ts"],
+    ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

@@ -27,6 +27,9 @@ export function createDenoIo(): Io {
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
     createPrivateFile,
+    makePrivateFolder: (path) =>
+      Deno.mkdir(path, { recursive: true, mode: 0o700 })
+        .then(() => true, () => false),
     exists: (path) => {
       try {
         Deno.statSync(path);

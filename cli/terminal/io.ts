@@ -29,6 +29,8 @@ export interface Io {
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
   createPrivateFile(path: string, text: string): Promise<void>;
+  /** Makes a folder of mode 0700, unless it is there; whether it is. */
+  makePrivateFolder(path: string): Promise<boolean>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 import { type FetchedHistory, judgeContinuity } from "./judge_continuity.ts";
 
 const PIN: IssuerPin = {

@@ -2,7 +2,8 @@
 
 import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verified_feed.ts";
+import type { FeedDigest } from "../verify/feed_digest.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 
 /** Options of `refreshIssuer`. */
 export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
@@ -14,4 +15,10 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly breathe?: (() => Promise<void>) | undefined;
   /** Bounds what is read; undefined for issuers that somebody vouches for. */
   readonly allowance?: FeedAllowance | undefined;
+  /** Told of each event that is verified, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Told how many bytes of the feed were read. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Makes digests that can be put aside. */
+  readonly createDigest?: (() => FeedDigest) | undefined;
 }

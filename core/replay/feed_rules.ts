@@ -12,6 +12,7 @@ import {
 } from "../text/timestamp.ts";
 import type {
   RelationshipRevokeEvent,
+  RelationshipState,
   RelationshipUpsertEvent,
   SigEvent,
   UnknownEvent,
@@ -48,6 +49,22 @@ interface Known {
   revoked: boolean;
 }
 
+/** Where rules go on that have judged the events before already. */
+export interface RulesStart {
+  /** Sequence of the last event that was accepted. */
+  readonly lastSequence: number;
+  /** The latest `issued_at` so far. */
+  readonly latest: Instant | undefined;
+}
+
+/** What rules that go on must be told before the next events. */
+export interface KnownBefore {
+  /** Those of the next events' `event_id`s that were used before. */
+  readonly eventIds: Iterable<string>;
+  /** The relationships that they are about, as they are. */
+  readonly relationships: Iterable<RelationshipState>;
+}
+
 /**
  * Judges events one after the other: issuer, sequence, event_id, and a revoke's
  * target. Holds one entry an event and a relationship, not the events.
@@ -81,11 +98,14 @@ export class FeedRules {
   readonly #eventIds = new Set<string>();
   readonly #relationships = new Map<string, Known>();
   #issuer: string | undefined;
-  #lastSequence = 0;
+  #lastSequence: number;
+  #events: number;
   #latest: Instant | undefined;
 
-  /** Starts before the first event. */
-  constructor(options: ReplayOptions = {}) {
+  /** Starts before the first event, or where others have stopped. */
+  constructor(options: ReplayOptions = {}, start?: RulesStart) {
+    this.#lastSequence = this.#events = start?.lastSequence ?? 0;
+    this.#latest = start?.latest;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -99,6 +119,19 @@ export class FeedRules {
   /** Sequence of the last event accepted, 0 before the first. */
   get lastSequence(): number {
     return this.#lastSequence;
+  }
+
+  /** The latest `issued_at` so far. */
+  get latest(): Instant | undefined {
+    return this.#latest;
+  }
+
+  /** Tells rules that go on what they need to know of before. */
+  learn({ eventIds, relationships }: KnownBefore): void {
+    for (const eventId of eventIds) this.#eventIds.add(eventId);
+    for (const { relationship_id: id, subject, status } of relationships) {
+      this.#relationships.set(id, { subject, revoked: status === "revoked" });
+    }
   }
 
   /**
@@ -120,6 +153,7 @@ export class FeedRules {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
+    this.#events++;
     const applies = this.#relate(event, known, warnings);
     return { applies, warnings };
   }
@@ -164,7 +198,7 @@ export class FeedRules {
         { context: { sequence: event.sequence, pointer: "/event_id" } },
       );
     }
-    if (this.#eventIds.size >= this.#limits.maxEvents) {
+    if (this.#events >= this.#limits.maxEvents) {
       throw new SigError(
         "too_many_events",
         `Cannot read feed: it has more than ${this.#limits.maxEvents} events`,

@@ -1,0 +1,27 @@
+/**
+ * Memory of issuers that outlives a process and is shared by several, for
+ * `createConsumer` (PROTOCOL §6).
+ *
+ * @example Two consumers with one memory
+ * ```ts
+ * import { createConsumer } from "@sig/consumer";
+ * import { createMemoryPinStore } from "@sig/consumer/pins";
+ *
+ * const pins = createMemoryPinStore();
+ * const first = createConsumer({ issuers: ["acme.example"], pins });
+ * const second = createConsumer({ issuers: ["acme.example"], pins });
+ * ```
+ *
+ * @module
+ */
+export type { IssuerPin } from "./pins/issuer_pin.ts";
+export { createMemoryPinStore } from "./pins/memory_pin_store.ts";
+export {
+  type PinEntry,
+  type PinRow,
+  type PinStore,
+  StateMoved,
+  type StateRef,
+} from "./pins/pin_store.ts";
+export { openPinStore } from "./pins/open_pin_store.ts";
+export { openSqlitePinStore } from "./pins/sqlite_pin_store.ts";
