@@ -12,6 +12,7 @@ import { init } from "./commands/init.ts";
 import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
 import { offboard } from "./commands/offboard.ts";
+import { pin } from "./commands/pin.ts";
 import { plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
 import { revoke } from "./commands/revoke.ts";
@@ -56,4 +57,5 @@ export const COMMANDS: readonly Command[] = [
   audit,
   test,
   doctor,
+  pin,
 ];

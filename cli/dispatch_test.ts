@@ -25,6 +25,7 @@ const NAMES = [
   ],
   ...["key", "attest", "api", "web", "completions"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
+  "pin",
 ];
 
 Deno.test("the commands are those of the interface", () => {

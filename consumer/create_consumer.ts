@@ -191,7 +191,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         return await refreshIssuer(location, record, told);
       }
       const { refreshRemembered } = await import(
-        "./follow/remembered_issuer.ts"
+        "./follow/refresh_remembered.ts"
       );
       return await refreshRemembered(pins, location, told);
     },

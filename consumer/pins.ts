@@ -14,6 +14,18 @@
  *
  * @module
  */
+export {
+  type AcknowledgeOptions,
+  acknowledgePin,
+  listPins,
+  type PinRecord,
+  removePin,
+  showPin,
+} from "./follow/pin_records.ts";
+export type {
+  PinAcknowledgement,
+  PinIncident,
+} from "./follow/remembered_body.ts";
 export type { IssuerPin } from "./pins/issuer_pin.ts";
 export { createMemoryPinStore } from "./pins/memory_pin_store.ts";
 export {

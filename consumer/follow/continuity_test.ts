@@ -14,11 +14,14 @@ import {
 let isAcrossProcesses = false;
 
 /** What holds in one process holds across processes with one memory. */
-function continuityTest(name: string, fn: () => Promise<void>): void {
+function continuityTest(
+  name: string,
+  fn: (t: Deno.TestContext) => Promise<void>,
+): void {
   Deno.test(name, fn);
-  Deno.test(`across processes: ${name}`, async () => {
+  Deno.test(`across processes: ${name}`, async (t) => {
     isAcrossProcesses = true;
-    await fn().finally(() => isAcrossProcesses = false);
+    await fn(t).finally(() => isAcrossProcesses = false);
   });
 }
 

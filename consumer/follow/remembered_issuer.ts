@@ -1,31 +1,22 @@
-/** An issuer as a store remembers it: read, refreshed, written (PROTOCOL §6). @module */
+/** An issuer as a store remembers it (PROTOCOL §6). @module */
 
-import { formatInstant, instantOf, isSigError, type Warning } from "@sig/core";
-import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
+import type { Warning } from "@sig/core";
+import { decodeBase64Url } from "@std/encoding/base64url";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
-import type { ProvenLocation } from "../read/locate_issuer.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
   FeedVerification,
   type VerificationStart,
 } from "../verify/feed_verification.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
-import type { VerifiedEvent } from "../verify/verified_feed.ts";
-import { EventDigests, FeedGrowth, wholeRows } from "../pins/feed_growth.ts";
+import { FeedGrowth } from "../pins/feed_growth.ts";
 import {
   instantOfStored,
   readDocuments,
-  storedInstant,
-  writeDocuments,
+  type StoredBlock,
 } from "../pins/feed_rows.ts";
 import { reducePin } from "../pins/issuer_pin.ts";
-import {
-  damaged,
-  type PinEntry,
-  type PinRow,
-  type PinStore,
-  pinStoreUnavailable,
-} from "../pins/pin_store.ts";
+import { damaged, type PinEntry, type PinStore } from "../pins/pin_store.ts";
 import { BLOCK_PREFIX, DOCUMENTS_KEY } from "../pins/row_keys.ts";
 import { Sha256 } from "../pins/sha256.ts";
 import { StoredHistory } from "../pins/stored_history.ts";
@@ -34,33 +25,24 @@ import {
   readWarnings,
   type StoredState,
 } from "../pins/stored_state.ts";
-import type { StoredBlock } from "../pins/feed_rows.ts";
 import {
-  CONTRADICTIONS,
   type HeldFeed,
   type IssuerRecord,
   type Observation,
   recordOf,
   type Refreshed,
 } from "./issuer_record.ts";
-import {
-  inconsistencyWarning,
-  type Refresh,
-  refreshIssuer,
-} from "./refresh_issuer.ts";
+import { inconsistencyWarning } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
 import { readBody, type RememberedBody } from "./remembered_body.ts";
 
-/** How often another process may be faster before we give up. */
-const MAX_ATTEMPTS = 8;
-
-/** Rows staged at once. */
-const STAGED_ROWS = 2_000;
-
 /** An issuer as the store has it. */
-interface Remembered {
+export interface Remembered {
+  /** As it is kept. */
   readonly entry: PinEntry;
+  /** What its text says. */
   readonly body: RememberedBody;
+  /** Its rows. */
   readonly stored: StoredState;
 }
 
@@ -84,7 +66,8 @@ export async function findRemembered(
   return { entry, body, stored };
 }
 
-function storedOf(
+/** The rows of an entry. */
+export function storedOf(
   store: PinStore,
   { issuer, state }: PinEntry,
   { pin, feed }: RememberedBody,
@@ -117,54 +100,18 @@ export async function recallIssuer(
   return { ...recordOf(), ...await heldOf(found, warnings, undefined) };
 }
 
-/** Asks an issuer, given what the store has of it, and writes what came of it. */
-export async function refreshRemembered(
-  store: PinStore,
-  location: ProvenLocation,
-  options: RememberOptions & Pick<RefreshOptions, "now" | "report">,
-): Promise<Refresh> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = await findRemembered(store, location.expectedIssuer);
-    if (found === undefined && options.requirePin) {
-      throw pinMissing(store, location.expectedIssuer);
-    }
-    const before = found && await resume(found, options);
-    const digests = new EventDigests();
-    const refresh = await refreshIssuer(
-      location,
-      before?.record ?? recordOf(),
-      {
-        ...options,
-        createDigest: () => new FeedDigest(0, new Sha256()),
-        onEvent: (verified: VerifiedEvent) => {
-          before?.growth.note(verified.event);
-          digests.note(verified.event);
-          options.onEvent?.(verified);
-        },
-      },
-    );
-    const written = await write(
-      store,
-      found,
-      before,
-      refresh,
-      digests,
-      options,
-    );
-    if (written !== undefined) return written;
-    // Another process was faster: what it has seen counts as well.
-  }
-  throw pinStoreUnavailable(store.place, "other processes keep changing it");
-}
-
 /** The record to go on from, and what collects how the feed grows. */
-interface Resumed {
+export interface Resumed {
+  /** What a refresh begins with. */
   readonly record: IssuerRecord;
+  /** The feed to go on from, when that may be. */
   readonly feed: HeldFeed | undefined;
+  /** Follows it. */
   readonly growth: FeedGrowth;
 }
 
-async function resume(
+/** What a refresh goes on from. */
+export async function resumeIssuer(
   found: Remembered,
   options: RememberOptions,
 ): Promise<Resumed> {
@@ -300,206 +247,8 @@ async function readMarks(stored: StoredState): Promise<SignatureMarks> {
 }
 
 /** The rules of a reader that decide what a feed says. */
-function policyOf({ unknownEvents, unmatchedRevoke }: RememberOptions): string {
+export function policyOf(
+  { unknownEvents, unmatchedRevoke }: RememberOptions,
+): string {
   return `${unknownEvents ?? "reject"} ${unmatchedRevoke ?? "ignore"}`;
-}
-
-/**
- * Writes what came of a refresh.
- *
- * @returns What to answer from; undefined when the entry is another one by now.
- */
-async function write(
-  store: PinStore,
-  found: Remembered | undefined,
-  before: Resumed | undefined,
-  refresh: Refresh,
-  digests: EventDigests,
-  options: RememberOptions & Pick<RefreshOptions, "now">,
-): Promise<Refresh | undefined> {
-  const { record, outcome } = refresh;
-  if (outcome.observation === undefined) {
-    if (found === undefined) return refresh;
-    return await noteFailure(store, found, refresh, outcome.error, options.now)
-      ? { ...refresh, record: forget(record) }
-      : undefined;
-  }
-  const held = record.held!;
-  const feed = held.feed!;
-  const isAnew = feed.verification !== before?.feed?.verification;
-  const body: RememberedBody = {
-    pin: held.pin,
-    incident: null,
-    acknowledged: found?.body.acknowledged ?? [],
-    inconsistency: record.inconsistency ?? null,
-    suspended: false,
-    notices: noticesOf(outcome.observation),
-    feed: rememberedFeed(feed, options),
-  };
-  const last = await putAll(store, found, body, {
-    isAnew,
-    held,
-    steps: before?.growth.steps ?? [],
-    digests,
-  });
-  if (last === undefined) return undefined;
-  const observation: Observation = {
-    ...outcome.observation,
-    stored: storedOf(store, last, body),
-  };
-  return {
-    record: forget({ ...record, held: { ...held, observation } }),
-    outcome: { observation },
-  };
-}
-
-/** The store has it: this process keeps what it answers from. */
-function forget(record: IssuerRecord): IssuerRecord {
-  const { held } = record;
-  if (held === undefined) return record;
-  return {
-    ...record,
-    held: { ...held, feed: undefined, documents: new Map() },
-  };
-}
-
-function rememberedFeed(
-  feed: HeldFeed,
-  options: RememberOptions,
-): RememberedBody["feed"] {
-  const { replay, keys } = feed.verification.checkpoint();
-  return {
-    hash: (feed.digest!.hash as Sha256).save(),
-    overlap: encodeBase64Url(feed.overlap),
-    ref: feed.ref,
-    public_only: feed.publicOnly,
-    policy: policyOf(options),
-    compared_at: feed.comparedAt.toISOString(),
-    latest: replay.latest === undefined ? null : storedInstant(replay.latest),
-    keys,
-    warnings: replay.warnings.length,
-    warnings_left_out: replay.warningsLeftOut,
-    served_warnings: feed.warnings,
-  };
-}
-
-/** What is odd, but for events and the history: those are told anew. */
-function noticesOf({ verified }: Observation): readonly Warning[] {
-  const ofFeed = new Set(verified.feed.warnings);
-  return verified.warnings.filter((warning) =>
-    !ofFeed.has(warning) && warning.code !== "history_was_inconsistent"
-  );
-}
-
-/** Writes everything, in steps that each leave a pin that holds. */
-async function putAll(
-  store: PinStore,
-  found: Remembered | undefined,
-  body: RememberedBody,
-  { isAnew, held, steps, digests }: {
-    readonly isAnew: boolean;
-    readonly held: Refreshed;
-    readonly steps: FeedGrowth["steps"];
-    readonly digests: EventDigests;
-  },
-): Promise<PinEntry | undefined> {
-  const { issuer } = body.pin;
-  let revision = found?.entry.revision ?? 0;
-  const entryOf = (state: string, body: RememberedBody): PinEntry => ({
-    issuer,
-    revision: ++revision,
-    state,
-    body: JSON.stringify(body),
-  });
-  const documents: PinRow = [DOCUMENTS_KEY, writeDocuments(held.documents)];
-  if (isAnew || found === undefined) {
-    const state = crypto.randomUUID();
-    const { verification, marks } = held.feed!;
-    let rows: PinRow[] = [documents];
-    for (const row of wholeRows(verification.checkpoint(), marks, digests)) {
-      if (rows.push(row) < STAGED_ROWS) continue;
-      await store.stage({ issuer, state }, rows);
-      rows = [];
-    }
-    await store.stage({ issuer, state }, rows);
-    const entry = entryOf(state, body);
-    return await store.put(entry) ? entry : undefined;
-  }
-  const { state } = found.entry;
-  // All but the last: the feed up to there was verified as a part of the whole.
-  for (const { end, rows, ...part } of steps.slice(0, -1)) {
-    const { replay, keys, bytes, lastEventId } = end;
-    const kids = new Set(keys.map(({ kid }) => kid));
-    const partial: RememberedBody = {
-      ...body,
-      pin: {
-        ...body.pin,
-        sequence: replay.lastSequence,
-        bytes,
-        prefix_sha256: part.sha256,
-        last_event_id: lastEventId,
-        keys: Object.fromEntries(
-          Object.entries(body.pin.keys).filter(([kid]) => kids.has(kid)),
-        ),
-        etag: null,
-      },
-      feed: {
-        ...body.feed,
-        hash: part.hash,
-        overlap: encodeBase64Url(part.overlap),
-        latest: storedInstant(replay.latest!),
-        keys,
-        warnings: replay.warnings.length,
-        warnings_left_out: replay.warningsLeftOut,
-      },
-    };
-    if (!await store.put(entryOf(state, partial), rows)) return undefined;
-  }
-  const entry = entryOf(state, body);
-  const rows = [...steps.at(-1)?.rows ?? [], documents];
-  return await store.put(entry, rows) ? entry : undefined;
-}
-
-/** Whether it is noted, or was noted before. */
-async function noteFailure(
-  store: PinStore,
-  { entry, body }: Remembered,
-  { record }: Refresh,
-  error: unknown,
-  now: Date,
-): Promise<boolean> {
-  const code = isSigError(error) && CONTRADICTIONS.has(error.code)
-    ? error.code
-    : undefined;
-  const incident = code === undefined ? body.incident : {
-    code,
-    since: body.incident?.code === code
-      ? body.incident.since
-      : formatInstant(instantOf(now)),
-    detail: (error as Error).message,
-  };
-  const isKnown = JSON.stringify(incident) === JSON.stringify(body.incident) &&
-    record.isSuspended === (body.suspended || body.incident !== null);
-  if (isKnown) {
-    // What was verified against an older view may be wrong by now.
-    return (await store.get(entry.issuer))?.revision === entry.revision;
-  }
-  const after: RememberedBody = {
-    ...body,
-    incident,
-    inconsistency: record.inconsistency ?? null,
-    suspended: record.isSuspended,
-  };
-  return await store.put({
-    ...entry,
-    revision: entry.revision + 1,
-    body: JSON.stringify(after),
-  });
-}
-
-function pinMissing(store: PinStore, issuer: string): Error {
-  return pinStoreUnavailable(store.place, `it has no pin of ${issuer}`, {
-    hint:
-      "It may have been emptied. Without --require-pin the next look is a first one.",
-  });
 }

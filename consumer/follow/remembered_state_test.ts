@@ -1,0 +1,175 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { SigningKey } from "@sig/jose";
+import { type Consumer, createConsumer } from "../create_consumer.ts";
+import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+import type { PinStore } from "../pins/pin_store.ts";
+import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
+import {
+  feedOf,
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  PATHS,
+} from "../../tests/kit/test_issuer.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { day, revoke, upsert } from "../../tests/kit/events.ts";
+
+const [key] = await importTestKeys();
+assert(key);
+const NOW = () => new Date("2026-06-01T00:00:00Z");
+
+/** An issuer whose feed grows, and consumers of it. */
+async function withIssuer(
+  work: (issuer: {
+    readonly did: string;
+    readonly pins: PinStore;
+    /** A consumer of a process that has just begun. */
+    fresh(): Consumer;
+    /** One that knows nothing and remembers nothing. */
+    plain(): Consumer;
+    publish(events: readonly Event[]): Promise<void>;
+    readonly server: ReturnType<typeof startConditionalServer>;
+  }) => Promise<void>,
+): Promise<void> {
+  await using server = startConditionalServer();
+  const { did, origin, documents } = server;
+  const all = makeDocuments({
+    did,
+    origin,
+    keys: [key as SigningKey],
+    lines: [],
+  });
+  for (const [path, text] of all) documents.set(path, text);
+  const pins = createMemoryPinStore();
+  const options = { issuers: [did], allowPrivate: true, now: NOW, maxAge: 0 };
+  const lines: string[] = [];
+  await work({
+    did,
+    pins,
+    server,
+    fresh: () => createConsumer({ ...options, pins }),
+    plain: () => createConsumer(options),
+    async publish(events) {
+      for (const event of events) {
+        lines.push(await lineOf({ ...event, issuer: did }, key as SigningKey));
+      }
+      documents.set(PATHS.feed, feedOf(lines));
+    },
+  });
+}
+
+type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
+
+const SUBJECTS = ["did:web:a.example", "did:web:b.example", "someone\u00e9"];
+const IDS = ["r1", "r2", "__proto__", "x".repeat(300)];
+
+/** What an event does, without its sequence. */
+const change = fc.record({
+  id: fc.constantFrom(...IDS),
+  subject: fc.constantFrom(...SUBJECTS),
+  role: fc.constantFrom("deploy", "review"),
+  revokes: fc.boolean(),
+  day: fc.integer({ min: 1, max: 28 }),
+});
+
+function eventOf(
+  sequence: number,
+  { id, subject, role, revokes, day: n }: typeof change extends
+    fc.Arbitrary<infer T> ? T : never,
+): Event {
+  const common = { relationship_id: id, subject, issued_at: day(n) };
+  return revokes
+    ? revoke(sequence, {
+      ...common,
+      revokes_relationship_id: id,
+      effective_at: day(n),
+    })
+    : upsert(sequence, { ...common, roles: [role] });
+}
+
+Deno.test("however a feed grew, a new process answers as one that read all of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      async (batches) => {
+        await withIssuer(async ({ did, fresh, plain, publish }) => {
+          let sequence = 0;
+          for (const batch of batches) {
+            await publish(batch.map((each) => eventOf(++sequence, each)));
+            const questions = SUBJECTS.flatMap((subject) =>
+              [{}, { at: day(9) }, { asOf: day(9) }, { asOf: sequence }].map(
+                (time) => ({ subject, require: ["role=deploy"], ...time }),
+              )
+            );
+            for (const question of questions) {
+              const { continuity: _, ...known } = await fresh().check(
+                did,
+                { ...question, explain: true },
+              );
+              const { continuity: __, ...anew } = await plain().check(
+                did,
+                { ...question, explain: true },
+              );
+              assertEquals(known, anew);
+            }
+            const known = await fresh().state(did);
+            const anew = await plain().state(did);
+            assertEquals(
+              [...known.by_relationship_id],
+              [...anew.by_relationship_id],
+            );
+            assertEquals(await fresh().report(did), await plain().report(did));
+          }
+        });
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+Deno.test("only what is new is fetched and verified, whichever process asks", async () => {
+  await withIssuer(async ({ did, fresh, publish, server, pins }) => {
+    const question = {
+      subject: "did:web:alice.example",
+      require: ["role=deploy"],
+    };
+    const event = (n: number) =>
+      upsert(n, { relationship_id: `r${n}`, issued_at: day(1) });
+    await publish(Array.from({ length: 2_000 }, (_, i) => event(i + 1)));
+    const first = await fresh().check(did, question);
+    assertEquals([first.decision, first.continuity], ["allow", "first_seen"]);
+    const again = await fresh().check(did, question);
+    assertEquals([again.decision, again.continuity], ["allow", "consistent"]);
+    await publish([event(2_001), event(2_002)]);
+    const grown = await fresh().check(did, question);
+    assertEquals(grown.last_sequence, 2_002);
+    assertEquals(
+      server.of(PATHS.feed).map(({ status }) => status),
+      [200, 304, 206],
+    );
+    assert(server.of(PATHS.feed)[2]!.bytes < 4_000);
+    const [entry] = await pins.list();
+    const { pin } = JSON.parse(entry!.body);
+    const bytes = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
+    assertEquals([pin.sequence, pin.bytes], [2_002, bytes.length]);
+  });
+});
+
+Deno.test("an event_id of an earlier process's events is used once, too", async () => {
+  await withIssuer(async ({ did, fresh, publish }) => {
+    await publish([upsert(1), upsert(2)]);
+    await fresh().verify(did);
+    await publish([upsert(3, { event_id: upsert(1).event_id })]);
+    await expectSigError(
+      () => fresh().verify(did),
+      "duplicate_event_id",
+      "its event_id was used before",
+    );
+  });
+});
