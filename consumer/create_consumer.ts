@@ -1,7 +1,6 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
 import {
-  type AnswerLimits,
   type AskedQuestion,
   type CheckAnswer,
   type FeedState,
@@ -18,6 +17,7 @@ import type { IssuerName } from "./read/locate_issuer.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
+  atOnce,
   freshnessOf,
   type ObservedIssuer,
   observedWithin,
@@ -62,8 +62,6 @@ export interface ConsumerOptions
    * a question about very many relationships is answered.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
-  /** What an answer says at most; everything unless told. */
-  readonly answerLimits?: AnswerLimits | undefined;
   /**
    * Remembers the issuers of the list for longer than this process, and with
    * others (`@sig/consumer/pins`); it stays open. Their states are then read
@@ -98,7 +96,10 @@ export interface Consumer {
    * it publishes, and contradictions to what is remembered, are `valid: false`;
    * what could not be read is thrown.
    */
-  report(issuer: string | IssuerName): Promise<VerifyReport>;
+  report(
+    issuer: string | IssuerName,
+    options?: Pick<ObserveOptions, "waitFor">,
+  ): Promise<VerifyReport>;
   /** The issuer, no older than asked for. */
   observe(
     issuer: string | IssuerName,
@@ -114,15 +115,6 @@ export interface Consumer {
     issuer: string | IssuerName,
     question: ConsumerQuestion,
   ): Promise<CheckAnswer>;
-  /**
-   * The DID of the issuer, if it had to be asked for a state of these bounds;
-   * undefined while what is known is enough. For those who bound how many wait
-   * for one issuer; asks nobody.
-   */
-  wouldAsk(
-    issuer: string | IssuerName,
-    options?: ObserveOptions,
-  ): string | undefined;
 }
 
 /**
@@ -178,8 +170,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
   const now = options.now ?? (() => new Date());
   const waiting = requireWaitingLimits(options);
-  const { breathe, answerLimits, pins } = options;
-  const slices = breathe && { ...answerLimits, breathe };
+  const { breathe, pins } = options;
   const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
@@ -208,9 +199,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       });
       return verified;
     },
-    async report(issuer) {
-      const { refreshes } = issuers.find(issuer);
-      const outcome = await refreshes.next({ report: true });
+    async report(issuer, { waitFor = atOnce } = {}) {
+      const { refreshes, location } = issuers.find(issuer);
+      const outcome = await waitFor(
+        location.expectedIssuer,
+        () => refreshes.next({ report: true }),
+      );
       if (outcome.observation) return validReport(outcome.observation.verified);
       if (outcome.report === undefined) throw outcome.error;
       return outcome.report;
@@ -223,7 +217,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         known,
         asked,
         options,
-        () => observeIssuer(known, bounds, askedAt),
+        () => observeIssuer(known, bounds, askedAt, asked.waitFor),
       );
       const { observedAt, continuity } = observation;
       return {
@@ -241,7 +235,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         known,
         asked,
         options,
-        () => observeIssuer(known, bounds, now()),
+        () => observeIssuer(known, bounds, now(), asked.waitFor),
       );
       return verified.state;
     },
@@ -268,15 +262,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { continuity } = observation;
       const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
       const basis = { now: at, freshness, continuity };
-      return slices === undefined
+      return breathe === undefined
         ? answerFrom(verified!, asked, basis)
-        : await answerInSlices(verified!, asked, basis, slices);
-    },
-    wouldAsk(text, asked = {}) {
-      const issuer = issuers.find(text);
-      return observedWithin(issuer, readBounds(asked, ownMaxAgeMs), now())
-        ? undefined
-        : issuer.location.expectedIssuer;
+        : await answerInSlices(verified!, asked, basis, { breathe });
     },
   };
 }

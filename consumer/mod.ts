@@ -61,6 +61,7 @@ export {
 export type {
   ObservedIssuer,
   ObserveOptions,
+  WaitFor,
 } from "./follow/observe_issuer.ts";
 export { openInlineFeed, openSource } from "./read/open_source.ts";
 export {

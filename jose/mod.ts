@@ -34,6 +34,7 @@ export {
   type SignableChallenge,
 } from "./attestation/attestation.ts";
 export type { VerificationBackend } from "./keys/backend.ts";
+export { isScopeToken, MAX_SCOPES } from "./attestation/challenge.ts";
 export {
   describeChallenge,
   type DescribedChallenge,

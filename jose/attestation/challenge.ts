@@ -31,7 +31,7 @@ export interface ValidChallenge {
 }
 
 /** A challenge that may be signed: its text says what its members say. */
-export interface CheckedSignableChallenge extends ValidChallenge {
+export interface ValidSignableChallenge extends ValidChallenge {
   /** What the relationship must meet; empty for nothing. */
   readonly require: readonly string[];
   /** The challenge in words, made here. */
@@ -39,10 +39,15 @@ export interface CheckedSignableChallenge extends ValidChallenge {
 }
 
 /** Scopes of a challenge at most (PROTOCOL §7). */
-const MAX_SCOPES = 32;
+export const MAX_SCOPES: number = 32;
 
 /** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Whether a text is one scope token. */
+export function isScopeToken(scope: unknown): scope is string {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 
 /**
  * Reads the members that an attestation answers; others are ignored.
@@ -78,7 +83,7 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
  */
 export function validateSignableChallenge(
   challenge: unknown,
-): CheckedSignableChallenge {
+): ValidSignableChallenge {
   const checked = validateChallenge(challenge);
   const { audience, scopes, subject, expiresAt } = checked;
   const members = challenge as OpenObject;
@@ -159,9 +164,7 @@ function instant(challenge: OpenObject, name: string): Instant {
 }
 
 function readScopes(scopes: unknown): readonly string[] {
-  const isToken = (scope: unknown): scope is string =>
-    typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 

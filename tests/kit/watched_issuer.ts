@@ -95,6 +95,5 @@ export function consumerOfManyProcesses(
     observe: (...asked) => fresh().observe(...asked),
     state: (...asked) => fresh().state(...asked),
     check: (...asked) => fresh().check(...asked),
-    wouldAsk: (...asked) => fresh().wouldAsk(...asked),
   };
 }

@@ -825,6 +825,7 @@ var WARNING_CODES = closedList({
   unknown_event_ignored: true,
   field_over_limit: true,
   history_was_inconsistent: true,
+  memory_unavailable: true,
   warnings_left_out: true
 });
 
@@ -1851,10 +1852,13 @@ var FeedRules = class {
   #eventIds = /* @__PURE__ */ new Set();
   #relationships = /* @__PURE__ */ new Map();
   #issuer;
-  #lastSequence = 0;
+  #lastSequence;
+  #events;
   #latest;
-  /** Starts before the first event. */
-  constructor(options = {}) {
+  /** Starts before the first event, or where others have stopped. */
+  constructor(options = {}, start) {
+    this.#lastSequence = this.#events = start?.lastSequence ?? 0;
+    this.#latest = start?.latest;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -1866,6 +1870,20 @@ var FeedRules = class {
   /** Sequence of the last event accepted, 0 before the first. */
   get lastSequence() {
     return this.#lastSequence;
+  }
+  /** The latest `issued_at` so far. */
+  get latest() {
+    return this.#latest;
+  }
+  /** Tells rules that go on what they need to know of before. */
+  learn({ eventIds, relationships }) {
+    for (const eventId of eventIds) this.#eventIds.add(eventId);
+    for (const { relationship_id: id, subject, status } of relationships) {
+      this.#relationships.set(id, {
+        subject,
+        revoked: status === "revoked"
+      });
+    }
   }
   /**
    * Takes the next event, or throws and keeps everything as it was.
@@ -1886,6 +1904,7 @@ var FeedRules = class {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
+    this.#events++;
     const applies = this.#relate(event, known, warnings);
     return {
       applies,
@@ -1925,7 +1944,7 @@ var FeedRules = class {
         }
       });
     }
-    if (this.#eventIds.size >= this.#limits.maxEvents) {
+    if (this.#events >= this.#limits.maxEvents) {
       throw new SigError("too_many_events", `Cannot read feed: it has more than ${this.#limits.maxEvents} events`, {
         context: {
           limit: this.#limits.maxEvents
@@ -2021,6 +2040,250 @@ function unmatchedRevoke(event) {
       pointer: "/relationship_id"
     }
   });
+}
+
+// core/replay/sorted_ids.ts
+var IDS_PER_STEP = 1024;
+var SortedIds = class {
+  #all;
+  #sorted = [];
+  #work;
+  /** Of a map that never loses a key. */
+  constructor(all) {
+    this.#all = all;
+  }
+  /** All identifiers that were there when this was asked; it may be more. */
+  *sorted() {
+    const wanted = this.#all.size;
+    while (this.#sorted.length < wanted) {
+      this.#work ??= this.#merge();
+      const step = this.#work.next();
+      if (step.done) {
+        this.#sorted = step.value;
+        this.#work = void 0;
+      }
+      yield;
+    }
+    return this.#sorted;
+  }
+  *#merge() {
+    const known = this.#sorted.length;
+    let runs = [];
+    let run = [];
+    let at = 0;
+    for (const id of this.#all.keys()) {
+      if (at++ >= known) {
+        run.push(id);
+        if (run.length === IDS_PER_STEP) {
+          runs.push(run.sort());
+          run = [];
+          yield;
+        }
+      } else if (at % (16 * IDS_PER_STEP) === 0) yield;
+    }
+    if (run.length > 0) runs.push(run.sort());
+    while (runs.length > 1) {
+      const longer = [];
+      for (let i = 0; i < runs.length; i += 2) {
+        longer.push(yield* mergeTwo(runs[i], runs[i + 1] ?? []));
+      }
+      runs = longer;
+    }
+    return yield* mergeTwo(this.#sorted, runs[0] ?? []);
+  }
+};
+function* mergeTwo(a, b) {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const merged = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const takesA = j === b.length || i < a.length && a[i] < b[j];
+    merged.push(takesA ? a[i++] : b[j++]);
+    if (merged.length % (4 * IDS_PER_STEP) === 0) yield;
+  }
+  return merged;
+}
+
+// core/replay/history.ts
+var ListedIds = class {
+  #ids;
+  constructor(ids) {
+    this.#ids = ids;
+  }
+  get size() {
+    return this.#ids.length;
+  }
+  [Symbol.iterator]() {
+    return this.#ids.values();
+  }
+};
+var BLOCK_EVENTS = 1024;
+var NOBODY = Object.freeze([]);
+var HistoryBuilder = class {
+  #versions = /* @__PURE__ */ new Map();
+  /** A set only where a relationship came from another subject, or back. */
+  #bySubject = /* @__PURE__ */ new Map();
+  #sorted = new SortedIds(this.#versions);
+  #warnedAt = /* @__PURE__ */ new Map();
+  // Two number arrays instead of an object an event.
+  #seconds = [];
+  #nanoseconds = [];
+  /** The latest instant up to the end of each full block. */
+  #latest = [];
+  /** Starts empty, or as a copy of the first `events` events of another. */
+  constructor(start) {
+    if (start === void 0) return;
+    const { from, events } = start;
+    for (const [id, all] of from.#versions) {
+      const versions = all.filter(({ state }) => state.last_sequence <= events);
+      if (versions.length > 0) this.#versions.set(id, versions);
+    }
+    for (const [name, ids] of from.#bySubject) {
+      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [
+        ...ids
+      ]);
+    }
+    this.#seconds = from.#seconds.slice(0, events);
+    this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const [sequence, subjects] of from.#warnedAt) {
+      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
+    }
+  }
+  get versions() {
+    return this.#versions;
+  }
+  relationshipsOf(subject) {
+    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    return ids instanceof Set ? ids : new ListedIds(ids);
+  }
+  sortedIds() {
+    return this.#sorted.sorted();
+  }
+  subjectsWarnedAt(sequence) {
+    return this.#warnedAt.get(sequence) ?? NOBODY;
+  }
+  issuedAt(sequence) {
+    const seconds = this.#seconds[sequence - 1];
+    const nanoseconds = this.#nanoseconds[sequence - 1];
+    if (seconds === void 0 || nanoseconds === void 0) {
+      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
+    }
+    return {
+      seconds,
+      nanoseconds
+    };
+  }
+  prefixAt(instant2) {
+    let low = 0;
+    let high = this.#latest.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (compareInstants(this.#latest[middle], instant2) <= 0) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    let events = low * BLOCK_EVENTS;
+    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
+    return events;
+  }
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event) {
+    const { sequence, subject, relationship_id: id } = event;
+    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
+    this.#warnedAt.set(sequence, before === subject ? [
+      subject
+    ] : [
+      subject,
+      before
+    ]);
+  }
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event, applies) {
+    const issuedAt = validInstant(event.issued_at);
+    this.#seconds.push(issuedAt.seconds);
+    this.#nanoseconds.push(issuedAt.nanoseconds);
+    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
+    if (!applies || !isUpsert(event) && !isRevoke(event)) return;
+    const id = event.relationship_id;
+    const versions = this.#versions.get(id);
+    const before = versions?.at(-1)?.state;
+    const version = versionAfter(before, event);
+    const { state } = version;
+    if (versions) versions.push(version);
+    else this.#versions.set(id, [
+      version
+    ]);
+    if (before?.subject === state.subject) return;
+    this.#index(state.subject, id, before !== void 0);
+  }
+  #endBlock() {
+    let latest2 = this.#latest.at(-1);
+    const to = this.#seconds.length;
+    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      const issuedAt = this.issuedAt(sequence);
+      if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
+        latest2 = issuedAt;
+      }
+    }
+    this.#latest.push(latest2);
+  }
+  /** One that was about somebody else may have been about this one before. */
+  #index(subject, id, mayRepeat) {
+    const ids = this.#bySubject.get(subject);
+    if (ids === void 0) this.#bySubject.set(subject, [
+      id
+    ]);
+    else if (ids instanceof Set) ids.add(id);
+    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
+    else ids.push(id);
+  }
+};
+function versionAfter(before, event) {
+  const state = stateAfter(before, event);
+  const issuedAt = validInstant(event.issued_at);
+  if (!isRevoke(event)) return {
+    state,
+    issuedAt
+  };
+  const endsEarlierFrom = earlier(issuedAt, validInstant(event.effective_at));
+  return {
+    state,
+    issuedAt,
+    endsEarlierFrom
+  };
+}
+function earlier(a, b) {
+  return compareInstants(a, b) <= 0 ? a : b;
+}
+function stateAfter(before, event) {
+  if (isUpsert(event)) {
+    return {
+      issuer: event.issuer,
+      relationship_id: event.relationship_id,
+      subject: event.subject,
+      relationship_type: event.relationship_type,
+      roles: event.roles,
+      valid_from: event.valid_from,
+      valid_until: event.valid_until,
+      status: "active",
+      last_sequence: event.sequence
+    };
+  }
+  if (before === void 0) throw unmatchedRevoke(event);
+  return {
+    issuer: before.issuer,
+    relationship_id: before.relationship_id,
+    subject: before.subject,
+    relationship_type: before.relationship_type,
+    roles: before.roles,
+    valid_from: before.valid_from,
+    valid_until: before.valid_until,
+    status: "revoked",
+    revoked_reason_code: event.reason_code,
+    revoked_effective_at: event.effective_at,
+    last_sequence: event.sequence
+  };
 }
 
 // core/event/line.ts
@@ -2383,243 +2646,6 @@ function claimedSequence(payload) {
   }
 }
 
-// core/replay/sorted_ids.ts
-var IDS_PER_STEP = 1024;
-var SortedIds = class {
-  #all;
-  #sorted = [];
-  #work;
-  /** Of a map that never loses a key. */
-  constructor(all) {
-    this.#all = all;
-  }
-  /** All identifiers that were there when this was asked; it may be more. */
-  *sorted() {
-    const wanted = this.#all.size;
-    while (this.#sorted.length < wanted) {
-      this.#work ??= this.#merge();
-      const step = this.#work.next();
-      if (step.done) {
-        this.#sorted = step.value;
-        this.#work = void 0;
-      }
-      yield;
-    }
-    return this.#sorted;
-  }
-  *#merge() {
-    const known = this.#sorted.length;
-    let runs = [];
-    let run = [];
-    let at = 0;
-    for (const id of this.#all.keys()) {
-      if (at++ >= known) {
-        run.push(id);
-        if (run.length === IDS_PER_STEP) {
-          runs.push(run.sort());
-          run = [];
-          yield;
-        }
-      } else if (at % (16 * IDS_PER_STEP) === 0) yield;
-    }
-    if (run.length > 0) runs.push(run.sort());
-    while (runs.length > 1) {
-      const longer = [];
-      for (let i = 0; i < runs.length; i += 2) {
-        longer.push(yield* mergeTwo(runs[i], runs[i + 1] ?? []));
-      }
-      runs = longer;
-    }
-    return yield* mergeTwo(this.#sorted, runs[0] ?? []);
-  }
-};
-function* mergeTwo(a, b) {
-  if (a.length === 0) return b;
-  if (b.length === 0) return a;
-  const merged = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const takesA = j === b.length || i < a.length && a[i] < b[j];
-    merged.push(takesA ? a[i++] : b[j++]);
-    if (merged.length % (4 * IDS_PER_STEP) === 0) yield;
-  }
-  return merged;
-}
-
-// core/replay/history.ts
-var ListedIds = class {
-  #ids;
-  constructor(ids) {
-    this.#ids = ids;
-  }
-  get size() {
-    return this.#ids.length;
-  }
-  [Symbol.iterator]() {
-    return this.#ids.values();
-  }
-};
-var BLOCK_EVENTS = 1024;
-var NOBODY = Object.freeze([]);
-var HistoryBuilder = class {
-  #versions = /* @__PURE__ */ new Map();
-  /** A set only where a relationship came from another subject, or back. */
-  #bySubject = /* @__PURE__ */ new Map();
-  #sorted = new SortedIds(this.#versions);
-  #warnedAt = /* @__PURE__ */ new Map();
-  // Two number arrays instead of an object an event.
-  #seconds = [];
-  #nanoseconds = [];
-  /** The latest instant up to the end of each full block. */
-  #latest = [];
-  /** Starts empty, or as a copy of the first `events` events of another. */
-  constructor(start) {
-    if (start === void 0) return;
-    const { from, events } = start;
-    for (const [id, all] of from.#versions) {
-      const versions = all.filter(({ state }) => state.last_sequence <= events);
-      if (versions.length > 0) this.#versions.set(id, versions);
-    }
-    for (const [name, ids] of from.#bySubject) {
-      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [
-        ...ids
-      ]);
-    }
-    this.#seconds = from.#seconds.slice(0, events);
-    this.#nanoseconds = from.#nanoseconds.slice(0, events);
-    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
-    for (const [sequence, subjects] of from.#warnedAt) {
-      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
-    }
-  }
-  get versions() {
-    return this.#versions;
-  }
-  relationshipsOf(subject) {
-    const ids = this.#bySubject.get(subject) ?? NOBODY;
-    return ids instanceof Set ? ids : new ListedIds(ids);
-  }
-  sortedIds() {
-    return this.#sorted.sorted();
-  }
-  subjectsWarnedAt(sequence) {
-    return this.#warnedAt.get(sequence) ?? NOBODY;
-  }
-  issuedAt(sequence) {
-    const seconds = this.#seconds[sequence - 1];
-    const nanoseconds = this.#nanoseconds[sequence - 1];
-    if (seconds === void 0 || nanoseconds === void 0) {
-      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
-    }
-    return {
-      seconds,
-      nanoseconds
-    };
-  }
-  prefixAt(instant2) {
-    let low = 0;
-    let high = this.#latest.length;
-    while (low < high) {
-      const middle = low + high >> 1;
-      if (compareInstants(this.#latest[middle], instant2) <= 0) {
-        low = middle + 1;
-      } else high = middle;
-    }
-    let events = low * BLOCK_EVENTS;
-    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
-    return events;
-  }
-  /** Notes whom the event is about that was warned about. */
-  warnAt(event) {
-    const { sequence, subject, relationship_id: id } = event;
-    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
-    this.#warnedAt.set(sequence, before === subject ? [
-      subject
-    ] : [
-      subject,
-      before
-    ]);
-  }
-  /** Adds the next event; one that does not apply leaves its time only. */
-  add(event, applies) {
-    const issuedAt = validInstant(event.issued_at);
-    this.#seconds.push(issuedAt.seconds);
-    this.#nanoseconds.push(issuedAt.nanoseconds);
-    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
-    if (!applies || !isUpsert(event) && !isRevoke(event)) return;
-    const id = event.relationship_id;
-    const versions = this.#versions.get(id);
-    const before = versions?.at(-1)?.state;
-    const state = stateAfter(before, event);
-    const version = isRevoke(event) ? {
-      state,
-      issuedAt,
-      endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at))
-    } : {
-      state,
-      issuedAt
-    };
-    if (versions) versions.push(version);
-    else this.#versions.set(id, [
-      version
-    ]);
-    if (before?.subject === state.subject) return;
-    this.#index(state.subject, id, before !== void 0);
-  }
-  #endBlock() {
-    let latest2 = this.#latest.at(-1);
-    const to = this.#seconds.length;
-    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
-      const issuedAt = this.issuedAt(sequence);
-      if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
-        latest2 = issuedAt;
-      }
-    }
-    this.#latest.push(latest2);
-  }
-  /** One that was about somebody else may have been about this one before. */
-  #index(subject, id, mayRepeat) {
-    const ids = this.#bySubject.get(subject);
-    if (ids === void 0) this.#bySubject.set(subject, [
-      id
-    ]);
-    else if (ids instanceof Set) ids.add(id);
-    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
-    else ids.push(id);
-  }
-};
-function earlier(a, b) {
-  return compareInstants(a, b) <= 0 ? a : b;
-}
-function stateAfter(before, event) {
-  if (isUpsert(event)) {
-    return {
-      issuer: event.issuer,
-      relationship_id: event.relationship_id,
-      subject: event.subject,
-      relationship_type: event.relationship_type,
-      roles: event.roles,
-      valid_from: event.valid_from,
-      valid_until: event.valid_until,
-      status: "active",
-      last_sequence: event.sequence
-    };
-  }
-  if (before === void 0) throw unmatchedRevoke(event);
-  return {
-    issuer: before.issuer,
-    relationship_id: before.relationship_id,
-    subject: before.subject,
-    relationship_type: before.relationship_type,
-    roles: before.roles,
-    valid_from: before.valid_from,
-    valid_until: before.valid_until,
-    status: "revoked",
-    revoked_reason_code: event.reason_code,
-    revoked_effective_at: event.effective_at,
-    last_sequence: event.sequence
-  };
-}
-
 // core/replay/warnings.ts
 function leftOut(what) {
   return {
@@ -2632,12 +2658,36 @@ function leftOut(what) {
 var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
-  #history = new HistoryBuilder();
-  #warnings = [];
-  #leftOut = 0;
-  /** Starts before the first event. */
-  constructor(options = {}) {
-    this.#rules = new FeedRules(options);
+  #history;
+  #warnings;
+  #leftOut;
+  /**
+   * Starts before the first event, or where another replay has stopped: then
+   * {@linkcode learn} goes before the next events.
+   */
+  constructor(options = {}, start) {
+    this.#rules = new FeedRules(options, start);
+    this.#history = start?.history ?? new HistoryBuilder();
+    this.#warnings = [
+      ...start?.warnings ?? []
+    ];
+    this.#leftOut = start?.warningsLeftOut ?? 0;
+  }
+  /** Tells a replay that goes on what the next events rest upon. */
+  learn(known) {
+    this.#rules.learn(known);
+  }
+  /** What another replay needs to go on from here. */
+  checkpoint() {
+    return {
+      lastSequence: this.#rules.lastSequence,
+      latest: this.#rules.latest,
+      history: this.#history,
+      warnings: [
+        ...this.#warnings
+      ],
+      warningsLeftOut: this.#leftOut
+    };
   }
   /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings() {
@@ -2757,6 +2807,9 @@ function isKid(value) {
 // jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+function isScopeToken(scope) {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 function validateChallenge(challenge) {
   if (!isObject(challenge)) {
     throw fault2("invalid_field", "", "it must be one JSON object");
@@ -2830,8 +2883,7 @@ function instant(challenge, name) {
   throw fault2("invalid_field", `/${name}`, "must be an RFC 3339 UTC timestamp");
 }
 function readScopes(scopes) {
-  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 function required(challenge, name) {
@@ -4028,10 +4080,14 @@ var FeedDigest = class {
   #kept = [];
   #keptBytes = 0;
   #hash;
-  /** With `maxKeptBytes` 0 no bytes are kept where that can be avoided. */
-  constructor(maxKeptBytes = MAX_KEPT_BYTES) {
+  /**
+   * With `maxKeptBytes` 0 no bytes are kept where that can be avoided; a hash
+   * that is given goes on with what it has taken.
+   */
+  constructor(maxKeptBytes = MAX_KEPT_BYTES, hash) {
     this.#maxKeptBytes = maxKeptBytes;
-    if (maxKeptBytes === 0) this.#hash = createNodeHash();
+    if (hash !== void 0) this.#hash = hash;
+    else if (maxKeptBytes === 0) this.#hash = createNodeHash();
   }
   /** Takes the next bytes. */
   update(bytes) {
@@ -4061,6 +4117,10 @@ var FeedDigest = class {
     if (this.#hash !== void 0) return this.#hash.copy().digest("hex");
     const all = await new Blob(this.#kept).arrayBuffer();
     return encodeHex(await crypto.subtle.digest("SHA-256", all));
+  }
+  /** What digests; undefined where the bytes are kept. */
+  get hash() {
+    return this.#hash;
   }
   /** Whether the bytes themselves are kept. */
   get keepsBytes() {
@@ -4199,6 +4259,7 @@ var FeedVerification = class {
     this.#parse = createFeedLineParser({
       limits
     });
+    const { start } = options;
     this.#replay = new Replay({
       issuer: options.issuer,
       // A later reading has a later clock.
@@ -4207,7 +4268,29 @@ var FeedVerification = class {
       },
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore"
+    }, start?.replay);
+    if (start === void 0) return;
+    this.#bytes = start.bytes;
+    this.#line = this.#verified = start.replay.lastSequence;
+    this.#lastEventId = start.lastEventId;
+    for (const use of start.keys) this.#keyUse.set(use.kid, {
+      ...use
     });
+  }
+  /** Tells what the next lines rest upon, of what was before a start. */
+  learn(known) {
+    this.#replay.learn(known);
+  }
+  /** Where it stands, for another verification to go on from. */
+  checkpoint() {
+    return {
+      bytes: this.#bytes,
+      lastEventId: this.#lastEventId,
+      keys: Array.from(this.#keyUse.values(), (use) => ({
+        ...use
+      })),
+      replay: this.#replay.checkpoint()
+    };
   }
   /**
    * Whether every reading ended well. A fault or a broken connection in the
