@@ -127,8 +127,26 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
         });
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
+});
+
+Deno.test("relationships are listed in the order in which they came to a subject", async () => {
+  await withIssuer(async ({ did, fresh, plain, publish }) => {
+    const [a, b] = SUBJECTS as [string, string];
+    await publish([
+      upsert(1, { relationship_id: "r1", subject: a }),
+      upsert(2, { relationship_id: "r2", subject: b }),
+      upsert(3, { relationship_id: "r1", subject: b }),
+    ]);
+    const question = { subject: b, require: ["role=x"], explain: true };
+    await fresh().verify(did);
+    const { explain } = await fresh().check(did, question);
+    assertEquals(explain, (await plain().check(did, question)).explain);
+    assertEquals(explain?.relationships.map((each) => each.relationship_id), [
+      ...["r2", "r1"],
+    ]);
+  });
 });
 
 Deno.test("only what is new is fetched and verified, whichever process asks", async () => {

@@ -39,7 +39,10 @@ import {
   readText,
   type StoredState,
 } from "./stored_state.ts";
-import type { StoredHistory } from "./stored_history.ts";
+import {
+  relationshipsBySubject,
+  type StoredHistory,
+} from "./stored_history.ts";
 
 const LF = 0x0a;
 
@@ -252,16 +255,10 @@ export function* wholeRows(
   marks: SignatureMarks,
   digests: EventDigests,
 ): Generator<PinRow> {
-  const subjects = new Map<string, Set<string>>();
   for (const [id, versions] of history.versions) {
     yield [relationshipKey(id), writeVersions(id, versions)];
-    for (const { state: { subject } } of versions) {
-      const ids = subjects.get(subject) ?? new Set();
-      if (ids.size === 0) subjects.set(subject, ids);
-      ids.add(id);
-    }
   }
-  for (const [subject, ids] of subjects) {
+  for (const [subject, ids] of relationshipsBySubject(history.versions)) {
     yield [subjectKey(subject), JSON.stringify([...ids])];
   }
   yield* blockRows(history, lastSequence, marks);

@@ -2,6 +2,7 @@
 
 import {
   compareInstants,
+  type FeedHistory,
   type GrowingHistory,
   type Instant,
   isRevoke,
@@ -16,6 +17,31 @@ import {
 } from "@sig/core";
 
 const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * The relationships that ever were about a subject, in the order in which they
+ * came to be: answers list them so.
+ */
+export function relationshipsBySubject(
+  versions: FeedHistory["versions"],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const begins: { sequence: number; subject: string; id: string }[] = [];
+  for (const [id, all] of versions) {
+    let before: string | undefined;
+    for (const { state: { subject, last_sequence: sequence } } of all) {
+      if (subject !== before) begins.push({ sequence, subject, id });
+      before = subject;
+    }
+  }
+  begins.sort((a, b) => a.sequence - b.sequence);
+  const found = new Map<string, Set<string>>();
+  for (const { subject, id } of begins) {
+    const ids = found.get(subject);
+    if (ids === undefined) found.set(subject, new Set([id]));
+    else ids.add(id);
+  }
+  return found;
+}
 
 /**
  * What was read of a stored state, and what came after it. Whoever asks it must

@@ -22,7 +22,7 @@ import {
   subjectKey,
   WARNINGS_KEY,
 } from "./row_keys.ts";
-import { StoredHistory } from "./stored_history.ts";
+import { relationshipsBySubject, StoredHistory } from "./stored_history.ts";
 
 /** A verified state that a store holds. */
 export interface StoredState {
@@ -87,14 +87,12 @@ export async function readWhole(
     a.versions[0]!.state.last_sequence - b.versions[0]!.state.last_sequence
   );
   const history = new StoredHistory();
-  const subjects = new Map<string, Set<string>>();
   for (const { id, versions } of found) {
     history.learnRelationship(id, versions);
-    for (const { state: { subject } } of versions) {
-      subjects.set(subject, (subjects.get(subject) ?? new Set()).add(id));
-    }
   }
-  for (const [subject, ids] of subjects) history.learnSubject(subject, ids);
+  for (const [subject, ids] of relationshipsBySubject(history.versions)) {
+    history.learnSubject(subject, ids);
+  }
   await readWarnings(stored, history);
   if (typeof asOf === "number" && asOf <= lastSequence) {
     await readInstant(stored, asOf, history);
