@@ -32,8 +32,11 @@ export {
   type PinEntry,
   type PinRow,
   type PinStore,
+  RowsTooLarge,
   StateMoved,
   type StateRef,
 } from "./pins/pin_store.ts";
-export { openPinStore } from "./pins/open_pin_store.ts";
-export { openSqlitePinStore } from "./pins/sqlite_pin_store.ts";
+export {
+  openPinStore,
+  type OpenPinStoreOptions,
+} from "./pins/open_pin_store.ts";

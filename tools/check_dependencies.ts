@@ -13,7 +13,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
   // @std/assert: in the tests that a driver must pass, and nowhere else.
   issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
-  consumer: ["core", "jose", "jsr:@std/assert", "jsr:@std/encoding"],
+  consumer: [
+    "core",
+    "jose",
+    "npm:@redis",
+    "jsr:@std/assert",
+    "jsr:@std/encoding",
+  ],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
     ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
@@ -24,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:@redis", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
+    ...["jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
   ],
 };
 
@@ -33,7 +39,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
   jose: ["bytes", "keys", "event", "attestation"],
   issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
-  consumer: ["fetch", "read", "verify", "pins", "follow", "ask"],
+  consumer: [
+    ...["fetch", "read", "verify", "connect", "pins", "follow", "ask"],
+  ],
   cli: [
     ...["terminal", "command_line", "issue", "people", "ask", "site"],
     "commands",
@@ -55,7 +63,15 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "pins.ts", "program.ts"],
+    ...[
+      "mod.ts",
+      "main.ts",
+      "serve.ts",
+      "local.ts",
+      "pins.ts",
+      "connect.ts",
+      "program.ts",
+    ],
     ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];

@@ -4,7 +4,11 @@ import type { ProvenLocation } from "../read/locate_issuer.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
 import { EventDigests } from "../pins/feed_growth.ts";
-import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
+import {
+  type PinStore,
+  pinStoreUnavailable,
+  RowsTooLarge,
+} from "../pins/pin_store.ts";
 import { Sha256 } from "../pins/sha256.ts";
 import { recordOf } from "./issuer_record.ts";
 import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
@@ -26,25 +30,33 @@ export async function refreshRemembered(
   location: ProvenLocation,
   options: RememberOptions & Pick<RefreshOptions, "now" | "report">,
 ): Promise<Refresh> {
+  let { full } = options;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = await findRemembered(store, location.expectedIssuer);
     if (found === undefined && options.requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
-    const before = found && await resumeIssuer(found, options);
+    const before = found && await resumeIssuer(found, { ...options, full });
     const { refresh, digests } = await readWithDigests(
       location,
       options,
       before,
     );
-    const written = await writeRefresh(
-      store,
-      found,
-      before,
-      refresh,
-      digests,
-      options,
-    );
+    let written: Refresh | undefined;
+    try {
+      written = await writeRefresh(
+        store,
+        found,
+        before,
+        refresh,
+        digests,
+        options,
+      );
+    } catch (error) {
+      if (!(error instanceof RowsTooLarge)) throw error;
+      // As a whole they can be staged.
+      full = true;
+    }
     if (written !== undefined) return written;
     // Another process was faster: what it has seen counts as well.
   }

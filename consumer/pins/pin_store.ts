@@ -68,6 +68,8 @@ export interface PinStore {
    * revision before it (none before 1), and forgets all other states of the issuer.
    *
    * @returns Whether it was written: not when another process was faster.
+   * @throws {RowsTooLarge} for more rows than the store can write in one step:
+   * they are then staged, as another state.
    */
   put(entry: PinEntry, rows?: readonly PinRow[]): Promise<boolean>;
   /** Forgets an issuer. Returns whether there was anything to forget. */
@@ -84,6 +86,17 @@ export class StateMoved extends Error {
   /** The entry names another state by now, or is gone. */
   constructor() {
     super("Cannot read rows: the issuer's state is another one by now");
+  }
+}
+
+/** More rows than a store can write in one step with an entry. */
+export class RowsTooLarge extends Error {
+  /** Always `RowsTooLarge`. */
+  override readonly name = "RowsTooLarge";
+
+  /** Nothing was written. */
+  constructor() {
+    super("Cannot write rows: they are too many for one step");
   }
 }
 

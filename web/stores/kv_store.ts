@@ -13,7 +13,7 @@ import {
   type ChallengeStore,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import { retryWhileBusy } from "./retry_while_busy.ts";
+import { retryWhileBusy } from "@sig/consumer/connect";
 import { storeUnavailable } from "./store_unavailable.ts";
 
 /** How long a busy database is asked again, in milliseconds. */

@@ -49,7 +49,7 @@ export async function openStore(
     return await openKvStore(path === "" ? undefined : path);
   }
   if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("./redis_address.ts");
+    const { parseRedisUrl } = await import("@sig/consumer/connect");
     const address = parseRedisUrl(text);
     const { openRedisStore } = await import("./redis_store.ts");
     return await openRedisStore(

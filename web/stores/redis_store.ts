@@ -7,8 +7,8 @@ import {
   type Consumption,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import type { RedisAddress } from "./redis_address.ts";
-import { connectRedis } from "./redis_connection.ts";
+import { connectRedis, type RedisAddress } from "@sig/consumer/connect";
+import { storeUnavailable } from "./store_unavailable.ts";
 import { CONSUME, COUNT_FAILURE, CREATE, READ } from "./redis_scripts.ts";
 
 /** Options of {@linkcode openRedisStore}. */
@@ -34,9 +34,12 @@ export async function openRedisStore(
   address: RedisAddress,
   { timeoutMs = 5_000 }: RedisStoreOptions = {},
 ): Promise<ChallengeStore> {
-  const redis = await connectRedis(address, timeoutMs);
+  const redis = await connectRedis(address, {
+    timeoutMs,
+    unavailable: storeUnavailable,
+  });
   const run = (script: string, id: string, ...rest: readonly string[]) =>
-    redis.run(script, `sig:challenge:${id}`, rest);
+    redis.run(script, [`sig:challenge:${id}`], rest);
   const clock = (at: Date) => String(at.getTime());
   return {
     async create(record, at) {

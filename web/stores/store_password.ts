@@ -2,7 +2,7 @@
 
 import { type GivenFlags, usageError } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/http";
-import { parseRedisUrl } from "./redis_address.ts";
+import { parseRedisUrl } from "@sig/consumer/connect";
 
 /** The variable that may hold the password. */
 export const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
