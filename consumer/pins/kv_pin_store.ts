@@ -25,9 +25,13 @@ const TIMEOUT_MS = 5_000;
 /** Bytes of a part: a value may have 64 KiB, with what it is packed in. */
 const PART_BYTES = 60_000;
 
-/** Of one transaction, which may have 1,000 changes and 800 KiB. */
+/** Of one transaction: it may have 1,000 changes, 800 KiB, and 80 KiB of keys. */
 const MAX_CHANGES = 900;
 const MAX_CHANGE_BYTES = 700_000;
+const MAX_KEY_BYTES = 75_000;
+
+/** Keys of one transaction that only deletes: none is longer than 300 bytes. */
+const MAX_DELETIONS = 250;
 
 /** Keys that are got at once. */
 const GOT_AT_ONCE = 10;
@@ -40,6 +44,11 @@ interface Part {
   readonly tag: string;
   readonly parts: number;
   readonly bytes: Uint8Array;
+}
+
+interface Change {
+  readonly key: Key;
+  readonly value: Part | true;
 }
 
 /** The entry, but for its body. */
@@ -74,7 +83,7 @@ interface KvTransaction {
 
 const ENTRY: Key = ["sig", "pins", "entry"];
 const BODY: Key = ["sig", "pins", "body"];
-const ROW: Key = ["sig", "pins", "row"];
+const ROW: Key = ["sig", "row"];
 const STAGED: Key = ["sig", "pins", "staged"];
 
 /**
@@ -152,7 +161,7 @@ class KvPinStore implements PinStore {
   }
 
   async *all(ref: StateRef, prefix: string): AsyncGenerator<PinRow> {
-    const base = [...ROW, ref.issuer, ref.state];
+    const base = [...ROW, ref.state];
     const rows = this.#kv.list<Part>({
       start: [...base, prefix],
       end: [...base, `${prefix}\u{10ffff}`],
@@ -189,7 +198,8 @@ class KvPinStore implements PinStore {
       ...partsOf([...BODY, issuer, revision], body),
       ...rows.flatMap(([row, text]) => partsOf(rowKey(entry, row), text)),
     ];
-    if (isTooLarge(changes)) throw new RowsTooLarge();
+    const room = new Room();
+    if (!changes.every((each) => room.take(each))) throw new RowsTooLarge();
     // All that is staged before the entry is written is dead afterwards.
     const before = await this.#answer(() => this.#kv.get<StoredEntry>(key));
     const isMove = before.value?.state !== state;
@@ -270,7 +280,7 @@ class KvPinStore implements PinStore {
   }
 
   async #forget({ issuer, state }: StateRef): Promise<void> {
-    await this.#deleteAll([...ROW, issuer, state]);
+    await this.#deleteAll([...ROW, state]);
     await this.#answer(() =>
       this.#kv.atomic().delete([...STAGED, issuer, state]).commit()
     );
@@ -286,21 +296,19 @@ class KvPinStore implements PinStore {
         keys = [];
       });
     for await (const { key } of this.#kv.list({ prefix })) {
-      if (keys.push(key) >= MAX_CHANGES) await flush();
+      if (keys.push(key) >= MAX_DELETIONS) await flush();
     }
     if (keys.length > 0) await flush();
   }
 
   /** Writes in as many transactions as it takes. */
   async #change(
-    changes: readonly { readonly key: Key; readonly value: unknown }[],
+    changes: readonly Change[],
   ): Promise<void> {
     for (let at = 0; at < changes.length;) {
-      let size = 0;
       const from = at;
-      while (at < changes.length && at - from < MAX_CHANGES) {
-        size += sizeOf(changes[at]!);
-        if (size > MAX_CHANGE_BYTES && at > from) break;
+      const room = new Room();
+      while (at < changes.length && (room.take(changes[at]!) || at === from)) {
         at++;
       }
       await this.#answer(async () => {
@@ -325,14 +333,15 @@ class KvPinStore implements PinStore {
   }
 }
 
-function rowKey({ issuer, state }: StateRef, key: string): Key {
-  return [...ROW, issuer, state, key];
+/** Short, since keys are what fills a transaction; states have unique names. */
+function rowKey({ state }: StateRef, key: string): Key {
+  return [...ROW, state, key];
 }
 
 function partsOf(
   place: Key,
   text: string,
-): readonly { readonly key: Key; readonly value: Part }[] {
+): readonly Change[] {
   const bytes = new TextEncoder().encode(text);
   const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
   const tag = parts === 1 ? "" : crypto.randomUUID();
@@ -346,16 +355,23 @@ function partsOf(
   }));
 }
 
-function sizeOf({ key, value }: { key: Key; value: unknown }): number {
-  const { bytes } = value as Partial<Part>;
-  return (bytes?.length ?? 0) + JSON.stringify(key).length + 100;
-}
+/** Each of them fits: whether all together fit into one transaction, too. */
+class Room {
+  #changes = MAX_CHANGES;
+  #bytes = MAX_CHANGE_BYTES;
+  #keyBytes = MAX_KEY_BYTES;
 
-function isTooLarge(
-  changes: readonly { readonly key: Key; readonly value: Part }[],
-): boolean {
-  const bytes = changes.reduce((sum, each) => sum + sizeOf(each), 0);
-  return changes.length > MAX_CHANGES || bytes > MAX_CHANGE_BYTES;
+  /** Takes one more; whether there was room for it. */
+  take({ key, value }: Change): boolean {
+    const keyBytes = key.reduce<number>(
+      (sum, part) => sum + 10 + (typeof part === "string" ? part.length : 0),
+      0,
+    );
+    this.#changes--;
+    this.#keyBytes -= keyBytes;
+    this.#bytes -= keyBytes + 100 + (value === true ? 0 : value.bytes.length);
+    return Math.min(this.#changes, this.#bytes, this.#keyBytes) >= 0;
+  }
 }
 
 /** SQLite gives way at once where two processes write: nothing was written. */

@@ -182,12 +182,12 @@ export const PIN_STORE_RULES: readonly PinStoreRule[] = [
   },
   {
     name: "what a first verification left behind goes with the next entry",
-    async hold({ store }) {
+    async hold({ store, other = store }) {
       const entry = entryOf();
       const dead = { ...entry, state: "dead" };
       await store.stage(dead, [["r", "dead"]]);
       await store.put(entry, [["r", "1"]]);
-      await store.put({ ...dead, revision: 2 }, []);
+      await other.put({ ...dead, revision: 2 }, []);
       assertEquals(await store.rows(dead, ["r"]), [undefined]);
     },
   },
