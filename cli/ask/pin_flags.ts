@@ -70,7 +70,12 @@ export async function openPins(call: Call): Promise<OpenedPins> {
   if (call.on("no-pin")) return { warning: undefined };
   const { openPinStore } = await import("@sig/consumer/pins");
   const named = call.text("pins");
-  if (named !== undefined) return { pins: await openPinStore(named) };
+  if (named !== undefined) {
+    // A variable, since arguments can be read by others on the machine.
+    const password = call.io.env("SIG_REDIS_PASSWORD") || undefined;
+    const isRedis = /^rediss?:/.test(named);
+    return { pins: await openPinStore(named, isRedis ? { password } : {}) };
+  }
   const folder = dataFolder(call.io);
   if (folder === undefined) {
     return unpinned("there is no HOME (or it may not be read)");
