@@ -47,10 +47,10 @@ async function makeIssuer(
 }
 
 async function serve(cwd: string, name: string, events: number) {
-  let site: (request: Request) => Promise<Response>;
+  const site = createIssuerSite(`${cwd}/${name}`);
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => site(request),
+    site,
   );
   const { port } = server.addr;
   const origin = `http://127.0.0.1:${port}`;
@@ -60,7 +60,6 @@ async function serve(cwd: string, name: string, events: number) {
     origin,
     events,
   );
-  site = createIssuerSite(`${cwd}/${name}`);
   return { server, host: `127.0.0.1:${port}` };
 }
 

@@ -34,6 +34,8 @@ export {
   type ConsumerQuestion,
   createConsumer,
 } from "./create_consumer.ts";
+export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
+export type { RequestMethod } from "./fetch/transport.ts";
 export { isFault } from "./verify/fault.ts";
 export {
   type ContentRange,

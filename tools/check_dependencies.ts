@@ -37,14 +37,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of each package, from the ground up; the package's own files stand on top. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
-  jose: ["bytes", "keys", "event", "attestation"],
-  issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
+  jose: ["bytes", "keys", "event", "attestation", "invitation"],
+  issuer: [
+    ...["disk", "index", "store", "keys", "documents", "append", "plan"],
+    "fake",
+  ],
   consumer: [
     ...["fetch", "read", "verify", "connect", "pins", "follow", "ask"],
   ],
   cli: [
-    ...["terminal", "command_line", "issue", "people", "ask", "site"],
-    "commands",
+    ...["terminal", "command_line", "shell", "issue", "people"],
+    ...["ask", "site", "hosting", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: ["ui", "requests", "stores", "login", "demo", "pages"],
@@ -71,6 +74,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "pins.ts",
       "connect.ts",
       "program.ts",
+      "testing.ts",
     ],
     ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));

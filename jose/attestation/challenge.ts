@@ -11,6 +11,7 @@ import {
   parseTimestamp,
   SigError,
 } from "@sig/core";
+import { ENROL_SCOPE } from "./attestation.ts";
 import { describeChallenge } from "./challenge_message.ts";
 import { member } from "../bytes/json_object.ts";
 
@@ -97,6 +98,7 @@ export function validateSignableChallenge(
       `must be at most ${MAX_SCOPES} scope tokens, each once`,
     );
   }
+  requireNoEnrolment(audience, scopes);
   requireLife(instant(members, "issued_at"), expiresAt);
   const require = readRequire(member(members, "require") ?? null);
   const text = describeChallenge({
@@ -130,6 +132,20 @@ export function validateSignableChallenge(
 function isAudience(text: string): boolean {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text) ||
     /^https?:/.test(text) && URL.parse(text)?.origin === text;
+}
+
+/**
+ * A site could pass an issuer's invitation on as a login: its DID as the
+ * audience, its jti and digest as id and nonce. Who signed that would have
+ * joined without having been told of it. (PROTOCOL §7b)
+ */
+function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
+  if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;
+  throw fault(
+    "invalid_field",
+    "/scopes",
+    `must not have ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`,
+  );
 }
 
 function requireLife(from: Instant, to: Instant): void {
