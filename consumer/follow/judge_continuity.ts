@@ -124,6 +124,8 @@ function judgePrefix(
       ...(firstDifference === undefined ? {} : { sequence: firstDifference }),
       remembered_sequence: pin.sequence,
       fetched_sequence: events,
+      remembered_sha256: pin.prefix_sha256,
+      ...(prefixSha256 === undefined ? {} : { fetched_sha256: prefixSha256 }),
     },
   );
 }

@@ -1,8 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { SigningKey } from "@sig/jose";
 import { type Consumer, createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+import { showPin } from "./pin_records.ts";
 import { openPinStore } from "../pins/open_pin_store.ts";
 import type { PinStore } from "../pins/pin_store.ts";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
@@ -231,5 +232,29 @@ Deno.test("an event_id of an earlier process's events is used once, too", async 
       "duplicate_event_id",
       "its event_id was used before",
     );
+  });
+});
+
+Deno.test("an incident tells the first event that differs, the old bytes and the new", async () => {
+  await withIssuer(async ({ did, fresh, publish, server, pins }) => {
+    await publish([upsert(1), upsert(2), upsert(3)]);
+    await fresh().verify(did);
+    const { prefix_sha256: old } = await showPin(pins, did);
+    const other = [upsert(1), upsert(2, { roles: ["deploy", "x"] }), upsert(3)];
+    const lines = await Promise.all(
+      other.map((each) => lineOf({ ...each, issuer: did }, key!)),
+    );
+    server.documents.set(PATHS.feed, feedOf(lines));
+    for (let process = 0; process < 2; process++) {
+      const error = await expectSigError(
+        () => fresh().verify(did),
+        "feed_rewritten",
+        "event 2 is not the one that is remembered",
+      );
+      assertEquals(error.context.remembered_sha256, old);
+    }
+    const { incident, sequence } = await showPin(pins, did);
+    assertEquals([incident?.code, sequence], ["feed_rewritten", 3]);
+    assertStringIncludes(incident!.detail, `was ${old}, is `);
   });
 });

@@ -1,6 +1,12 @@
 /** Writing what a refresh came to into a store (PROTOCOL §6). @module */
 
-import { formatInstant, instantOf, isSigError, type Warning } from "@sig/core";
+import {
+  formatInstant,
+  instantOf,
+  isSigError,
+  type SigError,
+  type Warning,
+} from "@sig/core";
 import { encodeBase64Url } from "@std/encoding/base64url";
 import {
   type EventDigests,
@@ -205,7 +211,7 @@ async function noteFailure(
     since: body.incident?.code === code
       ? body.incident.since
       : formatInstant(instantOf(now)),
-    detail: (error as Error).message,
+    detail: detailOf(error as SigError),
   };
   const isKnown = JSON.stringify(incident) === JSON.stringify(body.incident) &&
     record.isSuspended === (body.suspended || body.incident !== null);
@@ -224,4 +230,15 @@ async function noteFailure(
     revision: entry.revision + 1,
     body: JSON.stringify(after),
   });
+}
+
+/** What was seen, with old and new value where the message has none. */
+function detailOf({ message, context }: SigError): string {
+  const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
+    context;
+  const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
+  if (newKey !== undefined) return `${message}: was ${oldKey}, is ${newKey}`;
+  return newBytes === undefined
+    ? message
+    : `${message}: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
 }

@@ -1,4 +1,10 @@
-/** What verified events add to a stored state. @module */
+/**
+ * What verified events add to a stored state. Long because the rows of a feed
+ * that is read anew and of one that goes on stand beside each other: they must
+ * come to the same.
+ *
+ * @module
+ */
 
 import {
   compareInstants,
