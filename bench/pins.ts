@@ -80,6 +80,7 @@ async function checkMs(host: string, ...words: string[]): Promise<number> {
 }
 
 try {
+  const plain = await checkMs(large.host, "--no-pin");
   const first = await checkMs(large.host);
   await checkMs(small.host);
   const ratios: number[] = [];
@@ -96,8 +97,10 @@ try {
   }
   const memory = await Deno.stat(`${cwd}/data/sig/pins.db`);
   console.log(
-    `first look at ${EVENTS} events: ${Math.round(first)} ms; ` +
-      `remembered: ${Math.round(median(times.map(([a]) => a)))} ms; ` +
+    `first look at ${EVENTS} events: ${Math.round(first)} ms, ` +
+      `${Math.round(plain)} without a memory; remembered: ${
+        Math.round(median(times.map(([a]) => a)))
+      } ms; ` +
       `5 events: ${Math.round(median(times.map(([, b]) => b)))} ms; ` +
       `ratio ${median(ratios).toFixed(2)} (goal ≤ 2); ` +
       `memory ${Math.round(memory.size / 1024 / 1024)} MiB`,
