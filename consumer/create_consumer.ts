@@ -31,6 +31,7 @@ import {
   DEFAULT_WAITING_LIMITS,
   type WaitingLimits,
 } from "./follow/refresh_queue.ts";
+import { SignatureWorkers } from "./verify/signature_workers.ts";
 import type { PinStore } from "./pins/pin_store.ts";
 import type { FeedPolicy, VerifiedEvent } from "./verify/verified_feed.ts";
 import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
@@ -77,6 +78,12 @@ export interface ConsumerOptions
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /** Told how many bytes of a feed were read, now and then. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /**
+   * What verifies signatures of large feeds beside this thread, for all issuers
+   * together; one for each core but one, up to 6, unless told. They run while a
+   * large feed is read.
+   */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** A question to a consumer. */
@@ -171,13 +178,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const now = options.now ?? (() => new Date());
   const waiting = requireWaitingLimits(options);
   const { breathe, pins } = options;
+  const workers = options.workers ?? new SignatureWorkers();
   const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
     limits: DEFAULT_FOLLOW_LIMITS,
     policy: options,
     refresh: async (location, record, turn) => {
-      const told = { ...options, ...turn };
+      const told = { ...options, workers, ...turn };
       if (pins === undefined || turn.allowance !== undefined) {
         return await refreshIssuer(location, record, told);
       }

@@ -165,6 +165,7 @@ export {
   Replay,
   replay,
   type ReplayStart,
+  type ReplayStateOptions,
 } from "./replay/replay.ts";
 export {
   parseRequirement,

@@ -5,6 +5,7 @@ import type {
   IssuerLocation,
   VerifiedEvent,
   VerifyIssuerOptions,
+  VerifyProgress,
 } from "@sig/consumer";
 import {
   type FeedState,
@@ -17,6 +18,7 @@ import {
 import type { PinChoice } from "./pin_flags.ts";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { describeProgress } from "./describe_progress.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
 import type { Names } from "../people/names.ts";
@@ -186,8 +188,12 @@ export async function withMemory<T>(
       }
       const { createConsumer } = await import("@sig/consumer");
       const { onEvent } = work;
+      const { onProgress, ...rest } = options;
+      let events = 0;
       const consumer = createConsumer({
-        ...options,
+        ...rest,
+        onProgress: (bytes) =>
+          onProgress?.(bytes, { events, totalBytes: undefined }),
         issuers: [text],
         allowPrivate,
         now: call.io.now,
@@ -195,7 +201,10 @@ export async function withMemory<T>(
         full: choice.full || onEvent !== undefined,
         requirePin: choice.requirePin,
         pins,
-        onEvent,
+        onEvent: (verified) => {
+          events++;
+          onEvent?.(verified);
+        },
       });
       return await work.remembered(consumer, text, choice);
     });
@@ -236,17 +245,21 @@ export async function withSource<T>(
   const { openSource, parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
   const source = parseSource(text, { allowPrivate, exists: call.io.exists });
-  const progress = createProgress(
-    call,
-    NEWS_EVERY_BYTES,
-    (bytes) => `read ${Math.floor(bytes / 1024 / 1024)} MiB`,
-  );
+  const startedAt = call.io.now().getTime();
+  let news: VerifyProgress = { events: 0, totalBytes: undefined };
+  const progress = createProgress(call, NEWS_EVERY_BYTES, (bytes) => {
+    const elapsedMs = call.io.now().getTime() - startedAt;
+    return describeProgress({ ...news, bytes, elapsedMs });
+  });
   try {
     return await work(openSource(source, { allowPrivate }), {
       now: call.io.now(),
       unknownEvents: policy(call, "unknown-events"),
       unmatchedRevoke: policy(call, "unmatched-revoke"),
-      onProgress: progress?.show,
+      onProgress: progress && ((bytes, more) => {
+        news = more;
+        progress.show(bytes);
+      }),
     });
   } catch (error) {
     const hint = source.kind === "did" ? source.hint : undefined;

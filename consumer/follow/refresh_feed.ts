@@ -274,7 +274,8 @@ async function agree(
 }
 
 function reading({ loaded, refetchKeys, options }: FeedRefresh) {
-  const { now, report, breathe, onEvent, createDigest, limits } = options;
+  const { now, report, breathe, onEvent, createDigest, limits, workers } =
+    options;
   return {
     onEvent,
     createDigest,
@@ -282,6 +283,7 @@ function reading({ loaded, refetchKeys, options }: FeedRefresh) {
     keys: loaded.keys,
     now,
     breathe,
+    workers,
     maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
     refreshKeys: refetchKeys,
   } satisfies FollowFeedOptions;

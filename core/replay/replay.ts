@@ -31,6 +31,19 @@ export interface FeedState {
   readonly history: FeedHistory;
 }
 
+/** Options of {@linkcode Replay}. */
+export interface ReplayStateOptions extends ReplayOptions {
+  /**
+   * The one subject that the state will be asked about, null for none;
+   * everything is kept unless told. A large feed then takes a fraction of the
+   * memory. The state answers questions about that subject and `now` (also as
+   * of an event); it throws `TypeError` for what it lacks, and must not be
+   * asked for `at`: what its relationships were before they came to the
+   * subject is not known.
+   */
+  readonly keepOnly?: string | null | undefined;
+}
+
 /** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
 
@@ -61,14 +74,17 @@ export class Replay {
   readonly #history: GrowingHistory;
   readonly #warnings: Warning[];
   #leftOut: number;
+  readonly #isPartial: boolean;
 
   /**
    * Starts before the first event, or where another replay has stopped: then
    * {@linkcode learn} goes before the next events.
    */
-  constructor(options: ReplayOptions = {}, start?: ReplayStart) {
+  constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
     this.#rules = new FeedRules(options, start);
-    this.#history = start?.history ?? new HistoryBuilder();
+    this.#history = start?.history ??
+      new HistoryBuilder(undefined, options.keepOnly);
+    this.#isPartial = options.keepOnly !== undefined;
     this.#warnings = [...start?.warnings ?? []];
     this.#leftOut = start?.warningsLeftOut ?? 0;
   }
@@ -151,11 +167,15 @@ export class Replay {
   state(): FeedState {
     const history = this.#history;
     const last = this.#rules.lastSequence;
+    const isPartial = this.#isPartial;
     let map: ReadonlyMap<string, RelationshipState> | undefined;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
+        if (isPartial) {
+          throw new TypeError("Cannot list: not all relationships were kept");
+        }
         return map ??= latest(history, last);
       },
       history,
