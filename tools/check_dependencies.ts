@@ -13,7 +13,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   jose: ["core", "npm:jose", "jsr:@std/encoding"],
   // @std/assert: in the tests that a driver must pass, and nowhere else.
   issuer: ["core", "jose", "jsr:@std/assert", "jsr:@std/ulid"],
-  consumer: ["core", "jose", "jsr:@std/encoding"],
+  consumer: [
+    "core",
+    "jose",
+    "npm:@redis",
+    "jsr:@std/assert",
+    "jsr:@std/encoding",
+  ],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
     ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
@@ -24,13 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...[
-      "npm:jose",
-      "npm:@redis",
-      "jsr:@std/assert",
-      "jsr:@std/encoding",
-      "jsr:@std/http",
-    ],
+    ...["npm:jose", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
   ],
 };
 
@@ -42,7 +42,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["disk", "index", "store", "keys", "documents", "append", "plan"],
     "fake",
   ],
-  consumer: ["fetch", "read", "verify", "follow", "ask"],
+  consumer: [
+    ...["fetch", "read", "verify", "connect", "pins", "follow", "ask"],
+  ],
   cli: [
     ...["terminal", "command_line", "shell", "issue", "people"],
     ...["ask", "site", "hosting", "commands"],
@@ -72,10 +74,12 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "main.ts",
       "serve.ts",
       "local.ts",
+      "pins.ts",
+      "connect.ts",
       "program.ts",
       "testing.ts",
     ],
-    ...["store/store_contract.ts", "stores/store_contract.ts"],
+    ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
     "openid/add_client.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];

@@ -828,6 +828,7 @@ var WARNING_CODES = closedList({
   unknown_event_ignored: true,
   field_over_limit: true,
   history_was_inconsistent: true,
+  memory_unavailable: true,
   warnings_left_out: true
 });
 
@@ -2024,10 +2025,13 @@ var FeedRules = class {
   #eventIds = new CompactIds();
   #relationships = new KnownRelationships();
   #issuer;
-  #lastSequence = 0;
+  #lastSequence;
+  #events;
   #latest;
-  /** Starts before the first event. */
-  constructor(options = {}) {
+  /** Starts before the first event, or where others have stopped. */
+  constructor(options = {}, start) {
+    this.#lastSequence = this.#events = start?.lastSequence ?? 0;
+    this.#latest = start?.latest;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -2039,6 +2043,22 @@ var FeedRules = class {
   /** Sequence of the last event accepted, 0 before the first. */
   get lastSequence() {
     return this.#lastSequence;
+  }
+  /** The latest `issued_at` so far. */
+  get latest() {
+    return this.#latest;
+  }
+  /** Tells rules that go on what they need to know of before. */
+  learn({ eventIds, relationships }) {
+    for (const eventId of eventIds) this.#eventIds.add(eventId);
+    for (const { relationship_id: id, subject, status } of relationships) {
+      let known = this.#relationships.find(id);
+      if (known === UNKNOWN) {
+        this.#relationships.add(id, subject);
+        known = this.#relationships.find(id);
+      } else this.#relationships.setSubject(known, subject);
+      this.#relationships.setRevoked(known, status === "revoked");
+    }
   }
   /**
    * Takes the next event, or throws and keeps everything as it was.
@@ -2059,6 +2079,7 @@ var FeedRules = class {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
+    this.#events++;
     const applies = this.#relate(event, known, warnings);
     return {
       applies,
@@ -2098,7 +2119,7 @@ var FeedRules = class {
         }
       });
     }
-    if (this.#eventIds.size >= this.#limits.maxEvents) {
+    if (this.#events >= this.#limits.maxEvents) {
       throw new SigError("too_many_events", `Cannot read feed: it has more than ${this.#limits.maxEvents} events`, {
         context: {
           limit: this.#limits.maxEvents
@@ -2191,6 +2212,272 @@ function unmatchedRevoke(event) {
       pointer: "/relationship_id"
     }
   });
+}
+
+// core/replay/sorted_ids.ts
+var IDS_PER_STEP = 1024;
+var SortedIds = class {
+  #all;
+  #sorted = [];
+  #work;
+  /** Of a map that never loses a key. */
+  constructor(all) {
+    this.#all = all;
+  }
+  /** All identifiers that were there when this was asked; it may be more. */
+  *sorted() {
+    const wanted = this.#all.size;
+    while (this.#sorted.length < wanted) {
+      this.#work ??= this.#merge();
+      const step = this.#work.next();
+      if (step.done) {
+        this.#sorted = step.value;
+        this.#work = void 0;
+      }
+      yield;
+    }
+    return this.#sorted;
+  }
+  *#merge() {
+    const known = this.#sorted.length;
+    let runs = [];
+    let run = [];
+    let at = 0;
+    for (const id of this.#all.keys()) {
+      if (at++ >= known) {
+        run.push(id);
+        if (run.length === IDS_PER_STEP) {
+          runs.push(run.sort());
+          run = [];
+          yield;
+        }
+      } else if (at % (16 * IDS_PER_STEP) === 0) yield;
+    }
+    if (run.length > 0) runs.push(run.sort());
+    while (runs.length > 1) {
+      const longer = [];
+      for (let i = 0; i < runs.length; i += 2) {
+        longer.push(yield* mergeTwo(runs[i], runs[i + 1] ?? []));
+      }
+      runs = longer;
+    }
+    return yield* mergeTwo(this.#sorted, runs[0] ?? []);
+  }
+};
+function* mergeTwo(a, b) {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const merged = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const takesA = j === b.length || i < a.length && a[i] < b[j];
+    merged.push(takesA ? a[i++] : b[j++]);
+    if (merged.length % (4 * IDS_PER_STEP) === 0) yield;
+  }
+  return merged;
+}
+
+// core/replay/history.ts
+var ListedIds = class {
+  #ids;
+  constructor(ids) {
+    this.#ids = ids;
+  }
+  get size() {
+    return this.#ids.length;
+  }
+  [Symbol.iterator]() {
+    return this.#ids.values();
+  }
+};
+var BLOCK_EVENTS = 1024;
+var NOBODY = Object.freeze([]);
+var HistoryBuilder = class {
+  #versions = /* @__PURE__ */ new Map();
+  /** A set only where a relationship came from another subject, or back. */
+  #bySubject = /* @__PURE__ */ new Map();
+  #sorted = new SortedIds(this.#versions);
+  #warnedAt = /* @__PURE__ */ new Map();
+  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
+  #times = [];
+  #events = 0;
+  /** The latest instant up to the end of each full block. */
+  #latest = [];
+  #keepOnly;
+  /**
+   * Starts empty, or as a copy of the first `events` events of another.
+   *
+   * @param keepOnly As in `Replay`.
+   */
+  constructor(start, keepOnly) {
+    this.#keepOnly = keepOnly;
+    if (start === void 0) return;
+    const { from, events } = start;
+    for (const [id, all] of from.#versions) {
+      const versions = all.filter(({ state }) => state.last_sequence <= events);
+      if (versions.length > 0) this.#versions.set(id, versions);
+    }
+    for (const [name, ids] of from.#bySubject) {
+      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [
+        ...ids
+      ]);
+    }
+    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS)).map((block) => block.slice());
+    this.#events = events;
+    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
+    for (const [sequence, subjects] of from.#warnedAt) {
+      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
+    }
+  }
+  get versions() {
+    return this.#versions;
+  }
+  relationshipsOf(subject) {
+    if (this.#keepOnly !== void 0 && this.#keepOnly !== subject) {
+      throw new TypeError("Cannot ask: nothing was kept about this subject");
+    }
+    const ids = this.#bySubject.get(subject) ?? NOBODY;
+    return ids instanceof Set ? ids : new ListedIds(ids);
+  }
+  sortedIds() {
+    return this.#sorted.sorted();
+  }
+  subjectsWarnedAt(sequence) {
+    return this.#warnedAt.get(sequence) ?? NOBODY;
+  }
+  issuedAt(sequence) {
+    if (!(sequence >= 1 && sequence <= this.#events)) {
+      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
+    }
+    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)];
+    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
+    return {
+      seconds: block[at],
+      nanoseconds: block[at + 1]
+    };
+  }
+  prefixAt(instant2) {
+    let low = 0;
+    let high = this.#latest.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (compareInstants(this.#latest[middle], instant2) <= 0) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    let events = low * BLOCK_EVENTS;
+    while (events < this.#events && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
+    return events;
+  }
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event) {
+    const { sequence, subject, relationship_id: id } = event;
+    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
+    this.#warnedAt.set(sequence, before === subject ? [
+      subject
+    ] : [
+      subject,
+      before
+    ]);
+  }
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event, applies) {
+    const issuedAt = validInstant(event.issued_at);
+    this.#addTime(issuedAt);
+    if (!applies || !isUpsert(event) && !isRevoke(event)) return;
+    const id = event.relationship_id;
+    const versions = this.#versions.get(id);
+    const before = versions?.at(-1)?.state;
+    if (before === void 0 && !this.#keeps(event)) return;
+    const version = versionAfter(before, event);
+    const { state } = version;
+    if (versions) versions.push(version);
+    else this.#versions.set(id, [
+      version
+    ]);
+    if (before?.subject === state.subject) return;
+    this.#index(state.subject, id, before !== void 0);
+  }
+  /** Whether a relationship of which nothing is kept is so from here on. */
+  #keeps(event) {
+    return this.#keepOnly === void 0 || // A revoke leaves the relationship with whom it was about before.
+    isUpsert(event) && event.subject === this.#keepOnly;
+  }
+  #addTime({ seconds, nanoseconds }) {
+    const at = 2 * (this.#events % BLOCK_EVENTS);
+    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
+    const block = this.#times.at(-1);
+    block[at] = seconds;
+    block[at + 1] = nanoseconds;
+    this.#events++;
+    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
+  }
+  #endBlock() {
+    let latest2 = this.#latest.at(-1);
+    const to = this.#events;
+    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
+      const issuedAt = this.issuedAt(sequence);
+      if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
+        latest2 = issuedAt;
+      }
+    }
+    this.#latest.push(latest2);
+  }
+  /** One that was about somebody else may have been about this one before. */
+  #index(subject, id, mayRepeat) {
+    const ids = this.#bySubject.get(subject);
+    if (ids === void 0) this.#bySubject.set(subject, [
+      id
+    ]);
+    else if (ids instanceof Set) ids.add(id);
+    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
+    else ids.push(id);
+  }
+};
+function versionAfter(before, event) {
+  const state = stateAfter(before, event);
+  const issuedAt = validInstant(event.issued_at);
+  if (!isRevoke(event)) return {
+    state,
+    issuedAt
+  };
+  const endsEarlierFrom = earlier(issuedAt, validInstant(event.effective_at));
+  return {
+    state,
+    issuedAt,
+    endsEarlierFrom
+  };
+}
+function earlier(a, b) {
+  return compareInstants(a, b) <= 0 ? a : b;
+}
+function stateAfter(before, event) {
+  if (isUpsert(event)) {
+    return {
+      issuer: event.issuer,
+      relationship_id: event.relationship_id,
+      subject: event.subject,
+      relationship_type: event.relationship_type,
+      roles: event.roles,
+      valid_from: event.valid_from,
+      valid_until: event.valid_until,
+      status: "active",
+      last_sequence: event.sequence
+    };
+  }
+  if (before === void 0) throw unmatchedRevoke(event);
+  return {
+    issuer: before.issuer,
+    relationship_id: before.relationship_id,
+    subject: before.subject,
+    relationship_type: before.relationship_type,
+    roles: before.roles,
+    valid_from: before.valid_from,
+    valid_until: before.valid_until,
+    status: "revoked",
+    revoked_reason_code: event.reason_code,
+    revoked_effective_at: event.effective_at,
+    last_sequence: event.sequence
+  };
 }
 
 // core/event/line.ts
@@ -2553,265 +2840,6 @@ function claimedSequence(payload) {
   }
 }
 
-// core/replay/sorted_ids.ts
-var IDS_PER_STEP = 1024;
-var SortedIds = class {
-  #all;
-  #sorted = [];
-  #work;
-  /** Of a map that never loses a key. */
-  constructor(all) {
-    this.#all = all;
-  }
-  /** All identifiers that were there when this was asked; it may be more. */
-  *sorted() {
-    const wanted = this.#all.size;
-    while (this.#sorted.length < wanted) {
-      this.#work ??= this.#merge();
-      const step = this.#work.next();
-      if (step.done) {
-        this.#sorted = step.value;
-        this.#work = void 0;
-      }
-      yield;
-    }
-    return this.#sorted;
-  }
-  *#merge() {
-    const known = this.#sorted.length;
-    let runs = [];
-    let run = [];
-    let at = 0;
-    for (const id of this.#all.keys()) {
-      if (at++ >= known) {
-        run.push(id);
-        if (run.length === IDS_PER_STEP) {
-          runs.push(run.sort());
-          run = [];
-          yield;
-        }
-      } else if (at % (16 * IDS_PER_STEP) === 0) yield;
-    }
-    if (run.length > 0) runs.push(run.sort());
-    while (runs.length > 1) {
-      const longer = [];
-      for (let i = 0; i < runs.length; i += 2) {
-        longer.push(yield* mergeTwo(runs[i], runs[i + 1] ?? []));
-      }
-      runs = longer;
-    }
-    return yield* mergeTwo(this.#sorted, runs[0] ?? []);
-  }
-};
-function* mergeTwo(a, b) {
-  if (a.length === 0) return b;
-  if (b.length === 0) return a;
-  const merged = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const takesA = j === b.length || i < a.length && a[i] < b[j];
-    merged.push(takesA ? a[i++] : b[j++]);
-    if (merged.length % (4 * IDS_PER_STEP) === 0) yield;
-  }
-  return merged;
-}
-
-// core/replay/history.ts
-var ListedIds = class {
-  #ids;
-  constructor(ids) {
-    this.#ids = ids;
-  }
-  get size() {
-    return this.#ids.length;
-  }
-  [Symbol.iterator]() {
-    return this.#ids.values();
-  }
-};
-var BLOCK_EVENTS = 1024;
-var NOBODY = Object.freeze([]);
-var HistoryBuilder = class {
-  #versions = /* @__PURE__ */ new Map();
-  /** A set only where a relationship came from another subject, or back. */
-  #bySubject = /* @__PURE__ */ new Map();
-  #sorted = new SortedIds(this.#versions);
-  #warnedAt = /* @__PURE__ */ new Map();
-  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
-  #times = [];
-  #events = 0;
-  /** The latest instant up to the end of each full block. */
-  #latest = [];
-  #keepOnly;
-  /**
-   * Starts empty, or as a copy of the first `events` events of another.
-   *
-   * @param keepOnly As in `Replay`.
-   */
-  constructor(start, keepOnly) {
-    this.#keepOnly = keepOnly;
-    if (start === void 0) return;
-    const { from, events } = start;
-    for (const [id, all] of from.#versions) {
-      const versions = all.filter(({ state }) => state.last_sequence <= events);
-      if (versions.length > 0) this.#versions.set(id, versions);
-    }
-    for (const [name, ids] of from.#bySubject) {
-      this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [
-        ...ids
-      ]);
-    }
-    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS)).map((block) => block.slice());
-    this.#events = events;
-    this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
-    for (const [sequence, subjects] of from.#warnedAt) {
-      if (sequence <= events) this.#warnedAt.set(sequence, subjects);
-    }
-  }
-  get versions() {
-    return this.#versions;
-  }
-  relationshipsOf(subject) {
-    if (this.#keepOnly !== void 0 && this.#keepOnly !== subject) {
-      throw new TypeError("Cannot ask: nothing was kept about this subject");
-    }
-    const ids = this.#bySubject.get(subject) ?? NOBODY;
-    return ids instanceof Set ? ids : new ListedIds(ids);
-  }
-  sortedIds() {
-    return this.#sorted.sorted();
-  }
-  subjectsWarnedAt(sequence) {
-    return this.#warnedAt.get(sequence) ?? NOBODY;
-  }
-  issuedAt(sequence) {
-    if (!(sequence >= 1 && sequence <= this.#events)) {
-      throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
-    }
-    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)];
-    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
-    return {
-      seconds: block[at],
-      nanoseconds: block[at + 1]
-    };
-  }
-  prefixAt(instant2) {
-    let low = 0;
-    let high = this.#latest.length;
-    while (low < high) {
-      const middle = low + high >> 1;
-      if (compareInstants(this.#latest[middle], instant2) <= 0) {
-        low = middle + 1;
-      } else high = middle;
-    }
-    let events = low * BLOCK_EVENTS;
-    while (events < this.#events && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
-    return events;
-  }
-  /** Notes whom the event is about that was warned about. */
-  warnAt(event) {
-    const { sequence, subject, relationship_id: id } = event;
-    const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;
-    this.#warnedAt.set(sequence, before === subject ? [
-      subject
-    ] : [
-      subject,
-      before
-    ]);
-  }
-  /** Adds the next event; one that does not apply leaves its time only. */
-  add(event, applies) {
-    const issuedAt = validInstant(event.issued_at);
-    this.#addTime(issuedAt);
-    if (!applies || !isUpsert(event) && !isRevoke(event)) return;
-    const id = event.relationship_id;
-    const versions = this.#versions.get(id);
-    const before = versions?.at(-1)?.state;
-    if (before === void 0 && !this.#keeps(event)) return;
-    const state = stateAfter(before, event);
-    const version = isRevoke(event) ? {
-      state,
-      issuedAt,
-      endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at))
-    } : {
-      state,
-      issuedAt
-    };
-    if (versions) versions.push(version);
-    else this.#versions.set(id, [
-      version
-    ]);
-    if (before?.subject === state.subject) return;
-    this.#index(state.subject, id, before !== void 0);
-  }
-  /** Whether a relationship of which nothing is kept is so from here on. */
-  #keeps(event) {
-    return this.#keepOnly === void 0 || // A revoke leaves the relationship with whom it was about before.
-    isUpsert(event) && event.subject === this.#keepOnly;
-  }
-  #addTime({ seconds, nanoseconds }) {
-    const at = 2 * (this.#events % BLOCK_EVENTS);
-    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
-    const block = this.#times.at(-1);
-    block[at] = seconds;
-    block[at + 1] = nanoseconds;
-    this.#events++;
-    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
-  }
-  #endBlock() {
-    let latest2 = this.#latest.at(-1);
-    const to = this.#events;
-    for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
-      const issuedAt = this.issuedAt(sequence);
-      if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
-        latest2 = issuedAt;
-      }
-    }
-    this.#latest.push(latest2);
-  }
-  /** One that was about somebody else may have been about this one before. */
-  #index(subject, id, mayRepeat) {
-    const ids = this.#bySubject.get(subject);
-    if (ids === void 0) this.#bySubject.set(subject, [
-      id
-    ]);
-    else if (ids instanceof Set) ids.add(id);
-    else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
-    else ids.push(id);
-  }
-};
-function earlier(a, b) {
-  return compareInstants(a, b) <= 0 ? a : b;
-}
-function stateAfter(before, event) {
-  if (isUpsert(event)) {
-    return {
-      issuer: event.issuer,
-      relationship_id: event.relationship_id,
-      subject: event.subject,
-      relationship_type: event.relationship_type,
-      roles: event.roles,
-      valid_from: event.valid_from,
-      valid_until: event.valid_until,
-      status: "active",
-      last_sequence: event.sequence
-    };
-  }
-  if (before === void 0) throw unmatchedRevoke(event);
-  return {
-    issuer: before.issuer,
-    relationship_id: before.relationship_id,
-    subject: before.subject,
-    relationship_type: before.relationship_type,
-    roles: before.roles,
-    valid_from: before.valid_from,
-    valid_until: before.valid_until,
-    status: "revoked",
-    revoked_reason_code: event.reason_code,
-    revoked_effective_at: event.effective_at,
-    last_sequence: event.sequence
-  };
-}
-
 // core/replay/warnings.ts
 function leftOut(what) {
   return {
@@ -2825,14 +2853,37 @@ var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
   #history;
+  #warnings;
+  #leftOut;
   #isPartial;
-  #warnings = [];
-  #leftOut = 0;
-  /** Starts before the first event. */
-  constructor(options = {}) {
-    this.#rules = new FeedRules(options);
-    this.#history = new HistoryBuilder(void 0, options.keepOnly);
+  /**
+   * Starts before the first event, or where another replay has stopped: then
+   * {@linkcode learn} goes before the next events.
+   */
+  constructor(options = {}, start) {
+    this.#rules = new FeedRules(options, start);
+    this.#history = start?.history ?? new HistoryBuilder(void 0, options.keepOnly);
     this.#isPartial = options.keepOnly !== void 0;
+    this.#warnings = [
+      ...start?.warnings ?? []
+    ];
+    this.#leftOut = start?.warningsLeftOut ?? 0;
+  }
+  /** Tells a replay that goes on what the next events rest upon. */
+  learn(known) {
+    this.#rules.learn(known);
+  }
+  /** What another replay needs to go on from here. */
+  checkpoint() {
+    return {
+      lastSequence: this.#rules.lastSequence,
+      latest: this.#rules.latest,
+      history: this.#history,
+      warnings: [
+        ...this.#warnings
+      ],
+      warningsLeftOut: this.#leftOut
+    };
   }
   /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings() {
@@ -4245,10 +4296,14 @@ var FeedDigest = class {
   #kept = [];
   #keptBytes = 0;
   #hash;
-  /** With `maxKeptBytes` 0 no bytes are kept where that can be avoided. */
-  constructor(maxKeptBytes = MAX_KEPT_BYTES) {
+  /**
+   * With `maxKeptBytes` 0 no bytes are kept where that can be avoided; a hash
+   * that is given goes on with what it has taken.
+   */
+  constructor(maxKeptBytes = MAX_KEPT_BYTES, hash) {
     this.#maxKeptBytes = maxKeptBytes;
-    if (maxKeptBytes === 0) this.#hash = createNodeHash();
+    if (hash !== void 0) this.#hash = hash;
+    else if (maxKeptBytes === 0) this.#hash = createNodeHash();
   }
   /** Takes the next bytes. */
   update(bytes) {
@@ -4278,6 +4333,10 @@ var FeedDigest = class {
     if (this.#hash !== void 0) return this.#hash.copy().digest("hex");
     const all = await new Blob(this.#kept).arrayBuffer();
     return encodeHex(await crypto.subtle.digest("SHA-256", all));
+  }
+  /** What digests; undefined where the bytes are kept. */
+  get hash() {
+    return this.#hash;
   }
   /** Whether the bytes themselves are kept. */
   get keepsBytes() {
@@ -4758,6 +4817,7 @@ var FeedVerification = class {
     this.#parse = createFeedLineParser({
       limits
     });
+    const { start } = options;
     this.#replay = new Replay({
       issuer: options.issuer,
       // A later reading has a later clock.
@@ -4767,7 +4827,29 @@ var FeedVerification = class {
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
       keepOnly: options.keepOnly
+    }, start?.replay);
+    if (start === void 0) return;
+    this.#bytes = start.bytes;
+    this.#line = this.#verified = start.replay.lastSequence;
+    this.#lastEventId = start.lastEventId;
+    for (const use of start.keys) this.#keyUse.set(use.kid, {
+      ...use
     });
+  }
+  /** Tells what the next lines rest upon, of what was before a start. */
+  learn(known) {
+    this.#replay.learn(known);
+  }
+  /** Where it stands, for another verification to go on from. */
+  checkpoint() {
+    return {
+      bytes: this.#bytes,
+      lastEventId: this.#lastEventId,
+      keys: Array.from(this.#keyUse.values(), (use) => ({
+        ...use
+      })),
+      replay: this.#replay.checkpoint()
+    };
   }
   /**
    * Whether every reading ended well. A fault or a broken connection in the

@@ -2,7 +2,7 @@
 
 import type { RedisAddress } from "./redis_address.ts";
 import { retryWhileBusy } from "./retry_while_busy.ts";
-import { storeUnavailable } from "./store_unavailable.ts";
+import { DeadlineOver, withDeadline } from "./with_deadline.ts";
 
 /** Calls that may wait at once, so that a dead server fills no memory. */
 const MAX_WAITING_CALLS = 10_000;
@@ -11,12 +11,12 @@ const MAX_WAITING_CALLS = 10_000;
 const MAX_RECONNECT_MS = 1_000;
 
 /** How long one call may take in all, in milliseconds, unless told. */
-export const DEFAULT_TIMEOUT_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** A connection that runs scripts. */
 export interface RedisConnection {
   /**
-   * Runs a script over some keys; it answers with a list of texts.
+   * Runs a script over keys; it answers with a list of texts.
    *
    * @throws {SigError} `store_unavailable`, also when the time is over. The
    * script may have run.
@@ -30,6 +30,21 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
+/** Makes `store_unavailable` for whoever connects. */
+export type Unavailable = (
+  why: string,
+  cause?: unknown,
+  hint?: string,
+) => Error;
+
+/** Options of {@linkcode connectRedis}. */
+export interface ConnectRedisOptions {
+  /** How long one call may take in all, in milliseconds; 5,000 unless told. */
+  readonly timeoutMs?: number | undefined;
+  /** What is thrown. */
+  readonly unavailable: Unavailable;
+}
+
 /**
  * Connects, logs in and chooses the database.
  *
@@ -37,7 +52,7 @@ export interface RedisConnection {
  */
 export async function connectRedis(
   address: RedisAddress,
-  timeoutMs: number,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, unavailable }: ConnectRedisOptions,
 ): Promise<RedisConnection> {
   // Loaded here, so that it costs nothing where another store is used.
   const { createClient } = await import("@redis/client");
@@ -82,6 +97,7 @@ export async function connectRedis(
     client.destroy();
     throw notConnected(
       address,
+      unavailable,
       error instanceof DeadlineOver ? lastError ?? error : error,
     );
   }
@@ -95,7 +111,7 @@ export async function connectRedis(
             .withAbortSignal(abortSignal).eval(script, options);
           return readTexts(answer);
         }, { isBusy, timeoutMs })).catch((error) => {
-          throw storeUnavailable(
+          throw unavailable(
             error instanceof DeadlineOver
               ? "Redis does not answer in time"
               : closed
@@ -110,31 +126,6 @@ export async function connectRedis(
       return Promise.resolve();
     },
   };
-}
-
-class DeadlineOver extends Error {
-  override readonly name = "DeadlineOver";
-}
-
-/** Waits no longer than that; what has not been sent by then never is. */
-async function withDeadline<T>(
-  timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const ending = new AbortController();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new DeadlineOver());
-    ending.abort();
-  }, timeoutMs);
-  const working = work(ending.signal);
-  // Whoever comes second must not be an unhandled rejection.
-  working.catch(() => {});
-  try {
-    return await Promise.race([working, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The server says by these words that it did nothing yet. */
@@ -152,11 +143,12 @@ function readTexts(answer: unknown): readonly string[] {
 
 function notConnected(
   { hostname, port }: RedisAddress,
+  unavailable: Unavailable,
   error: unknown,
 ): Error {
   const place = `${hostname}:${port}`;
   if (error instanceof Deno.errors.NotCapable) {
-    return storeUnavailable(
+    return unavailable(
       `Redis at ${place} must not be reached (permission denied)`,
       error,
       `Allow it with --allow-net=${place}.`,
@@ -168,7 +160,7 @@ function notConnected(
     ? code
     : /^(?:NOAUTH|WRONGPASS|NOPERM|LOADING|DENIED)\b/.exec(message)?.[0] ??
       "no answer";
-  return storeUnavailable(
+  return unavailable(
     `no Redis at ${place} that lets us in (${reason})`,
     error,
     "Check that the server runs, the user, password and database, and with rediss:// the certificate (DENO_CERT names an authority to trust).",
