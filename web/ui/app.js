@@ -1929,8 +1929,8 @@ var EFFECTIVE_STATUSES = closedList({
   expired: true,
   not_yet_valid: true
 });
-function standingOf(history, relationshipId, moment) {
-  const versions = history.versions.get(relationshipId);
+function standingOf(history2, relationshipId, moment) {
+  const versions = history2.versions.get(relationshipId);
   if (versions === void 0) return void 0;
   const count = countUntil(versions, moment.events);
   if (count === 0) return void 0;
@@ -2075,11 +2075,11 @@ function* checkSteps(state, question, { now, ...limits }) {
     } : {}
   };
 }
-function* judge({ history }, subject, moment, judging) {
+function* judge({ history: history2 }, subject, moment, judging) {
   let units = 0;
-  for (const id of history.relationshipsOf(subject)) {
-    const standing = standingOf(history, id, moment);
-    units += 1 + (history.versions.get(id).length >> 3);
+  for (const id of history2.relationshipsOf(subject)) {
+    const standing = standingOf(history2, id, moment);
+    units += 1 + (history2.versions.get(id).length >> 3);
     if (standing?.state.subject === subject) {
       units += standing.state.roles.length >> 3;
       judging.add(standing);
@@ -2265,13 +2265,13 @@ function parseDidWeb(did, options = {}) {
   if (!match) throw malformed(did, "only %3A before a port may be encoded");
   const host = match[1];
   const port = match[2] === void 0 ? void 0 : parsePort(did, match[2]);
-  const isPrivate = requireHost(did, host, options.allowPrivate ?? false);
+  const isPrivate2 = requireHost(did, host, options.allowPrivate ?? false);
   for (const segment of path) {
     if (!SEGMENT.test(segment) || segment === "." || segment === "..") {
       throw malformed(did, "a path segment is malformed");
     }
   }
-  const scheme = isPrivate ? "http" : "https";
+  const scheme = isPrivate2 ? "http" : "https";
   const url = URL.parse(`${scheme}://${host}${port === void 0 ? "" : `:${port}`}`);
   if (url?.hostname !== host) throw malformed(did, "the host is malformed");
   return {
@@ -2289,10 +2289,10 @@ function requireHost(did, host, allowPrivate) {
   const name = host.endsWith(".") ? host.slice(0, -1) : host;
   const labels = name.split(".");
   if (name.length > 253 || !labels.every((label) => LABEL.test(label))) throw malformed(did, "the host must be a lower-case DNS name");
-  const isPrivate = IPV4.test(host) || host === "localhost" || host.endsWith(".localhost");
-  if (isPrivate && allowPrivate) return true;
+  const isPrivate2 = IPV4.test(host) || host === "localhost" || host.endsWith(".localhost");
+  if (isPrivate2 && allowPrivate) return true;
   const last = labels.at(-1);
-  if (isPrivate || host !== name || labels.length === 1 || last === "local" || last === "internal" || /^(\d+|0x[0-9a-f]*)$/.test(last)) {
+  if (isPrivate2 || host !== name || labels.length === 1 || last === "local" || last === "internal" || /^(\d+|0x[0-9a-f]*)$/.test(last)) {
     throw new SigError("address_not_allowed", `Cannot use ${quote(did)}: IP addresses, local names and a trailing dot are refused`, {
       context: {
         identifier: did.slice(0, 200),
@@ -2332,6 +2332,92 @@ function parseIssuerDid(did, options = {}) {
     throw malformed(did, "an issuer's did:web has no path");
   }
   return parsed;
+}
+
+// core/ask/dump_state.ts
+function dumpState(state, options) {
+  const { issuer, last_sequence, entries, statuses } = runSteps(walkState(state, options));
+  return {
+    issuer,
+    last_sequence,
+    by_relationship_id: new Map(entries),
+    statuses: new Map(entries.map(([id], at) => [
+      id,
+      statuses[at]
+    ]))
+  };
+}
+var STATE_LENGTH = 300;
+var FEW = 256;
+function* walkState(state, options) {
+  const { subject, after, limit = Infinity, maxLength = Infinity } = options;
+  const status = parseStatus(options.status);
+  const moment = resolveMoment(state, parseTime(options), options.now);
+  const ids = yield* sortedIds(state, subject);
+  const entries = [];
+  const statuses = [];
+  let hasMore = false;
+  let length = 0;
+  let units = 0;
+  for (let i3 = after === void 0 ? 0 : firstAfter(ids, after); ; i3++) {
+    const id = ids[i3];
+    if (id === void 0) break;
+    if (units >= STEP_UNITS) {
+      units = 0;
+      yield;
+    }
+    units += 1 + (state.history.versions.get(id).length >> 3);
+    const standing = standingOf(state.history, id, moment);
+    if (!standing?.known) continue;
+    if (subject !== void 0 && standing.state.subject !== subject) continue;
+    if (status !== void 0 && standing.status !== status) continue;
+    const { roles } = standing.state;
+    units += roles.length >> 3;
+    let longer = length + STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    for (const role of roles) longer += role.length + 3;
+    hasMore = entries.length === limit || entries.length > 0 && longer > maxLength;
+    if (hasMore) break;
+    entries.push([
+      id,
+      standing.state
+    ]);
+    length = longer;
+    statuses.push(standing.status);
+  }
+  return {
+    issuer: state.issuer,
+    last_sequence: moment.events,
+    entries,
+    statuses,
+    hasMore,
+    length
+  };
+}
+function* sortedIds({ history: history2 }, subject) {
+  if (subject === void 0) return yield* history2.sortedIds();
+  const ids = history2.relationshipsOf(subject);
+  return ids.size > FEW ? yield* history2.sortedIds() : [
+    ...ids
+  ].sort();
+}
+function firstAfter(ids, id) {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (ids[middle] > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+function parseStatus(status) {
+  const known = EFFECTIVE_STATUSES.find((each) => each === status);
+  if (known !== void 0 || status === void 0) return known;
+  throw new SigError("invalid_request", `Cannot filter: status must be one of ${EFFECTIVE_STATUSES.join(", ")}`, {
+    context: {
+      pointer: "/status"
+    }
+  });
 }
 
 // core/replay/feed_rules.ts
@@ -3183,22 +3269,22 @@ var Replay = class {
    * a state after a few more events costs no copy of all relationships.
    */
   state() {
-    const history = this.#history;
+    const history2 = this.#history;
     const last = this.#rules.lastSequence;
     let map;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
-        return map ??= latest(history, last);
+        return map ??= latest(history2, last);
       },
-      history
+      history: history2
     };
   }
 };
-function latest(history, last) {
+function latest(history2, last) {
   const map = /* @__PURE__ */ new Map();
-  for (const [id, versions] of history.versions) {
+  for (const [id, versions] of history2.versions) {
     const version = versions.findLast(({ state }) => state.last_sequence <= last);
     if (version !== void 0) map.set(id, version.state);
   }
@@ -5295,6 +5381,16 @@ function askLink(issuer, asking) {
   if (asking.asOf !== void 0) query.set("as_of", asking.asOf);
   return `#/explore${issuer === void 0 ? "" : `/${issuer}`}?${query}`;
 }
+function readAsking(query) {
+  const subject = query.get("subject");
+  if (subject === null) return void 0;
+  return {
+    subject,
+    require: query.getAll("require"),
+    at: query.get("at") ?? void 0,
+    asOf: query.get("as_of") ?? void 0
+  };
+}
 
 // web/ui/server/meanings.ts
 var MEANINGS = {
@@ -5821,6 +5917,14 @@ function Fact({ name, children }) {
         children
       })
     ]
+  });
+}
+function Chips({ texts }) {
+  return /* @__PURE__ */ a2("ul", {
+    class: "chips",
+    children: texts.map((text2, i3) => /* @__PURE__ */ a2("li", {
+      children: shown(text2)
+    }, i3))
   });
 }
 
@@ -7437,17 +7541,6 @@ function RequestForm({ site: { config, keys }, onWanted }) {
   });
 }
 
-// web/ui/explore/explore_view.tsx
-function ExploreView({ site }) {
-  return /* @__PURE__ */ a2("h1", {
-    tabIndex: -1,
-    children: [
-      "Explore ",
-      site.config.issuers.length
-    ]
-  });
-}
-
 // web/ui/feed/documents.ts
 var DocumentsError = class extends Error {
 };
@@ -7481,6 +7574,58 @@ async function get(path) {
   if (!response.ok) throw unreachable;
   return new Uint8Array(await response.arrayBuffer());
 }
+async function readFiles(files) {
+  const found = {};
+  for (const file of files) {
+    const name = nameOf(file.name);
+    if (name !== void 0) {
+      found[name] = new Uint8Array(await file.arrayBuffer());
+    } else if (files.length === 1) return readOne(await file.text());
+    else {
+      throw new DocumentsError(`Don't know what ${file.name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`);
+    }
+  }
+  return complete(found);
+}
+function nameOf(fileName) {
+  if (/\.(jsonl|ndjson)$/.test(fileName)) return "feed";
+  return NAMES.find((name) => fileName === TITLES[name]);
+}
+function readTexts(texts) {
+  return complete({
+    metadata: encoded(texts.metadata),
+    jwks: encoded(texts.jwks),
+    did_document: encoded(texts.did_document),
+    feed: encoder6.encode(withLastLineEnd(texts.feed))
+  });
+}
+function encoded(text2) {
+  return text2.trim() === "" ? void 0 : encoder6.encode(text2);
+}
+function withLastLineEnd(text2) {
+  return text2 === "" || text2.endsWith("\n") ? text2 : `${text2}
+`;
+}
+function readOne(text2) {
+  let value;
+  try {
+    value = parseJson(encoder6.encode(text2));
+  } catch {
+    throw new DocumentsError("This is not one strict JSON object.");
+  }
+  if (!isRecord(value) || typeof value.events !== "string") {
+    throw new DocumentsError("Expected the members metadata, jwks and events, where events is text.");
+  }
+  return complete({
+    metadata: encodedMember(value.metadata),
+    jwks: encodedMember(value.jwks),
+    did_document: encodedMember(value.did_document),
+    feed: encoder6.encode(value.events)
+  });
+}
+function encodedMember(value) {
+  return value === void 0 ? void 0 : encoder6.encode(typeof value === "string" ? value : JSON.stringify(value));
+}
 function complete({ metadata, jwks, did_document, feed }) {
   if (metadata === void 0) throw missing("metadata");
   if (jwks === void 0) throw missing("jwks");
@@ -7496,6 +7641,1837 @@ function complete({ metadata, jwks, did_document, feed }) {
 }
 function missing(name) {
   return new DocumentsError(`${TITLES[name]} is missing.`);
+}
+
+// web/ui/parts/command_line.ts
+function commandLine(words) {
+  if (words.some((word) => escapeInvisible(word) !== word)) return void 0;
+  return words.map(quoted).join(" ");
+}
+function quoted(word) {
+  return /^[\w.:/@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+// web/ui/explore/status.tsx
+var STATUS_WORDS = {
+  active: "active",
+  not_yet_valid: "not yet",
+  expired: "expired",
+  revoked: "ended"
+};
+function StatusBadge({ status }) {
+  const word = STATUS_WORDS[status];
+  switch (status) {
+    case "active":
+      return /* @__PURE__ */ a2(Badge, {
+        kind: "success",
+        children: word
+      });
+    case "revoked":
+      return /* @__PURE__ */ a2(Badge, {
+        kind: "danger",
+        children: word
+      });
+    case "expired":
+    case "not_yet_valid":
+      return /* @__PURE__ */ a2(Badge, {
+        kind: "warning",
+        mark: "clock",
+        children: word
+      });
+  }
+}
+function Validity({ from, until }) {
+  if (from === null && until === null) return /* @__PURE__ */ a2("span", {
+    children: "no start or end set"
+  });
+  return /* @__PURE__ */ a2("span", {
+    children: [
+      from !== null && /* @__PURE__ */ a2($, {
+        children: [
+          "from ",
+          /* @__PURE__ */ a2(Time, {
+            instant: from
+          })
+        ]
+      }),
+      from !== null && until !== null ? " " : "",
+      until !== null && /* @__PURE__ */ a2($, {
+        children: [
+          "until ",
+          /* @__PURE__ */ a2(Time, {
+            instant: until
+          })
+        ]
+      })
+    ]
+  });
+}
+
+// web/ui/explore/explanation.tsx
+function Explanation({ answer }) {
+  const { explain } = answer;
+  if (explain === void 0) return null;
+  const { tense, judged_at, events, relationships } = explain;
+  return /* @__PURE__ */ a2("div", {
+    class: "explanation",
+    children: [
+      /* @__PURE__ */ a2("p", {
+        class: "quiet",
+        children: [
+          tense === "now" ? "Judged by the feed\u2019s last word, at " : "Judged by what was true at ",
+          /* @__PURE__ */ a2(Time, {
+            instant: judged_at
+          }),
+          ", from ",
+          counted2(events, "event"),
+          "."
+        ]
+      }),
+      relationships.length === 0 ? /* @__PURE__ */ a2("p", {
+        children: "No event of the feed is about this subject."
+      }) : /* @__PURE__ */ a2("ul", {
+        class: "judged",
+        children: relationships.map((each) => /* @__PURE__ */ a2(Judged, {
+          relationship: each
+        }, each.relationship_id))
+      })
+    ]
+  });
+}
+function Judged({ relationship }) {
+  const { relationship_id, relationship_type, requirements } = relationship;
+  const holds = relationship.effective_status === "active";
+  return /* @__PURE__ */ a2("li", {
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "row",
+        children: [
+          /* @__PURE__ */ a2("strong", {
+            children: being(shown(relationship_type))
+          }),
+          /* @__PURE__ */ a2("code", {
+            class: "quiet",
+            children: shown(relationship_id)
+          }),
+          /* @__PURE__ */ a2(StatusBadge, {
+            status: relationship.effective_status
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("ul", {
+        class: "met",
+        children: [
+          requirements.map(({ key, value, met }, i3) => /* @__PURE__ */ a2("li", {
+            "data-met": met,
+            children: [
+              /* @__PURE__ */ a2(Icon, {
+                name: met ? "yes" : "no"
+              }),
+              /* @__PURE__ */ a2("code", {
+                children: shown(`${key}=${value}`)
+              }),
+              met ? " met" : " not met"
+            ]
+          }, i3)),
+          /* @__PURE__ */ a2("li", {
+            "data-met": holds,
+            children: [
+              /* @__PURE__ */ a2(Icon, {
+                name: holds ? "yes" : "no"
+              }),
+              /* @__PURE__ */ a2("span", {
+                children: /* @__PURE__ */ a2(Force, {
+                  relationship
+                })
+              })
+            ]
+          })
+        ]
+      })
+    ]
+  });
+}
+function Force({ relationship }) {
+  const { effective_status, last_sequence, valid_from, valid_until } = relationship;
+  const event = /* @__PURE__ */ a2("strong", {
+    children: [
+      "event #",
+      last_sequence
+    ]
+  });
+  switch (effective_status) {
+    case "active":
+      return /* @__PURE__ */ a2($, {
+        children: [
+          "in force by ",
+          event,
+          valid_until !== null && /* @__PURE__ */ a2($, {
+            children: [
+              ", until ",
+              /* @__PURE__ */ a2(Time, {
+                instant: valid_until
+              })
+            ]
+          })
+        ]
+      });
+    case "revoked":
+      return /* @__PURE__ */ a2($, {
+        children: [
+          "ended by ",
+          event
+        ]
+      });
+    case "expired":
+      return /* @__PURE__ */ a2($, {
+        children: [
+          "ended at ",
+          valid_until !== null && /* @__PURE__ */ a2(Time, {
+            instant: valid_until
+          }),
+          ", as",
+          " ",
+          event,
+          " said"
+        ]
+      });
+    case "not_yet_valid":
+      return valid_from === null ? /* @__PURE__ */ a2($, {
+        children: [
+          "not known yet: ",
+          event,
+          " came later"
+        ]
+      }) : /* @__PURE__ */ a2($, {
+        children: [
+          "begins at ",
+          /* @__PURE__ */ a2(Time, {
+            instant: valid_from
+          }),
+          ", as ",
+          event,
+          " says"
+        ]
+      });
+  }
+}
+
+// web/ui/explore/answer.tsx
+function Answer2({ feed, asking, presses }) {
+  const heading = T2(null);
+  const outcome = w2(() => answerOf(feed, asking), [
+    feed,
+    asking
+  ]);
+  F2(() => {
+    if (presses > 0 && heading.current) focusOn(heading.current);
+  }, [
+    presses
+  ]);
+  return /* @__PURE__ */ a2("section", {
+    class: "card answer-card",
+    id: "answer",
+    "aria-live": "polite",
+    children: "why" in outcome ? /* @__PURE__ */ a2(Notice, {
+      kind: "warning",
+      children: [
+        /* @__PURE__ */ a2("h2", {
+          id: "answer-title",
+          ref: heading,
+          children: "No answer"
+        }),
+        /* @__PURE__ */ a2("p", {
+          children: shown(outcome.why)
+        }),
+        outcome.hint !== "" && /* @__PURE__ */ a2("p", {
+          children: shown(outcome.hint)
+        })
+      ]
+    }) : /* @__PURE__ */ a2($, {
+      children: [
+        /* @__PURE__ */ a2(Notice, {
+          kind: outcome.decision === "allow" ? "success" : "danger",
+          children: [
+            /* @__PURE__ */ a2("h2", {
+              id: "answer-title",
+              ref: heading,
+              children: outcome.decision === "allow" ? "Allow" : "Deny"
+            }),
+            outcome.decision === "allow" ? /* @__PURE__ */ a2("p", {
+              children: [
+                "One relationship meets every requirement:",
+                " ",
+                /* @__PURE__ */ a2("code", {
+                  children: shown(outcome.matched_relationship_id)
+                }),
+                "."
+              ]
+            }) : /* @__PURE__ */ a2(Reasons, {
+              reasons: outcome.reasons
+            })
+          ]
+        }),
+        outcome.not_after !== null && /* @__PURE__ */ a2("p", {
+          class: "quiet",
+          children: [
+            "Without a further event this may change at",
+            " ",
+            /* @__PURE__ */ a2(Time, {
+              instant: outcome.not_after
+            }),
+            "."
+          ]
+        }),
+        /* @__PURE__ */ a2(Explanation, {
+          answer: outcome
+        }),
+        feed.issuer !== void 0 && /* @__PURE__ */ a2("div", {
+          class: "row",
+          children: [
+            /* @__PURE__ */ a2("h3", {
+              children: "A link to this question"
+            }),
+            /* @__PURE__ */ a2(CopyButton, {
+              text: () => new URL(askLink(feed.issuer, asking), location.href).href,
+              what: "the link to this question"
+            })
+          ]
+        }),
+        /* @__PURE__ */ a2("h3", {
+          children: "The same on the command line"
+        }),
+        /* @__PURE__ */ a2(Command, {
+          source: feed.source,
+          asking
+        })
+      ]
+    })
+  });
+}
+function answerOf({ state }, { subject, require: require2, at, asOf }) {
+  try {
+    return check(state, {
+      subject,
+      require: require2,
+      at,
+      asOf,
+      now: /* @__PURE__ */ new Date(),
+      explain: true
+    });
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const { hint } = error.context;
+    return {
+      why: error.message,
+      hint: typeof hint === "string" ? hint : ""
+    };
+  }
+}
+function Reasons({ reasons }) {
+  return /* @__PURE__ */ a2("ul", {
+    class: "reasons",
+    children: reasons.map((reason, i3) => {
+      const { code, requirement, relationship_id, sequence } = reason;
+      return /* @__PURE__ */ a2("li", {
+        children: [
+          reasonSentence(code),
+          requirement && /* @__PURE__ */ a2($, {
+            children: [
+              " ",
+              /* @__PURE__ */ a2("code", {
+                children: shown(`${requirement.key}=${requirement.value}`)
+              })
+            ]
+          }),
+          relationship_id !== void 0 && ` (${shown(relationship_id)}, event ${sequence})`,
+          " ",
+          /* @__PURE__ */ a2("code", {
+            class: "code",
+            children: code
+          })
+        ]
+      }, i3);
+    })
+  });
+}
+function Command({ source, asking }) {
+  const { subject, require: require2, at, asOf } = asking;
+  const line = commandLine([
+    "sig",
+    "check",
+    "--sig",
+    source,
+    "--subject",
+    subject,
+    ...require2.flatMap((each) => [
+      "--require",
+      each
+    ]),
+    ...at === void 0 ? [] : [
+      "--at",
+      at
+    ],
+    ...asOf === void 0 ? [] : [
+      "--as-of",
+      asOf
+    ],
+    ...isPrivate(source) ? [
+      "--allow-insecure"
+    ] : [],
+    "--explain"
+  ]);
+  if (line !== void 0) return /* @__PURE__ */ a2(Copyable, {
+    visible: line,
+    what: "the command"
+  });
+  return /* @__PURE__ */ a2("p", {
+    class: "quiet",
+    children: "The question holds characters that a terminal would obey or hide; there is no command to copy."
+  });
+}
+function isPrivate(source) {
+  return /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
+}
+
+// web/ui/explore/ask_times.tsx
+function AskTimes({ feed, form, onChange }) {
+  const { last_sequence: last } = feed.state;
+  const known = /^\d+$/.test(form.asOf) ? Number(form.asOf) : last;
+  const event = feed.events[known - 1]?.event;
+  return /* @__PURE__ */ a2("details", {
+    class: "more",
+    open: form.at !== "" || form.asOf !== "",
+    children: [
+      /* @__PURE__ */ a2("summary", {
+        children: "At another time"
+      }),
+      /* @__PURE__ */ a2("fieldset", {
+        children: [
+          /* @__PURE__ */ a2("legend", {
+            children: "What was true at"
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "beside",
+            children: [
+              /* @__PURE__ */ a2("input", {
+                type: "datetime-local",
+                step: "1",
+                "aria-label": "Date and time, UTC",
+                value: toLocal(form.at),
+                onInput: ({ currentTarget: { value } }) => onChange({
+                  ...form,
+                  at: toRfc3339(value)
+                })
+              }),
+              /* @__PURE__ */ a2("input", {
+                id: "ask-at",
+                type: "text",
+                "aria-label": "The same as RFC 3339 text",
+                placeholder: "now",
+                autocomplete: "off",
+                spellcheck: false,
+                value: form.at,
+                onInput: ({ currentTarget: { value } }) => onChange({
+                  ...form,
+                  at: value
+                })
+              })
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("fieldset", {
+        children: [
+          /* @__PURE__ */ a2("legend", {
+            children: "What was known as of"
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "beside",
+            children: [
+              /* @__PURE__ */ a2("input", {
+                id: "as-of-slider",
+                type: "range",
+                min: "1",
+                max: Math.max(1, last),
+                step: "1",
+                disabled: last < 2,
+                "aria-label": "Event",
+                "aria-valuetext": `event ${known} of ${last}`,
+                value: known,
+                onInput: ({ currentTarget: { value } }) => onChange({
+                  ...form,
+                  asOf: Number(value) === last ? "" : value
+                })
+              }),
+              /* @__PURE__ */ a2("input", {
+                id: "ask-as-of",
+                type: "text",
+                "aria-label": "Number of an event, or RFC 3339 text",
+                placeholder: `event ${last}, the last one`,
+                autocomplete: "off",
+                spellcheck: false,
+                value: form.asOf,
+                onInput: ({ currentTarget: { value } }) => onChange({
+                  ...form,
+                  asOf: value
+                })
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "hint",
+            children: event ? /* @__PURE__ */ a2($, {
+              children: [
+                "Event #",
+                event.sequence,
+                ", ",
+                /* @__PURE__ */ a2(Time, {
+                  instant: event.issued_at
+                })
+              ]
+            }) : "No such event"
+          })
+        ]
+      })
+    ]
+  });
+}
+function toLocal(rfc3339) {
+  return /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(rfc3339)?.[1] ?? "";
+}
+function toRfc3339(local) {
+  if (local === "") return "";
+  return `${local.length === 16 ? `${local}:00` : local.slice(0, 19)}Z`;
+}
+
+// web/ui/explore/asking_form.ts
+var REQUIREMENT_KEYS2 = {
+  relationship: "is",
+  role: "has the role",
+  relationship_id: "by the relationship"
+};
+function formOf({ subject, require: require2, at, asOf }) {
+  return {
+    subject,
+    rows: require2.map((text2, id) => {
+      const [key = "", ...rest] = text2.split("=");
+      return {
+        id,
+        key: Object.hasOwn(REQUIREMENT_KEYS2, key) ? key : "role",
+        value: rest.join("=")
+      };
+    }),
+    at: at ?? "",
+    asOf: asOf ?? ""
+  };
+}
+function askingOf({ subject, rows, at, asOf }) {
+  return {
+    subject: subject.trim(),
+    require: rows.map(({ key, value }) => `${key}=${value}`),
+    at: at.trim() || void 0,
+    asOf: asOf.trim() || void 0
+  };
+}
+
+// web/ui/explore/ask_form.tsx
+var SUGGESTED_SUBJECTS = 200;
+function AskForm({ feed, form, onChange, onAsk }) {
+  const subjects = w2(() => [
+    ...new Set(feed.events.map(({ event }) => event.subject))
+  ].slice(-SUGGESTED_SUBJECTS), [
+    feed.events
+  ]);
+  const { rows } = form;
+  const setRows = (changed) => onChange({
+    ...form,
+    rows: changed
+  });
+  const add = () => {
+    const id = Math.max(-1, ...rows.map((row) => row.id)) + 1;
+    setRows([
+      ...rows,
+      {
+        id,
+        key: "role",
+        value: ""
+      }
+    ]);
+  };
+  return /* @__PURE__ */ a2("form", {
+    id: "ask-form",
+    class: "card",
+    noValidate: true,
+    onSubmit: (event) => {
+      event.preventDefault();
+      onAsk();
+    },
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "field",
+        children: [
+          /* @__PURE__ */ a2("label", {
+            for: "ask-subject",
+            children: "Is"
+          }),
+          /* @__PURE__ */ a2("input", {
+            id: "ask-subject",
+            type: "text",
+            list: "subjects",
+            placeholder: "did:web:alice.example",
+            autocomplete: "off",
+            autocapitalize: "none",
+            spellcheck: false,
+            value: form.subject,
+            onInput: (event) => onChange({
+              ...form,
+              subject: event.currentTarget.value
+            })
+          }),
+          /* @__PURE__ */ a2("datalist", {
+            id: "subjects",
+            children: subjects.map((each) => /* @__PURE__ */ a2("option", {
+              value: each
+            }, each))
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("fieldset", {
+        children: [
+          /* @__PURE__ */ a2("legend", {
+            children: "Someone who"
+          }),
+          /* @__PURE__ */ a2("ul", {
+            class: "requirement-rows",
+            children: rows.map((row) => /* @__PURE__ */ a2(Row, {
+              row,
+              onChange: (changed) => setRows(rows.map((each) => each.id === row.id ? changed : each)),
+              onRemove: () => setRows(rows.filter((each) => each.id !== row.id))
+            }, row.id))
+          }),
+          /* @__PURE__ */ a2("button", {
+            id: "add-requirement",
+            type: "button",
+            onClick: add,
+            children: "Add a requirement"
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2(AskTimes, {
+        feed,
+        form,
+        onChange
+      }),
+      /* @__PURE__ */ a2("button", {
+        class: "primary",
+        type: "submit",
+        children: "Ask"
+      })
+    ]
+  });
+}
+function Row({ row, onChange, onRemove }) {
+  const list2 = `values-${row.id}`;
+  const values = row.key === "relationship" ? RELATIONSHIP_TYPES : [];
+  return /* @__PURE__ */ a2("li", {
+    children: [
+      /* @__PURE__ */ a2("select", {
+        "aria-label": "Which requirement",
+        value: row.key,
+        onChange: (event) => onChange({
+          ...row,
+          key: event.currentTarget.value
+        }),
+        children: Object.entries(REQUIREMENT_KEYS2).map(([key, words]) => /* @__PURE__ */ a2("option", {
+          value: key,
+          children: words
+        }, key))
+      }),
+      /* @__PURE__ */ a2("input", {
+        type: "text",
+        "aria-label": "Its value",
+        list: values.length > 0 ? list2 : void 0,
+        autocomplete: "off",
+        autocapitalize: "none",
+        spellcheck: false,
+        value: row.value,
+        onInput: (event) => onChange({
+          ...row,
+          value: event.currentTarget.value
+        })
+      }),
+      values.length > 0 && /* @__PURE__ */ a2("datalist", {
+        id: list2,
+        children: values.map((each) => /* @__PURE__ */ a2("option", {
+          value: each
+        }, each))
+      }),
+      /* @__PURE__ */ a2("button", {
+        type: "button",
+        onClick: onRemove,
+        children: [
+          "Remove",
+          /* @__PURE__ */ a2("span", {
+            class: "visually-hidden",
+            children: "this requirement"
+          })
+        ]
+      })
+    ]
+  });
+}
+
+// web/ui/explore/ask_tab.tsx
+function AskTab({ feed, query }) {
+  const linked = w2(() => readAsking(query), [
+    query
+  ]);
+  const [form, setForm] = d2(() => formOf(linked ?? firstQuestion(feed)));
+  const [asked, setAsked] = d2(linked);
+  const [presses, setPresses] = d2(0);
+  A2(() => {
+    if (linked === void 0) return;
+    setForm(formOf(linked));
+    setAsked(linked);
+  }, [
+    linked
+  ]);
+  const ask = (wanted) => {
+    const asking = askingOf(wanted);
+    setAsked(asking);
+    history.replaceState(null, "", askLink(feed.issuer, asking));
+  };
+  return /* @__PURE__ */ a2("div", {
+    class: "ask",
+    children: [
+      /* @__PURE__ */ a2(AskForm, {
+        feed,
+        form,
+        onChange: (changed) => {
+          setForm(changed);
+          const moved = changed.at !== form.at || changed.asOf !== form.asOf;
+          if (asked !== void 0 && moved) ask(changed);
+        },
+        onAsk: () => {
+          ask(form);
+          setPresses(presses + 1);
+        }
+      }),
+      asked === void 0 ? /* @__PURE__ */ a2("p", {
+        class: "empty card",
+        children: "One relationship of the subject must meet every requirement and be in force. Ask, and see why or why not."
+      }) : /* @__PURE__ */ a2(Answer2, {
+        feed,
+        asking: asked,
+        presses
+      })
+    ]
+  });
+}
+function firstQuestion({ events }) {
+  const event = events.at(-1)?.event;
+  const type = event !== void 0 && "relationship_type" in event ? event.relationship_type : "employee";
+  return {
+    subject: event?.subject ?? "",
+    require: [
+      `relationship=${type}`
+    ]
+  };
+}
+
+// web/ui/explore/detail_dialog.tsx
+function DetailDialog({ title, onClose, children }) {
+  const dialog = T2(null);
+  A2(() => dialog.current?.showModal(), []);
+  return /* @__PURE__ */ a2("dialog", {
+    ref: dialog,
+    class: "detail",
+    "aria-labelledby": "detail-title",
+    onClose,
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "row spread",
+        children: [
+          /* @__PURE__ */ a2("h2", {
+            id: "detail-title",
+            children: title
+          }),
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            onClick: () => dialog.current?.close(),
+            children: "Close"
+          })
+        ]
+      }),
+      children
+    ]
+  });
+}
+
+// web/ui/explore/event_line.tsx
+var KINDS = {
+  added: "success",
+  changed: "info",
+  ended: "danger",
+  unknown: "neutral"
+};
+function KindBadge({ kind }) {
+  return /* @__PURE__ */ a2(Badge, {
+    kind: KINDS[kind],
+    mark: kind === "changed" ? "dot" : void 0,
+    children: kind
+  });
+}
+function EventLine({ row }) {
+  const { event } = row.verified;
+  return /* @__PURE__ */ a2("li", {
+    value: event.sequence,
+    class: "row",
+    children: [
+      /* @__PURE__ */ a2("span", {
+        class: "number",
+        children: [
+          "#",
+          event.sequence
+        ]
+      }),
+      /* @__PURE__ */ a2(KindBadge, {
+        kind: row.kind
+      }),
+      /* @__PURE__ */ a2("span", {
+        children: row.what
+      }),
+      /* @__PURE__ */ a2("span", {
+        class: "quiet",
+        children: /* @__PURE__ */ a2(Time, {
+          instant: event.issued_at
+        })
+      })
+    ]
+  });
+}
+
+// web/ui/explore/event_dialog.tsx
+function EventDialog({ row, onClose }) {
+  const { verified: { event, kid, line }, kind, name, what: what2 } = row;
+  return /* @__PURE__ */ a2(DetailDialog, {
+    title: `Event #${event.sequence}`,
+    onClose,
+    children: [
+      /* @__PURE__ */ a2("p", {
+        class: "row",
+        children: [
+          /* @__PURE__ */ a2(KindBadge, {
+            kind
+          }),
+          name !== "" && /* @__PURE__ */ a2("bdi", {
+            children: /* @__PURE__ */ a2("strong", {
+              children: shown(name)
+            })
+          }),
+          /* @__PURE__ */ a2("span", {
+            children: what2
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2(Facts, {
+        children: [
+          /* @__PURE__ */ a2(Fact, {
+            name: "Signed",
+            children: [
+              /* @__PURE__ */ a2(Time, {
+                instant: event.issued_at
+              }),
+              " by ",
+              /* @__PURE__ */ a2("code", {
+                children: shown(kid)
+              }),
+              ", line",
+              " ",
+              line
+            ]
+          }),
+          "effective_at" in event && typeof event.effective_at === "string" && /* @__PURE__ */ a2(Fact, {
+            name: "Effective",
+            children: /* @__PURE__ */ a2(Time, {
+              instant: event.effective_at
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "DID",
+            children: /* @__PURE__ */ a2(Did, {
+              did: event.subject
+            })
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("h3", {
+        children: "What was signed"
+      }),
+      /* @__PURE__ */ a2("pre", {
+        tabIndex: 0,
+        children: shown(JSON.stringify(event, null, 2), {
+          lines: true
+        })
+      })
+    ]
+  });
+}
+
+// web/ui/explore/feed_events.ts
+var EVENT_KINDS = [
+  "added",
+  "changed",
+  "ended"
+];
+function rowsOf(events) {
+  const names = /* @__PURE__ */ new Map();
+  const open2 = /* @__PURE__ */ new Set();
+  return events.map((verified) => {
+    const { event } = verified;
+    const id = event.relationship_id;
+    const given = nameIn(event);
+    if (given !== "") names.set(id, given);
+    const name = names.get(id) ?? "";
+    if ("relationship_type" in event) {
+      const kind = open2.has(id) ? "changed" : "added";
+      open2.add(id);
+      const type = being(shown(event.relationship_type));
+      const what2 = kind === "added" ? `joins as ${type}` : `${type}, changed`;
+      return {
+        verified,
+        kind,
+        name,
+        what: what2
+      };
+    }
+    if ("reason_code" in event) {
+      open2.delete(id);
+      const what2 = `leaves: ${being(shown(event.reason_code))}`;
+      return {
+        verified,
+        kind: "ended",
+        name,
+        what: what2
+      };
+    }
+    return {
+      verified,
+      kind: "unknown",
+      name,
+      what: shown(event.event_type)
+    };
+  });
+}
+function filterEvents(rows, { text: text2, kind }) {
+  const wanted = text2.trim().toLowerCase();
+  return rows.filter((row) => (kind === "" || row.kind === kind) && (wanted === "" || textOf(row).includes(wanted))).reverse();
+}
+function textOf({ verified: { event }, name, what: what2 }) {
+  return `${name}
+${event.subject}
+${event.relationship_id}
+${what2}`.toLowerCase();
+}
+
+// web/ui/explore/row_table.tsx
+var ROW = 40;
+var COARSE_ROW = 48;
+var SPARE = 8;
+var FIRST_ROWS = 20;
+function RowTable(props) {
+  const { label, className, columns, items, keyOf, cells } = props;
+  const box = T2(null);
+  const [view, setView] = d2({
+    first: 0,
+    count: FIRST_ROWS
+  });
+  const [row] = d2(() => matchMedia("(pointer: coarse)").matches ? COARSE_ROW : ROW);
+  const look = () => {
+    const element = box.current;
+    if (!element) return;
+    const first = Math.max(0, Math.floor(element.scrollTop / row) - SPARE);
+    const count = Math.ceil(element.clientHeight / row) + 2 * SPARE;
+    setView((now) => now.first === first && now.count === count ? now : {
+      first,
+      count
+    });
+  };
+  A2(() => {
+    if (!box.current) return;
+    const observer = new ResizeObserver(look);
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  A2(() => {
+    if (box.current) box.current.scrollTop = 0;
+    look();
+  }, [
+    items
+  ]);
+  const drawn = items.slice(view.first, view.first + view.count);
+  return /* @__PURE__ */ a2("div", {
+    class: `row-table ${className}`,
+    role: "table",
+    "aria-label": label,
+    "aria-rowcount": items.length + 1,
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "table-head",
+        role: "rowgroup",
+        children: /* @__PURE__ */ a2("div", {
+          role: "row",
+          class: "table-row",
+          "aria-rowindex": 1,
+          children: columns.map((column) => /* @__PURE__ */ a2(Heading, {
+            ...column
+          }, column.name))
+        })
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "table-body",
+        role: "rowgroup",
+        ref: box,
+        tabIndex: 0,
+        "aria-label": `${label}, rows`,
+        onScroll: look,
+        style: {
+          height: `${items.length * row}px`
+        },
+        children: /* @__PURE__ */ a2("div", {
+          class: "table-space",
+          role: "presentation",
+          style: {
+            height: `${items.length * row}px`
+          },
+          children: drawn.map((item, i3) => /* @__PURE__ */ a2("div", {
+            role: "row",
+            class: "table-row",
+            "aria-rowindex": view.first + i3 + 2,
+            style: {
+              height: `${row}px`,
+              transform: `translateY(${(view.first + i3) * row}px)`
+            },
+            children: cells(item).map((cell, n2) => /* @__PURE__ */ a2("div", {
+              role: "cell",
+              class: columns[n2]?.className ?? "",
+              children: cell
+            }, n2))
+          }, keyOf(item)))
+        })
+      })
+    ]
+  });
+}
+function Heading({ name, className, sorted, onSort }) {
+  return /* @__PURE__ */ a2("div", {
+    role: "columnheader",
+    class: className,
+    "aria-sort": sorted,
+    children: onSort === void 0 ? name : /* @__PURE__ */ a2("button", {
+      type: "button",
+      class: "sort",
+      onClick: onSort,
+      children: [
+        name,
+        /* @__PURE__ */ a2("span", {
+          "aria-hidden": "true",
+          children: sorted === "ascending" ? " \u2191" : sorted ? " \u2193" : ""
+        })
+      ]
+    })
+  });
+}
+
+// web/ui/explore/events_tab.tsx
+var ALL = {
+  text: "",
+  kind: ""
+};
+var COLUMNS = [
+  {
+    name: "#",
+    className: "col-number"
+  },
+  {
+    name: "What",
+    className: "col-kind"
+  },
+  {
+    name: "Who",
+    className: "col-who"
+  },
+  {
+    name: "",
+    className: "col-what"
+  },
+  {
+    name: "When",
+    className: "col-when"
+  }
+];
+function EventsTab({ feed }) {
+  const all = w2(() => rowsOf(feed.events), [
+    feed.events
+  ]);
+  const [filter, setFilter] = d2(ALL);
+  const [opened, setOpened] = d2();
+  const rows = w2(() => filterEvents(all, filter), [
+    all,
+    filter
+  ]);
+  if (all.length === 0) {
+    return /* @__PURE__ */ a2("p", {
+      class: "empty",
+      children: [
+        "This feed has no event yet. Its issuer adds people with",
+        " ",
+        /* @__PURE__ */ a2("code", {
+          children: "sig upsert"
+        }),
+        " or ",
+        /* @__PURE__ */ a2("code", {
+          children: "sig apply"
+        }),
+        "."
+      ]
+    });
+  }
+  return /* @__PURE__ */ a2($, {
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "filters",
+        children: [
+          /* @__PURE__ */ a2("div", {
+            class: "field grow",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: "events-text",
+                children: "Find"
+              }),
+              /* @__PURE__ */ a2("input", {
+                id: "events-text",
+                type: "search",
+                placeholder: "Name, DID, reason",
+                autocomplete: "off",
+                autocapitalize: "none",
+                spellcheck: false,
+                value: filter.text,
+                onInput: (event) => setFilter({
+                  ...filter,
+                  text: event.currentTarget.value
+                })
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "field",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: "events-kind",
+                children: "What"
+              }),
+              /* @__PURE__ */ a2("select", {
+                id: "events-kind",
+                value: filter.kind,
+                onChange: (event) => setFilter({
+                  ...filter,
+                  kind: event.currentTarget.value
+                }),
+                children: [
+                  /* @__PURE__ */ a2("option", {
+                    value: "",
+                    children: "Everything"
+                  }),
+                  EVENT_KINDS.map((kind) => /* @__PURE__ */ a2("option", {
+                    value: kind,
+                    children: kind
+                  }, kind))
+                ]
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "quiet count",
+            "aria-live": "polite",
+            children: rows.length === all.length ? counted2(all.length, "event") : `${rows.length.toLocaleString("en")} of ${counted2(all.length, "event")}`
+          })
+        ]
+      }),
+      rows.length === 0 ? /* @__PURE__ */ a2("div", {
+        class: "empty",
+        children: [
+          "No event is like that.",
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            onClick: () => setFilter(ALL),
+            children: "Show everything"
+          })
+        ]
+      }) : /* @__PURE__ */ a2(RowTable, {
+        label: "Events",
+        className: "events",
+        columns: COLUMNS,
+        items: rows,
+        keyOf: ({ verified }) => verified.event.sequence,
+        cells: (row) => cellsOf(row, () => setOpened(row))
+      }),
+      opened && /* @__PURE__ */ a2(EventDialog, {
+        row: opened,
+        onClose: () => setOpened(void 0)
+      })
+    ]
+  });
+}
+function cellsOf(row, onOpen) {
+  const { verified: { event }, name } = row;
+  return [
+    /* @__PURE__ */ a2("span", {
+      class: "number",
+      children: event.sequence
+    }),
+    /* @__PURE__ */ a2(KindBadge, {
+      kind: row.kind
+    }),
+    /* @__PURE__ */ a2("button", {
+      type: "button",
+      class: "row-button",
+      onClick: onOpen,
+      children: name === "" ? /* @__PURE__ */ a2("code", {
+        children: shortened(event.subject)
+      }) : /* @__PURE__ */ a2("bdi", {
+        children: /* @__PURE__ */ a2("strong", {
+          children: shown(name)
+        })
+      })
+    }),
+    /* @__PURE__ */ a2("span", {
+      class: "quiet",
+      children: row.what
+    }),
+    /* @__PURE__ */ a2("span", {
+      class: "quiet",
+      children: /* @__PURE__ */ a2(Time, {
+        instant: event.issued_at
+      })
+    })
+  ];
+}
+
+// web/ui/explore/natural_order.ts
+function createNaturalOrder() {
+  const { compare } = new Intl.Collator("en", {
+    numeric: true
+  });
+  return compare;
+}
+
+// web/ui/explore/people.ts
+var PLACES = {
+  active: 1,
+  not_yet_valid: 2,
+  expired: 3,
+  revoked: 4
+};
+function peopleOf(state, events, now) {
+  const displays = displaysIn(events);
+  const { by_relationship_id, statuses } = dumpState(state, {
+    now
+  });
+  return Array.from(by_relationship_id, ([id, relationship]) => ({
+    relationship,
+    status: statuses.get(id) ?? "active",
+    ...displays.get(id) ?? {
+      name: "",
+      position: ""
+    }
+  }));
+}
+function displaysIn(events) {
+  const displays = /* @__PURE__ */ new Map();
+  for (const { event } of events) {
+    if (!("display" in event) || !isRecord(event.display)) continue;
+    const [label, title, department] = [
+      "label",
+      "title",
+      "department"
+    ].map((name) => {
+      const value = event.display[name];
+      return typeof value === "string" ? value : "";
+    });
+    displays.set(event.relationship_id, {
+      name: label || title,
+      position: [
+        label === "" ? "" : title,
+        department
+      ].filter(Boolean).join(", ")
+    });
+  }
+  return displays;
+}
+function rolesOf(people, limit) {
+  const roles = /* @__PURE__ */ new Set();
+  for (const { relationship } of people) {
+    for (const role of relationship.roles) {
+      if (roles.size < limit) roles.add(role);
+    }
+  }
+  return [
+    ...roles
+  ].sort(createNaturalOrder());
+}
+function filterPeople(people, { text: text2, status, role }) {
+  const wanted = text2.trim().toLowerCase();
+  return people.filter((each) => (status === "" || each.status === status) && (role === "" || each.relationship.roles.includes(role)) && (wanted === "" || textOf2(each).includes(wanted)));
+}
+function textOf2({ name, position, relationship }) {
+  const { subject, relationship_id, relationship_type } = relationship;
+  return `${name}
+${position}
+${subject}
+${relationship_id}
+${relationship_type}`.toLowerCase();
+}
+function sortPeople(people, { by, down }) {
+  const natural = createNaturalOrder();
+  const who = ({ name, relationship }) => name || relationship.subject;
+  const byWho = (a4, b) => natural(who(a4), who(b)) || natural(a4.relationship.relationship_id, b.relationship.relationship_id);
+  const orders = {
+    who: byWho,
+    type: (a4, b) => natural(a4.relationship.relationship_type, b.relationship.relationship_type),
+    // Without an end comes last.
+    until: (a4, b) => natural(a4.relationship.valid_until ?? "~", b.relationship.valid_until ?? "~"),
+    status: (a4, b) => PLACES[a4.status] - PLACES[b.status],
+    event: (a4, b) => a4.relationship.last_sequence - b.relationship.last_sequence
+  };
+  const order = orders[by];
+  const sign = down ? -1 : 1;
+  return people.toSorted((a4, b) => sign * order(a4, b) || byWho(a4, b));
+}
+
+// web/ui/explore/relationship_dialog.tsx
+var SHOWN_EVENTS2 = 50;
+function RelationshipDialog({ person, feed, onClose }) {
+  const { relationship, status, name, position } = person;
+  const { subject, relationship_id, relationship_type, roles } = relationship;
+  const rows = w2(() => rowsOf(feed.events.filter(({ event }) => event.relationship_id === relationship_id)), [
+    relationship_id
+  ]);
+  const asking = {
+    subject,
+    require: [
+      `relationship=${relationship_type}`
+    ]
+  };
+  return /* @__PURE__ */ a2(DetailDialog, {
+    title: name === "" ? shortened(subject) : shown(name),
+    onClose,
+    children: [
+      position !== "" && /* @__PURE__ */ a2("p", {
+        class: "quiet",
+        children: shown(position)
+      }),
+      /* @__PURE__ */ a2(Facts, {
+        children: [
+          /* @__PURE__ */ a2(Fact, {
+            name: "Status",
+            children: /* @__PURE__ */ a2(StatusBadge, {
+              status
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "Is",
+            children: being(shown(relationship_type))
+          }),
+          roles.length > 0 && /* @__PURE__ */ a2(Fact, {
+            name: "Roles",
+            children: /* @__PURE__ */ a2(Chips, {
+              texts: roles
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "Holds",
+            children: /* @__PURE__ */ a2(Validity, {
+              from: relationship.valid_from,
+              until: relationship.valid_until
+            })
+          }),
+          relationship.revoked_effective_at !== void 0 && /* @__PURE__ */ a2(Fact, {
+            name: "Ended",
+            children: [
+              being(shown(relationship.revoked_reason_code)),
+              ",",
+              " ",
+              /* @__PURE__ */ a2(Time, {
+                instant: relationship.revoked_effective_at
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "DID",
+            children: /* @__PURE__ */ a2(Did, {
+              did: subject
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "Id",
+            children: /* @__PURE__ */ a2("code", {
+              children: shown(relationship_id)
+            })
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("h3", {
+        children: rows.length > SHOWN_EVENTS2 ? "Its last events" : "Its events"
+      }),
+      /* @__PURE__ */ a2("ol", {
+        class: "event-lines",
+        children: rows.slice(-SHOWN_EVENTS2).reverse().map((row) => /* @__PURE__ */ a2(EventLine, {
+          row
+        }, row.verified.event.sequence))
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: /* @__PURE__ */ a2("a", {
+          href: askLink(feed.issuer, asking),
+          onClick: onClose,
+          children: "Ask about this person"
+        })
+      })
+    ]
+  });
+}
+
+// web/ui/explore/people_tab.tsx
+var MAX_ROLES = 500;
+var EVERYBODY = {
+  text: "",
+  status: "",
+  role: ""
+};
+function PeopleTab({ feed }) {
+  const { state, events, now } = feed;
+  const people = w2(() => peopleOf(state, events, now), [
+    state
+  ]);
+  const roles = w2(() => rolesOf(people, MAX_ROLES), [
+    people
+  ]);
+  const [filter, setFilter] = d2(EVERYBODY);
+  const [order, setOrder] = d2({
+    by: "who",
+    down: false
+  });
+  const [opened, setOpened] = d2();
+  const rows = w2(() => sortPeople(filterPeople(people, filter), order), [
+    people,
+    filter,
+    order
+  ]);
+  const column = (name, by, className = by) => ({
+    name,
+    className: `col-${className}`,
+    sorted: order.by !== by ? void 0 : order.down ? "descending" : "ascending",
+    onSort: () => setOrder({
+      by,
+      down: order.by === by && !order.down
+    })
+  });
+  if (people.length === 0) {
+    return /* @__PURE__ */ a2("p", {
+      class: "empty",
+      children: [
+        "This feed names nobody yet. Its issuer adds people with",
+        " ",
+        /* @__PURE__ */ a2("code", {
+          children: "sig upsert"
+        }),
+        " or ",
+        /* @__PURE__ */ a2("code", {
+          children: "sig apply"
+        }),
+        "."
+      ]
+    });
+  }
+  return /* @__PURE__ */ a2($, {
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "filters",
+        children: [
+          /* @__PURE__ */ a2("div", {
+            class: "field grow",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: "people-text",
+                children: "Find"
+              }),
+              /* @__PURE__ */ a2("input", {
+                id: "people-text",
+                type: "search",
+                placeholder: "Name, title, DID",
+                autocomplete: "off",
+                autocapitalize: "none",
+                spellcheck: false,
+                value: filter.text,
+                onInput: (event) => setFilter({
+                  ...filter,
+                  text: event.currentTarget.value
+                })
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "field",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: "people-status",
+                children: "Status"
+              }),
+              /* @__PURE__ */ a2("select", {
+                id: "people-status",
+                value: filter.status,
+                onChange: (event) => setFilter({
+                  ...filter,
+                  status: event.currentTarget.value
+                }),
+                children: [
+                  /* @__PURE__ */ a2("option", {
+                    value: "",
+                    children: "Any"
+                  }),
+                  EFFECTIVE_STATUSES.map((status) => /* @__PURE__ */ a2("option", {
+                    value: status,
+                    children: STATUS_WORDS[status]
+                  }, status))
+                ]
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "field",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: "people-role",
+                children: "Role"
+              }),
+              /* @__PURE__ */ a2("select", {
+                id: "people-role",
+                value: filter.role,
+                onChange: (event) => setFilter({
+                  ...filter,
+                  role: event.currentTarget.value
+                }),
+                children: [
+                  /* @__PURE__ */ a2("option", {
+                    value: "",
+                    children: "Any"
+                  }),
+                  roles.map((role) => /* @__PURE__ */ a2("option", {
+                    value: role,
+                    children: shown(role)
+                  }, role))
+                ]
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "quiet count",
+            "aria-live": "polite",
+            children: rows.length === people.length ? counted2(people.length, "relationship") : `${rows.length.toLocaleString("en")} of ${counted2(people.length, "relationship")}`
+          })
+        ]
+      }),
+      rows.length === 0 ? /* @__PURE__ */ a2("div", {
+        class: "empty",
+        children: [
+          "Nobody is like that.",
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            onClick: () => setFilter(EVERYBODY),
+            children: "Show everybody"
+          })
+        ]
+      }) : /* @__PURE__ */ a2(RowTable, {
+        label: "People",
+        className: "people",
+        columns: [
+          column("Who", "who"),
+          column("Type", "type"),
+          {
+            name: "Roles",
+            className: "col-roles"
+          },
+          column("Until", "until"),
+          column("Status", "status"),
+          column("Event", "event")
+        ],
+        items: rows,
+        keyOf: ({ relationship }) => relationship.relationship_id,
+        cells: (person) => cellsOf2(person, () => setOpened(person))
+      }),
+      opened && /* @__PURE__ */ a2(RelationshipDialog, {
+        person: opened,
+        feed,
+        onClose: () => setOpened(void 0)
+      })
+    ]
+  });
+}
+function cellsOf2({ relationship, status, name, position }, onOpen) {
+  const { subject, relationship_type, roles, valid_until, last_sequence } = relationship;
+  return [
+    /* @__PURE__ */ a2($, {
+      children: [
+        /* @__PURE__ */ a2("button", {
+          type: "button",
+          class: "row-button",
+          onClick: onOpen,
+          children: [
+            name === "" ? /* @__PURE__ */ a2("code", {
+              children: shortened(subject)
+            }) : /* @__PURE__ */ a2("bdi", {
+              children: /* @__PURE__ */ a2("strong", {
+                children: shown(name)
+              })
+            }),
+            position !== "" && /* @__PURE__ */ a2("bdi", {
+              class: "quiet",
+              children: shown(position)
+            })
+          ]
+        }),
+        name !== "" && /* @__PURE__ */ a2("code", {
+          class: "quiet",
+          children: shortened(subject)
+        }),
+        /* @__PURE__ */ a2(CopyButton, {
+          text: () => subject,
+          what: "the DID"
+        })
+      ]
+    }),
+    being(shown(relationship_type)),
+    roles.map((role) => shown(role)).join(", "),
+    valid_until === null ? "" : /* @__PURE__ */ a2(Time, {
+      instant: valid_until
+    }),
+    /* @__PURE__ */ a2(StatusBadge, {
+      status
+    }),
+    `#${last_sequence}`
+  ];
+}
+
+// web/ui/explore/sources.tsx
+function Sources(props) {
+  const { config, issuer, onIssuer, onFiles, onOwn } = props;
+  const { issuers } = config;
+  return /* @__PURE__ */ a2("div", {
+    class: "sources",
+    children: [
+      issuers.length > 0 ? /* @__PURE__ */ a2("div", {
+        class: "field",
+        children: [
+          /* @__PURE__ */ a2("label", {
+            for: "issuer",
+            children: "Feed"
+          }),
+          /* @__PURE__ */ a2("select", {
+            id: "issuer",
+            value: issuer === void 0 ? "" : String(issuer),
+            onChange: (event) => {
+              const { value } = event.currentTarget;
+              if (value !== "") onIssuer(Number(value));
+            },
+            children: [
+              issuer === void 0 && /* @__PURE__ */ a2("option", {
+                value: "",
+                children: "Your own files"
+              }),
+              issuers.map(({ did }, i3) => /* @__PURE__ */ a2("option", {
+                value: String(i3),
+                children: hostOf(did)
+              }, did))
+            ]
+          })
+        ]
+      }) : /* @__PURE__ */ a2("p", {
+        class: "quiet",
+        children: "This server knows no issuer. Open the documents of one: drop them here, choose them, or paste them."
+      }),
+      /* @__PURE__ */ a2("label", {
+        class: "button file",
+        children: [
+          "Open files",
+          /* @__PURE__ */ a2("input", {
+            id: "files",
+            class: "visually-hidden",
+            type: "file",
+            multiple: true,
+            "aria-describedby": "files-hint",
+            onChange: (event) => {
+              const input = event.currentTarget;
+              const files = [
+                ...input.files ?? []
+              ];
+              if (files.length > 0) onFiles(files);
+              input.value = "";
+            }
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("details", {
+        class: "more paste",
+        id: "own-documents",
+        children: [
+          /* @__PURE__ */ a2("summary", {
+            children: "Paste documents"
+          }),
+          /* @__PURE__ */ a2(Paste, {
+            onOwn
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("p", {
+        id: "files-hint",
+        class: "visually-hidden",
+        children: "sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
+      })
+    ]
+  });
+}
+var NOTHING = {
+  metadata: "",
+  jwks: "",
+  did_document: "",
+  feed: ""
+};
+var FIELDS = [
+  {
+    name: "metadata",
+    id: "paste-metadata",
+    title: "sig.json"
+  },
+  {
+    name: "jwks",
+    id: "paste-jwks",
+    title: "jwks.json"
+  },
+  {
+    name: "did_document",
+    id: "paste-did",
+    title: "did.json (optional)"
+  },
+  {
+    name: "feed",
+    id: "paste-events",
+    title: "events.jsonl"
+  }
+];
+function Paste({ onOwn }) {
+  const [all, setAll] = d2("");
+  const [texts, setTexts] = d2(NOTHING);
+  return /* @__PURE__ */ a2("form", {
+    id: "documents-form",
+    onSubmit: (event) => {
+      event.preventDefault();
+      onOwn(() => all.trim() === "" ? readTexts(texts) : readOne(all));
+    },
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "field",
+        children: [
+          /* @__PURE__ */ a2("label", {
+            for: "paste-all",
+            children: "One JSON with everything"
+          }),
+          /* @__PURE__ */ a2("textarea", {
+            id: "paste-all",
+            rows: 4,
+            spellcheck: false,
+            autocomplete: "off",
+            "aria-describedby": "paste-all-hint",
+            value: all,
+            onInput: (event) => setAll(event.currentTarget.value)
+          }),
+          /* @__PURE__ */ a2("p", {
+            id: "paste-all-hint",
+            class: "hint",
+            children: [
+              /* @__PURE__ */ a2("code", {
+                children: `{"metadata", "jwks", "did_document"?, "events"}`
+              }),
+              ", where events is the feed\u2019s text."
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("details", {
+        class: "more",
+        children: [
+          /* @__PURE__ */ a2("summary", {
+            children: "Or the four documents"
+          }),
+          FIELDS.map(({ name, id, title }) => /* @__PURE__ */ a2("div", {
+            class: "field",
+            children: [
+              /* @__PURE__ */ a2("label", {
+                for: id,
+                children: title
+              }),
+              /* @__PURE__ */ a2("textarea", {
+                id,
+                rows: 3,
+                spellcheck: false,
+                value: texts[name],
+                onInput: (event) => setTexts({
+                  ...texts,
+                  [name]: event.currentTarget.value
+                })
+              })
+            ]
+          }, id))
+        ]
+      }),
+      /* @__PURE__ */ a2("button", {
+        class: "primary",
+        type: "submit",
+        children: "Verify these documents"
+      })
+    ]
+  });
+}
+
+// web/ui/explore/tabs.tsx
+var TABS = [
+  {
+    tab: "people",
+    title: "People"
+  },
+  {
+    tab: "events",
+    title: "Events"
+  },
+  {
+    tab: "ask",
+    title: "Ask"
+  }
+];
+function readTab(query) {
+  return TABS.find(({ tab }) => tab === query.get("tab"))?.tab ?? "people";
+}
+function Tabs({ issuer, tab }) {
+  const base = `#/explore${issuer === void 0 ? "" : `/${issuer}`}`;
+  return /* @__PURE__ */ a2("nav", {
+    class: "tabs",
+    "aria-label": "Of this feed",
+    children: TABS.map((each) => /* @__PURE__ */ a2("a", {
+      href: `${base}?tab=${each.tab}`,
+      "aria-current": each.tab === tab ? "page" : void 0,
+      children: each.title
+    }, each.tab))
+  });
 }
 
 // web/ui/feed/ed25519_support.ts
@@ -7551,6 +9527,399 @@ function inWorker(order, onProgress, signal) {
   signal?.addEventListener("abort", () => reject(signal.reason));
   worker.postMessage(order);
   return promise.finally(() => worker.terminate());
+}
+
+// web/ui/explore/use_verification.ts
+function useVerification(source) {
+  const [verification, setVerification] = d2();
+  A2(() => {
+    if (source === void 0) {
+      setVerification(void 0);
+      return;
+    }
+    const abort = new AbortController();
+    const tell = (news) => {
+      if (!abort.signal.aborted) setVerification(news);
+    };
+    void (async () => {
+      tell({
+        at: "reading"
+      });
+      try {
+        const documents = await source.read();
+        if (abort.signal.aborted) return;
+        const bytes = documents.feed.length;
+        tell({
+          at: "verifying",
+          bytes,
+          share: 0
+        });
+        const checked = await checkFeed(documents, {
+          expectedIssuer: source.expectedIssuer,
+          onProgress: (share) => tell({
+            at: "verifying",
+            bytes,
+            share
+          }),
+          signal: abort.signal
+        });
+        tell({
+          at: "done",
+          checked,
+          now: /* @__PURE__ */ new Date()
+        });
+      } catch (error) {
+        tell({
+          at: "none",
+          why: error instanceof DocumentsError ? error.message : "Something went wrong in this browser. Try again."
+        });
+      }
+    })();
+    return () => abort.abort();
+  }, [
+    source
+  ]);
+  return verification;
+}
+
+// web/ui/explore/verdict.tsx
+var SHOWN_WARNINGS = 100;
+function Verdict({ verification, hosted, takesFocus }) {
+  const heading = T2(null);
+  const isOver = verification.at === "done" || verification.at === "none";
+  A2(() => {
+    if (isOver && takesFocus && heading.current) focusOn(heading.current);
+  }, [
+    verification
+  ]);
+  return /* @__PURE__ */ a2("section", {
+    id: "verdict",
+    "aria-live": "polite",
+    children: [
+      verification.at === "reading" && /* @__PURE__ */ a2("p", {
+        class: "quiet",
+        children: "Reading the documents\u2026"
+      }),
+      verification.at === "verifying" && /* @__PURE__ */ a2("div", {
+        class: "progress",
+        children: [
+          /* @__PURE__ */ a2("p", {
+            children: [
+              "Verifying ",
+              (verification.bytes / 1024).toLocaleString("en", {
+                maximumFractionDigits: 0
+              }),
+              " KiB in this browser\u2026"
+            ]
+          }),
+          /* @__PURE__ */ a2("progress", {
+            max: 1,
+            value: verification.share,
+            "aria-label": "Verified"
+          })
+        ]
+      }),
+      verification.at === "none" && /* @__PURE__ */ a2(Notice, {
+        kind: "warning",
+        children: [
+          /* @__PURE__ */ a2("h2", {
+            ref: heading,
+            children: "No verdict"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: shown(verification.why)
+          })
+        ]
+      }),
+      verification.at === "done" && (verification.checked.report.valid ? /* @__PURE__ */ a2(Valid, {
+        report: verification.checked.report,
+        relationships: verification.checked.state?.by_relationship_id.size ?? 0,
+        hosted,
+        heading
+      }) : /* @__PURE__ */ a2(Invalid, {
+        report: verification.checked.report,
+        heading
+      }))
+    ]
+  });
+}
+function Valid({ report, relationships, hosted, heading }) {
+  return /* @__PURE__ */ a2(Notice, {
+    kind: "success",
+    children: [
+      /* @__PURE__ */ a2("div", {
+        class: "row",
+        children: [
+          /* @__PURE__ */ a2("h2", {
+            ref: heading,
+            children: "Valid"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: [
+              /* @__PURE__ */ a2("strong", {
+                children: hostOf(report.issuer)
+              }),
+              ":",
+              " ",
+              counted2(report.verified_events, "event"),
+              ",",
+              " ",
+              counted2(relationships, "relationship"),
+              ". Every signature and every rule holds."
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("details", {
+        children: [
+          /* @__PURE__ */ a2("summary", {
+            children: [
+              "Details",
+              report.warnings.length > 0 && `, ${counted2(report.warnings.length, "warning")}`
+            ]
+          }),
+          /* @__PURE__ */ a2(Facts, {
+            children: [
+              /* @__PURE__ */ a2(Fact, {
+                name: "Issuer",
+                children: /* @__PURE__ */ a2("code", {
+                  children: shown(report.issuer)
+                })
+              }),
+              /* @__PURE__ */ a2(Fact, {
+                name: "Origin",
+                children: hosted ? "This server passed the documents on, so their origin is its word. The signatures are the issuer\u2019s." : "The documents are your own; that they are the issuer\u2019s is yours to know."
+              }),
+              /* @__PURE__ */ a2(Fact, {
+                name: "Keys",
+                children: report.keys.length === 0 ? "none has signed yet" : report.keys.map(({ kid, events, first_sequence, last_sequence }) => /* @__PURE__ */ a2("p", {
+                  children: [
+                    /* @__PURE__ */ a2("code", {
+                      children: shown(kid)
+                    }),
+                    " signed ",
+                    counted2(events, "event"),
+                    ",",
+                    " ",
+                    first_sequence === last_sequence ? `#${first_sequence}` : `#${first_sequence} to #${last_sequence}`
+                  ]
+                }, kid))
+              }),
+              /* @__PURE__ */ a2(Fact, {
+                name: "SHA-256",
+                children: /* @__PURE__ */ a2("code", {
+                  children: report.feed_sha256
+                })
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2(Warnings, {
+            warnings: report.warnings
+          })
+        ]
+      })
+    ]
+  });
+}
+function Invalid({ report, heading }) {
+  return /* @__PURE__ */ a2(Notice, {
+    kind: "danger",
+    children: [
+      /* @__PURE__ */ a2("h2", {
+        ref: heading,
+        children: "Not valid"
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: [
+          counted2(report.errors.length, "fault"),
+          " ",
+          "found. Nothing in this feed may be relied upon, not even the lines without a fault."
+        ]
+      }),
+      report.issuer !== null && /* @__PURE__ */ a2("p", {
+        children: [
+          "Issuer ",
+          /* @__PURE__ */ a2("code", {
+            children: shown(report.issuer)
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("ol", {
+        class: "faults",
+        children: report.errors.map((fault3, i3) => /* @__PURE__ */ a2(Fault, {
+          fault: fault3
+        }, i3))
+      }),
+      /* @__PURE__ */ a2(Warnings, {
+        warnings: report.warnings
+      })
+    ]
+  });
+}
+function Fault({ fault: fault3 }) {
+  const { code, detail, line, sequence, kid, pointer } = fault3;
+  const places = [
+    line === void 0 ? "" : `line ${line}`,
+    sequence === void 0 ? "" : `event ${sequence}`,
+    kid === void 0 ? "" : `key ${shown(kid)}`,
+    pointer === void 0 ? "" : `member ${shown(pointer)}`
+  ].filter(Boolean);
+  return /* @__PURE__ */ a2("li", {
+    children: [
+      /* @__PURE__ */ a2("p", {
+        children: [
+          /* @__PURE__ */ a2("code", {
+            class: "code",
+            children: code
+          }),
+          places.length > 0 && /* @__PURE__ */ a2("strong", {
+            children: ` ${places.join(", ")}`
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: shown(detail)
+      })
+    ]
+  });
+}
+function Warnings({ warnings }) {
+  if (warnings.length === 0) return null;
+  return /* @__PURE__ */ a2("ul", {
+    class: "reasons warnings",
+    children: warnings.slice(0, SHOWN_WARNINGS).map(({ code, detail, sequence }, i3) => /* @__PURE__ */ a2("li", {
+      children: [
+        shown(detail),
+        sequence === void 0 ? " " : ` (event ${sequence}) `,
+        /* @__PURE__ */ a2("code", {
+          class: "code",
+          children: code
+        })
+      ]
+    }, i3))
+  });
+}
+
+// web/ui/explore/explore_view.tsx
+var OWN_SOURCE = "./issuer";
+function ExploreView({ site, route }) {
+  const { config } = site;
+  const [own, setOwn] = d2();
+  const [isOver, setIsOver] = d2(false);
+  const issuer = own === void 0 ? config.issuers[route.issuer ?? 0] && (route.issuer ?? 0) : void 0;
+  const known = issuer === void 0 ? void 0 : config.issuers[issuer];
+  const hosted = w2(() => known && {
+    read: () => fetchDocuments(known.base),
+    expectedIssuer: known.did
+  }, [
+    known?.did
+  ]);
+  const verification = useVerification(own ?? hosted);
+  A2(() => {
+    if (route.issuer !== void 0) setOwn(void 0);
+  }, [
+    route.issuer
+  ]);
+  const openOwn = (read) => {
+    if (route.issuer !== void 0) location.hash = "#/explore";
+    setOwn({
+      read
+    });
+  };
+  const openFiles = (files) => openOwn(() => readFiles(files));
+  const checked = verification?.at === "done" ? verification.checked : void 0;
+  const feed = w2(() => {
+    if (verification?.at !== "done") return void 0;
+    const { state, events } = verification.checked;
+    return state && {
+      state,
+      events,
+      now: verification.now,
+      source: known?.did ?? OWN_SOURCE,
+      issuer
+    };
+  }, [
+    checked
+  ]);
+  const tab = readTab(route.query);
+  return /* @__PURE__ */ a2("div", {
+    class: "explore",
+    "data-over": isOver,
+    onDragOver: (event) => {
+      event.preventDefault();
+      setIsOver(true);
+    },
+    onDragLeave: () => setIsOver(false),
+    onDrop: (event) => {
+      event.preventDefault();
+      setIsOver(false);
+      const files = [
+        ...event.dataTransfer?.files ?? []
+      ];
+      if (files.length > 0) openFiles(files);
+    },
+    children: [
+      /* @__PURE__ */ a2("header", {
+        class: "page-head",
+        children: [
+          /* @__PURE__ */ a2("h1", {
+            tabIndex: -1,
+            children: "Explore a feed"
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "lede",
+            children: "Every signature is verified in this browser. Nobody has to be believed, this server included."
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2(Sources, {
+        config,
+        issuer,
+        onIssuer: (index) => {
+          setOwn(void 0);
+          location.hash = `#/explore/${index}`;
+        },
+        onFiles: openFiles,
+        onOwn: openOwn
+      }),
+      verification && /* @__PURE__ */ a2(Verdict, {
+        verification,
+        hosted: own === void 0,
+        takesFocus: own !== void 0
+      }),
+      feed && /* @__PURE__ */ a2("div", {
+        id: "feed-views",
+        children: [
+          /* @__PURE__ */ a2(Tabs, {
+            issuer: route.issuer,
+            tab
+          }),
+          /* @__PURE__ */ a2(TabPanel, {
+            tab,
+            feed,
+            query: route.query
+          })
+        ]
+      })
+    ]
+  });
+}
+function TabPanel({ tab, feed, query }) {
+  switch (tab) {
+    case "people":
+      return /* @__PURE__ */ a2(PeopleTab, {
+        feed
+      });
+    case "events":
+      return /* @__PURE__ */ a2(EventsTab, {
+        feed
+      });
+    case "ask":
+      return /* @__PURE__ */ a2(AskTab, {
+        feed,
+        query
+      });
+  }
 }
 
 // web/ui/feed/read_feed.ts

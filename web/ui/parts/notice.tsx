@@ -30,7 +30,7 @@ export function Notice({ kind, children }: {
 /** A word for a state, with its mark. */
 export function Badge({ kind, mark, children }: {
   readonly kind: Kind;
-  readonly mark?: Mark;
+  readonly mark?: Mark | undefined;
   readonly children: ComponentChildren;
 }) {
   return (

@@ -1,0 +1,125 @@
+/** What was signed, the newest first. @module */
+
+import { useMemo, useState } from "preact/hooks";
+import { counted, shortened, shown } from "../parts/text.ts";
+import { Time } from "../parts/time.tsx";
+import { EventDialog } from "./event_dialog.tsx";
+import { KindBadge } from "./event_line.tsx";
+import {
+  EVENT_KINDS,
+  type EventRow,
+  filterEvents,
+  rowsOf,
+} from "./feed_events.ts";
+import type { OpenFeed } from "./open_feed.ts";
+import { RowTable } from "./row_table.tsx";
+
+const ALL = { text: "", kind: "" };
+const COLUMNS = [
+  { name: "#", className: "col-number" },
+  { name: "What", className: "col-kind" },
+  { name: "Who", className: "col-who" },
+  { name: "", className: "col-what" },
+  { name: "When", className: "col-when" },
+] as const;
+
+/** Filter and table. */
+export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
+  const all = useMemo(() => rowsOf(feed.events), [feed.events]);
+  const [filter, setFilter] = useState(ALL);
+  const [opened, setOpened] = useState<EventRow | undefined>();
+  const rows = useMemo(() => filterEvents(all, filter), [all, filter]);
+  if (all.length === 0) {
+    return (
+      <p class="empty">
+        This feed has no event yet. Its issuer adds people with{" "}
+        <code>sig upsert</code> or <code>sig apply</code>.
+      </p>
+    );
+  }
+  return (
+    <>
+      <div class="filters">
+        <div class="field grow">
+          <label for="events-text">Find</label>
+          <input
+            id="events-text"
+            type="search"
+            placeholder="Name, DID, reason"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            value={filter.text}
+            onInput={(event) =>
+              setFilter({ ...filter, text: event.currentTarget.value })}
+          />
+        </div>
+        <div class="field">
+          <label for="events-kind">What</label>
+          <select
+            id="events-kind"
+            value={filter.kind}
+            onChange={(event) =>
+              setFilter({ ...filter, kind: event.currentTarget.value })}
+          >
+            <option value="">Everything</option>
+            {EVENT_KINDS.map((kind) => (
+              <option key={kind} value={kind}>{kind}</option>
+            ))}
+          </select>
+        </div>
+        <p class="quiet count" aria-live="polite">
+          {rows.length === all.length
+            ? counted(all.length, "event")
+            : `${rows.length.toLocaleString("en")} of ${
+              counted(all.length, "event")
+            }`}
+        </p>
+      </div>
+      {rows.length === 0
+        ? (
+          <div class="empty">
+            No event is like that.
+            <button type="button" onClick={() => setFilter(ALL)}>
+              Show everything
+            </button>
+          </div>
+        )
+        : (
+          <RowTable
+            label="Events"
+            className="events"
+            columns={COLUMNS}
+            items={rows}
+            keyOf={({ verified }) => verified.event.sequence}
+            cells={(row) => cellsOf(row, () => setOpened(row))}
+          />
+        )}
+      {opened && (
+        <EventDialog
+          row={opened}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function cellsOf(row: EventRow, onOpen: () => void) {
+  const { verified: { event }, name } = row;
+  return [
+    <span class="number">{event.sequence}</span>,
+    <KindBadge kind={row.kind} />,
+    <button type="button" class="row-button" onClick={onOpen}>
+      {name === "" ? <code>{shortened(event.subject)}</code> : (
+        <bdi>
+          <strong>{shown(name)}</strong>
+        </bdi>
+      )}
+    </button>,
+    <span class="quiet">{row.what}</span>,
+    <span class="quiet">
+      <Time instant={event.issued_at} />
+    </span>,
+  ];
+}

@@ -1,0 +1,176 @@
+/** Who is named by a feed. @module */
+
+import { useMemo, useState } from "preact/hooks";
+import { being } from "../feed/names.ts";
+import { EFFECTIVE_STATUSES } from "../libraries.ts";
+import { CopyButton } from "../parts/copy.tsx";
+import { counted, shortened, shown } from "../parts/text.ts";
+import { Time } from "../parts/time.tsx";
+import type { OpenFeed } from "./open_feed.ts";
+import {
+  filterPeople,
+  peopleOf,
+  type PeopleOrder,
+  type Person,
+  rolesOf,
+  sortPeople,
+} from "./people.ts";
+import { RelationshipDialog } from "./relationship_dialog.tsx";
+import { type Column, RowTable } from "./row_table.tsx";
+import { STATUS_WORDS, StatusBadge } from "./status.tsx";
+
+const MAX_ROLES = 500;
+const EVERYBODY = { text: "", status: "", role: "" };
+
+/** Filter and table. */
+export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
+  const { state, events, now } = feed;
+  const people = useMemo(() => peopleOf(state, events, now), [state]);
+  const roles = useMemo(() => rolesOf(people, MAX_ROLES), [people]);
+  const [filter, setFilter] = useState(EVERYBODY);
+  const [order, setOrder] = useState<PeopleOrder>({ by: "who", down: false });
+  const [opened, setOpened] = useState<Person | undefined>();
+  const rows = useMemo(
+    () => sortPeople(filterPeople(people, filter), order),
+    [people, filter, order],
+  );
+  const column = (
+    name: string,
+    by: PeopleOrder["by"],
+    className = by,
+  ): Column => ({
+    name,
+    className: `col-${className}`,
+    sorted: order.by !== by
+      ? undefined
+      : order.down
+      ? "descending"
+      : "ascending",
+    onSort: () => setOrder({ by, down: order.by === by && !order.down }),
+  });
+  if (people.length === 0) {
+    return (
+      <p class="empty">
+        This feed names nobody yet. Its issuer adds people with{" "}
+        <code>sig upsert</code> or <code>sig apply</code>.
+      </p>
+    );
+  }
+  return (
+    <>
+      <div class="filters">
+        <div class="field grow">
+          <label for="people-text">Find</label>
+          <input
+            id="people-text"
+            type="search"
+            placeholder="Name, title, DID"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            value={filter.text}
+            onInput={(event) =>
+              setFilter({ ...filter, text: event.currentTarget.value })}
+          />
+        </div>
+        <div class="field">
+          <label for="people-status">Status</label>
+          <select
+            id="people-status"
+            value={filter.status}
+            onChange={(event) =>
+              setFilter({ ...filter, status: event.currentTarget.value })}
+          >
+            <option value="">Any</option>
+            {EFFECTIVE_STATUSES.map((status) => (
+              <option key={status} value={status}>
+                {STATUS_WORDS[status]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="people-role">Role</label>
+          <select
+            id="people-role"
+            value={filter.role}
+            onChange={(event) =>
+              setFilter({ ...filter, role: event.currentTarget.value })}
+          >
+            <option value="">Any</option>
+            {roles.map((role) => (
+              <option key={role} value={role}>{shown(role)}</option>
+            ))}
+          </select>
+        </div>
+        <p class="quiet count" aria-live="polite">
+          {rows.length === people.length
+            ? counted(people.length, "relationship")
+            : `${rows.length.toLocaleString("en")} of ${
+              counted(people.length, "relationship")
+            }`}
+        </p>
+      </div>
+      {rows.length === 0
+        ? (
+          <div class="empty">
+            Nobody is like that.
+            <button type="button" onClick={() => setFilter(EVERYBODY)}>
+              Show everybody
+            </button>
+          </div>
+        )
+        : (
+          <RowTable
+            label="People"
+            className="people"
+            columns={[
+              column("Who", "who"),
+              column("Type", "type"),
+              { name: "Roles", className: "col-roles" },
+              column("Until", "until"),
+              column("Status", "status"),
+              column("Event", "event"),
+            ]}
+            items={rows}
+            keyOf={({ relationship }) => relationship.relationship_id}
+            cells={(person) => cellsOf(person, () => setOpened(person))}
+          />
+        )}
+      {opened && (
+        <RelationshipDialog
+          person={opened}
+          feed={feed}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function cellsOf(
+  { relationship, status, name, position }: Person,
+  onOpen: () => void,
+) {
+  const { subject, relationship_type, roles, valid_until, last_sequence } =
+    relationship;
+  return [
+    <>
+      <button type="button" class="row-button" onClick={onOpen}>
+        {name === "" ? <code>{shortened(subject)}</code> : (
+          <bdi>
+            <strong>{shown(name)}</strong>
+          </bdi>
+        )}
+        {position !== "" && <bdi class="quiet">{shown(position)}</bdi>}
+      </button>
+      {name !== "" && <code class="quiet">{shortened(subject)}</code>}
+      <CopyButton text={() => subject} what="the DID" />
+    </>,
+    being(shown(relationship_type)),
+    roles.map((role) => shown(role)).join(", "),
+    valid_until === null ? "" : <Time instant={valid_until} />,
+    <StatusBadge status={status} />,
+    `#${last_sequence}`,
+  ];
+}
