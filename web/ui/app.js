@@ -5652,6 +5652,19 @@ function Time({ instant: instant2 }) {
     children: parts ? `${parts[1]} ${parts[2]} UTC` : shown(instant2)
   });
 }
+function ShortTime({ instant: instant2 }) {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(instant2);
+  if (!parts) return /* @__PURE__ */ a2(Time, {
+    instant: instant2
+  });
+  const [, day, minute, seconds] = parts;
+  const isDay = minute === "00:00" && seconds === ":00";
+  return /* @__PURE__ */ a2("time", {
+    dateTime: instant2,
+    title: instant2,
+    children: isDay ? day : `${day} ${minute}`
+  });
+}
 function spokenTime(instant2, now) {
   const date = new Date(instant2);
   if (Number.isNaN(date.getTime())) return shown(instant2);
@@ -8036,12 +8049,20 @@ function isPrivate(source) {
 
 // web/ui/explore/ask_times.tsx
 function AskTimes({ feed, form, onChange }) {
+  const isSet = form.at !== "" || form.asOf !== "";
+  const [open2, setOpen] = d2(isSet);
+  A2(() => {
+    if (isSet) setOpen(true);
+  }, [
+    isSet
+  ]);
   const { last_sequence: last } = feed.state;
   const known = /^\d+$/.test(form.asOf) ? Number(form.asOf) : last;
   const event = feed.events[known - 1]?.event;
   return /* @__PURE__ */ a2("details", {
     class: "more",
-    open: form.at !== "" || form.asOf !== "",
+    open: open2,
+    onToggle: (event2) => setOpen(event2.currentTarget.open),
     children: [
       /* @__PURE__ */ a2("summary", {
         children: "At another time"
@@ -9253,7 +9274,7 @@ function cellsOf2({ relationship, status, name, position }, onOpen) {
     }),
     being(shown(relationship_type)),
     roles.map((role) => shown(role)).join(", "),
-    valid_until === null ? "" : /* @__PURE__ */ a2(Time, {
+    valid_until === null ? "" : /* @__PURE__ */ a2(ShortTime, {
       instant: valid_until
     }),
     /* @__PURE__ */ a2(StatusBadge, {

@@ -1,5 +1,6 @@
 /** When: what was true then, and what was known then. @module */
 
+import { useEffect, useState } from "preact/hooks";
 import { Time } from "../parts/time.tsx";
 import type { AskingForm } from "./asking_form.ts";
 import type { OpenFeed } from "./open_feed.ts";
@@ -10,11 +11,21 @@ export function AskTimes({ feed, form, onChange }: {
   readonly form: AskingForm;
   readonly onChange: (form: AskingForm) => void;
 }) {
+  const isSet = form.at !== "" || form.asOf !== "";
+  const [open, setOpen] = useState(isSet);
+  useEffect(() => {
+    // A link may set what is folded away.
+    if (isSet) setOpen(true);
+  }, [isSet]);
   const { last_sequence: last } = feed.state;
   const known = /^\d+$/.test(form.asOf) ? Number(form.asOf) : last;
   const event = feed.events[known - 1]?.event;
   return (
-    <details class="more" open={form.at !== "" || form.asOf !== ""}>
+    <details
+      class="more"
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>At another time</summary>
       <fieldset>
         <legend>What was true at</legend>

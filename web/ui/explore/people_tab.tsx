@@ -5,7 +5,7 @@ import { being } from "../feed/names.ts";
 import { EFFECTIVE_STATUSES } from "../libraries.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { counted, shortened, shown } from "../parts/text.ts";
-import { Time } from "../parts/time.tsx";
+import { ShortTime } from "../parts/time.tsx";
 import type { OpenFeed } from "./open_feed.ts";
 import {
   filterPeople,
@@ -169,7 +169,7 @@ function cellsOf(
     </>,
     being(shown(relationship_type)),
     roles.map((role) => shown(role)).join(", "),
-    valid_until === null ? "" : <Time instant={valid_until} />,
+    valid_until === null ? "" : <ShortTime instant={valid_until} />,
     <StatusBadge status={status} />,
     `#${last_sequence}`,
   ];

@@ -14,6 +14,21 @@ export function Time({ instant }: { readonly instant: string }) {
   );
 }
 
+/** An instant in a row: to the minute, and only the day where one begins. */
+export function ShortTime({ instant }: { readonly instant: string }) {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
+    instant,
+  );
+  if (!parts) return <Time instant={instant} />;
+  const [, day, minute, seconds] = parts;
+  const isDay = minute === "00:00" && seconds === ":00";
+  return (
+    <time dateTime={instant} title={instant}>
+      {isDay ? day : `${day} ${minute}`}
+    </time>
+  );
+}
+
 /**
  * An instant as a person says it, in the time of this device: only the time
  * where it was today, else the day.
