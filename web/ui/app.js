@@ -8716,7 +8716,7 @@ var COLUMNS = [
     className: "col-number"
   },
   {
-    name: "What",
+    name: "Kind",
     className: "col-kind"
   },
   {
@@ -8724,7 +8724,7 @@ var COLUMNS = [
     className: "col-who"
   },
   {
-    name: "",
+    name: "What",
     className: "col-what"
   },
   {
@@ -8791,7 +8791,7 @@ function EventsTab({ feed }) {
             children: [
               /* @__PURE__ */ a2("label", {
                 for: "events-kind",
-                children: "What"
+                children: "Kind"
               }),
               /* @__PURE__ */ a2("select", {
                 id: "events-kind",

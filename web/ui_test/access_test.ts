@@ -80,7 +80,9 @@ browserTest(
     const { page } = watched;
     await page.setInputFiles("#files", await feedFiles("history"));
     await page.locator(".row-table").waitFor();
+    // The rows as a whole scroll with the arrow keys; then the first one's name.
     await tabTo(page, "did:web:alice.example");
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");

@@ -315,7 +315,7 @@ browserTest("another site's frame stays empty", async (browser) => {
     const frame = page.frames()[1];
     assert(frame !== undefined);
     await frame.waitForLoadState();
-    assertEquals(await frame.locator("h1").count(), 0);
+    assertEquals(await frame.locator("#page").count(), 0);
   } finally {
     await context.close();
     await other.shutdown();

@@ -17,9 +17,9 @@ import { RowTable } from "./row_table.tsx";
 const ALL = { text: "", kind: "" };
 const COLUMNS = [
   { name: "#", className: "col-number" },
-  { name: "What", className: "col-kind" },
+  { name: "Kind", className: "col-kind" },
   { name: "Who", className: "col-who" },
-  { name: "", className: "col-what" },
+  { name: "What", className: "col-what" },
   { name: "When", className: "col-when" },
 ] as const;
 
@@ -55,7 +55,7 @@ export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
           />
         </div>
         <div class="field">
-          <label for="events-kind">What</label>
+          <label for="events-kind">Kind</label>
           <select
             id="events-kind"
             value={filter.kind}
