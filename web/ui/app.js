@@ -5127,8 +5127,11 @@ function shown(text2, { lines = false } = {}) {
   const value = typeof text2 === "string" ? text2 : JSON.stringify(text2) ?? "";
   return lines ? value.split("\n").map(escapeInvisible).join("\n") : escapeInvisible(value);
 }
-function shortened(text2) {
-  return text2.length > 32 ? `${shown(text2.slice(0, 16))}\u2026${shown(text2.slice(-8))}` : shown(text2);
+function shortened(text2, most = 32) {
+  if (text2.length <= most) return shown(text2);
+  const end = Math.floor(most / 3);
+  const start = most - end - 1;
+  return `${shown(text2.slice(0, start))}\u2026${shown(text2.slice(-end))}`;
 }
 function counted2(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
@@ -5177,7 +5180,7 @@ function useFocusOnAppearing(wanted = true) {
 
 // web/ui/parts/copy.tsx
 var SAID_FOR_MS = 2e3;
-function CopyButton({ text: text2, what: what2 }) {
+function CopyButton({ text: text2, what: what2, spelled }) {
   const [word, setWord] = d2("Copy");
   A2(() => {
     if (word === "Copy") return;
@@ -5192,7 +5195,7 @@ function CopyButton({ text: text2, what: what2 }) {
   };
   return /* @__PURE__ */ a2("button", {
     type: "button",
-    class: "copy",
+    class: spelled ?? "copy",
     onClick: () => void copy(),
     children: [
       /* @__PURE__ */ a2("span", {
@@ -5200,7 +5203,7 @@ function CopyButton({ text: text2, what: what2 }) {
         children: word
       }),
       /* @__PURE__ */ a2("span", {
-        class: "visually-hidden",
+        class: spelled === void 0 ? "visually-hidden" : "spelled",
         children: ` ${what2}`
       })
     ]
@@ -5819,10 +5822,11 @@ function Denied({ site, flow, stage, next }) {
         children: [
           words?.isUnknown && subject !== void 0 ? /* @__PURE__ */ a2(CopyButton, {
             text: () => subject,
-            what: "your key\u2019s name"
+            what: "your key\u2019s name",
+            spelled: "primary"
           }) : null,
           issuerIndex >= 0 && subject !== void 0 && /* @__PURE__ */ a2("a", {
-            class: "button primary",
+            class: words?.isUnknown ? "button" : "button primary",
             href: askLink(issuerIndex, {
               subject,
               require: require2
@@ -7320,24 +7324,29 @@ function Log({ exchanges }) {
         class: "quiet",
         children: "Nothing yet: make a request."
       }) : exchanges.map((each, i3) => /* @__PURE__ */ a2(Entry, {
-        exchange: each
+        exchange: each,
+        open: i3 === 0
       }, exchanges.length - i3))
     ]
   });
 }
-function Entry({ exchange }) {
+function Entry({ exchange, open: open2 }) {
   const { method, path, sent, status, received } = exchange;
   const jwt = isRecord(sent) && typeof sent.attestation === "string" ? sent.attestation : void 0;
   const decoded = jwt === void 0 ? void 0 : decodeAttestation(jwt);
-  return /* @__PURE__ */ a2("section", {
+  return /* @__PURE__ */ a2("details", {
     class: "exchange",
+    open: open2,
     children: [
-      /* @__PURE__ */ a2("h3", {
+      /* @__PURE__ */ a2("summary", {
         children: [
-          method,
-          " ",
-          shown(path),
-          " ",
+          /* @__PURE__ */ a2("code", {
+            children: [
+              method,
+              " ",
+              shown(path)
+            ]
+          }),
           /* @__PURE__ */ a2("span", {
             class: "code",
             children: status === 0 ? "no answer" : status
@@ -9065,6 +9074,7 @@ function RelationshipDialog({ person, feed, onClose }) {
 
 // web/ui/explore/people_tab.tsx
 var MAX_ROLES = 500;
+var DID_LENGTH = 24;
 var EVERYBODY = {
   text: "",
   status: "",
@@ -9218,6 +9228,10 @@ function PeopleTab({ feed }) {
         className: "people",
         columns: [
           column("Who", "who"),
+          {
+            name: "DID",
+            className: "col-did"
+          },
           column("Type", "type"),
           {
             name: "Roles",
@@ -9242,29 +9256,29 @@ function PeopleTab({ feed }) {
 function cellsOf2({ relationship, status, name, position }, onOpen) {
   const { subject, relationship_type, roles, valid_until, last_sequence } = relationship;
   return [
+    /* @__PURE__ */ a2("button", {
+      type: "button",
+      class: "row-button",
+      onClick: onOpen,
+      children: [
+        name === "" ? /* @__PURE__ */ a2("code", {
+          children: shortened(subject)
+        }) : /* @__PURE__ */ a2("bdi", {
+          children: /* @__PURE__ */ a2("strong", {
+            children: shown(name)
+          })
+        }),
+        position !== "" && /* @__PURE__ */ a2("bdi", {
+          class: "quiet",
+          children: shown(position)
+        })
+      ]
+    }),
     /* @__PURE__ */ a2($, {
       children: [
-        /* @__PURE__ */ a2("button", {
-          type: "button",
-          class: "row-button",
-          onClick: onOpen,
-          children: [
-            name === "" ? /* @__PURE__ */ a2("code", {
-              children: shortened(subject)
-            }) : /* @__PURE__ */ a2("bdi", {
-              children: /* @__PURE__ */ a2("strong", {
-                children: shown(name)
-              })
-            }),
-            position !== "" && /* @__PURE__ */ a2("bdi", {
-              class: "quiet",
-              children: shown(position)
-            })
-          ]
-        }),
-        name !== "" && /* @__PURE__ */ a2("code", {
+        /* @__PURE__ */ a2("code", {
           class: "quiet",
-          children: shortened(subject)
+          children: shortened(subject, DID_LENGTH)
         }),
         /* @__PURE__ */ a2(CopyButton, {
           text: () => subject,
@@ -9291,7 +9305,7 @@ function Sources(props) {
   return /* @__PURE__ */ a2("div", {
     class: "sources",
     children: [
-      issuers.length > 0 ? /* @__PURE__ */ a2("div", {
+      issuers.length > 0 && /* @__PURE__ */ a2("div", {
         class: "field",
         children: [
           /* @__PURE__ */ a2("label", {
@@ -9317,9 +9331,6 @@ function Sources(props) {
             ]
           })
         ]
-      }) : /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: "This server knows no issuer. Open the documents of one: drop them here, choose them, or paste them."
       }),
       /* @__PURE__ */ a2("label", {
         class: "button file",
@@ -9667,79 +9678,77 @@ function Verdict({ verification, hosted, takesFocus }) {
 function Valid({ report, relationships, hosted, heading }) {
   return /* @__PURE__ */ a2(Notice, {
     kind: "success",
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "row",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            ref: heading,
-            children: "Valid"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              /* @__PURE__ */ a2("strong", {
-                children: hostOf(report.issuer)
-              }),
-              ":",
-              " ",
-              counted2(report.verified_events, "event"),
-              ",",
-              " ",
-              counted2(relationships, "relationship"),
-              ". Every signature and every rule holds."
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("details", {
-        children: [
-          /* @__PURE__ */ a2("summary", {
-            children: [
-              "Details",
-              report.warnings.length > 0 && `, ${counted2(report.warnings.length, "warning")}`
-            ]
-          }),
-          /* @__PURE__ */ a2(Facts, {
-            children: [
-              /* @__PURE__ */ a2(Fact, {
-                name: "Issuer",
-                children: /* @__PURE__ */ a2("code", {
-                  children: shown(report.issuer)
+    children: /* @__PURE__ */ a2("div", {
+      class: "row",
+      children: [
+        /* @__PURE__ */ a2("h2", {
+          ref: heading,
+          children: "Valid"
+        }),
+        /* @__PURE__ */ a2("p", {
+          children: [
+            /* @__PURE__ */ a2("strong", {
+              children: hostOf(report.issuer)
+            }),
+            ":",
+            " ",
+            counted2(report.verified_events, "event"),
+            ",",
+            " ",
+            counted2(relationships, "relationship"),
+            ". Every signature and every rule holds."
+          ]
+        }),
+        /* @__PURE__ */ a2("details", {
+          children: [
+            /* @__PURE__ */ a2("summary", {
+              children: [
+                "Details",
+                report.warnings.length > 0 && `, ${counted2(report.warnings.length, "warning")}`
+              ]
+            }),
+            /* @__PURE__ */ a2(Facts, {
+              children: [
+                /* @__PURE__ */ a2(Fact, {
+                  name: "Issuer",
+                  children: /* @__PURE__ */ a2("code", {
+                    children: shown(report.issuer)
+                  })
+                }),
+                /* @__PURE__ */ a2(Fact, {
+                  name: "Origin",
+                  children: hosted ? "This server passed the documents on, so their origin is its word. The signatures are the issuer\u2019s." : "The documents are your own; that they are the issuer\u2019s is yours to know."
+                }),
+                /* @__PURE__ */ a2(Fact, {
+                  name: "Keys",
+                  children: report.keys.length === 0 ? "none has signed yet" : report.keys.map(({ kid, events, first_sequence, last_sequence }) => /* @__PURE__ */ a2("p", {
+                    children: [
+                      /* @__PURE__ */ a2("code", {
+                        children: shown(kid)
+                      }),
+                      " signed ",
+                      counted2(events, "event"),
+                      ",",
+                      " ",
+                      first_sequence === last_sequence ? `#${first_sequence}` : `#${first_sequence} to #${last_sequence}`
+                    ]
+                  }, kid))
+                }),
+                /* @__PURE__ */ a2(Fact, {
+                  name: "SHA-256",
+                  children: /* @__PURE__ */ a2("code", {
+                    children: report.feed_sha256
+                  })
                 })
-              }),
-              /* @__PURE__ */ a2(Fact, {
-                name: "Origin",
-                children: hosted ? "This server passed the documents on, so their origin is its word. The signatures are the issuer\u2019s." : "The documents are your own; that they are the issuer\u2019s is yours to know."
-              }),
-              /* @__PURE__ */ a2(Fact, {
-                name: "Keys",
-                children: report.keys.length === 0 ? "none has signed yet" : report.keys.map(({ kid, events, first_sequence, last_sequence }) => /* @__PURE__ */ a2("p", {
-                  children: [
-                    /* @__PURE__ */ a2("code", {
-                      children: shown(kid)
-                    }),
-                    " signed ",
-                    counted2(events, "event"),
-                    ",",
-                    " ",
-                    first_sequence === last_sequence ? `#${first_sequence}` : `#${first_sequence} to #${last_sequence}`
-                  ]
-                }, kid))
-              }),
-              /* @__PURE__ */ a2(Fact, {
-                name: "SHA-256",
-                children: /* @__PURE__ */ a2("code", {
-                  children: report.feed_sha256
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2(Warnings, {
-            warnings: report.warnings
-          })
-        ]
-      })
-    ]
+              ]
+            }),
+            /* @__PURE__ */ a2(Warnings, {
+              warnings: report.warnings
+            })
+          ]
+        })
+      ]
+    })
   });
 }
 function Invalid({ report, heading }) {
@@ -9889,7 +9898,7 @@ function ExploreView({ site, route }) {
           }),
           /* @__PURE__ */ a2("p", {
             class: "lede",
-            children: "Every signature is verified in this browser. Nobody has to be believed, this server included."
+            children: "Verified in this browser, signature by signature."
           })
         ]
       }),
@@ -9902,6 +9911,10 @@ function ExploreView({ site, route }) {
         },
         onFiles: openFiles,
         onOwn: openOwn
+      }),
+      verification === void 0 && /* @__PURE__ */ a2("p", {
+        class: "empty card",
+        children: "This server knows no issuer. Open the documents of one: sig.json, jwks.json, did.json and events.jsonl. Drop them anywhere here; they stay in this browser."
       }),
       verification && /* @__PURE__ */ a2(Verdict, {
         verification,
@@ -9982,9 +9995,9 @@ function ForgetDialog({ leaving, onClose, onForget }) {
       }),
       leaving && /* @__PURE__ */ a2("p", {
         children: [
-          leaving.name ? /* @__PURE__ */ a2("strong", {
-            children: shown(leaving.name)
-          }) : null,
+          /* @__PURE__ */ a2("strong", {
+            children: shown(leaving.name ?? leaving.place ?? "")
+          }),
           " ",
           /* @__PURE__ */ a2("code", {
             children: shortened(leaving.did)
@@ -10113,7 +10126,8 @@ function KeysView({ site: { keys } }) {
   });
 }
 function KeyCard({ stored, keys, act, onForget }) {
-  const { did, name = "", place, createdAt } = stored;
+  const { did, place, createdAt } = stored;
+  const name = stored.name ?? place ?? "A key of this browser";
   const id = `name-${did}`;
   const signs = keys.current?.did === did;
   return /* @__PURE__ */ a2("li", {
@@ -10131,7 +10145,6 @@ function KeyCard({ stored, keys, act, onForget }) {
             type: "text",
             maxLength: 100,
             value: name,
-            placeholder: place ?? "A key of this browser",
             autocomplete: "off",
             onChange: (event) => {
               const wanted = event.currentTarget.value.trim();
@@ -10460,6 +10473,7 @@ function App() {
     exchange,
     ...kept
   ].slice(0, KEPT_EXCHANGES))), []);
+  const keys = useKeys();
   const [config, setConfig] = d2();
   const [trouble, setTrouble] = d2("");
   A2(() => {
@@ -10469,6 +10483,7 @@ function App() {
     return /* @__PURE__ */ a2(Page, {
       api,
       config,
+      keys,
       exchanges
     });
   }
@@ -10493,8 +10508,7 @@ function App() {
     })
   });
 }
-function Page({ api, config, exchanges }) {
-  const keys = useKeys();
+function Page({ api, config, keys, exchanges }) {
   const readFeed = w2(() => createReadFeed(config), [
     config
   ]);

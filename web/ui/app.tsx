@@ -6,7 +6,7 @@ import { DevelopersView } from "./developers/developers_view.tsx";
 import { ExploreView } from "./explore/explore_view.tsx";
 import { createReadFeed } from "./feed/read_feed.ts";
 import { KeysView } from "./keys/keys_view.tsx";
-import { useKeys } from "./keys/use_keys.ts";
+import { type Keys, useKeys } from "./keys/use_keys.ts";
 import { focusOn } from "./parts/focus.ts";
 import { Brand } from "./parts/icon.tsx";
 import { Notice } from "./parts/notice.tsx";
@@ -36,6 +36,8 @@ export function App() {
       ),
     [],
   );
+  // Asked for while the server is: neither waits for the other.
+  const keys = useKeys();
   const [config, setConfig] = useState<Config | undefined>();
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
@@ -45,7 +47,7 @@ export function App() {
     );
   }, []);
   if (config !== undefined) {
-    return <Page api={api} config={config} exchanges={exchanges} />;
+    return <Page api={api} config={config} keys={keys} exchanges={exchanges} />;
   }
   return (
     <main id="main">
@@ -61,12 +63,12 @@ export function App() {
   );
 }
 
-function Page({ api, config, exchanges }: {
+function Page({ api, config, keys, exchanges }: {
   readonly api: Api;
   readonly config: Config;
+  readonly keys: Keys;
   readonly exchanges: readonly Exchange[];
 }) {
-  const keys = useKeys();
   const readFeed = useMemo(() => createReadFeed(config), [config]);
   const [route, setRoute] = useState(() => readRoute(location.hash));
   const [moved, setMoved] = useState(false);

@@ -14,29 +14,32 @@ export function Log({ exchanges }: {
       {exchanges.length === 0
         ? <p class="quiet">Nothing yet: make a request.</p>
         : exchanges.map((each, i) => (
-          <Entry key={exchanges.length - i} exchange={each} />
+          <Entry key={exchanges.length - i} exchange={each} open={i === 0} />
         ))}
     </section>
   );
 }
 
-function Entry({ exchange }: { readonly exchange: Exchange }) {
+function Entry({ exchange, open }: {
+  readonly exchange: Exchange;
+  readonly open: boolean;
+}) {
   const { method, path, sent, status, received } = exchange;
   const jwt = isRecord(sent) && typeof sent.attestation === "string"
     ? sent.attestation
     : undefined;
   const decoded = jwt === undefined ? undefined : decodeAttestation(jwt);
   return (
-    <section class="exchange">
-      <h3>
-        {method} {shown(path)}{" "}
+    <details class="exchange" open={open}>
+      <summary>
+        <code>{method} {shown(path)}</code>
         <span class="code">{status === 0 ? "no answer" : status}</span>
-      </h3>
+      </summary>
       <Json title="Sent" value={sent} />
       <Json title="The attestation's header" value={decoded?.header} />
       <Json title="The attestation's claims" value={decoded?.claims} />
       <Json title="Received" value={received} />
-    </section>
+    </details>
   );
 }
 

@@ -83,8 +83,7 @@ export function ExploreView({ site, route }: {
       <header class="page-head">
         <h1 tabIndex={-1}>Explore a feed</h1>
         <p class="lede">
-          Every signature is verified in this browser. Nobody has to be
-          believed, this server included.
+          Verified in this browser, signature by signature.
         </p>
       </header>
       <Sources
@@ -97,6 +96,13 @@ export function ExploreView({ site, route }: {
         onFiles={openFiles}
         onOwn={openOwn}
       />
+      {verification === undefined && (
+        <p class="empty card">
+          This server knows no issuer. Open the documents of one: sig.json,
+          jwks.json, did.json and events.jsonl. Drop them anywhere here; they
+          stay in this browser.
+        </p>
+      )}
       {verification && (
         <Verdict
           verification={verification}

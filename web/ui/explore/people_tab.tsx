@@ -20,6 +20,8 @@ import { type Column, RowTable } from "./row_table.tsx";
 import { STATUS_WORDS, StatusBadge } from "./status.tsx";
 
 const MAX_ROLES = 500;
+/** Characters of a DID in a row. */
+const DID_LENGTH = 24;
 const EVERYBODY = { text: "", status: "", role: "" };
 
 /** Filter and table. */
@@ -126,6 +128,7 @@ export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
             className="people"
             columns={[
               column("Who", "who"),
+              { name: "DID", className: "col-did" },
               column("Type", "type"),
               { name: "Roles", className: "col-roles" },
               column("Until", "until"),
@@ -155,16 +158,16 @@ function cellsOf(
   const { subject, relationship_type, roles, valid_until, last_sequence } =
     relationship;
   return [
+    <button type="button" class="row-button" onClick={onOpen}>
+      {name === "" ? <code>{shortened(subject)}</code> : (
+        <bdi>
+          <strong>{shown(name)}</strong>
+        </bdi>
+      )}
+      {position !== "" && <bdi class="quiet">{shown(position)}</bdi>}
+    </button>,
     <>
-      <button type="button" class="row-button" onClick={onOpen}>
-        {name === "" ? <code>{shortened(subject)}</code> : (
-          <bdi>
-            <strong>{shown(name)}</strong>
-          </bdi>
-        )}
-        {position !== "" && <bdi class="quiet">{shown(position)}</bdi>}
-      </button>
-      {name !== "" && <code class="quiet">{shortened(subject)}</code>}
+      <code class="quiet">{shortened(subject, DID_LENGTH)}</code>
       <CopyButton text={() => subject} what="the DID" />
     </>,
     being(shown(relationship_type)),

@@ -24,31 +24,24 @@ export function Sources(props: SourcesProps) {
   const { issuers } = config;
   return (
     <div class="sources">
-      {issuers.length > 0
-        ? (
-          <div class="field">
-            <label for="issuer">Feed</label>
-            <select
-              id="issuer"
-              value={issuer === undefined ? "" : String(issuer)}
-              onChange={(event) => {
-                const { value } = event.currentTarget;
-                if (value !== "") onIssuer(Number(value));
-              }}
-            >
-              {issuer === undefined && <option value="">Your own files</option>}
-              {issuers.map(({ did }, i) => (
-                <option key={did} value={String(i)}>{hostOf(did)}</option>
-              ))}
-            </select>
-          </div>
-        )
-        : (
-          <p class="quiet">
-            This server knows no issuer. Open the documents of one: drop them
-            here, choose them, or paste them.
-          </p>
-        )}
+      {issuers.length > 0 && (
+        <div class="field">
+          <label for="issuer">Feed</label>
+          <select
+            id="issuer"
+            value={issuer === undefined ? "" : String(issuer)}
+            onChange={(event) => {
+              const { value } = event.currentTarget;
+              if (value !== "") onIssuer(Number(value));
+            }}
+          >
+            {issuer === undefined && <option value="">Your own files</option>}
+            {issuers.map(({ did }, i) => (
+              <option key={did} value={String(i)}>{hostOf(did)}</option>
+            ))}
+          </select>
+        </div>
+      )}
       <label class="button file">
         Open files
         <input

@@ -82,43 +82,43 @@ function Valid({ report, relationships, hosted, heading }: {
           {counted(relationships, "relationship")}. Every signature and every
           rule holds.
         </p>
+        <details>
+          <summary>
+            Details
+            {report.warnings.length > 0 &&
+              `, ${counted(report.warnings.length, "warning")}`}
+          </summary>
+          <Facts>
+            <Fact name="Issuer">
+              <code>{shown(report.issuer)}</code>
+            </Fact>
+            <Fact name="Origin">
+              {hosted
+                ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
+                : "The documents are your own; that they are the issuer’s is yours to know."}
+            </Fact>
+            <Fact name="Keys">
+              {report.keys.length === 0
+                ? "none has signed yet"
+                : report.keys.map((
+                  { kid, events, first_sequence, last_sequence },
+                ) => (
+                  <p key={kid}>
+                    <code>{shown(kid)}</code> signed {counted(events, "event")},
+                    {" "}
+                    {first_sequence === last_sequence
+                      ? `#${first_sequence}`
+                      : `#${first_sequence} to #${last_sequence}`}
+                  </p>
+                ))}
+            </Fact>
+            <Fact name="SHA-256">
+              <code>{report.feed_sha256}</code>
+            </Fact>
+          </Facts>
+          <Warnings warnings={report.warnings} />
+        </details>
       </div>
-      <details>
-        <summary>
-          Details
-          {report.warnings.length > 0 &&
-            `, ${counted(report.warnings.length, "warning")}`}
-        </summary>
-        <Facts>
-          <Fact name="Issuer">
-            <code>{shown(report.issuer)}</code>
-          </Fact>
-          <Fact name="Origin">
-            {hosted
-              ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
-              : "The documents are your own; that they are the issuer’s is yours to know."}
-          </Fact>
-          <Fact name="Keys">
-            {report.keys.length === 0
-              ? "none has signed yet"
-              : report.keys.map((
-                { kid, events, first_sequence, last_sequence },
-              ) => (
-                <p key={kid}>
-                  <code>{shown(kid)}</code> signed {counted(events, "event")},
-                  {" "}
-                  {first_sequence === last_sequence
-                    ? `#${first_sequence}`
-                    : `#${first_sequence} to #${last_sequence}`}
-                </p>
-              ))}
-          </Fact>
-          <Fact name="SHA-256">
-            <code>{report.feed_sha256}</code>
-          </Fact>
-        </Facts>
-        <Warnings warnings={report.warnings} />
-      </details>
     </Notice>
   );
 }

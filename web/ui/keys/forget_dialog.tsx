@@ -20,7 +20,7 @@ export function ForgetDialog({ leaving, onClose, onForget }: {
       <h2 id="forget-title">Forget this key?</h2>
       {leaving && (
         <p>
-          {leaving.name ? <strong>{shown(leaving.name)}</strong> : null}{" "}
+          <strong>{shown(leaving.name ?? leaving.place ?? "")}</strong>{" "}
           <code>{shortened(leaving.did)}</code>
         </p>
       )}

@@ -94,7 +94,8 @@ function KeyCard({ stored, keys, act, onForget }: {
   readonly act: (work: () => Promise<unknown>) => void;
   readonly onForget: () => void;
 }) {
-  const { did, name = "", place, createdAt } = stored;
+  const { did, place, createdAt } = stored;
+  const name = stored.name ?? place ?? "A key of this browser";
   const id = `name-${did}`;
   const signs = keys.current?.did === did;
   return (
@@ -106,7 +107,6 @@ function KeyCard({ stored, keys, act, onForget }: {
           type="text"
           maxLength={100}
           value={name}
-          placeholder={place ?? "A key of this browser"}
           autocomplete="off"
           onChange={(event) => {
             const wanted = event.currentTarget.value.trim();

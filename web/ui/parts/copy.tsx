@@ -11,10 +11,12 @@ export interface CopyProps {
   readonly text: () => string;
   /** What it is, for people who can't see where the button is. */
   readonly what: string;
+  /** Where the button says so to everybody: its class. */
+  readonly spelled?: string;
 }
 
 /** A button that copies. */
-export function CopyButton({ text, what }: CopyProps) {
+export function CopyButton({ text, what, spelled }: CopyProps) {
   const [word, setWord] = useState("Copy");
   useEffect(() => {
     if (word === "Copy") return;
@@ -29,9 +31,15 @@ export function CopyButton({ text, what }: CopyProps) {
     setWord(done ? "Copied" : "Select and copy");
   };
   return (
-    <button type="button" class="copy" onClick={() => void copy()}>
+    <button
+      type="button"
+      class={spelled ?? "copy"}
+      onClick={() => void copy()}
+    >
       <span aria-live="polite">{word}</span>
-      <span class="visually-hidden">{` ${what}`}</span>
+      <span class={spelled === undefined ? "visually-hidden" : "spelled"}>
+        {` ${what}`}
+      </span>
     </button>
   );
 }

@@ -17,11 +17,15 @@ export function shown(text: unknown, { lines = false } = {}): string {
     : escapeInvisible(value);
 }
 
-/** The ends of a long identifier; its middle tells nobody anything. */
-export function shortened(text: string): string {
-  return text.length > 32
-    ? `${shown(text.slice(0, 16))}…${shown(text.slice(-8))}`
-    : shown(text);
+/**
+ * The ends of an identifier longer than `most` characters; its middle tells
+ * nobody anything.
+ */
+export function shortened(text: string, most = 32): string {
+  if (text.length <= most) return shown(text);
+  const end = Math.floor(most / 3);
+  const start = most - end - 1;
+  return `${shown(text.slice(0, start))}…${shown(text.slice(-end))}`;
 }
 
 /** A number of things. */

@@ -93,11 +93,17 @@ function Denied({ site, flow, stage, next }: RefusalProps) {
       </Notice>
       <div class="actions">
         {words?.isUnknown && subject !== undefined
-          ? <CopyButton text={() => subject} what="your key’s name" />
+          ? (
+            <CopyButton
+              text={() => subject}
+              what="your key’s name"
+              spelled="primary"
+            />
+          )
           : null}
         {issuerIndex >= 0 && subject !== undefined && (
           <a
-            class="button primary"
+            class={words?.isUnknown ? "button" : "button primary"}
             href={askLink(issuerIndex, {
               subject,
               require,
