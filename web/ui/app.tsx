@@ -11,7 +11,7 @@ import { focusOn } from "./parts/focus.ts";
 import { Brand } from "./parts/icon.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { readRoute, type Route } from "./parts/route.ts";
-import type { Site } from "./parts/site.ts";
+import type { Site } from "./site/site.ts";
 import { shown } from "./parts/text.ts";
 import { type Api, createApi, type Exchange } from "./server/api.ts";
 import type { Config } from "./server/config.ts";
@@ -166,7 +166,7 @@ function View({ site, route, exchanges, moved }: {
     case "explore":
       return <ExploreView site={site} route={route} />;
     case "keys":
-      return <KeysView site={site} />;
+      return <KeysView keys={site.keys} />;
     case "developers":
       return <DevelopersView site={site} exchanges={exchanges} />;
   }

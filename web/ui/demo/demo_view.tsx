@@ -6,7 +6,7 @@
  */
 
 import { Notice } from "../parts/notice.tsx";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { hostOf, shown } from "../parts/text.ts";
 import { Stage } from "./stage.tsx";
 import { STEPS, Tour, TourBar } from "./tour.tsx";

@@ -1,7 +1,7 @@
 /** An event in two lines. @module */
 
 import { being } from "../feed/names.ts";
-import type { VerifiedEvent } from "../libraries.ts";
+import type { VerifiedEvent } from "../libraries/mod.ts";
 import { Badge } from "../parts/notice.tsx";
 import { shortened, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { MISSING } from "../keys/missing.ts";
 import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Notice } from "../parts/notice.tsx";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { SignInCard } from "../sign_in/sign_in_card.tsx";
 import { useLogin } from "../sign_in/use_login.ts";
 import type { Story } from "./use_story.ts";

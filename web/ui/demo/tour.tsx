@@ -2,7 +2,7 @@
 
 import { namesIn } from "../feed/names.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { counted } from "../parts/text.ts";
 import { ShortEvent } from "./short_event.tsx";
 import type { Story, StoryStep } from "./use_story.ts";

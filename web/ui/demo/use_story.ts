@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { CheckedFeed } from "../feed/check_feed.ts";
-import type { FeedState, RelationshipState } from "../libraries.ts";
-import type { Site } from "../parts/site.ts";
+import type { FeedState, RelationshipState } from "../libraries/mod.ts";
+import type { Site } from "../site/site.ts";
 import { shown } from "../parts/text.ts";
 import type { Login } from "../server/config.ts";
 import { Problem } from "../server/problem.ts";

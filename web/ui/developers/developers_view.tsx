@@ -1,7 +1,7 @@
 /** Requests of any kind, and what is sent, for whoever builds upon this. @module */
 
 import { useRef, useState } from "preact/hooks";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import type { Exchange, Wanted } from "../server/api.ts";
 import { SignInCard } from "../sign_in/sign_in_card.tsx";
 import { useLogin } from "../sign_in/use_login.ts";

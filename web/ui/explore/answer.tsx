@@ -6,7 +6,7 @@ import {
   type CheckResult,
   isSigError,
   type Reason,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 import { commandLine } from "../parts/command_line.ts";
 import { Copyable, CopyButton } from "../parts/copy.tsx";
 import { focusOn } from "../parts/focus.ts";

@@ -1,7 +1,7 @@
 /** What is asked, of whom. @module */
 
 import { useMemo } from "preact/hooks";
-import { RELATIONSHIP_TYPES } from "../libraries.ts";
+import { RELATIONSHIP_TYPES } from "../libraries/mod.ts";
 import { AskTimes } from "./ask_times.tsx";
 import {
   type AskingForm,

@@ -1,6 +1,6 @@
 /** How an answer came about, relationship by relationship. @module */
 
-import type { CheckResult, ExplainedRelationship } from "../libraries.ts";
+import type { CheckResult, ExplainedRelationship } from "../libraries/mod.ts";
 import { being } from "../feed/names.ts";
 import { Icon } from "../parts/icon.tsx";
 import { counted, shown } from "../parts/text.ts";

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { fetchDocuments, readFiles } from "../feed/documents.ts";
 import type { Route } from "../parts/route.ts";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { AskTab } from "./ask_tab.tsx";
 import { EventsTab } from "./events_tab.tsx";
 import type { OpenFeed } from "./open_feed.ts";

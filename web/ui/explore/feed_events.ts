@@ -1,6 +1,6 @@
 /** The events of a feed as rows for people. @module */
 
-import type { VerifiedEvent } from "../libraries.ts";
+import type { VerifiedEvent } from "../libraries/mod.ts";
 import { being, nameIn } from "../feed/names.ts";
 import { shown } from "../parts/text.ts";
 

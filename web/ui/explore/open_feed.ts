@@ -1,6 +1,6 @@
 /** A feed that is valid and open in the explorer. @module */
 
-import type { FeedState, VerifiedEvent } from "../libraries.ts";
+import type { FeedState, VerifiedEvent } from "../libraries/mod.ts";
 
 /** What the tabs are given. */
 export interface OpenFeed {

@@ -6,7 +6,7 @@ import {
   type FeedState,
   type RelationshipState,
   type VerifiedEvent,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 import { isRecord } from "../parts/text.ts";
 import { createNaturalOrder } from "./natural_order.ts";
 

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { being } from "../feed/names.ts";
-import { EFFECTIVE_STATUSES } from "../libraries.ts";
+import { EFFECTIVE_STATUSES } from "../libraries/mod.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { counted, shortened, shown } from "../parts/text.ts";
 import { ShortTime } from "../parts/time.tsx";

@@ -1,6 +1,6 @@
 /** What a relationship comes to, and when. @module */
 
-import type { EffectiveStatus } from "../libraries.ts";
+import type { EffectiveStatus } from "../libraries/mod.ts";
 import { Badge } from "../parts/notice.tsx";
 import { Time } from "../parts/time.tsx";
 

@@ -5,7 +5,7 @@ import { Fact, Facts } from "../parts/facts.tsx";
 import { focusOn } from "../parts/focus.ts";
 import { Notice } from "../parts/notice.tsx";
 import { counted, hostOf, shown } from "../parts/text.ts";
-import type { ReportedFault, VerifyReport, Warning } from "../libraries.ts";
+import type { ReportedFault, VerifyReport, Warning } from "../libraries/mod.ts";
 import type { Verification } from "./use_verification.ts";
 
 const SHOWN_WARNINGS = 100;

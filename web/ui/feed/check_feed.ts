@@ -5,7 +5,7 @@ import {
   replay,
   type VerifiedEvent,
   type VerifyReport,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 import { type Documents, DocumentsError } from "./documents.ts";
 import { hasEd25519 } from "./ed25519_support.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";

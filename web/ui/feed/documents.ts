@@ -1,6 +1,6 @@
 /** An issuer's four documents, from wherever they come. @module */
 
-import { parseJson } from "../libraries.ts";
+import { parseJson } from "../libraries/mod.ts";
 import { isRecord } from "../parts/text.ts";
 
 /** Bytes that the page holds. */

@@ -1,6 +1,6 @@
 /** What an issuer calls its people. @module */
 
-import type { VerifiedEvent } from "../libraries.ts";
+import type { VerifiedEvent } from "../libraries/mod.ts";
 import { isRecord } from "../parts/text.ts";
 
 /** The name in an event's `display`: its label, else its title; "" for none. */

@@ -1,6 +1,6 @@
 /** What page and worker say to each other about a feed. @module */
 
-import type { VerifiedEvent, VerifyReport } from "../libraries.ts";
+import type { VerifiedEvent, VerifyReport } from "../libraries/mod.ts";
 import type { Documents } from "./documents.ts";
 
 /** What the worker is given, once. */

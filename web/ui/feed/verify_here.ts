@@ -6,7 +6,7 @@ import {
   reportIssuer,
   SigError,
   type VerifiedEvent,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 import type { Bytes, Documents } from "./documents.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { hasEd25519 } from "../feed/ed25519_support.ts";
-import { jwkToDidKey } from "../libraries.ts";
+import { jwkToDidKey } from "../libraries/mod.ts";
 
 const DATABASE = "sig-sign-in";
 const STORE = "keys";

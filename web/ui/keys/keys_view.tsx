@@ -4,7 +4,6 @@ import { useRef, useState } from "preact/hooks";
 import { Did } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import type { Site } from "../parts/site.ts";
 import { shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import { ForgetDialog } from "./forget_dialog.tsx";
@@ -13,7 +12,7 @@ import { MISSING } from "./missing.ts";
 import type { Keys } from "./use_keys.ts";
 
 /** A card a key. */
-export function KeysView({ site: { keys } }: { readonly site: Site }) {
+export function KeysView({ keys }: { readonly keys: Keys }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [leaving, setLeaving] = useState<StoredKey | undefined>();
   const [trouble, setTrouble] = useState("");

@@ -5,7 +5,7 @@ import {
   ERROR_CODES,
   type ErrorCategory,
   type ErrorCode,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 
 /** What a code comes to. */
 export interface Meaning {

@@ -1,6 +1,6 @@
 /** A refusal. @module */
 
-import { isSigError } from "../libraries.ts";
+import { isSigError } from "../libraries/mod.ts";
 
 /** The server's problem details, or that it gave no answer. */
 export class Problem extends Error {

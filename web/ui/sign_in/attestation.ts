@@ -5,7 +5,7 @@ import {
   isSigError,
   signAttestation,
   validateSignableChallenge,
-} from "../libraries.ts";
+} from "../libraries/mod.ts";
 import type { StoredKey } from "../keys/key_store.ts";
 import type { Challenge } from "../server/config.ts";
 

@@ -1,7 +1,7 @@
 /** Why a person is not let in, in one human sentence. @module */
 
 import { having } from "../feed/names.ts";
-import type { Reason, RelationshipState } from "../libraries.ts";
+import type { Reason, RelationshipState } from "../libraries/mod.ts";
 import { hostOf, isRecord, shown } from "../parts/text.ts";
 import { spokenTime } from "../parts/time.tsx";
 import type { Problem } from "../server/problem.ts";

@@ -9,7 +9,7 @@ import { ByHand } from "./by_hand.tsx";
 import { Details } from "./details.tsx";
 import { grantWords, mustBe } from "./requirement_words.ts";
 import { MISSING } from "../keys/missing.ts";
-import type { SignInCardProps } from "./sign_in_card.tsx";
+import type { SignInCardProps } from "./card_props.ts";
 import { TimeLeft } from "./time_left.tsx";
 import type { Asked } from "./use_login.ts";
 

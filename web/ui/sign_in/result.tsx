@@ -6,7 +6,7 @@ import { namesIn } from "../feed/names.ts";
 import { Did } from "../parts/copy.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { isRecord, shortened, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import type { Login } from "../server/config.ts";

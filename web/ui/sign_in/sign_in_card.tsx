@@ -1,24 +1,13 @@
 /** A login as one card: who asks, what it learns, and the answer. @module */
 
-import type { ComponentChildren } from "preact";
 import { Notice } from "../parts/notice.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
-import type { Site } from "../parts/site.ts";
+import type { SignInCardProps } from "./card_props.ts";
 import { ByHand } from "./by_hand.tsx";
 import { Refusal } from "./refusal.tsx";
 import { RequestCard } from "./request_card.tsx";
 import { Result } from "./result.tsx";
 import type { LoginFlow } from "./use_login.ts";
-
-/** What a card is given. */
-export interface SignInCardProps {
-  readonly site: Site;
-  readonly flow: LoginFlow;
-  /** What comes next, where something else knows: the demo. */
-  readonly next?: ComponentChildren;
-  /** Whether the request takes the focus when it appears. */
-  readonly takesFocus?: boolean;
-}
 
 /** The card, wherever the login stands. */
 export function SignInCard(props: SignInCardProps) {

@@ -1,6 +1,6 @@
 /** The view of a login. @module */
 
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import { SignInCard } from "./sign_in_card.tsx";
 import { useLogin } from "./use_login.ts";
 

@@ -8,7 +8,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { StoredKey } from "../keys/key_store.ts";
 import { isRecord } from "../parts/text.ts";
-import type { Site } from "../parts/site.ts";
+import type { Site } from "../site/site.ts";
 import type { Wanted } from "../server/api.ts";
 import type { Challenge, Login } from "../server/config.ts";
 import { Problem, toProblem } from "../server/problem.ts";

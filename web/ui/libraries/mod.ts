@@ -29,16 +29,16 @@ export {
   replay,
   SigError,
   type Warning,
-} from "../../core/mod.ts";
-export { decodeBase64UrlStrict } from "../../core/text/base64url.ts";
-export { validateSignableChallenge } from "../../jose/attestation/challenge.ts";
-export { jwkToDidKey } from "../../jose/keys/did_key.ts";
-export { signAttestation } from "../../jose/attestation/sign_attestation.ts";
-export { reportIssuer } from "../../consumer/verify/report_issuer.ts";
+} from "../../../core/mod.ts";
+export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
+export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
+export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
+export { signAttestation } from "../../../jose/attestation/sign_attestation.ts";
+export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
 
 export type {
   DocumentReader,
   ReportedFault,
   VerifiedEvent,
   VerifyReport,
-} from "../../consumer/mod.ts";
+} from "../../../consumer/mod.ts";
