@@ -2,7 +2,12 @@
 
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
-import { readJsonBody } from "./read_json_body.ts";
+import {
+  type BodyReader,
+  type JsonBodyLimits,
+  readJsonBody,
+  readKnownBody,
+} from "./read_json_body.ts";
 import type { RequestFlow } from "./request_flow.ts";
 import {
   bySize,
@@ -76,9 +81,28 @@ export class Exchange {
     maxBytes: number,
     breathe?: () => Promise<void>,
   ): Promise<unknown> {
+    const limits = this.#awaitBody(maxBytes);
+    return await readJsonBody(this.request, limits, breathe);
+  }
+
+  /**
+   * {@linkcode readJson} and what the body says, read once for equal bodies.
+   *
+   * @throws {SigError} as {@linkcode readJson} and the reader.
+   */
+  async readKnown<T extends object>(
+    maxBytes: number,
+    reader: BodyReader<T>,
+    breathe?: () => Promise<void>,
+  ): Promise<T> {
+    const limits = this.#awaitBody(maxBytes);
+    return await readKnownBody(this.request, limits, reader, breathe);
+  }
+
+  #awaitBody(maxBytes: number): JsonBodyLimits {
     const { flow, bodyTimeoutMs } = this.#context;
     this.#isBodyOnItsWay = true;
-    return await readJsonBody(this.request, {
+    return {
       maxBytes,
       timeoutMs: bodyTimeoutMs,
       reserve: (bytes) => flow.reserve(bytes),
@@ -87,7 +111,7 @@ export class Exchange {
         this.#isBodyOnItsWay = false;
         flow.enter();
       },
-    }, breathe);
+    };
   }
 
   /**

@@ -26,7 +26,13 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile,
+    createPrivateFile: (path, text) =>
+      write(path, text, { createNew: true, mode: 0o600 }),
+    createFile: (path, text) =>
+      write(path, text, { createNew: true, mode: 0o644 }),
+    appendFile: (path, text) =>
+      write(path, text, { append: true, mode: 0o600 }),
+    absolutePath,
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -58,9 +64,13 @@ async function readStream(
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-async function createPrivateFile(path: string, text: string): Promise<void> {
+async function write(
+  path: string,
+  text: string,
+  how: Deno.WriteFileOptions,
+): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+    await Deno.writeTextFile(path, text, how);
   } catch (cause) {
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-write=${path}.`;
@@ -91,4 +101,14 @@ function whyNotWritten(error: unknown): string {
 async function fileMode(path: string): Promise<number | null> {
   const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
   return mode === null ? null : mode & 0o777;
+}
+
+function absolutePath(path: string): string {
+  const parts: string[] = [];
+  const whole = path.startsWith("/") ? path : `${Deno.cwd()}/${path}`;
+  for (const part of whole.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
