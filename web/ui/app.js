@@ -7397,7 +7397,7 @@ function Json({ title, value }) {
   if (value === void 0) return null;
   return /* @__PURE__ */ a2($, {
     children: [
-      /* @__PURE__ */ a2("h4", {
+      /* @__PURE__ */ a2("h3", {
         children: title
       }),
       /* @__PURE__ */ a2("pre", {
@@ -8632,7 +8632,7 @@ var COARSE_ROW = 48;
 var SPARE = 8;
 var FIRST_ROWS = 20;
 function RowTable(props) {
-  const { label, className, columns, items, keyOf, cells } = props;
+  const { label, className, columns, items, keyOf } = props;
   const box = T2(null);
   const [view, setView] = d2({
     first: 0,
@@ -8676,7 +8676,7 @@ function RowTable(props) {
           class: "table-row",
           "aria-rowindex": 1,
           children: columns.map((column) => /* @__PURE__ */ a2(Heading, {
-            ...column
+            column
           }, column.name))
         })
       }),
@@ -8704,18 +8704,19 @@ function RowTable(props) {
               height: `${row}px`,
               transform: `translateY(${(view.first + i3) * row}px)`
             },
-            children: cells(item).map((cell, n2) => /* @__PURE__ */ a2("div", {
+            children: columns.map((column) => /* @__PURE__ */ a2("div", {
               role: "cell",
-              class: columns[n2]?.className ?? "",
-              children: cell
-            }, n2))
+              class: column.className,
+              children: column.cell(item)
+            }, column.name))
           }, keyOf(item)))
         })
       })
     ]
   });
 }
-function Heading({ name, className, sorted, onSort }) {
+function Heading({ column }) {
+  const { name, className, sorted, onSort } = column;
   return /* @__PURE__ */ a2("div", {
     role: "columnheader",
     class: className,
@@ -8740,28 +8741,6 @@ var ALL = {
   text: "",
   kind: ""
 };
-var COLUMNS = [
-  {
-    name: "#",
-    className: "col-number"
-  },
-  {
-    name: "Kind",
-    className: "col-kind"
-  },
-  {
-    name: "Who",
-    className: "col-who"
-  },
-  {
-    name: "What",
-    className: "col-what"
-  },
-  {
-    name: "When",
-    className: "col-when"
-  }
-];
 function EventsTab({ feed }) {
   const all = w2(() => rowsOf(feed.events), [
     feed.events
@@ -8772,6 +8751,48 @@ function EventsTab({ feed }) {
     all,
     filter
   ]);
+  const columns = [
+    {
+      name: "#",
+      className: "col-number",
+      cell: ({ verified }) => verified.event.sequence
+    },
+    {
+      name: "Kind",
+      className: "col-kind",
+      cell: ({ kind }) => /* @__PURE__ */ a2(KindBadge, {
+        kind
+      })
+    },
+    {
+      name: "Who",
+      className: "col-who",
+      cell: (row) => /* @__PURE__ */ a2("button", {
+        type: "button",
+        class: "row-button",
+        onClick: () => setOpened(row),
+        children: row.name === "" ? /* @__PURE__ */ a2("code", {
+          children: shortened(row.verified.event.subject)
+        }) : /* @__PURE__ */ a2("bdi", {
+          children: /* @__PURE__ */ a2("strong", {
+            children: shown(row.name)
+          })
+        })
+      })
+    },
+    {
+      name: "What",
+      className: "col-what",
+      cell: ({ what: what2 }) => what2
+    },
+    {
+      name: "When",
+      className: "col-when",
+      cell: ({ verified }) => /* @__PURE__ */ a2(Time, {
+        instant: verified.event.issued_at
+      })
+    }
+  ];
   if (all.length === 0) {
     return /* @__PURE__ */ a2("p", {
       class: "empty",
@@ -8863,10 +8884,9 @@ function EventsTab({ feed }) {
       }) : /* @__PURE__ */ a2(RowTable, {
         label: "Events",
         className: "events",
-        columns: COLUMNS,
+        columns,
         items: rows,
-        keyOf: ({ verified }) => verified.event.sequence,
-        cells: (row) => cellsOf(row, () => setOpened(row))
+        keyOf: ({ verified }) => verified.event.sequence
       }),
       opened && /* @__PURE__ */ a2(EventDialog, {
         row: opened,
@@ -8874,40 +8894,6 @@ function EventsTab({ feed }) {
       })
     ]
   });
-}
-function cellsOf(row, onOpen) {
-  const { verified: { event }, name } = row;
-  return [
-    /* @__PURE__ */ a2("span", {
-      class: "number",
-      children: event.sequence
-    }),
-    /* @__PURE__ */ a2(KindBadge, {
-      kind: row.kind
-    }),
-    /* @__PURE__ */ a2("button", {
-      type: "button",
-      class: "row-button",
-      onClick: onOpen,
-      children: name === "" ? /* @__PURE__ */ a2("code", {
-        children: shortened(event.subject)
-      }) : /* @__PURE__ */ a2("bdi", {
-        children: /* @__PURE__ */ a2("strong", {
-          children: shown(name)
-        })
-      })
-    }),
-    /* @__PURE__ */ a2("span", {
-      class: "quiet",
-      children: row.what
-    }),
-    /* @__PURE__ */ a2("span", {
-      class: "quiet",
-      children: /* @__PURE__ */ a2(Time, {
-        instant: event.issued_at
-      })
-    })
-  ];
 }
 
 // web/ui/explore/natural_order.ts
@@ -9120,15 +9106,60 @@ function PeopleTab({ feed }) {
     filter,
     order
   ]);
-  const column = (name, by, className = by) => ({
-    name,
-    className: `col-${className}`,
+  const sortedBy = (by) => ({
+    className: `col-${by}`,
     sorted: order.by !== by ? void 0 : order.down ? "descending" : "ascending",
     onSort: () => setOrder({
       by,
       down: order.by === by && !order.down
     })
   });
+  const columns = [
+    {
+      name: "Who",
+      ...sortedBy("who"),
+      cell: (person) => /* @__PURE__ */ a2(Who, {
+        person,
+        onOpen: () => setOpened(person)
+      })
+    },
+    {
+      name: "DID",
+      className: "col-did",
+      cell: ({ relationship }) => /* @__PURE__ */ a2(ShortDid, {
+        did: relationship.subject
+      })
+    },
+    {
+      name: "Type",
+      ...sortedBy("type"),
+      cell: ({ relationship }) => being(shown(relationship.relationship_type))
+    },
+    {
+      name: "Roles",
+      className: "col-roles",
+      cell: ({ relationship }) => relationship.roles.map((role) => shown(role)).join(", ")
+    },
+    {
+      name: "Until",
+      ...sortedBy("until"),
+      cell: ({ relationship: { valid_until } }) => valid_until !== null && /* @__PURE__ */ a2(ShortTime, {
+        instant: valid_until
+      })
+    },
+    {
+      name: "Status",
+      ...sortedBy("status"),
+      cell: ({ status }) => /* @__PURE__ */ a2(StatusBadge, {
+        status
+      })
+    },
+    {
+      name: "Event",
+      ...sortedBy("event"),
+      cell: ({ relationship }) => `#${relationship.last_sequence}`
+    }
+  ];
   if (people.length === 0) {
     return /* @__PURE__ */ a2("p", {
       class: "empty",
@@ -9247,24 +9278,9 @@ function PeopleTab({ feed }) {
       }) : /* @__PURE__ */ a2(RowTable, {
         label: "People",
         className: "people",
-        columns: [
-          column("Who", "who"),
-          {
-            name: "DID",
-            className: "col-did"
-          },
-          column("Type", "type"),
-          {
-            name: "Roles",
-            className: "col-roles"
-          },
-          column("Until", "until"),
-          column("Status", "status"),
-          column("Event", "event")
-        ],
+        columns,
         items: rows,
-        keyOf: ({ relationship }) => relationship.relationship_id,
-        cells: (person) => cellsOf2(person, () => setOpened(person))
+        keyOf: ({ relationship }) => relationship.relationship_id
       }),
       opened && /* @__PURE__ */ a2(RelationshipDialog, {
         person: opened,
@@ -9274,49 +9290,40 @@ function PeopleTab({ feed }) {
     ]
   });
 }
-function cellsOf2({ relationship, status, name, position }, onOpen) {
-  const { subject, relationship_type, roles, valid_until, last_sequence } = relationship;
-  return [
-    /* @__PURE__ */ a2("button", {
-      type: "button",
-      class: "row-button",
-      onClick: onOpen,
-      children: [
-        name === "" ? /* @__PURE__ */ a2("code", {
-          children: shortened(subject)
-        }) : /* @__PURE__ */ a2("bdi", {
-          children: /* @__PURE__ */ a2("strong", {
-            children: shown(name)
-          })
-        }),
-        position !== "" && /* @__PURE__ */ a2("bdi", {
-          class: "quiet",
-          children: shown(position)
+function Who({ person, onOpen }) {
+  const { name, position, relationship } = person;
+  return /* @__PURE__ */ a2("button", {
+    type: "button",
+    class: "row-button",
+    onClick: onOpen,
+    children: [
+      name === "" ? /* @__PURE__ */ a2("code", {
+        children: shortened(relationship.subject)
+      }) : /* @__PURE__ */ a2("bdi", {
+        children: /* @__PURE__ */ a2("strong", {
+          children: shown(name)
         })
-      ]
-    }),
-    /* @__PURE__ */ a2($, {
-      children: [
-        /* @__PURE__ */ a2("code", {
-          class: "quiet",
-          children: shortened(subject, DID_LENGTH)
-        }),
-        /* @__PURE__ */ a2(CopyButton, {
-          text: () => subject,
-          what: "the DID"
-        })
-      ]
-    }),
-    being(shown(relationship_type)),
-    roles.map((role) => shown(role)).join(", "),
-    valid_until === null ? "" : /* @__PURE__ */ a2(ShortTime, {
-      instant: valid_until
-    }),
-    /* @__PURE__ */ a2(StatusBadge, {
-      status
-    }),
-    `#${last_sequence}`
-  ];
+      }),
+      position !== "" && /* @__PURE__ */ a2("bdi", {
+        class: "quiet",
+        children: shown(position)
+      })
+    ]
+  });
+}
+function ShortDid({ did }) {
+  return /* @__PURE__ */ a2($, {
+    children: [
+      /* @__PURE__ */ a2("code", {
+        class: "quiet",
+        children: shortened(did, DID_LENGTH)
+      }),
+      /* @__PURE__ */ a2(CopyButton, {
+        text: () => did,
+        what: "the DID"
+      })
+    ]
+  });
 }
 
 // web/ui/explore/sources.tsx

@@ -160,6 +160,7 @@ browserTest(
       if (name === "metadata-other-paths") continue;
       // The verdict before this one must not be taken for it.
       await page.goto(`${server.origin}/#/keys`);
+      await page.locator("#verdict").waitFor({ state: "detached" });
       await page.goto(`${server.origin}/#/explore`);
       const found = await bring(page, vector);
       assertEquals(

@@ -50,7 +50,7 @@ function Json({ title, value }: {
   if (value === undefined) return null;
   return (
     <>
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <pre tabIndex={0}>
         {shown(JSON.stringify(value, null, 2), { lines: true })}
       </pre>

@@ -12,23 +12,56 @@ import {
   rowsOf,
 } from "./feed_events.ts";
 import type { OpenFeed } from "./open_feed.ts";
-import { RowTable } from "./row_table.tsx";
+import { type Column, RowTable } from "./row_table.tsx";
 
 const ALL = { text: "", kind: "" };
-const COLUMNS = [
-  { name: "#", className: "col-number" },
-  { name: "Kind", className: "col-kind" },
-  { name: "Who", className: "col-who" },
-  { name: "What", className: "col-what" },
-  { name: "When", className: "col-when" },
-] as const;
-
 /** Filter and table. */
 export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
   const all = useMemo(() => rowsOf(feed.events), [feed.events]);
   const [filter, setFilter] = useState(ALL);
   const [opened, setOpened] = useState<EventRow | undefined>();
   const rows = useMemo(() => filterEvents(all, filter), [all, filter]);
+  const columns: readonly Column<EventRow>[] = [
+    {
+      name: "#",
+      className: "col-number",
+      cell: ({ verified }) => verified.event.sequence,
+    },
+    {
+      name: "Kind",
+      className: "col-kind",
+      cell: ({ kind }) => <KindBadge kind={kind} />,
+    },
+    {
+      name: "Who",
+      className: "col-who",
+      cell: (row) => (
+        <button
+          type="button"
+          class="row-button"
+          onClick={() => setOpened(row)}
+        >
+          {row.name === ""
+            ? <code>{shortened(row.verified.event.subject)}</code>
+            : (
+              <bdi>
+                <strong>{shown(row.name)}</strong>
+              </bdi>
+            )}
+        </button>
+      ),
+    },
+    {
+      name: "What",
+      className: "col-what",
+      cell: ({ what }) => what,
+    },
+    {
+      name: "When",
+      className: "col-when",
+      cell: ({ verified }) => <Time instant={verified.event.issued_at} />,
+    },
+  ];
   if (all.length === 0) {
     return (
       <p class="empty">
@@ -89,10 +122,9 @@ export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
           <RowTable
             label="Events"
             className="events"
-            columns={COLUMNS}
+            columns={columns}
             items={rows}
             keyOf={({ verified }) => verified.event.sequence}
-            cells={(row) => cellsOf(row, () => setOpened(row))}
           />
         )}
       {opened && (
@@ -103,23 +135,4 @@ export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
       )}
     </>
   );
-}
-
-function cellsOf(row: EventRow, onOpen: () => void) {
-  const { verified: { event }, name } = row;
-  return [
-    <span class="number">{event.sequence}</span>,
-    <KindBadge kind={row.kind} />,
-    <button type="button" class="row-button" onClick={onOpen}>
-      {name === "" ? <code>{shortened(event.subject)}</code> : (
-        <bdi>
-          <strong>{shown(name)}</strong>
-        </bdi>
-      )}
-    </button>,
-    <span class="quiet">{row.what}</span>,
-    <span class="quiet">
-      <Time instant={event.issued_at} />
-    </span>,
-  ];
 }

@@ -36,20 +36,59 @@ export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
     () => sortPeople(filterPeople(people, filter), order),
     [people, filter, order],
   );
-  const column = (
-    name: string,
-    by: PeopleOrder["by"],
-    className = by,
-  ): Column => ({
-    name,
-    className: `col-${className}`,
+  const sortedBy = (by: PeopleOrder["by"]) => ({
+    className: `col-${by}`,
     sorted: order.by !== by
       ? undefined
       : order.down
-      ? "descending"
-      : "ascending",
+      ? "descending" as const
+      : "ascending" as const,
     onSort: () => setOrder({ by, down: order.by === by && !order.down }),
   });
+  const columns: readonly Column<Person>[] = [
+    {
+      name: "Who",
+      ...sortedBy("who"),
+      cell: (person) => (
+        <Who
+          person={person}
+          onOpen={() => setOpened(person)}
+        />
+      ),
+    },
+    {
+      name: "DID",
+      className: "col-did",
+      cell: ({ relationship }) => <ShortDid did={relationship.subject} />,
+    },
+    {
+      name: "Type",
+      ...sortedBy("type"),
+      cell: ({ relationship }) => being(shown(relationship.relationship_type)),
+    },
+    {
+      name: "Roles",
+      className: "col-roles",
+      cell: ({ relationship }) =>
+        relationship.roles.map((role) => shown(role)).join(", "),
+    },
+    {
+      name: "Until",
+      ...sortedBy("until"),
+      cell: ({ relationship: { valid_until } }) =>
+        valid_until !== null && <ShortTime instant={valid_until} />,
+    },
+    {
+      name: "Status",
+      ...sortedBy("status"),
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
+    {
+      name: "Event",
+      ...sortedBy("event"),
+      cell: ({ relationship }) => `#${relationship.last_sequence}`,
+    },
+  ];
   if (people.length === 0) {
     return (
       <p class="empty">
@@ -126,18 +165,9 @@ export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
           <RowTable
             label="People"
             className="people"
-            columns={[
-              column("Who", "who"),
-              { name: "DID", className: "col-did" },
-              column("Type", "type"),
-              { name: "Roles", className: "col-roles" },
-              column("Until", "until"),
-              column("Status", "status"),
-              column("Event", "event"),
-            ]}
+            columns={columns}
             items={rows}
             keyOf={({ relationship }) => relationship.relationship_id}
-            cells={(person) => cellsOf(person, () => setOpened(person))}
           />
         )}
       {opened && (
@@ -151,29 +181,29 @@ export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
   );
 }
 
-function cellsOf(
-  { relationship, status, name, position }: Person,
-  onOpen: () => void,
-) {
-  const { subject, relationship_type, roles, valid_until, last_sequence } =
-    relationship;
-  return [
+/** Name and position; opens all about them. */
+function Who({ person, onOpen }: {
+  readonly person: Person;
+  readonly onOpen: () => void;
+}) {
+  const { name, position, relationship } = person;
+  return (
     <button type="button" class="row-button" onClick={onOpen}>
-      {name === "" ? <code>{shortened(subject)}</code> : (
+      {name === "" ? <code>{shortened(relationship.subject)}</code> : (
         <bdi>
           <strong>{shown(name)}</strong>
         </bdi>
       )}
       {position !== "" && <bdi class="quiet">{shown(position)}</bdi>}
-    </button>,
+    </button>
+  );
+}
+
+function ShortDid({ did }: { readonly did: string }) {
+  return (
     <>
-      <code class="quiet">{shortened(subject, DID_LENGTH)}</code>
-      <CopyButton text={() => subject} what="the DID" />
-    </>,
-    being(shown(relationship_type)),
-    roles.map((role) => shown(role)).join(", "),
-    valid_until === null ? "" : <ShortTime instant={valid_until} />,
-    <StatusBadge status={status} />,
-    `#${last_sequence}`,
-  ];
+      <code class="quiet">{shortened(did, DID_LENGTH)}</code>
+      <CopyButton text={() => did} what="the DID" />
+    </>
+  );
 }

@@ -7,9 +7,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** A column's heading. */
-export interface Column {
+/** A column: its heading, and what stands below. */
+export interface Column<T> {
   readonly name: string;
+  /** What a row has there. */
+  readonly cell: (item: T) => ComponentChildren;
   /** Of the style sheet: its width, and whether narrow screens have it. */
   readonly className: string;
   /** How its rows are sorted now, where it is the one. */
@@ -24,11 +26,9 @@ export interface RowTableProps<T> {
   readonly label: string;
   /** The same for the style sheet. */
   readonly className: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
   readonly keyOf: (item: T) => string | number;
-  /** The cells of a row, as many as there are columns. */
-  readonly cells: (item: T) => readonly ComponentChildren[];
 }
 
 /** Pixels; as in the style sheet. */
@@ -42,7 +42,7 @@ const FIRST_ROWS = 20;
 
 /** The table; it scrolls within itself. */
 export function RowTable<T>(props: RowTableProps<T>) {
-  const { label, className, columns, items, keyOf, cells } = props;
+  const { label, className, columns, items, keyOf } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ first: 0, count: FIRST_ROWS });
   const [row] = useState(() =>
@@ -78,7 +78,12 @@ export function RowTable<T>(props: RowTableProps<T>) {
     >
       <div class="table-head" role="rowgroup">
         <div role="row" class="table-row" aria-rowindex={1}>
-          {columns.map((column) => <Heading key={column.name} {...column} />)}
+          {columns.map((column) => (
+            <Heading
+              key={column.name}
+              column={column}
+            />
+          ))}
         </div>
       </div>
       <div
@@ -106,9 +111,9 @@ export function RowTable<T>(props: RowTableProps<T>) {
                 transform: `translateY(${(view.first + i) * row}px)`,
               }}
             >
-              {cells(item).map((cell, n) => (
-                <div key={n} role="cell" class={columns[n]?.className ?? ""}>
-                  {cell}
+              {columns.map((column) => (
+                <div key={column.name} role="cell" class={column.className}>
+                  {column.cell(item)}
                 </div>
               ))}
             </div>
@@ -119,7 +124,8 @@ export function RowTable<T>(props: RowTableProps<T>) {
   );
 }
 
-function Heading({ name, className, sorted, onSort }: Column) {
+function Heading<T>({ column }: { readonly column: Column<T> }) {
+  const { name, className, sorted, onSort } = column;
   return (
     <div role="columnheader" class={className} aria-sort={sorted}>
       {onSort === undefined

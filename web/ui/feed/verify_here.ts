@@ -75,7 +75,6 @@ function readerOf(
   };
 }
 
-// deno-lint-ignore require-await -- what a reader gives
 async function* chunksOf(
   bytes: Bytes,
   onProgress: ((share: number) => void) | undefined,

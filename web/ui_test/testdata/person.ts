@@ -33,13 +33,21 @@ export async function start(page: Page, scopes?: string): Promise<void> {
 
 /** Approves, and waits for the outcome. */
 export async function approve(page: Page): Promise<string> {
+  await markOldOutcome(page);
   await page.click("#approve");
   return await outcome(page);
 }
 
 /** The heading of the outcome. */
 export async function outcome(page: Page): Promise<string> {
-  return await page.locator("#outcome").innerText();
+  return await page.locator("#outcome:not([data-old])").innerText();
+}
+
+/** An outcome that is there already must not be taken for the next one. */
+async function markOldOutcome(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    document.querySelector("#outcome")?.setAttribute("data-old", "")
+  );
 }
 
 /** Opens the folds around answering by hand. */
@@ -58,6 +66,7 @@ export async function shownChallenge(page: Page): Promise<string> {
 /** Sends an answer that was signed elsewhere. */
 export async function paste(page: Page, attestation: string): Promise<string> {
   await page.fill("#attestation", attestation);
+  await markOldOutcome(page);
   await page.getByRole("button", { name: "Send the answer" }).click();
   return await outcome(page);
 }
