@@ -9081,7 +9081,7 @@ function RelationshipDialog({ person, feed, onClose }) {
 
 // web/ui/explore/people_tab.tsx
 var MAX_ROLES = 500;
-var DID_LENGTH = 24;
+var DID_LENGTH = 32;
 var EVERYBODY = {
   text: "",
   status: "",

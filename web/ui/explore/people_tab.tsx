@@ -21,7 +21,7 @@ import { STATUS_WORDS, StatusBadge } from "./status.tsx";
 
 const MAX_ROLES = 500;
 /** Characters of a DID in a row. */
-const DID_LENGTH = 24;
+const DID_LENGTH = 32;
 const EVERYBODY = { text: "", status: "", role: "" };
 
 /** Filter and table. */
