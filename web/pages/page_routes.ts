@@ -21,6 +21,8 @@ export interface PageConfig {
   readonly audiences: readonly string[];
   /** Seconds that a challenge lives. */
   readonly ttl_seconds: number;
+  /** What a login on the page asks for. */
+  readonly scopes: readonly string[];
   /** Issuers to explore, and where their documents are passed on. */
   readonly issuers: readonly { readonly did: string; readonly base: string }[];
   /** What a login needs of a relationship, or null. */

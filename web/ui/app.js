@@ -6668,7 +6668,7 @@ var OVER = /* @__PURE__ */ new Set([
   "relationship_denied"
 ]);
 function useLogin(site, options) {
-  const { api, keys } = site;
+  const { api, config, keys } = site;
   const { interaction, wanted, onOutcome } = options;
   const [asked, setAsked] = d2();
   const [stage, setStage] = d2({
@@ -6703,7 +6703,7 @@ function useLogin(site, options) {
   async function getRequest() {
     if (interaction === void 0) {
       const challenge2 = await api.createChallenge(wanted ?? {
-        scopes: []
+        scopes: config.scopes
       });
       return {
         challenge: challenge2,

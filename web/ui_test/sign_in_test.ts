@@ -56,6 +56,22 @@ browserTest(
 );
 
 browserTest(
+  "the operator says what a login asks to learn, and people see it in words",
+  async (browser) => {
+    await using server = await startServer({ scopes: ["profile", "email"] });
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const card = await page.locator("#request").innerText();
+    assert(card.includes("your name, as the issuer publishes it"), card);
+    assert(!card.includes("scope"), card);
+    await page.getByLabel("email").uncheck();
+    assertEquals(await approve(page), "You are signed in");
+    const learned = await page.locator(".result .learns").innerText();
+    assert(learned.includes("your name") && !learned.includes("email"));
+  },
+);
+
+browserTest(
   "less may be granted than was asked for, and developers see all that was sent",
   async (browser) => {
     await using server = await startServer();

@@ -13,6 +13,8 @@ export interface Config {
   readonly version: string;
   readonly audiences: readonly string[];
   readonly ttl_seconds: number;
+  /** What a login on the page asks for. */
+  readonly scopes: readonly string[];
   readonly issuers: readonly IssuerConfig[];
   readonly require: readonly string[] | null;
   readonly issuer: string | null;

@@ -82,7 +82,7 @@ export interface LoginOptions {
 
 /** Begins at once, and again when another interaction is named. */
 export function useLogin(site: Site, options: LoginOptions): LoginFlow {
-  const { api, keys } = site;
+  const { api, config, keys } = site;
   const { interaction, wanted, onOutcome } = options;
   const [asked, setAsked] = useState<Asked | undefined>();
   const [stage, setStage] = useState<Stage>({ at: "start" });
@@ -114,7 +114,9 @@ export function useLogin(site: Site, options: LoginOptions): LoginFlow {
 
   async function getRequest() {
     if (interaction === undefined) {
-      const challenge = await api.createChallenge(wanted ?? { scopes: [] });
+      const challenge = await api.createChallenge(
+        wanted ?? { scopes: config.scopes },
+      );
       return { challenge, client: undefined };
     }
     const { challenge, client } = await api.readInteraction(interaction);
