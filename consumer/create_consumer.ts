@@ -30,6 +30,7 @@ import {
   DEFAULT_WAITING_LIMITS,
   type WaitingLimits,
 } from "./follow/refresh_queue.ts";
+import { SignatureWorkers } from "./verify/signature_workers.ts";
 import type { FeedPolicy } from "./verify/verified_feed.ts";
 import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
 import { validReport, type VerifyReport } from "./verify/verify_report.ts";
@@ -60,6 +61,12 @@ export interface ConsumerOptions
    * a question about very many relationships is answered.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /**
+   * What verifies signatures of large feeds beside this thread, for all issuers
+   * together; one for each core but one, up to 6, unless told. They run while a
+   * large feed is read.
+   */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** A question to a consumer. */
@@ -154,13 +161,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const now = options.now ?? (() => new Date());
   const waiting = requireWaitingLimits(options);
   const { breathe } = options;
+  const workers = options.workers ?? new SignatureWorkers();
   const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
     limits: DEFAULT_FOLLOW_LIMITS,
     policy: options,
     refresh: (location, record, turn) =>
-      refreshIssuer(location, record, { ...options, ...turn }),
+      refreshIssuer(location, record, { ...options, workers, ...turn }),
     queue: { now, limits: waiting },
   });
 

@@ -155,7 +155,13 @@ export { claimedSequence, parseEventPayload } from "./event/payload.ts";
 export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";
 export { quote } from "./text/quote.ts";
-export { applyEvent, type FeedState, Replay, replay } from "./replay/replay.ts";
+export {
+  applyEvent,
+  type FeedState,
+  Replay,
+  replay,
+  type ReplayStateOptions,
+} from "./replay/replay.ts";
 export {
   parseRequirement,
   type Requirement,

@@ -24,7 +24,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:@redis", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
+    ...[
+      "npm:jose",
+      "npm:@redis",
+      "jsr:@std/assert",
+      "jsr:@std/encoding",
+      "jsr:@std/http",
+    ],
   ],
   // What is bundled for browsers; no part of what is published.
   "web/ui": ["npm:preact"],
@@ -44,7 +50,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["ask", "site", "hosting", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
-  web: ["ui", "requests", "stores", "login", "demo", "pages"],
+  web: [
+    ...["ui", "requests", "stores", "login", "sessions", "openid"],
+    ...["demo", "pages"],
+  ],
   "web/ui": [
     ...["libraries", "parts", "server", "feed", "keys", "site", "sign_in"],
     ...["developers", "demo", "explore"],
@@ -77,6 +86,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "testing.ts",
     ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
+    "openid/add_client.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

@@ -2,6 +2,7 @@
 
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
+import { readFormBody } from "./read_form_body.ts";
 import {
   type BodyReader,
   type JsonBodyLimits,
@@ -97,6 +98,18 @@ export class Exchange {
   ): Promise<T> {
     const limits = this.#awaitBody(maxBytes);
     return await readKnownBody(this.request, limits, reader, breathe);
+  }
+
+  /**
+   * The body as the fields of a form. When it is there, the request takes a
+   * place.
+   *
+   * @param maxBytes Bytes at most.
+   * @throws {SigError} `unsupported_media_type`, `body_too_large`,
+   * `request_timeout`, `invalid_request`, `overloaded`.
+   */
+  async readForm(maxBytes: number): Promise<URLSearchParams> {
+    return await readFormBody(this.request, this.#awaitBody(maxBytes));
   }
 
   #awaitBody(maxBytes: number): JsonBodyLimits {

@@ -1,9 +1,14 @@
 /** What the commands that read a feed share. @module */
 
-import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
+import type {
+  IssuerLocation,
+  VerifyIssuerOptions,
+  VerifyProgress,
+} from "@sig/consumer";
 import { isSigError, type ParsedTime, parseTime, SigError } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { describeProgress } from "./describe_progress.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
 import type { Names } from "../people/names.ts";
@@ -141,17 +146,21 @@ export async function withSource<T>(
   const { openSource, parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
   const source = parseSource(text, { allowPrivate, exists: call.io.exists });
-  const progress = createProgress(
-    call,
-    NEWS_EVERY_BYTES,
-    (bytes) => `read ${Math.floor(bytes / 1024 / 1024)} MiB`,
-  );
+  const startedAt = call.io.now().getTime();
+  let news: VerifyProgress = { events: 0, totalBytes: undefined };
+  const progress = createProgress(call, NEWS_EVERY_BYTES, (bytes) => {
+    const elapsedMs = call.io.now().getTime() - startedAt;
+    return describeProgress({ ...news, bytes, elapsedMs });
+  });
   try {
     return await work(openSource(source, { allowPrivate }), {
       now: call.io.now(),
       unknownEvents: policy(call, "unknown-events"),
       unmatchedRevoke: policy(call, "unmatched-revoke"),
-      onProgress: progress?.show,
+      onProgress: progress && ((bytes, more) => {
+        news = more;
+        progress.show(bytes);
+      }),
     });
   } catch (error) {
     const hint = source.kind === "did" ? source.hint : undefined;

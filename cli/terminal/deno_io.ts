@@ -1,11 +1,15 @@
 /** The outside as Deno gives it. @module */
 
 import {
+  createPrivateFile,
+  onHangup,
   readFile,
   readVariable,
+  replaceFile,
   signalled,
   tooLarge,
   writeAll,
+  writeFile,
 } from "@sig/api/process";
 import type { Io } from "./io.ts";
 
@@ -26,12 +30,13 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile: (path, text) =>
-      write(path, text, { createNew: true, mode: 0o600 }),
+    createPrivateFile,
+    replaceFile,
+    onHangup,
     createFile: (path, text) =>
-      write(path, text, { createNew: true, mode: 0o644 }),
+      writeFile(path, text, { createNew: true, mode: 0o644 }),
     appendFile: (path, text) =>
-      write(path, text, { append: true, mode: 0o600 }),
+      writeFile(path, text, { append: true, mode: 0o600 }),
     absolutePath,
     exists: (path) => {
       try {
@@ -62,40 +67,6 @@ async function readStream(
     chunks.push(chunk.slice());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
-}
-
-async function write(
-  path: string,
-  text: string,
-  how: Deno.WriteFileOptions,
-): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, how);
-  } catch (cause) {
-    const isNotGiven = cause instanceof Deno.errors.NotCapable;
-    const hint = `Run it with --allow-write=${path}.`;
-    const { SigError } = await import("@sig/core");
-    throw new SigError(
-      "write_failed",
-      `Cannot write ${JSON.stringify(path)}: ${whyNotWritten(cause)}`,
-      { cause, ...(isNotGiven ? { context: { hint } } : {}) },
-    );
-  }
-}
-
-function whyNotWritten(error: unknown): string {
-  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof AlreadyExists) {
-    return "it exists already, and is not overwritten";
-  }
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to write it";
-  }
-  if (error instanceof NotFound) return "its folder is missing";
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user write there";
-  }
-  return "the system refused it";
 }
 
 async function fileMode(path: string): Promise<number | null> {

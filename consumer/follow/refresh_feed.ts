@@ -268,11 +268,12 @@ async function agree(
 }
 
 function reading({ loaded, refetchKeys, options }: FeedRefresh) {
-  const { now, report, breathe } = options;
+  const { now, report, breathe, workers } = options;
   return {
     keys: loaded.keys,
     now,
     breathe,
+    workers,
     maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
     refreshKeys: refetchKeys,
   } satisfies ReadFeedOptions;

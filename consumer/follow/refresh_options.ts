@@ -2,6 +2,7 @@
 
 import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
 
 /** Options of `refreshIssuer`. */
@@ -12,6 +13,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly report: boolean;
   /** As in `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`; shared by all issuers of a consumer. */
+  readonly workers?: SignatureWorkers | undefined;
   /** Bounds what is read; undefined for issuers that somebody vouches for. */
   readonly allowance?: FeedAllowance | undefined;
 }

@@ -1,7 +1,9 @@
 /** The rules between the events of a feed (PROTOCOL §2–§4). @module */
 
+import { CompactIds } from "./compact_ids.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
+import { KnownRelationships, UNKNOWN } from "./known_relationships.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
 import {
   addSeconds,
@@ -43,11 +45,6 @@ export interface Accepted {
 
 const DAY_SECONDS = 86_400;
 
-interface Known {
-  subject: string;
-  revoked: boolean;
-}
-
 /**
  * Judges events one after the other: issuer, sequence, event_id, and a revoke's
  * target. Holds one entry an event and a relationship, not the events.
@@ -78,8 +75,8 @@ interface Known {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new Set<string>();
-  readonly #relationships = new Map<string, Known>();
+  readonly #eventIds = new CompactIds();
+  readonly #relationships = new KnownRelationships();
   #issuer: string | undefined;
   #lastSequence = 0;
   #latest: Instant | undefined;
@@ -110,8 +107,8 @@ export class FeedRules {
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
     this.#judgePlace(event);
-    const known = this.#relationships.get(event.relationship_id);
-    const unmatched = isRevoke(event) && known === undefined;
+    const known = this.#relationships.find(event.relationship_id);
+    const unmatched = isRevoke(event) && known === UNKNOWN;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
@@ -157,7 +154,7 @@ export class FeedRules {
         { context: { sequence: event.sequence, expected } },
       );
     }
-    if (this.#eventIds.has(event.event_id)) {
+    if (this.#eventIds.indexOf(event.event_id) >= 0) {
       throw new SigError(
         "duplicate_event_id",
         "Cannot apply event: its event_id was used before",
@@ -217,7 +214,7 @@ export class FeedRules {
   /** Notes what the event says of its relationship. */
   #relate(
     event: SigEvent | UnknownEvent,
-    known: Known | undefined,
+    known: number,
     warnings: Warning[],
   ): boolean {
     const { sequence } = event;
@@ -229,7 +226,7 @@ export class FeedRules {
       });
       return false;
     }
-    if (known === undefined) {
+    if (known === UNKNOWN) {
       if (isRevoke(event)) {
         warnings.push({
           code: "revoke_without_upsert",
@@ -238,10 +235,7 @@ export class FeedRules {
         });
         return false;
       }
-      this.#relationships.set(event.relationship_id, {
-        subject: event.subject,
-        revoked: false,
-      });
+      this.#relationships.add(event.relationship_id, event.subject);
       return true;
     }
     this.#noteChange(event, known, warnings);
@@ -250,27 +244,27 @@ export class FeedRules {
 
   #noteChange(
     event: RelationshipUpsertEvent | RelationshipRevokeEvent,
-    known: Known,
+    known: number,
     warnings: Warning[],
   ): void {
     const { sequence } = event;
-    if (event.subject !== known.subject) {
+    const all = this.#relationships;
+    if (!all.isAbout(known, event.subject)) {
       warnings.push({
         code: "subject_changed",
         detail: "the subject differs from the relationship's",
         sequence,
       });
+      if (isUpsert(event)) all.setSubject(known, event.subject);
     }
-    if (isUpsert(event)) {
-      known.subject = event.subject;
-    } else if (known.revoked) {
+    if (isRevoke(event) && all.isRevoked(known)) {
       warnings.push({
         code: "revoked_again",
         detail: "the relationship was revoked already",
         sequence,
       });
     }
-    known.revoked = isRevoke(event);
+    all.setRevoked(known, isRevoke(event));
   }
 }
 

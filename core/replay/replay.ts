@@ -22,6 +22,19 @@ export interface FeedState {
   readonly history: FeedHistory;
 }
 
+/** Options of {@linkcode Replay}. */
+export interface ReplayStateOptions extends ReplayOptions {
+  /**
+   * The one subject that the state will be asked about, null for none;
+   * everything is kept unless told. A large feed then takes a fraction of the
+   * memory. The state answers questions about that subject and `now` (also as
+   * of an event); it throws `TypeError` for what it lacks, and must not be
+   * asked for `at`: what its relationships were before they came to the
+   * subject is not known.
+   */
+  readonly keepOnly?: string | null | undefined;
+}
+
 /** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
 
@@ -39,13 +52,16 @@ const MAX_WARNINGS = 1_000;
  */
 export class Replay {
   readonly #rules: FeedRules;
-  readonly #history = new HistoryBuilder();
+  readonly #history: HistoryBuilder;
+  readonly #isPartial: boolean;
   readonly #warnings: Warning[] = [];
   #leftOut = 0;
 
   /** Starts before the first event. */
-  constructor(options: ReplayOptions = {}) {
+  constructor(options: ReplayStateOptions = {}) {
     this.#rules = new FeedRules(options);
+    this.#history = new HistoryBuilder(undefined, options.keepOnly);
+    this.#isPartial = options.keepOnly !== undefined;
   }
 
   /** What was odd so far; the first 1,000, and how many more there were. */
@@ -110,11 +126,15 @@ export class Replay {
   state(): FeedState {
     const history = this.#history;
     const last = this.#rules.lastSequence;
+    const isPartial = this.#isPartial;
     let map: ReadonlyMap<string, RelationshipState> | undefined;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
+        if (isPartial) {
+          throw new TypeError("Cannot list: not all relationships were kept");
+        }
         return map ??= latest(history, last);
       },
       history,

@@ -10,17 +10,20 @@ const MAX_WAITING_CALLS = 10_000;
 /** Longest pause before the connection is tried again, in milliseconds. */
 const MAX_RECONNECT_MS = 1_000;
 
+/** How long one call may take in all, in milliseconds, unless told. */
+export const DEFAULT_TIMEOUT_MS = 5_000;
+
 /** A connection that runs scripts. */
 export interface RedisConnection {
   /**
-   * Runs a script over one key; it answers with a list of texts.
+   * Runs a script over some keys; it answers with a list of texts.
    *
    * @throws {SigError} `store_unavailable`, also when the time is over. The
    * script may have run.
    */
   run(
     script: string,
-    key: string,
+    keys: readonly string[],
     rest: readonly string[],
   ): Promise<readonly string[]>;
   /** Ends the connection. */
@@ -84,10 +87,10 @@ export async function connectRedis(
   }
   let closed = false;
   return {
-    run: (script, key, rest) =>
+    run: (script, keys, rest) =>
       withDeadline(timeoutMs, (abortSignal) =>
         retryWhileBusy(async () => {
-          const options = { keys: [key], arguments: [...rest] };
+          const options = { keys: [...keys], arguments: [...rest] };
           const answer: unknown = await client
             .withAbortSignal(abortSignal).eval(script, options);
           return readTexts(answer);

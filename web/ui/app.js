@@ -2423,13 +2423,183 @@ function parseStatus(status) {
   });
 }
 
+// core/replay/compact_ids.ts
+var PIECE_BYTES = 256 * 1024;
+var MAX_PIECES = 2 ** 32 / PIECE_BYTES;
+var MAX_PACKED_LENGTH = 512;
+var MAX_PROBES = 64;
+var FIRST_PLACES = 1024;
+var FREE = 4294967295;
+var CompactIds = class {
+  #pieces = [];
+  /** Bytes used of the last piece. */
+  #used = PIECE_BYTES;
+  /** Where each identifier stands in the pieces; its length stands before it. */
+  #starts = new Uint32Array(FIRST_PLACES);
+  /** Open addressing: numbers, at most half of the places. */
+  #places = new Uint32Array(FIRST_PLACES).fill(FREE);
+  /** Those that are not packed. */
+  #others = /* @__PURE__ */ new Map();
+  #packed = 0;
+  #size = 0;
+  /** How many. */
+  get size() {
+    return this.#size;
+  }
+  /** The number of an identifier; -1 for one that is not here. */
+  indexOf(id) {
+    const hash = hashOf(id);
+    if (hash !== void 0) {
+      const place = this.#find(id, hash);
+      if (place !== void 0) {
+        const number = this.#places[place];
+        if (number !== FREE) return number;
+      }
+    }
+    return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
+  }
+  /** Adds an identifier that is not here, and returns its number. */
+  add(id) {
+    const number = this.#size++;
+    const hash = this.#pieces.length < MAX_PIECES ? hashOf(id) : void 0;
+    if (hash === void 0) {
+      this.#others.set(id, number);
+      return number;
+    }
+    if (2 * this.#packed >= this.#places.length) this.#grow();
+    const place = this.#find(id, hash);
+    if (place === void 0) {
+      this.#others.set(id, number);
+      return number;
+    }
+    this.#places[place] = number;
+    this.#packed++;
+    this.#write(id, number);
+    return number;
+  }
+  /** Where the identifier is, or would be; undefined after too many others. */
+  #find(id, hash) {
+    const places = this.#places;
+    const mask = places.length - 1;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const place = hash + (probe * (probe + 1) >> 1) & mask;
+      const number = places[place];
+      if (number === FREE || this.#isAt(id, number)) return place;
+    }
+    return void 0;
+  }
+  #isAt(id, number) {
+    const start = this.#starts[number];
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
+    let at = start % PIECE_BYTES;
+    if ((piece[at++] << 8 | piece[at++]) !== id.length) return false;
+    for (let i3 = 0; i3 < id.length; i3++) {
+      if (piece[at + i3] !== id.charCodeAt(i3)) return false;
+    }
+    return true;
+  }
+  #write(id, number) {
+    if (this.#used + 2 + id.length > PIECE_BYTES) {
+      this.#pieces.push(new Uint8Array(PIECE_BYTES));
+      this.#used = 0;
+    }
+    if (number >= this.#starts.length) {
+      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length));
+      larger.set(this.#starts);
+      this.#starts = larger;
+    }
+    const piece = this.#pieces.at(-1);
+    this.#starts[number] = (this.#pieces.length - 1) * PIECE_BYTES + this.#used;
+    piece[this.#used++] = id.length >> 8;
+    piece[this.#used++] = id.length & 255;
+    for (let i3 = 0; i3 < id.length; i3++) piece[this.#used++] = id.charCodeAt(i3);
+  }
+  #grow() {
+    const before = this.#places;
+    this.#places = new Uint32Array(2 * before.length).fill(FREE);
+    for (const number of before) {
+      if (number === FREE) continue;
+      const id = this.#read(number);
+      const place = this.#find(id, hashOf(id));
+      if (place === void 0) {
+        this.#others.set(id, number);
+        this.#packed--;
+      } else this.#places[place] = number;
+    }
+  }
+  #read(number) {
+    const start = this.#starts[number];
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
+    const at = start % PIECE_BYTES;
+    const length = piece[at] << 8 | piece[at + 1];
+    return String.fromCharCode(...piece.subarray(at + 2, at + 2 + length));
+  }
+};
+function hashOf(id) {
+  if (id.length > MAX_PACKED_LENGTH) return void 0;
+  let hash = 2166136261;
+  for (let i3 = 0; i3 < id.length; i3++) {
+    const code = id.charCodeAt(i3);
+    if (code > 127) return void 0;
+    hash = Math.imul(hash ^ code, 16777619);
+  }
+  hash = Math.imul(hash ^ hash >>> 16, 2246822507);
+  return (hash ^ hash >>> 13) >>> 0;
+}
+
+// core/replay/known_relationships.ts
+var UNKNOWN = -1;
+var KnownRelationships = class {
+  #ids = new CompactIds();
+  #subjects = new CompactIds();
+  /** Of each relationship twice its subject's number, and 1 if revoked. */
+  #entries = new Uint32Array(256);
+  /** Its number, or {@linkcode UNKNOWN}. */
+  find(id) {
+    return this.#ids.indexOf(id);
+  }
+  /** Adds one that is unknown. */
+  add(id, subject) {
+    const number = this.#ids.add(id);
+    if (number >= this.#entries.length) {
+      const larger = new Uint32Array(2 * this.#entries.length);
+      larger.set(this.#entries);
+      this.#entries = larger;
+    }
+    this.#entries[number] = 2 * this.#numberOf(subject);
+  }
+  /** Whether its last upsert named that subject. */
+  isAbout(number, subject) {
+    return this.#entries[number] >>> 1 === this.#subjects.indexOf(subject);
+  }
+  /** Whether its last event was a revoke. */
+  isRevoked(number) {
+    return (this.#entries[number] & 1) === 1;
+  }
+  /** It is about another subject from now on. */
+  setSubject(number, subject) {
+    const revoked = this.isRevoked(number);
+    this.#entries[number] = 2 * this.#numberOf(subject);
+    this.setRevoked(number, revoked);
+  }
+  /** Its last event was a revoke, or was none. */
+  setRevoked(number, revoked) {
+    const subject = this.#entries[number] >>> 1;
+    this.#entries[number] = 2 * subject + (revoked ? 1 : 0);
+  }
+  #numberOf(subject) {
+    const known = this.#subjects.indexOf(subject);
+    return known >= 0 ? known : this.#subjects.add(subject);
+  }
+};
+
 // core/replay/feed_rules.ts
 var DAY_SECONDS = 86400;
 var FeedRules = class {
   #options;
   #limits;
-  #eventIds = /* @__PURE__ */ new Set();
-  #relationships = /* @__PURE__ */ new Map();
+  #eventIds = new CompactIds();
+  #relationships = new KnownRelationships();
   #issuer;
   #lastSequence = 0;
   #latest;
@@ -2456,8 +2626,8 @@ var FeedRules = class {
    */
   accept(event) {
     this.#judgePlace(event);
-    const known = this.#relationships.get(event.relationship_id);
-    const unmatched = isRevoke(event) && known === void 0;
+    const known = this.#relationships.find(event.relationship_id);
+    const unmatched = isRevoke(event) && known === UNKNOWN;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
@@ -2497,7 +2667,7 @@ var FeedRules = class {
         }
       });
     }
-    if (this.#eventIds.has(event.event_id)) {
+    if (this.#eventIds.indexOf(event.event_id) >= 0) {
       throw new SigError("duplicate_event_id", "Cannot apply event: its event_id was used before", {
         context: {
           sequence: event.sequence,
@@ -2555,7 +2725,7 @@ var FeedRules = class {
       });
       return false;
     }
-    if (known === void 0) {
+    if (known === UNKNOWN) {
       if (isRevoke(event)) {
         warnings.push({
           code: "revoke_without_upsert",
@@ -2564,10 +2734,7 @@ var FeedRules = class {
         });
         return false;
       }
-      this.#relationships.set(event.relationship_id, {
-        subject: event.subject,
-        revoked: false
-      });
+      this.#relationships.add(event.relationship_id, event.subject);
       return true;
     }
     this.#noteChange(event, known, warnings);
@@ -2575,23 +2742,23 @@ var FeedRules = class {
   }
   #noteChange(event, known, warnings) {
     const { sequence } = event;
-    if (event.subject !== known.subject) {
+    const all = this.#relationships;
+    if (!all.isAbout(known, event.subject)) {
       warnings.push({
         code: "subject_changed",
         detail: "the subject differs from the relationship's",
         sequence
       });
+      if (isUpsert(event)) all.setSubject(known, event.subject);
     }
-    if (isUpsert(event)) {
-      known.subject = event.subject;
-    } else if (known.revoked) {
+    if (isRevoke(event) && all.isRevoked(known)) {
       warnings.push({
         code: "revoked_again",
         detail: "the relationship was revoked already",
         sequence
       });
     }
-    known.revoked = isRevoke(event);
+    all.setRevoked(known, isRevoke(event));
   }
 };
 function unmatchedRevoke(event) {
@@ -3046,13 +3213,19 @@ var HistoryBuilder = class {
   #bySubject = /* @__PURE__ */ new Map();
   #sorted = new SortedIds(this.#versions);
   #warnedAt = /* @__PURE__ */ new Map();
-  // Two number arrays instead of an object an event.
-  #seconds = [];
-  #nanoseconds = [];
+  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
+  #times = [];
+  #events = 0;
   /** The latest instant up to the end of each full block. */
   #latest = [];
-  /** Starts empty, or as a copy of the first `events` events of another. */
-  constructor(start) {
+  #keepOnly;
+  /**
+   * Starts empty, or as a copy of the first `events` events of another.
+   *
+   * @param keepOnly As in `Replay`.
+   */
+  constructor(start, keepOnly) {
+    this.#keepOnly = keepOnly;
     if (start === void 0) return;
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
@@ -3064,8 +3237,8 @@ var HistoryBuilder = class {
         ...ids
       ]);
     }
-    this.#seconds = from.#seconds.slice(0, events);
-    this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS)).map((block) => block.slice());
+    this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
     for (const [sequence, subjects] of from.#warnedAt) {
       if (sequence <= events) this.#warnedAt.set(sequence, subjects);
@@ -3075,6 +3248,9 @@ var HistoryBuilder = class {
     return this.#versions;
   }
   relationshipsOf(subject) {
+    if (this.#keepOnly !== void 0 && this.#keepOnly !== subject) {
+      throw new TypeError("Cannot ask: nothing was kept about this subject");
+    }
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     return ids instanceof Set ? ids : new ListedIds(ids);
   }
@@ -3085,14 +3261,14 @@ var HistoryBuilder = class {
     return this.#warnedAt.get(sequence) ?? NOBODY;
   }
   issuedAt(sequence) {
-    const seconds = this.#seconds[sequence - 1];
-    const nanoseconds = this.#nanoseconds[sequence - 1];
-    if (seconds === void 0 || nanoseconds === void 0) {
+    if (!(sequence >= 1 && sequence <= this.#events)) {
       throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
     }
+    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)];
+    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
     return {
-      seconds,
-      nanoseconds
+      seconds: block[at],
+      nanoseconds: block[at + 1]
     };
   }
   prefixAt(instant2) {
@@ -3105,7 +3281,7 @@ var HistoryBuilder = class {
       } else high = middle;
     }
     let events = low * BLOCK_EVENTS;
-    while (events < this.#seconds.length && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
+    while (events < this.#events && compareInstants(this.issuedAt(events + 1), instant2) <= 0) events++;
     return events;
   }
   /** Notes whom the event is about that was warned about. */
@@ -3122,13 +3298,12 @@ var HistoryBuilder = class {
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event, applies) {
     const issuedAt = validInstant(event.issued_at);
-    this.#seconds.push(issuedAt.seconds);
-    this.#nanoseconds.push(issuedAt.nanoseconds);
-    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
+    this.#addTime(issuedAt);
     if (!applies || !isUpsert(event) && !isRevoke(event)) return;
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
     const before = versions?.at(-1)?.state;
+    if (before === void 0 && !this.#keeps(event)) return;
     const state = stateAfter(before, event);
     const version = isRevoke(event) ? {
       state,
@@ -3145,9 +3320,23 @@ var HistoryBuilder = class {
     if (before?.subject === state.subject) return;
     this.#index(state.subject, id, before !== void 0);
   }
+  /** Whether a relationship of which nothing is kept is so from here on. */
+  #keeps(event) {
+    return this.#keepOnly === void 0 || // A revoke leaves the relationship with whom it was about before.
+    isUpsert(event) && event.subject === this.#keepOnly;
+  }
+  #addTime({ seconds, nanoseconds }) {
+    const at = 2 * (this.#events % BLOCK_EVENTS);
+    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
+    const block = this.#times.at(-1);
+    block[at] = seconds;
+    block[at + 1] = nanoseconds;
+    this.#events++;
+    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
+  }
   #endBlock() {
     let latest2 = this.#latest.at(-1);
-    const to = this.#seconds.length;
+    const to = this.#events;
     for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
       const issuedAt = this.issuedAt(sequence);
       if (latest2 === void 0 || compareInstants(issuedAt, latest2) > 0) {
@@ -3212,12 +3401,15 @@ function leftOut(what2) {
 var MAX_WARNINGS = 1e3;
 var Replay = class {
   #rules;
-  #history = new HistoryBuilder();
+  #history;
+  #isPartial;
   #warnings = [];
   #leftOut = 0;
   /** Starts before the first event. */
   constructor(options = {}) {
     this.#rules = new FeedRules(options);
+    this.#history = new HistoryBuilder(void 0, options.keepOnly);
+    this.#isPartial = options.keepOnly !== void 0;
   }
   /** What was odd so far; the first 1,000, and how many more there were. */
   get warnings() {
@@ -3274,11 +3466,15 @@ var Replay = class {
   state() {
     const history2 = this.#history;
     const last = this.#rules.lastSequence;
+    const isPartial = this.#isPartial;
     let map;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
+        if (isPartial) {
+          throw new TypeError("Cannot list: not all relationships were kept");
+        }
         return map ??= latest(history2, last);
       },
       history: history2
@@ -4422,7 +4618,7 @@ function judgeMediaType(name, mediaType) {
 }
 
 // consumer/read/reader.ts
-var PIECE_BYTES = 64 * 1024;
+var PIECE_BYTES2 = 64 * 1024;
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
     return error.context.status === 404 || error.context.status === 410;
@@ -4764,6 +4960,346 @@ var LineSplitter = class {
   }
 };
 
+// consumer/verify/signature_worker.ts
+var READY = "ready";
+function answerBatches({ createPublicKey, verify }, port) {
+  const imported = /* @__PURE__ */ new Map();
+  const keyOf = (x2) => {
+    let key = imported.get(x2);
+    if (key === void 0) {
+      const jwk = {
+        kty: "OKP",
+        crv: "Ed25519",
+        x: x2
+      };
+      key = createPublicKey({
+        key: jwk,
+        format: "jwk"
+      });
+      if (imported.size >= 1024) imported.clear();
+      imported.set(x2, key);
+    }
+    return key;
+  };
+  port.onmessage = ({ data: { id, bytes, places, keys } }) => {
+    const verdicts = new Uint8Array(places.length / 3);
+    for (let i3 = 0; i3 < verdicts.length; i3++) {
+      const end = places[3 * i3 + 2];
+      try {
+        const isValid = verify(null, bytes.subarray(places[3 * i3 + 1], end), keyOf(keys[places[3 * i3]]), bytes.subarray(end, end + 64));
+        verdicts[i3] = isValid === true ? 1 : 0;
+      } catch {
+        verdicts[i3] = 0;
+      }
+    }
+    port.postMessage({
+      id,
+      verdicts
+    }, [
+      verdicts.buffer
+    ]);
+  };
+}
+function signatureWorkerUrl() {
+  const code = `import * as crypto from "node:crypto";
+(${answerBatches})(crypto, globalThis);
+globalThis.postMessage(${JSON.stringify(READY)});`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+// consumer/verify/signature_workers.ts
+var BATCHES_PER_WORKER = 4;
+var MAX_WORKERS = 6;
+var SignatureWorkers = class {
+  #maxWorkers;
+  #waiting = [];
+  #running = [];
+  #members = 0;
+  #lastId = 0;
+  /** Starts none yet. */
+  constructor(options = {}) {
+    const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
+    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
+  }
+  /** How many run. */
+  get size() {
+    return this.#running.length;
+  }
+  /** Whether some run and none of them has said yet that it is ready. */
+  get isStarting() {
+    return this.size > 0 && !this.isReady;
+  }
+  /** Whether a batch would be verified. */
+  get isReady() {
+    return this.#running.some(({ isReady }) => isReady);
+  }
+  /** Whether a batch would be taken in hand at once. */
+  get hasRoom() {
+    return this.#waiting.length === 0 && this.#running.some(({ isReady, tasks }) => isReady && tasks.size < BATCHES_PER_WORKER);
+  }
+  /** Comes before batches; whoever joined must {@linkcode leave}. */
+  join() {
+    this.#members++;
+    if (this.#members === 1) this.#start();
+  }
+  /** The last one to leave ends the workers, whatever they are doing. */
+  leave() {
+    this.#members--;
+    if (this.#members > 0) return;
+    for (const each of [
+      ...this.#running
+    ]) this.#end(each);
+  }
+  /**
+   * Verifies a batch, whose bytes are given away.
+   *
+   * @returns a verdict for each place; undefined when no worker came to one.
+   */
+  verify(texts) {
+    const { promise, resolve } = Promise.withResolvers();
+    this.#waiting.push({
+      texts,
+      resolve
+    });
+    this.#hand();
+    return promise;
+  }
+  #start() {
+    if (typeof Worker !== "function") return;
+    if (loadBuiltin("node:crypto") === void 0) return;
+    const url = signatureWorkerUrl();
+    for (let i3 = 0; i3 < this.#maxWorkers; i3++) {
+      try {
+        this.#listen(new Worker(url, {
+          type: "module",
+          name: "signatures"
+        }));
+      } catch {
+        return;
+      }
+    }
+  }
+  #listen(worker) {
+    const each = {
+      worker,
+      tasks: /* @__PURE__ */ new Map(),
+      isReady: false
+    };
+    this.#running.push(each);
+    const fail = (event) => {
+      event.preventDefault();
+      this.#end(each);
+    };
+    worker.onerror = fail;
+    worker.onmessageerror = fail;
+    worker.onmessage = ({ data }) => {
+      if (data === READY) each.isReady = true;
+      else this.#answer(each, data);
+      this.#hand();
+    };
+  }
+  #answer({ tasks }, { id, verdicts }) {
+    const task = tasks.get(id);
+    tasks.delete(id);
+    task?.resolve(verdicts);
+  }
+  /** Gives waiting batches to workers, the least busy one first. */
+  #hand() {
+    while (this.#waiting.length > 0) {
+      if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
+      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a4, b) => a4.tasks.size - b.tasks.size);
+      if (least === void 0 || least.tasks.size >= BATCHES_PER_WORKER) return;
+      const task = this.#waiting.shift();
+      const id = ++this.#lastId;
+      least.tasks.set(id, task);
+      const { bytes, places, keys } = task.texts;
+      least.worker.postMessage({
+        id,
+        bytes,
+        places,
+        keys
+      }, [
+        bytes.buffer,
+        places.buffer
+      ]);
+    }
+  }
+  #end(each) {
+    each.worker.terminate();
+    this.#running = this.#running.filter((other) => other !== each);
+    this.#giveUp([
+      ...each.tasks.values()
+    ]);
+    each.tasks.clear();
+    if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
+  }
+  #giveUp(tasks) {
+    for (const { resolve } of tasks) resolve(void 0);
+  }
+};
+
+// consumer/verify/read_ahead.ts
+var START_AFTER_BYTES = 2 * 1024 * 1024;
+var BATCH_BYTES = 256 * 1024;
+var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
+var ReadAhead = class {
+  #workers;
+  #takesPart;
+  #spare = [];
+  #sent = [];
+  #batch;
+  #taken;
+  #bytes = 0;
+  #joined = false;
+  /**
+   * @param takesPart Whether this thread verifies what the workers have no room
+   * for, instead of waiting for them.
+   */
+  constructor(workers, takesPart) {
+    this.#workers = workers;
+    this.#takesPart = takesPart;
+  }
+  /** Counts what is read, and asks for workers once it is much. */
+  note(bytes) {
+    this.#bytes += bytes;
+    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
+    this.#joined = true;
+    this.#workers.join();
+  }
+  /** Whether workers are about to be ready: let the event loop turn. */
+  get isStarting() {
+    return this.#joined && this.#workers.isStarting;
+  }
+  /** Whether lines are to be added; else each is judged at once. */
+  get isReady() {
+    return this.#joined && this.#workers.isReady;
+  }
+  /** Whether lines wait to be judged. */
+  get hasLines() {
+    return this.#sent.length > 0 || this.#batch !== void 0;
+  }
+  /** Whether lines must be taken before others are added. */
+  get isFull() {
+    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
+  }
+  /** Whether the next lines have their verdicts. */
+  get isAnswered() {
+    return this.#sent[0]?.isAnswered ?? false;
+  }
+  /**
+   * Adds a copy of a line. False for one so long that it is worth no batch.
+   *
+   * @param key What its signature is to be judged with, if that is known.
+   */
+  add(parsed, key) {
+    const { header, signingInput, signature, payload } = parsed;
+    const length = signingInput.length + signature.length + payload.length;
+    if (length > BATCH_BYTES) return false;
+    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= this.#newBatch();
+    const copy = (bytes) => {
+      const from = batch.used;
+      batch.bytes.set(bytes, from);
+      batch.used += bytes.length;
+      return batch.bytes.subarray(from, batch.used);
+    };
+    batch.lines.push({
+      header,
+      signingInput: copy(signingInput),
+      signature: copy(signature),
+      payload: copy(payload)
+    });
+    batch.keys.push(isStrictSignature(signature) ? key : void 0);
+    return true;
+  }
+  /** Lets the workers begin with what was added. */
+  send() {
+    const batch = this.#batch;
+    if (batch === void 0) return;
+    this.#batch = void 0;
+    this.#sent.push(batch);
+    if (this.#takesPart && !this.#workers.hasRoom) return;
+    batch.verdicts = this.#verify(batch);
+  }
+  /** The same where they have nothing to do. */
+  sendIfIdle() {
+    if (this.#sent.length === 0) this.send();
+  }
+  /** The next lines; waits for their verdicts. */
+  async next() {
+    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
+    if (this.#sent.length === 0) this.send();
+    const [batch] = this.#sent;
+    if (batch === void 0) return [];
+    while (!batch.isAnswered) {
+      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
+      if (own === void 0) break;
+      own.verdicts = this.#verifyHere(own);
+      await own.verdicts;
+      await turn();
+    }
+    const verdicts = await batch.verdicts;
+    this.#taken = batch;
+    this.#sent.shift();
+    let at = 0;
+    return batch.lines.map((parsed, i3) => {
+      const key = batch.keys[i3];
+      const isProven = key !== void 0 && verdicts?.[at++] === 1;
+      return {
+        parsed,
+        provenKey: isProven ? key : void 0
+      };
+    });
+  }
+  /** Gives the workers back; lines that were not taken are gone. */
+  end() {
+    if (this.#joined) this.#workers.leave();
+    this.#joined = false;
+  }
+  #newBatch() {
+    return {
+      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      used: 0,
+      lines: [],
+      keys: [],
+      verdicts: void 0,
+      isAnswered: false
+    };
+  }
+  async #verifyHere(batch) {
+    const verdicts = [];
+    for (const [i3, { signature, signingInput }] of batch.lines.entries()) {
+      const verdict = batch.keys[i3]?.verify(signature, signingInput);
+      if (verdict === void 0) continue;
+      const isValid = verdict instanceof Promise ? await verdict : verdict;
+      verdicts.push(isValid ? 1 : 0);
+    }
+    batch.isAnswered = true;
+    return Uint8Array.from(verdicts);
+  }
+  async #verify(batch) {
+    const xs = /* @__PURE__ */ new Map();
+    const places = [];
+    batch.lines.forEach(({ signingInput }, i3) => {
+      const x2 = batch.keys[i3]?.jwk.x;
+      if (x2 === void 0) return;
+      const key = xs.get(x2) ?? xs.size;
+      xs.set(x2, key);
+      const from = signingInput.byteOffset;
+      places.push(key, from, from + signingInput.length);
+    });
+    const verdicts = await this.#workers.verify({
+      bytes: batch.bytes.slice(0, batch.used),
+      places: Uint32Array.from(places),
+      keys: [
+        ...xs.keys()
+      ]
+    });
+    batch.isAnswered = true;
+    return verdicts;
+  }
+};
+
 // consumer/verify/feed_verification.ts
 var LINES_PER_BREATH = 128;
 var BYTES_PER_BREATH = 256 * 1024;
@@ -4788,6 +5324,8 @@ var FeedVerification = class {
   #lastEventId = null;
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
+  #linesSinceBreath = 0;
+  #bytesSinceBreath = 0;
   #keys;
   constructor(options) {
     const limits = options.limits ?? DEFAULT_LIMITS;
@@ -4804,7 +5342,8 @@ var FeedVerification = class {
         return now();
       },
       limits,
-      unmatchedRevoke: options.unmatchedRevoke ?? "ignore"
+      unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
+      keepOnly: options.keepOnly
     });
   }
   /**
@@ -4843,25 +5382,14 @@ var FeedVerification = class {
     this.#now = instantOf(options.now);
     this.#refreshed = false;
     this.#faults = [];
-    const { breathe } = options;
-    const { maxFeedBytes, maxLineBytes } = this.#limits;
-    const splitter = new LineSplitter(maxLineBytes);
-    let lines = 0;
-    let lineBytes = 0;
-    reading: for await (const chunk of bytes) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
-      for (const line of splitter.push(chunk)) {
-        const pending = this.#take(line.bytes, line.tooLong);
-        if (pending !== void 0) await pending;
-        if (this.#isFull) break reading;
-        lines++;
-        lineBytes += line.bytes.length;
-        if (breathe !== void 0 && (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)) {
-          lines = lineBytes = 0;
-          await breathe();
-        }
-      }
+    const splitter = new LineSplitter(this.#limits.maxLineBytes);
+    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.breathe === void 0);
+    try {
+      const broken = await this.#readLines(bytes, splitter, ahead);
+      await this.#judgeAll(ahead);
+      if (broken !== void 0 && !this.#isFull) throw broken.error;
+    } finally {
+      ahead.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -4869,6 +5397,82 @@ var FeedVerification = class {
     }
     this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
     return this.#keys;
+  }
+  /** Reads to the end, until it is enough, or to where reading fails. */
+  async #readLines(bytes, splitter, ahead) {
+    const { maxFeedBytes } = this.#limits;
+    for await (const chunk of untilBroken(bytes)) {
+      if ("error" in chunk) return chunk;
+      this.#bytes += chunk.length;
+      if (this.#bytes > maxFeedBytes) {
+        return {
+          error: feedTooLarge(maxFeedBytes)
+        };
+      }
+      ahead.note(chunk.length);
+      for (const line of splitter.push(chunk)) {
+        const pending = this.#takeLine(line, ahead);
+        if (pending !== void 0) await pending;
+        if (this.#isFull) return void 0;
+        const breath = this.#breathAfter(line.bytes.length, ahead);
+        if (breath !== void 0) await breath;
+      }
+      ahead.sendIfIdle();
+      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
+      if (this.#isFull) return void 0;
+    }
+    return void 0;
+  }
+  /** Lets others have a turn now and then; workers that start need one too. */
+  #breathAfter(bytes, ahead) {
+    this.#linesSinceBreath++;
+    this.#bytesSinceBreath += bytes;
+    if (this.#linesSinceBreath < LINES_PER_BREATH && this.#bytesSinceBreath < BYTES_PER_BREATH) return void 0;
+    this.#linesSinceBreath = this.#bytesSinceBreath = 0;
+    if (this.#reading?.breathe !== void 0) return this.#reading.breathe();
+    return ahead.isStarting ? new Promise((resolve) => setTimeout(resolve)) : void 0;
+  }
+  /** Judges a line, or lets it wait for its verdict. */
+  #takeLine(line, ahead) {
+    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
+    const parsed = ahead.isReady ? this.#tryParse(line) : void 0;
+    if (parsed === void 0 || !ahead.add(parsed, this.#keyOf(parsed))) {
+      return this.#takeInTurn(line, ahead);
+    }
+    return ahead.isFull ? this.#judgeNext(ahead) : void 0;
+  }
+  /** Judges a line behind all that wait. */
+  async #takeInTurn(line, ahead) {
+    await this.#judgeAll(ahead);
+    if (!this.#isFull) await this.#take(line);
+  }
+  async #judgeAll(ahead) {
+    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
+  }
+  async #judgeNext(ahead) {
+    for (const { parsed, provenKey } of await ahead.next()) {
+      const pending = this.#judge(parsed, provenKey);
+      if (pending !== void 0) await pending;
+      if (this.#isFull) return;
+      const breath = this.#breathAfter(parsed.payload.length, ahead);
+      if (breath !== void 0) await breath;
+    }
+  }
+  /** Undefined for a line at fault: its turn will come. */
+  #tryParse({ bytes, tooLong }) {
+    try {
+      return tooLong ? void 0 : this.#parse(bytes);
+    } catch {
+      return void 0;
+    }
+  }
+  /** Undefined for a key that is not known yet, or no key of this issuer. */
+  #keyOf({ header }) {
+    try {
+      return this.#keys.resolve(header.kid);
+    } catch {
+      return void 0;
+    }
   }
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
   incompleteLineAfter(lines) {
@@ -4898,26 +5502,38 @@ var FeedVerification = class {
     return this.#faults.length > 0 && this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
   /** Takes the next line; a promise only where the verifier gives one. */
-  #take(bytes, tooLong) {
-    this.#line++;
+  #take({ bytes, tooLong }) {
     let parsed;
-    let signedBy;
     try {
-      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
-      signedBy = verifyEnvelope(parsed, this.#keys);
     } catch (error) {
-      if (parsed !== void 0 && this.#mayRefresh(error)) {
-        return this.#retry(parsed);
-      }
-      this.#note(error, parsed?.header.kid, parsed?.payload ?? payloadOf(bytes));
+      this.#line++;
+      this.#note(error, void 0, payloadOf(bytes));
       return void 0;
     }
-    const line = parsed;
-    if (signedBy instanceof Promise) {
-      return signedBy.then(() => this.#apply(line), (error) => this.#note(error, line.header.kid, line.payload));
+    return this.#judge(parsed);
+  }
+  /**
+   * The signature, and all that comes after it. That a worker proved the
+   * signature to be of a key saves verifying it again, and no more: which key
+   * counts is decided here, and every other verdict is found here.
+   */
+  #judge(parsed, provenKey) {
+    this.#line++;
+    const { kid } = parsed.header;
+    let signedBy;
+    try {
+      signedBy = provenKey !== void 0 && this.#keys.resolve(kid).jwk.x === provenKey.jwk.x ? provenKey : verifyEnvelope(parsed, this.#keys);
+    } catch (error) {
+      if (this.#mayRefresh(error)) return this.#retry(parsed);
+      this.#note(error, kid, parsed.payload);
+      return void 0;
     }
-    this.#apply(line);
+    if (signedBy instanceof Promise) {
+      return signedBy.then(() => this.#apply(parsed), (error) => this.#note(error, kid, parsed.payload));
+    }
+    this.#apply(parsed);
     return void 0;
   }
   #mayRefresh(error) {
@@ -5002,6 +5618,15 @@ var FeedVerification = class {
     if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
   }
 };
+async function* untilBroken(bytes) {
+  try {
+    yield* bytes;
+  } catch (error) {
+    yield {
+      error
+    };
+  }
+}
 function payloadOf(line) {
   try {
     const value = JSON.parse(new TextDecoder().decode(line));
@@ -5028,10 +5653,16 @@ async function verifyFeed(bytes, options) {
 }
 
 // consumer/verify/verify_issuer.ts
-async function verifyLoaded(location2, loaded, options, forReport = {}) {
+async function verifyLoaded(location2, loaded, options, told = {}) {
   const { document: document2, warnings } = await loaded.openFeed();
+  const { onEvent, onProgress } = options;
+  let events = 0;
+  const onBytes = (bytes) => onProgress?.(bytes, {
+    events,
+    totalBytes: document2.length
+  });
   try {
-    const feed = await verifyFeed(counted(document2.bytes, options.onProgress), {
+    const feed = await verifyFeed(counted(document2.bytes, onBytes), {
       issuer: loaded.issuer,
       keys: loaded.keys,
       publicOnly: loaded.metadata.public_only,
@@ -5039,9 +5670,13 @@ async function verifyLoaded(location2, loaded, options, forReport = {}) {
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
-      ...forReport,
-      onEvent: options.onEvent,
+      ...told,
+      onEvent: onProgress === void 0 ? onEvent : (verified) => {
+        events++;
+        onEvent?.(verified);
+      },
       breathe: options.breathe,
+      workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location2, options)).keys
     });
     return {
@@ -5059,11 +5694,11 @@ async function verifyLoaded(location2, loaded, options, forReport = {}) {
     await document2.cancel();
   }
 }
-async function* counted(bytes, onProgress) {
+async function* counted(bytes, onBytes) {
   let read = 0;
   for await (const chunk of bytes) {
     read += chunk.length;
-    onProgress?.(read);
+    onBytes(read);
     yield chunk;
   }
 }
@@ -5120,7 +5755,8 @@ async function reportIssuer(location2, options) {
     loaded = await loadIssuer(location2, options);
     const verified = await verifyLoaded(location2, loaded, options, {
       maxFaults: MAX_REPORTED_FAULTS,
-      digest: true
+      digest: true,
+      keepOnly: null
     });
     const { issuer, feed, warnings } = verified;
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({
@@ -6374,7 +7010,7 @@ function Result({ site, login, flow, next }) {
       /* @__PURE__ */ a2("h3", {
         children: [
           "What ",
-          shown(new URL(login.audience).host || login.audience),
+          hostOf(login.audience),
           " learned"
         ]
       }),
@@ -7113,6 +7749,9 @@ function TourBar({ step }) {
 }
 function Tour({ site, story }) {
   const { step, feed } = story;
+  const names = w2(() => namesIn(feed?.events ?? []), [
+    feed
+  ]);
   return /* @__PURE__ */ a2("aside", {
     class: "card tour",
     id: "tour",
@@ -7178,7 +7817,7 @@ function Tour({ site, story }) {
             reversed: true,
             children: feed.events.slice(-SHOWN_EVENTS).reverse().map((each) => /* @__PURE__ */ a2(ShortEvent, {
               verified: each,
-              names: namesIn(feed.events)
+              names
             }, each.event.sequence))
           })
         ]
@@ -9328,7 +9967,7 @@ function ShortDid({ did }) {
 
 // web/ui/explore/sources.tsx
 function Sources(props) {
-  const { config, issuer, onIssuer, onFiles, onOwn } = props;
+  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
   const { issuers } = config;
   return /* @__PURE__ */ a2("div", {
     class: "sources",
@@ -9359,6 +9998,11 @@ function Sources(props) {
             ]
           })
         ]
+      }),
+      issuer !== void 0 && /* @__PURE__ */ a2("button", {
+        type: "button",
+        onClick: onAgain,
+        children: "Read again"
       }),
       /* @__PURE__ */ a2("label", {
         class: "button file",
@@ -9864,13 +10508,15 @@ function ExploreView({ site, route }) {
   const { config } = site;
   const [own, setOwn] = d2();
   const [isOver, setIsOver] = d2(false);
+  const [round, setRound] = d2(0);
   const issuer = own === void 0 ? config.issuers[route.issuer ?? 0] && (route.issuer ?? 0) : void 0;
   const known = issuer === void 0 ? void 0 : config.issuers[issuer];
   const hosted = w2(() => known && {
     read: () => fetchDocuments(known.base),
     expectedIssuer: known.did
   }, [
-    known?.did
+    known?.did,
+    round
   ]);
   const verification = useVerification(own ?? hosted);
   A2(() => {
@@ -9937,6 +10583,7 @@ function ExploreView({ site, route }) {
           setOwn(void 0);
           location.hash = `#/explore/${index}`;
         },
+        onAgain: () => setRound(round + 1),
         onFiles: openFiles,
         onOwn: openOwn
       }),
@@ -9960,7 +10607,7 @@ function ExploreView({ site, route }) {
             tab,
             feed,
             query: route.query
-          })
+          }, issuer ?? `own ${feed.now.getTime()}`)
         ]
       })
     ]

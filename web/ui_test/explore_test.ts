@@ -324,6 +324,17 @@ browserTest(
     assertEquals(new URL(page.url()).hash, "#/explore/0");
     assertEquals(await page.textContent("h1"), "Explore a feed");
     await page.getByText("This feed names nobody yet").waitFor();
+    // What is published meanwhile is read when the person wants it.
+    await fetch(`${server.origin}/demo/enrol`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body:
+        '{"subject":"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK","name":"Eve"}',
+    }).then(async (response) =>
+      assertEquals(response.status, 200, await response.text())
+    );
+    await page.getByRole("button", { name: "Read again" }).click();
+    await page.getByRole("button", { name: "Eve", exact: true }).waitFor();
     await page.goBack();
     await page.locator("#tour").waitFor();
     assertEquals(await page.locator(".explore").count(), 0);

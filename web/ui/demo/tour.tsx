@@ -1,5 +1,6 @@
 /** Where the person is in the story, and what the issuer has signed. @module */
 
+import { useMemo } from "preact/hooks";
 import { namesIn } from "../feed/names.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Site } from "../site/site.ts";
@@ -39,6 +40,7 @@ export function Tour({ site, story }: {
   readonly story: Story;
 }) {
   const { step, feed } = story;
+  const names = useMemo(() => namesIn(feed?.events ?? []), [feed]);
   return (
     <aside class="card tour" id="tour" aria-labelledby="tour-title">
       <h2 id="tour-title">The story in five steps</h2>
@@ -88,7 +90,7 @@ export function Tour({ site, story }: {
                 <ShortEvent
                   key={each.event.sequence}
                   verified={each}
-                  names={namesIn(feed.events)}
+                  names={names}
                 />
               ))}
             </ol>

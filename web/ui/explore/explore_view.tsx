@@ -24,6 +24,8 @@ export function ExploreView({ site, route }: {
   const { config } = site;
   const [own, setOwn] = useState<FeedSource | undefined>();
   const [isOver, setIsOver] = useState(false);
+  /** Counts how often a person asked for what is published now. */
+  const [round, setRound] = useState(0);
   // Without a choice it is the server's first one.
   const issuer = own === undefined
     ? config.issuers[route.issuer ?? 0] && (route.issuer ?? 0)
@@ -35,7 +37,7 @@ export function ExploreView({ site, route }: {
         read: () => fetchDocuments(known.base),
         expectedIssuer: known.did,
       },
-    [known?.did],
+    [known?.did, round],
   );
   const verification = useVerification(own ?? hosted);
   useEffect(() => {
@@ -93,6 +95,7 @@ export function ExploreView({ site, route }: {
           setOwn(undefined);
           location.hash = `#/explore/${index}`;
         }}
+        onAgain={() => setRound(round + 1)}
         onFiles={openFiles}
         onOwn={openOwn}
       />
@@ -113,7 +116,13 @@ export function ExploreView({ site, route }: {
       {feed && (
         <div id="feed-views">
           <Tabs issuer={route.issuer} tab={tab} />
-          <TabPanel tab={tab} feed={feed} query={route.query} />
+          <TabPanel
+            // Another feed is looked at anew; the same one, read again, is not.
+            key={issuer ?? `own ${feed.now.getTime()}`}
+            tab={tab}
+            feed={feed}
+            query={route.query}
+          />
         </div>
       )}
     </div>

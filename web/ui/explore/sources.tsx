@@ -14,13 +14,14 @@ export interface SourcesProps {
   /** Which of the server's issuers is open. */
   readonly issuer: number | undefined;
   readonly onIssuer: (index: number) => void;
+  readonly onAgain: () => void;
   readonly onFiles: (files: readonly File[]) => void;
   readonly onOwn: (read: ReadOwn) => void;
 }
 
 /** A line of ways in. */
 export function Sources(props: SourcesProps) {
-  const { config, issuer, onIssuer, onFiles, onOwn } = props;
+  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
   const { issuers } = config;
   return (
     <div class="sources">
@@ -41,6 +42,9 @@ export function Sources(props: SourcesProps) {
             ))}
           </select>
         </div>
+      )}
+      {issuer !== undefined && (
+        <button type="button" onClick={onAgain}>Read again</button>
       )}
       <label class="button file">
         Open files

@@ -7,7 +7,7 @@ import { Did } from "../parts/copy.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Site } from "../site/site.ts";
-import { isRecord, shortened, shown } from "../parts/text.ts";
+import { hostOf, isRecord, shortened, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import type { Login } from "../server/config.ts";
 import { grantWords, mustBe } from "./requirement_words.ts";
@@ -48,7 +48,7 @@ export function Result({ site, login, flow, next }: {
         {fromFeed && `, because of event #${fromFeed.sequence}`}, checked now.
       </p>
       <h3>
-        What {shown(new URL(login.audience).host || login.audience)} learned
+        What {hostOf(login.audience)} learned
       </h3>
       <ul class="learns">
         <li>
