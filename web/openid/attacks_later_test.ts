@@ -149,7 +149,7 @@ Deno.test("what strangers' requests leave behind is small, whatever they send", 
       ...store,
       put(kind, id, record, over, at) {
         const { text } = record;
-        sizes.push(text.length * (/[^\x00-\xff]/.test(text) ? 2 : 1));
+        sizes.push(text.length * (/[\u0100-\uffff]/.test(text) ? 2 : 1));
         return store.put(kind, id, record, over, at);
       },
     },

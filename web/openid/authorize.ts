@@ -74,7 +74,7 @@ async function authorize(
 function requireSmall(kept: readonly (string | undefined)[]): void {
   const text = JSON.stringify(kept);
   // In memory a text with one wide character is wide as a whole.
-  const width = /[^\x00-\xff]/.test(text) ? 2 : 1;
+  const width = /[\u0100-\uffff]/.test(text) ? 2 : 1;
   if (text.length * width <= MAX_KEPT_BYTES) return;
   throw new OAuthError(
     "invalid_request",
