@@ -20,6 +20,7 @@ import type { DesiredRelationship } from "./desired_relationship.ts";
 import {
   changedMembers,
   desiredMembers,
+  plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./planned_members.ts";
@@ -293,9 +294,7 @@ function changeOf(each: Resolved): PlannedChange | undefined {
   const after = membersOf(each);
   requireValidity(after);
   const isActive = published?.status === "active";
-  const fields = before === null
-    ? setMembers(after)
-    : changedMembers(before, after);
+  const fields = plannedFields(before, after);
   if (isActive && fields.length === 0) return undefined;
   return {
     action: before === null ? "create" : isActive ? "update" : "reactivate",
@@ -307,14 +306,6 @@ function changeOf(each: Resolved): PlannedChange | undefined {
     fields,
     row: desired.row ?? null,
   };
-}
-
-/** The members of a new relationship that say something. */
-function setMembers(after: PlannedMembers): readonly (keyof PlannedMembers)[] {
-  const names = Object.keys(after) as (keyof PlannedMembers)[];
-  return names.filter((name) =>
-    name === "roles" ? after.roles.length > 0 : after[name] !== null
-  );
 }
 
 function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
