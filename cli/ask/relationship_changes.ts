@@ -191,10 +191,12 @@ function rolesOf(
   before: Grant | null,
   after: Grant | null,
 ): Pick<AuditEntry, "roles_gained" | "roles_lost"> {
-  const [had, has] = [before?.roles ?? [], after?.roles ?? []];
+  // As sets: a line of another's feed holds thousands.
+  const had = new Set(before?.roles);
+  const has = new Set(after?.roles);
   return {
-    roles_gained: has.filter((role) => !had.includes(role)),
-    roles_lost: had.filter((role) => !has.includes(role)),
+    roles_gained: [...has.difference(had)],
+    roles_lost: [...had.difference(has)],
   };
 }
 
