@@ -146,7 +146,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     await addStory(workspace);
     await Deno.writeTextFile(
       workspace.path("acme/.sig/names.csv"),
-      "subject,name\ndid:web:adam.example,=Adam<b>\n",
+      "subject,name\ndid:web:adam.example,=Adam<b>\ndid:web:alice.example,＝Alice\n",
     );
     const text = await audit(workspace);
     assertStringIncludes(
@@ -157,6 +157,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     const csv = await audit(workspace, ["--format", "csv"]);
     assertEquals(csv.split("\r\n").length, 9);
     assertStringIncludes(csv, `"'=Adam<b>"`);
+    assertStringIncludes(csv, `"'＝Alice"`);
     const page = await audit(workspace, ["--format", "html"]);
     assertStringIncludes(
       page,
