@@ -172,6 +172,31 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     }
   }));
 
+Deno.test("a relationship that is handed on is lost by one and gained by another", () =>
+  withIssuer(async (workspace) => {
+    await append(workspace, [
+      ...[...UPSERT, "r1", "--subject", "did:web:mallory.example"],
+      ...["--type", "employee", "--role", "deploy", "--allow-warnings"],
+    ]);
+    const { stdout } = await workspace.sig(
+      ["audit", "$D/acme", "--format", "json"],
+      LATER,
+    );
+    const { entries } = JSON.parse(stdout);
+    assertEquals(
+      entries.slice(-2).map((entry: Record<string, unknown>) => [
+        ...[entry.kind, entry.subject, entry.roles_gained, entry.roles_lost],
+        ...[entry.before === null, entry.after === null],
+      ]),
+      [
+        ...[["lost", "did:web:alice.example", [], ["deploy", "review"]]]
+          .map((entry) => [...entry, false, true]),
+        ...[["gained", "did:web:mallory.example", ["deploy"], []]]
+          .map((entry) => [...entry, true, false]),
+      ],
+    );
+  }));
+
 Deno.test("an empty feed has an audit too", () =>
   withIssuer(async (workspace) => {
     await run(workspace, ["init", "new.example", "--dir", "$D/new"]);
