@@ -18,9 +18,13 @@ import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
 
 export { readVariable } from "./read_variable.ts";
 
+/** Milliseconds between two looks at a stream that takes nothing just now. */
+const PAUSE_MS = 5;
+
 /**
  * Writes all of a text before it returns. A reader that has gone, as in
- * `sig log … | head`, is no error.
+ * `sig log … | head`, is no error; one that is slow is waited for, also where
+ * another process has made the stream non-blocking.
  *
  * @example
  * ```ts
@@ -28,18 +32,26 @@ export { readVariable } from "./read_variable.ts";
  *
  * writeAll(Deno.stderr, "ready\n");
  * ```
+ *
+ * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
+ * must not look like a fault of what was to be said.
  */
 export function writeAll(
   writer: { writeSync(bytes: Uint8Array): number },
   text: string,
 ): void {
   const bytes = new TextEncoder().encode(text);
-  try {
-    for (let at = 0; at < bytes.length;) {
+  for (let at = 0; at < bytes.length;) {
+    try {
       at += writer.writeSync(bytes.subarray(at));
+    } catch (cause) {
+      if (cause instanceof Deno.errors.BrokenPipe) return;
+      if (!(cause instanceof Deno.errors.WouldBlock)) {
+        const error = new Error("the output can't be written", { cause });
+        throw Object.assign(error, { name: "OutputFailed" });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
 }
 

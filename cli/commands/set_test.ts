@@ -32,7 +32,7 @@ Deno.test("set keeps everything that is not named", () =>
     await run(
       workspace,
       "upsert",
-      `--subject ${ALICE} --type employee --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --metadata {"badge":7}`,
+      `--subject ${ALICE} --type employee --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --reason ticket-7 --metadata {"badge":7}`,
     );
     const { code, stdout, stderr } = await run(
       workspace,
@@ -47,6 +47,7 @@ Deno.test("set keeps everything that is not named", () =>
     assertEquals(event.valid_until, "2027-01-01T00:00:00Z");
     assertEquals(event.display, { title: "CTO", department: "Ops" });
     assertEquals(event.metadata, { badge: 7 });
+    assertEquals(event.reason, "ticket-7");
   }));
 
 Deno.test("set takes bare dates as lists do, none takes a date away, and no change is no event", () =>

@@ -219,6 +219,42 @@ Deno.test("a row that names its relationship and one that means it are the same 
   assert(error.message.includes("same relationship as row 2"), error.message);
 });
 
+Deno.test("a row can't make a second relationship beside one that means the only one", () => {
+  const means = { subject: ALICE, type: "employee", roles: ["a"] } as const;
+  const names = { ...means, relationship_id: "r-2", row: 3 } as const;
+  const other = upsert("r-2", { relationship_type: "advisor" });
+  for (
+    const state of [
+      published(),
+      published(upsert("r-1")),
+      published(upsert("r-1"), other),
+      published(upsert("r-2"), revoke("r-2")),
+    ]
+  ) {
+    const error = assertThrows(() =>
+      plan(state, [{ ...means, row: 2 }, names])
+    );
+    assert(isSigError(error, "ambiguous_relationship"), String(error));
+    assertEquals(
+      error.message,
+      'Cannot plan: row 2: another row gives "did:web:alice.example" a second relationship of type employee',
+    );
+  }
+});
+
+Deno.test("a list of some types can't take a relationship of another type by its name", () => {
+  const error = assertThrows(() =>
+    plan(published(upsert("r-1")), [
+      { subject: ALICE, type: "advisor", relationship_id: "r-1", row: 2 },
+    ], { types: ["advisor"] })
+  );
+  assert(isSigError(error, "invalid_field"), String(error));
+  assertEquals(
+    error.message,
+    'Cannot plan: row 2: type "employee" is outside of what this list manages (advisor)',
+  );
+});
+
 Deno.test("only what is listed is managed; prune ends the rest, within its types", () => {
   const state = published(
     upsert("r-1"),
