@@ -109,7 +109,7 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     assertStringIncludes(no.stdout, "+ add  did:web:eve.example  advisor");
     const yes = await run(workspace, "apply", [], given(true));
     assertEquals(yes.code, 0);
-    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4 to 4)");
+    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4)");
     assertEquals(asked.length, 2);
   }));
 

@@ -64,7 +64,7 @@ export const enrol: Command = {
     const appended = await enrol(issuer, answer);
     const consequences = appended.repeated
       ? []
-      : consequencesOf(draft, relationships);
+      : consequencesOf(draft, relationships, call.io.now());
     for (const each of consequences) warn(call, each);
     await keepName(call, answer);
     const { subject } = answer;

@@ -41,7 +41,7 @@ Deno.test("set keeps everything that is not named", () =>
     );
     assertEquals([code, stderr], [0, ""]);
     assertStringIncludes(stdout, "deploy → deploy, review");
-    assertStringIncludes(stdout, "Appended 1 event (seq=5 to 5)");
+    assertStringIncludes(stdout, "Appended 1 event (seq=5)");
     const event = await lastEvent(workspace);
     assertEquals(event.roles, ["deploy", "review"]);
     assertEquals(event.valid_until, "2027-01-01T00:00:00Z");
@@ -221,6 +221,26 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
     const json = await upsert("--relationship-id r7 --format json");
     assertEquals(json.stderr, "");
     assertEquals(JSON.parse(json.stdout).notices.length, 1);
+  }));
+
+Deno.test("what has expired is not told of as still active", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (words: string) =>
+      run(workspace, "upsert", `--subject ${ALICE} --type advisor ${words}`);
+    await upsert("--relationship-id old --valid-until 2001-01-01T00:00:00Z");
+    const second = await upsert("--relationship-id new");
+    assertEquals(second.stderr, "");
+    await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --type employee --reason-code other`,
+    );
+    const revoked = await run(
+      workspace,
+      "revoke",
+      "--relationship-id new --reason-code other",
+    );
+    assertEquals(revoked.stderr, "");
   }));
 
 Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>

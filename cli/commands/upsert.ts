@@ -83,7 +83,7 @@ export const upsert: Command = {
     const appended = await issuer.append(draft as unknown as EventDraft);
     const consequences = appended.repeated
       ? []
-      : consequencesOf(draft, relationships);
+      : consequencesOf(draft, relationships, call.io.now());
     for (const each of consequences) warn(call, each);
     return reportAppended(call, appended, [...doubts, ...consequences]);
   },
