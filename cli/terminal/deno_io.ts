@@ -26,8 +26,8 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile: (path, text) => write(path, text, { createNew: true }),
-    appendFile: (path, text) => write(path, text, { append: true }),
+    createPrivateFile: (path, text) => write(path, text, "createNew"),
+    appendFile: (path, text) => write(path, text, "append"),
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -59,14 +59,35 @@ async function readStream(
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** What is new is for its owner only. */
+/**
+ * What is new is for its owner only. All of the text or nothing of it: half a
+ * row would spoil a file, and half a key would stand in the way of a whole one.
+ */
 async function write(
   path: string,
   text: string,
-  how: Deno.WriteFileOptions,
+  how: "createNew" | "append",
 ): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, { ...how, mode: 0o600 });
+    const isNew = how === "createNew";
+    const options = { append: true, mode: 0o600 };
+    using file = await Deno.open(
+      path,
+      isNew ? { ...options, createNew: true } : { ...options, create: true },
+    );
+    // Asking for the size would need the permission to read.
+    const size = await file.seek(0, Deno.SeekMode.End);
+    try {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length;) {
+        at += await file.write(bytes.subarray(at));
+      }
+      await file.syncData();
+    } catch (error) {
+      if (isNew) await Deno.remove(path);
+      else await file.truncate(size);
+      throw error;
+    }
   } catch (cause) {
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-write=${path}.`;
@@ -90,6 +111,9 @@ function whyNotWritten(error: unknown): string {
   if (error instanceof NotFound) return "its folder is missing";
   if (error instanceof PermissionDenied) {
     return "the system does not let this user write there";
+  }
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
+    return "no space is left on the device";
   }
   return "the system refused it";
 }
