@@ -226,7 +226,8 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
 Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>
   withIssuer(async (workspace) => {
     const doubtful = [
-      ["--role deploy,review", "with a comma in it"],
+      // What reorders a text must not reorder the question about it.
+      ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
       ["--valid-until 2020-01-01T00:00:00Z", "it ended already"],
       ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
     ] as const;
