@@ -1,4 +1,4 @@
-import { dumpState, isSigError, stringifyDump } from "@sig/core";
+import { isSigError } from "@sig/core";
 import type {
   IssuerLocation,
   VerifiedIssuer,
@@ -14,6 +14,7 @@ import {
   writeJson,
 } from "../command_line/output.ts";
 import { type Finding, sarif } from "../ask/finding.ts";
+import type { EventPrints } from "../ask/event_prints.ts";
 import { FeedExamination } from "../ask/examine_feed.ts";
 import { examineDocuments } from "../ask/examine_documents.ts";
 import { examineDisk } from "../ask/examine_disk.ts";
@@ -68,7 +69,8 @@ export const doctor: Command = {
       }
       const against = call.text("against");
       if (against !== undefined) {
-        findings.push(...await compare(call, verified, against));
+        const { prints } = examined;
+        findings.push(...await compare(call, verified, prints, against));
       }
     }
     report(call, findings);
@@ -78,6 +80,8 @@ export const doctor: Command = {
 
 interface Examined {
   readonly findings: readonly Finding[];
+  /** Of the events that were verified. */
+  readonly prints: EventPrints;
   /** Undefined where what is published is faulty. */
   readonly verified?: VerifiedIssuer;
 }
@@ -92,11 +96,17 @@ async function examine(
     "@sig/consumer"
   );
   const feed = new FeedExamination();
-  const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
+  const { EventPrints } = await import("../ask/event_prints.ts");
+  const prints = new EventPrints();
+  const onEvent: VerifyIssuerOptions["onEvent"] = (event) => {
+    feed.add(event);
+    prints.add(event);
+  };
   try {
     const verified = await verifyIssuer(location, { ...options, onEvent });
     return {
       verified,
+      prints,
       findings: [
         ...feed.findings(verified, call.io.now()),
         ...await examineDocuments(location, verified),
@@ -107,12 +117,14 @@ async function examine(
       isSigError(error, "fetch_redirected") ||
       isSigError(error, "fetch_status") || isSigError(error, "fetch_media_type")
     ) {
-      return { findings: [fault(error.code, error.message, "documents")] };
+      const found = fault(error.code, error.message, "documents");
+      return { prints, findings: [found] };
     }
     if (!isFault(error)) throw error;
     const { valid, ...rest } = await reportIssuer(location, options);
     const faults = valid || !("errors" in rest) ? [] : rest.errors;
     return {
+      prints,
       findings: groupByLines(faults, ({ code, kid }) => `${code} ${kid ?? ""}`)
         .map(({ first, lines }) =>
           fault(
@@ -142,10 +154,21 @@ function fault(code: string, what: string, where: string): Finding {
 async function compare(
   call: Call,
   local: VerifiedIssuer,
+  prints: EventPrints,
   against: string,
 ): Promise<readonly Finding[]> {
   const { verifyIssuer } = await import("@sig/consumer");
-  const published = await withSource(call, against, verifyIssuer);
+  const { EventPrints } = await import("../ask/event_prints.ts");
+  const others = new EventPrints();
+  const published = await withSource(
+    call,
+    against,
+    (location, options) =>
+      verifyIssuer(location, {
+        ...options,
+        onEvent: (event) => others.add(event),
+      }),
+  );
   const [here, there] = [local.state, published.state];
   const finding = (
     code: string,
@@ -170,17 +193,14 @@ async function compare(
       "Publish the documents at the host that they name",
     );
   }
-  const common = Math.min(here.last_sequence, there.last_sequence);
-  const now = call.io.now();
-  const dump = (state: VerifiedIssuer["state"]) =>
-    common === 0 ? "" : stringifyDump(dumpState(state, { asOf: common, now }));
-  if (dump(here) !== dump(there)) {
+  const other = prints.firstOther(others);
+  if (other !== undefined) {
     return finding(
       "published_differs",
       "error",
-      `up to event ${common} the published feed says something else`,
+      `from event ${other} on the published feed says something else`,
       "One of both was rewritten; readers who remember refuse the other",
-      "Append nothing until you know which is right: sig diff shows what differs",
+      "Append nothing until you know which is right: sig log shows both",
     );
   }
   if (there.last_sequence > here.last_sequence) {
