@@ -15,6 +15,7 @@ import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
 import { createMan } from "./commands/man.ts";
 import { offboard } from "./commands/offboard.ts";
+import { pin } from "./commands/pin.ts";
 import { plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
 import { revoke } from "./commands/revoke.ts";
@@ -24,10 +25,11 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
+import { exportSite } from "./commands/export.ts";
 import { enrol } from "./commands/enrol.ts";
 import { expiring } from "./commands/expiring.ts";
 import { test } from "./commands/test.ts";
@@ -65,4 +67,6 @@ export const COMMANDS: readonly Command[] = [
   audit,
   test,
   doctor,
+  pin,
+  exportSite,
 ];

@@ -4,6 +4,11 @@ import { sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
+/** The memory of issuers; `$D` is the working directory. */
+const REMEMBERING = [
+  ...["--allow-net", "--allow-read=$D/data", "--allow-write=$D/data"],
+  "--allow-env=XDG_DATA_HOME,HOME",
+];
 const WRITING = ["--allow-read", "--allow-write", ENV];
 
 /** The table of the README: what each command needs, in the order of a story. */
@@ -41,6 +46,8 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["audit ./acme --format html", ["--allow-read"]],
   ["test cases.yaml", ["--allow-read"]],
   ["doctor ./acme", ["--allow-read"]],
+  ["export nginx --dir acme", ["--allow-read"]],
+  ["export static --dir acme --out h", ["--allow-read", "--allow-write"]],
   [
     "check --sig ./acme --subject did:web:a.example --require relationship=other",
     ["--allow-read"],
@@ -56,12 +63,26 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     ["--allow-read", "--allow-write", "--allow-net"],
   ],
   ["enrol --dir acme --answer answer --yes", WRITING],
-  ["verify $H --allow-insecure", ["--allow-net"]],
-  ["who $H --allow-insecure", ["--allow-net"]],
+  ["verify $H --allow-insecure --no-pin", ["--allow-net"]],
+  ["who $H --allow-insecure --no-pin", ["--allow-net"]],
+  ["verify $H --allow-insecure", REMEMBERING],
+  ["dump-state $H --allow-insecure", REMEMBERING],
+  ["log $H --allow-insecure", REMEMBERING],
+  ["who $H --allow-insecure", REMEMBERING],
+  [
+    "check --sig $H --allow-insecure --subject did:web:a.example --require role=x",
+    REMEMBERING,
+  ],
+  [
+    "check --sig $H --allow-insecure --subject did:web:a.example --require role=x --pins $D/data/other.db",
+    REMEMBERING.slice(0, -1),
+  ],
 ];
 
 Deno.test("each command does its work with the permissions that the README names", async (t) => {
   await inWorkspace(async ({ dir: cwd }) => {
+    // One reading: a millisecond more than 900 s would be too long a life.
+    const now = Date.now();
     const challenge = {
       challenge_id: "c1",
       audience: "https://shop.example",
@@ -69,8 +90,8 @@ Deno.test("each command does its work with the permissions that the README names
       scopes: [],
       subject: null,
       // Signed with the real clock: it must not have ended by then.
-      issued_at: new Date().toISOString(),
-      expires_at: new Date(Date.now() + 900_000).toISOString(),
+      issued_at: new Date(now).toISOString(),
+      expires_at: new Date(now + 900_000).toISOString(),
     };
     await Deno.writeTextFile(
       `${cwd}/same.csv`,
@@ -93,8 +114,12 @@ Deno.test("each command does its work with the permissions that the README names
     const host = `127.0.0.1:${server.addr.port}`;
     for (const [words, permissions] of LEAST) {
       await t.step(`${words} ${permissions.join(" ")}`, async () => {
-        const args = words.replace("$H", host).split(" ");
-        const { code, stderr } = await sig(args, { cwd, permissions });
+        const real = (text: string) =>
+          text.replace("$H", host).replace("$D", cwd);
+        const { code, stderr } = await sig(real(words).split(" "), {
+          cwd,
+          permissions: permissions.map(real),
+        });
         assertEquals(code, 0, stderr);
         // Only who signs is told something: what it is that gets signed.
         if (!/^(?:attest|invite|accept|enrol) /.test(words)) {

@@ -34,6 +34,8 @@ export {
   type ConsumerQuestion,
   createConsumer,
 } from "./create_consumer.ts";
+export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
+export type { RequestMethod } from "./fetch/transport.ts";
 export { isFault } from "./verify/fault.ts";
 export {
   type ContentRange,
@@ -85,11 +87,17 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
+export type { SignedTexts } from "./verify/signature_worker.ts";
+export {
+  SignatureWorkers,
+  type SignatureWorkersOptions,
+} from "./verify/signature_workers.ts";
 export { verifyFeed } from "./verify/verify_feed.ts";
 export {
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
+  type VerifyProgress,
 } from "./verify/verify_issuer.ts";
 export type {
   InvalidReport,

@@ -8,7 +8,7 @@ import {
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
-import { findPublicSign } from "@sig/api/flags";
+import { findPublicSign, isLoopback } from "@sig/api/flags";
 import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import { quote, SigError } from "@sig/core";
 import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
@@ -18,8 +18,13 @@ import { createChallenge } from "./login/create_challenge.ts";
 import { createSubjectResolver } from "./login/resolve_subject.ts";
 import { createSubjectKeys } from "./login/subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
-import { createLoginGate } from "./login/login_gate.ts";
+import { createLoginGate, type LoginGate } from "./login/login_gate.ts";
 import { loginsOutOfPlace, storeOutOfPlace } from "./login/out_of_place.ts";
+import {
+  createProvider,
+  type Provider,
+  type ProviderSettings,
+} from "./openid/provider.ts";
 import { createPageRoutes } from "./pages/page_routes.ts";
 import { openShownIssuers } from "./pages/shown_issuers.ts";
 import type { ChallengeStore } from "./stores/challenge_store.ts";
@@ -37,12 +42,16 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly issuers?: readonly string[] | undefined;
   /** What a login needs of a relationship with the one issuer: `key=value`. */
   readonly require?: readonly string[] | undefined;
+  /** What a login on the page asks to learn, as scopes; nothing unless told. */
+  readonly scopes?: readonly string[] | undefined;
   /** How old the issuer's state may be, in milliseconds; 0 unless told. */
   readonly maxAgeMs?: number | undefined;
   /** Keeps the challenges; in memory unless told. Whoever gives it closes it. */
   readonly store?: ChallengeStore | undefined;
   /** Seconds that a challenge lives, 30 to 900; 300 unless told. */
   readonly ttlSeconds?: number | undefined;
+  /** Makes it an OpenID Provider too; needs `require`. */
+  readonly openid?: ProviderSettings | undefined;
   /** An issuer to play with, for a server that only this machine can reach. */
   readonly demo?: DemoIssuer | undefined;
 }
@@ -79,6 +88,23 @@ const SUBJECT_TIMEOUT_MS = 5_000;
  * @throws {RangeError} for numbers out of range, and without an audience.
  */
 export function createApp(options: AppOptions): App {
+  return createWeb(options).app;
+}
+
+/** The application, and the work of its provider while nobody asks. */
+export interface Web {
+  /** The application. */
+  readonly app: App;
+  /** The provider, if it is one. */
+  readonly provider?: Pick<Provider, "watch" | "deliver">;
+}
+
+/**
+ * The same for a process that stays: what watches the sessions comes along.
+ *
+ * @throws {SigError} as {@linkcode createApp}.
+ */
+export function createWeb(options: AppOptions): Web {
   const now = options.now ?? (() => new Date());
   const store = options.store ?? createMemoryStore();
   const issuers = openShownIssuers(options);
@@ -130,6 +156,19 @@ export function createApp(options: AppOptions): App {
     issuer: gate.issuer,
     checkRelationship: gate.checkRelationship,
   };
+  const provider = options.openid && createProvider({
+    ...options.openid,
+    issuer: issuerIdentifierOf(options.audiences),
+    challenges: {
+      ...challenges,
+      store,
+      defaultAudience: issuerIdentifierOf(options.audiences),
+    },
+    require: gate.require ?? [],
+    logins: { resolveKey: logins.resolveKey, store, now },
+    ask: requireAsk(gate),
+    now,
+  });
   // One in memory never makes anybody wait.
   const storeFor = (exchange: Exchange) =>
     options.store === undefined ? store : storeOutOfPlace(store, exchange);
@@ -139,6 +178,7 @@ export function createApp(options: AppOptions): App {
     version: VERSION,
     audiences: options.audiences,
     ttl_seconds: ttlSeconds,
+    scopes: options.scopes ?? [],
     require: gate.require,
     issuer: gate.issuer,
     demo: isDemo,
@@ -178,6 +218,52 @@ export function createApp(options: AppOptions): App {
     },
     ...createPageRoutes(config, issuers, now),
     ...(options.demo === undefined ? [] : createDemoRoutes(options.demo)),
+    ...(provider?.routes ?? []),
   ];
-  return createService("sig-web", routes, options);
+  if (provider === undefined) {
+    return { app: createService("sig-web", routes, options) };
+  }
+  const { allowOrigin } = provider;
+  const app = createService("sig-web", routes, { ...options, allowOrigin });
+  return { app, provider };
+}
+
+/** The first https audience; on this machine alone the http one does. */
+function issuerIdentifierOf(audiences: readonly string[]): string {
+  const found = audiences.find((each) => each.startsWith("https://")) ??
+    audiences.find((each) => {
+      const url = URL.parse(each);
+      return url?.protocol === "http:" && isLoopback(hostnameOf(url));
+    });
+  if (found !== undefined) return found;
+  throw new SigError(
+    "invalid_request",
+    "Cannot be an OpenID Provider: an audience must be an https origin",
+    {
+      context: {
+        flag: "--audience",
+        hint: "For example: https://login.acme.example.",
+      },
+    },
+  );
+}
+
+/** Without the brackets of an IPv6 address. */
+function hostnameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function requireAsk({ ask }: LoginGate) {
+  if (ask !== undefined) return ask;
+  throw new SigError(
+    "invalid_request",
+    "Cannot be an OpenID Provider: it must be said who may log in",
+    {
+      context: {
+        flag: "--oidc-clients",
+        hint:
+          "For example: --issuer acme.example --require relationship=employee.",
+      },
+    },
+  );
 }

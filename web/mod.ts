@@ -18,8 +18,9 @@
  *
  * @module
  */
-export { createApp } from "./app.ts";
-export type { AppOptions } from "./app.ts";
+export { createApp, createWeb } from "./app.ts";
+export type { AppOptions, Web } from "./app.ts";
+export type { WatchReport } from "./sessions/watch.ts";
 export type { App } from "@sig/api/http";
 export { createDemoIssuer } from "./demo/demo_issuer.ts";
 export type {
@@ -39,6 +40,31 @@ export {
   createMemoryStore,
   type MemoryStoreOptions,
 } from "./stores/memory_store.ts";
-export { openStore, type OpenStoreOptions } from "./stores/open_store.ts";
+export { createMemoryRecords } from "./stores/memory_records.ts";
+export {
+  openStore,
+  type OpenStoreOptions,
+  openStores,
+  type Stores,
+} from "./stores/open_store.ts";
+export type {
+  NewRecord,
+  RecordKind,
+  RecordPage,
+  RecordStore,
+  StoredRecord,
+} from "./stores/record_store.ts";
+export type { NameOf } from "./openid/claims.ts";
+export type { AuthMethod, Client, Clients } from "./openid/client.ts";
+export type { Provider, ProviderSettings } from "./openid/provider.ts";
+export {
+  generateProviderKeys,
+  type ProviderKey,
+  type ProviderKeys,
+  type PublicKeySet,
+  readProviderKeys,
+  type SigningAlgorithm,
+} from "./openid/provider_keys.ts";
+export { readClients } from "./openid/read_clients.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

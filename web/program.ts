@@ -24,6 +24,8 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
+import { isScopeToken } from "@sig/jose";
+import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
 
@@ -52,6 +54,12 @@ const FLAGS: readonly FlagSpec[] = [
     repeat: true,
   },
   {
+    name: "scope",
+    value: "SCOPE",
+    help: "what a login on the page asks to learn; nothing unless told",
+    repeat: true,
+  },
+  {
     name: "store",
     value: "memory|kv:PATH|redis://…",
     help: "where challenges are kept; memory unless told",
@@ -72,6 +80,26 @@ const FLAGS: readonly FlagSpec[] = [
     help: "how old an issuer's state may be; 0s unless told: asks each time",
   },
   {
+    name: "oidc-clients",
+    value: "FILE",
+    help: "be an OpenID Provider for these applications; SIGHUP reads it again",
+  },
+  {
+    name: "oidc-keys",
+    value: "FILE",
+    help: "the provider's private keys; made at the first start",
+  },
+  {
+    name: "session",
+    value: "DURATION",
+    help: "how long people stay logged in, 1m to 30d; 8h unless told",
+  },
+  {
+    name: "recheck",
+    value: "DURATION",
+    help: "how often they are checked; --max-age, 1s at least, unless told",
+  },
+  {
     name: "demo",
     help: "an issuer in memory to play with, on this machine only",
   },
@@ -87,6 +115,7 @@ export const webProgram: ServerProgram = {
   examples: [
     "sig-web --demo",
     "sig-web --issuer acme.example --require relationship=employee",
+    "sig-web --issuer acme.example --require relationship=employee --oidc-clients clients.json",
     "sig-web --addr 0.0.0.0:8788 --public --audience https://login.acme.example",
   ],
   start,
@@ -99,7 +128,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   if (isDemo) requireOnlyHere("--demo", settings.publicSign);
   if (!settings.isLocal) requirePublic(flags, audiences);
   const { password, warnings } = await readStorePassword(flags, io);
-  const store = await openNamedStore(
+  const openid = await readOpenIdFlags(flags, io, settings.log);
+  const stores = await openNamedStores(
     flags.text("store") ?? "memory",
     password,
   );
@@ -109,7 +139,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     require: flags.texts("require").length > 0
       ? flags.texts("require")
       : undefined,
-    store,
+    scopes: flags.texts("scope").map(requireScope),
+    store: stores.challenges,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
     ...serviceOptionsOf(settings),
@@ -120,26 +151,51 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     address: settings.address,
     log: settings.log,
     async createApp(url, log) {
-      const { createApp } = await import("./app.ts");
+      const { createWeb } = await import("./app.ts");
       const { createDemoIssuer } = isDemo
         ? await import("./demo/demo_issuer.ts")
         : {};
-      return createApp({
+      const { app, provider } = createWeb({
         ...options,
         audiences: audiences.length > 0 ? audiences : [url],
         demo: await createDemoIssuer?.({ origin: url, now: io.now }),
+        openid: openid && { ...openid.settings, records: stores.records },
         log,
       });
+      if (provider !== undefined) openid?.begin(provider);
+      return app;
     },
     warnings,
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
-    close: () => store.close(),
+    async close() {
+      await openid?.close();
+      await stores.close();
+    },
   };
 }
 
-async function openNamedStore(text: string, password: string | undefined) {
-  const { openStore } = await import("./stores/open_store.ts");
-  return await openStore(text, { password });
+async function openNamedStores(text: string, password: string | undefined) {
+  const { openStores } = await import("./stores/open_store.ts");
+  return await openStores(text, { password });
+}
+
+/** Undefined where it is no OpenID Provider. */
+async function readOpenIdFlags(
+  flags: GivenFlags,
+  io: ServerIo,
+  log: "json" | "text" | "off",
+): Promise<OpenIdProgram | undefined> {
+  if (flags.text("oidc-clients") !== undefined) {
+    const { startOpenId } = await import("./openid/start_openid.ts");
+    return await startOpenId(flags, io, log);
+  }
+  for (const flag of ["oidc-keys", "session", "recheck"]) {
+    if (flags.text(flag) === undefined) continue;
+    throw usageError(`--${flag} goes with --oidc-clients`, {
+      flag: `--${flag}`,
+    });
+  }
+  return undefined;
 }
 
 function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {
@@ -166,6 +222,16 @@ function requireAudience(text: string): string {
       flag: "--audience",
       hint: "For example: https://login.acme.example, with no path behind it.",
     },
+  );
+}
+
+function requireScope(text: string): string {
+  if (isScopeToken(text)) return text;
+  throw usageError(
+    `--scope ${
+      quote(text)
+    } must be printable ASCII without space, quote and backslash`,
+    { flag: "--scope", hint: "Name each one by itself: --scope profile." },
   );
 }
 

@@ -1,6 +1,7 @@
 /** Pages of other origins, where the operator allows them. @module */
 
 import { quote, SigError } from "@sig/core";
+import { splitUrl } from "./split_url.ts";
 
 type Header = readonly [string, string];
 
@@ -16,10 +17,15 @@ export interface Cors {
 
 const NONE: readonly Header[] = [];
 const VARY: Header = ["vary", "origin"];
+const JUST_VARY: readonly Header[] = [VARY];
+
+/** Whether pages of an origin may ask what is at a path. */
+export type AllowOrigin = (origin: string, path: string) => boolean;
 
 /**
  * Makes the CORS headers for exactly these origins; none: no header at all, and
  * browsers keep other origins' pages out. Never `*`, never with credentials.
+ * `allowOrigin` says it of further origins, path by path, each time anew.
  *
  * @example
  * ```ts
@@ -34,24 +40,27 @@ const VARY: Header = ["vary", "origin"];
  *
  * @throws {SigError} `invalid_request` for what is no origin.
  */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(
+  origins: readonly string[],
+  allowOrigin?: AllowOrigin,
+): Cors {
   for (const origin of origins) requireOrigin(origin);
-  const headers = new Map<string, readonly Header[]>(
-    origins.map((origin) => [origin, [
-      VARY,
-      ["access-control-allow-origin", origin],
-      ["access-control-expose-headers", "x-request-id, retry-after"],
-    ]]),
-  );
+  const headers = new Map(origins.map((each) => [each, headersOf(each)]));
+  const isAllowed = (origin: string, request: Request) =>
+    headers.has(origin) ||
+    allowOrigin?.(origin, splitUrl(request.url).path) === true;
   return {
     headersFor(request) {
-      if (headers.size === 0) return NONE;
+      if (headers.size === 0 && allowOrigin === undefined) return NONE;
       const origin = request.headers.get("origin");
-      return (origin === null ? undefined : headers.get(origin)) ?? [VARY];
+      if (origin === null || !isAllowed(origin, request)) return JUST_VARY;
+      return headers.get(origin) ?? headersOf(origin);
     },
-    isPreflight({ method, headers: given }) {
-      return method === "OPTIONS" && headers.has(given.get("origin") ?? "") &&
-        given.has("access-control-request-method");
+    isPreflight(request) {
+      const { method, headers: given } = request;
+      return method === "OPTIONS" &&
+        given.has("access-control-request-method") &&
+        isAllowed(given.get("origin") ?? "", request);
     },
     preflightHeaders: [
       ["access-control-allow-methods", "GET, POST"],
@@ -62,6 +71,14 @@ export function createCors(origins: readonly string[]): Cors {
       ["access-control-max-age", "600"],
     ],
   };
+}
+
+function headersOf(origin: string): readonly Header[] {
+  return [
+    VARY,
+    ["access-control-allow-origin", origin],
+    ["access-control-expose-headers", "x-request-id, retry-after"],
+  ];
 }
 
 function requireOrigin(origin: string): void {

@@ -1,6 +1,13 @@
 /** The outside of a server as Deno gives it. @module */
 
-import { readFile, readVariable, signalled, writeAll } from "./deno_process.ts";
+import {
+  createPrivateFile,
+  onHangup,
+  readFile,
+  readVariable,
+  signalled,
+  writeAll,
+} from "./deno_process.ts";
 import { listen } from "./listen.ts";
 import type { ServerIo } from "./server_io.ts";
 
@@ -25,6 +32,8 @@ export function createServerIo(): ServerIo {
     now: () => new Date(),
     env: readVariable,
     readFile,
+    createPrivateFile,
+    onHangup,
     serve: (address, respond) =>
       Promise.resolve().then(() => listen(address, respond)),
     stopRequested: () => signalled(),

@@ -2,6 +2,7 @@
 
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
+import { readFormBody } from "./read_form_body.ts";
 import {
   type BodyReader,
   type JsonBodyLimits,
@@ -99,6 +100,18 @@ export class Exchange {
     return await readKnownBody(this.request, limits, reader, breathe);
   }
 
+  /**
+   * The body as the fields of a form. When it is there, the request takes a
+   * place.
+   *
+   * @param maxBytes Bytes at most.
+   * @throws {SigError} `unsupported_media_type`, `body_too_large`,
+   * `request_timeout`, `invalid_request`, `overloaded`.
+   */
+  async readForm(maxBytes: number): Promise<URLSearchParams> {
+    return await readFormBody(this.request, this.#awaitBody(maxBytes));
+  }
+
   #awaitBody(maxBytes: number): JsonBodyLimits {
     const { flow, bodyTimeoutMs } = this.#context;
     this.#isBodyOnItsWay = true;
@@ -148,12 +161,14 @@ export class Exchange {
    * @throws {SigError} `overloaded` when too much waits to be sent.
    */
   reply(
-    body: string | TextPieces | null,
+    body: string | TextPieces | Uint8Array<ArrayBuffer> | null,
     options: ReplyOptions,
   ): Response {
     const { status = 200, type, headers = NONE } = options;
     const isHead = this.request.method === "HEAD";
-    const sized = body === null ? null : bySize(body);
+    const sized = body === null || body instanceof Uint8Array
+      ? body
+      : bySize(body);
     const isLarge = sized !== null && typeof sized !== "string";
     const sent = isHead ? null : isLarge ? this.#send(sized) : sized;
     const response = new Response(sent, {
@@ -209,7 +224,9 @@ export class Exchange {
     }
   }
 
-  #send(body: TextPieces): ReadableStream<Uint8Array<ArrayBuffer>> {
+  #send(
+    body: TextPieces | Uint8Array<ArrayBuffer>,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
     const { flow, sendTimeoutMs } = this.#context;
     return sendAnswer(body, {
       timeoutMs: sendTimeoutMs,

@@ -2,8 +2,10 @@
 
 import { SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
+import type { AllowOrigin } from "./cors.ts";
 import { createHostList } from "./host_list.ts";
 import { hostsOf } from "./hosts_of.ts";
+import { splitUrl } from "./split_url.ts";
 
 /** What {@linkcode createGate} is told. */
 export interface GateOptions {
@@ -13,6 +15,8 @@ export interface GateOptions {
   readonly token?: string | undefined;
   /** Origins whose pages may ask (CORS); none unless told. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** Whether pages of a further origin may ask what is at a path; none unless told. */
+  readonly allowOrigin?: AllowOrigin | undefined;
 }
 
 /** Who is let in. */
@@ -55,6 +59,8 @@ export function createGate(options: GateOptions): Gate {
       if (request.headers.get("sec-fetch-site") !== "cross-site") return;
       const origin = request.headers.get("origin");
       if (origin !== null && origins.has(origin)) return;
+      const { path } = splitUrl(request.url);
+      if (origin !== null && options.allowOrigin?.(origin, path)) return;
       throw new SigError(
         "origin_not_allowed",
         "Cannot answer: a page of another site asks",

@@ -26,6 +26,7 @@ export {
   type ExchangeContext,
   type ReplyOptions,
 } from "./exchange.ts";
+export type { AllowOrigin } from "./cors.ts";
 export type { GateOptions } from "./gate.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
 export { hostsOf } from "./hosts_of.ts";

@@ -32,6 +32,14 @@ export interface ServerIo {
   env?(name: string): string | undefined;
   /** A whole file; rejects with `source_not_found`, `document_too_large`. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
+  createPrivateFile?(
+    path: string,
+    text: string,
+    options?: { readonly makeFolder?: boolean },
+  ): Promise<void>;
+  /** Calls it at each SIGHUP, until what it returns is called. */
+  onHangup?(work: () => void): () => void;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */
   serve(address: Address, respond: Respond): Promise<RunningServer>;
   /** Resolves when the user or the system asks to stop. */

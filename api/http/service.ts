@@ -102,7 +102,7 @@ export function createService(
 ): App {
   const now = options.now ?? (() => new Date());
   const gate = createGate(options);
-  const cors = createCors(options.corsOrigins ?? []);
+  const cors = createCors(options.corsOrigins ?? [], options.allowOrigin);
   const clientOf = createClientAddress(options.trustProxy);
   const limit = options.rateLimit && createRateLimiter(options.rateLimit);
   const load = new Load({

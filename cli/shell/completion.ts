@@ -37,7 +37,7 @@ export interface CommandCompletion {
 }
 
 /** Words and values that name a file, or a folder that may stand for one. */
-const FILES = ["FILE", "SOURCE", "OTHER", "CASES", "invitation"];
+const FILES = ["FILE", "SOURCE", "OTHER", "CASES", "INVITATION"];
 const FOLDERS = ["DIR"];
 
 /** The table of commands, as shells need it: a row for each name. */

@@ -1,11 +1,15 @@
 /** The outside as Deno gives it. @module */
 
 import {
+  createPrivateFile,
+  onHangup,
   readFile,
   readVariable,
+  replaceFile,
   signalled,
   tooLarge,
   writeAll,
+  writeFile,
 } from "@sig/api/process";
 import type { Io } from "./io.ts";
 
@@ -26,8 +30,16 @@ export function createDenoIo(): Io {
     now: () => new Date(),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
-    createPrivateFile: (path, text) => write(path, text, "createNew"),
-    appendFile: (path, text) => write(path, text, "append"),
+    createPrivateFile,
+    replaceFile,
+    onHangup,
+    makePrivateFolder: (path) =>
+      Deno.mkdir(path, { recursive: true, mode: 0o700 })
+        .then(() => true, () => false),
+    createFile: (path, text) =>
+      writeFile(path, text, { createNew: true, mode: 0o644 }),
+    appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
+    absolutePath,
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -59,66 +71,17 @@ async function readStream(
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/**
- * What is new is for its owner only. All of the text or nothing of it: half a
- * row would spoil a file, and half a key would stand in the way of a whole one.
- */
-async function write(
-  path: string,
-  text: string,
-  how: "createNew" | "append",
-): Promise<void> {
-  try {
-    const isNew = how === "createNew";
-    const options = { append: true, mode: 0o600 };
-    using file = await Deno.open(
-      path,
-      isNew ? { ...options, createNew: true } : { ...options, create: true },
-    );
-    // Asking for the size would need the permission to read.
-    const size = await file.seek(0, Deno.SeekMode.End);
-    try {
-      const bytes = new TextEncoder().encode(text);
-      for (let at = 0; at < bytes.length;) {
-        at += await file.write(bytes.subarray(at));
-      }
-      await file.syncData();
-    } catch (error) {
-      if (isNew) await Deno.remove(path);
-      else await file.truncate(size);
-      throw error;
-    }
-  } catch (cause) {
-    const isNotGiven = cause instanceof Deno.errors.NotCapable;
-    const hint = `Run it with --allow-write=${path}.`;
-    const { SigError } = await import("@sig/core");
-    throw new SigError(
-      "write_failed",
-      `Cannot write ${JSON.stringify(path)}: ${whyNotWritten(cause)}`,
-      { cause, ...(isNotGiven ? { context: { hint } } : {}) },
-    );
-  }
-}
-
-function whyNotWritten(error: unknown): string {
-  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
-  if (error instanceof AlreadyExists) {
-    return "it exists already, and is not overwritten";
-  }
-  if (error instanceof NotCapable) {
-    return "the program was not given permission to write it";
-  }
-  if (error instanceof NotFound) return "its folder is missing";
-  if (error instanceof PermissionDenied) {
-    return "the system does not let this user write there";
-  }
-  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
-    return "no space is left on the device";
-  }
-  return "the system refused it";
-}
-
 async function fileMode(path: string): Promise<number | null> {
   const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
   return mode === null ? null : mode & 0o777;
+}
+
+function absolutePath(path: string): string {
+  const parts: string[] = [];
+  const whole = path.startsWith("/") ? path : `${Deno.cwd()}/${path}`;
+  for (const part of whole.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }

@@ -28,7 +28,21 @@ export interface Io {
   /** A whole file; rejects with `source_not_found`, `document_too_large`. */
   readFile(path: string, maxBytes: number): Promise<Uint8Array>;
   /** Makes a file of mode 0600; rejects with `write_failed` if it is there. */
-  createPrivateFile(path: string, text: string): Promise<void>;
+  createPrivateFile(
+    path: string,
+    text: string,
+    options?: { readonly makeFolder?: boolean },
+  ): Promise<void>;
+  /** Writes a file of mode 0600 in the place of an old one, all or nothing. */
+  replaceFile?(path: string, text: string): Promise<void>;
+  /** Calls it at each SIGHUP, until what it returns is called. */
+  onHangup?(work: () => void): () => void;
+  /** Makes a folder of mode 0700, unless it is there; whether it is. */
+  makePrivateFolder(path: string): Promise<boolean>;
+  /** Makes a file for others to read; rejects as `createPrivateFile`. */
+  createFile(path: string, text: string): Promise<void>;
+  /** A path from the root on; links in it are left as they are. */
+  absolutePath(path: string): string;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */

@@ -1,7 +1,7 @@
 /** The question about a relationship that each login asks. @module */
 
-import { createConsumer, type FetchPolicy } from "@sig/consumer";
-import { parseRequirement, SigError } from "@sig/core";
+import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
+import { type CheckAnswer, parseRequirement, SigError } from "@sig/core";
 import type { CheckRelationship } from "./relationship.ts";
 
 /** An issuer whose word may be asked, and how it is fetched from. */
@@ -24,6 +24,39 @@ export interface LoginGateOptions {
   readonly now: () => Date;
 }
 
+/** The relationship by which the issuer vouches for somebody. */
+export interface Standing {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Its identifier in the issuer's feed. */
+  readonly relationship_id: string;
+  /** What kind of relationship. */
+  readonly type: string;
+  /** Its roles. */
+  readonly roles: readonly string[];
+  /** The feed's last event that was looked at. */
+  readonly sequence: number;
+}
+
+/** What is asked beyond the gate's own question. */
+export interface FurtherQuestion {
+  /** Further requirements, `key=value` each. */
+  readonly require?: readonly string[] | undefined;
+  /** How old the issuer's state may be; as the gate says unless told. */
+  readonly maxAgeSeconds?: number | undefined;
+}
+
+/** Asks the issuer about a subject; throws when it can't say. */
+export interface AskIssuer {
+  /** The whole answer. */
+  check(subject: string, further?: FurtherQuestion): Promise<CheckAnswer>;
+  /** The relationship, or undefined for a deny. */
+  standing(
+    subject: string,
+    further?: FurtherQuestion,
+  ): Promise<Standing | undefined>;
+}
+
 /** The issuer whose word a login needs, and the question to it. */
 export interface LoginGate {
   /** The issuer of the relationship, or null when none is needed. */
@@ -32,6 +65,8 @@ export interface LoginGate {
   readonly require: readonly string[] | null;
   /** Asks about a subject, where something is required. */
   readonly checkRelationship?: CheckRelationship;
+  /** The same for those who ask more, and again. */
+  readonly ask?: AskIssuer;
 }
 
 /**
@@ -64,10 +99,49 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     backend: "node",
     now,
   });
+  const ask = createAsk(consumer, issuer.did, require);
   return {
     issuer: issuer.did,
     require,
-    checkRelationship: (subject) =>
-      consumer.check(issuer.did, { subject, require }),
+    checkRelationship: (subject) => ask.check(subject),
+    ask,
+  };
+}
+
+/** Milliseconds in which the state that an answer came from is still at hand. */
+const SAME_STATE_MS = 60_000;
+
+function createAsk(
+  consumer: Consumer,
+  issuer: string,
+  own: readonly string[],
+): AskIssuer {
+  const check: AskIssuer["check"] = (
+    subject,
+    { require, maxAgeSeconds } = {},
+  ) =>
+    consumer.check(issuer, {
+      subject,
+      require: require === undefined ? own : [...new Set([...own, ...require])],
+      maxAgeSeconds,
+    });
+  return {
+    check,
+    async standing(subject, further) {
+      const answer = await check(subject, further);
+      const { decision, matched_relationship_id: id, last_sequence } = answer;
+      if (decision !== "allow" || id === null) return undefined;
+      const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS });
+      const found = state.by_relationship_id.get(id);
+      // Ended between the answer and now.
+      if (found === undefined || found.status !== "active") return undefined;
+      return {
+        issuer: answer.issuer,
+        relationship_id: id,
+        type: found.relationship_type,
+        roles: found.roles,
+        sequence: last_sequence,
+      };
+    },
   };
 }

@@ -13,40 +13,16 @@ import {
   type ChallengeStore,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import { retryWhileBusy } from "./retry_while_busy.ts";
-import { storeUnavailable } from "./store_unavailable.ts";
+import {
+  Conflict,
+  type Key,
+  type Kv,
+  type KvDatabase,
+  type KvFound,
+  openKvDatabase,
+} from "./kv_database.ts";
 
-/** How long a busy database is asked again, in milliseconds. */
-const BUSY_TIMEOUT_MS = 5_000;
-
-type Key = readonly string[];
-
-interface Found {
-  readonly value: ChallengeEntry | null;
-  readonly versionstamp: string | null;
-}
-
-/** As much of Deno KV as is used: its own types need an unstable flag. */
-interface Kv {
-  get(key: Key): Promise<Found>;
-  atomic(): KvTransaction;
-  close(): void;
-}
-
-interface KvTransaction {
-  check(found: { key: Key; versionstamp: string | null }): KvTransaction;
-  set(
-    key: Key,
-    value: ChallengeEntry,
-    options: { expireIn: number },
-  ): KvTransaction;
-  commit(): Promise<{ readonly ok: boolean }>;
-}
-
-/** Somebody else changed the challenge between our look and our write. */
-class Conflict extends Error {
-  override readonly name = "Conflict";
-}
+type Found = Pick<KvFound<ChallengeEntry>, "versionstamp">;
 
 /**
  * Keeps challenges in Deno KV: a file that the processes of one machine share,
@@ -61,42 +37,37 @@ class Conflict extends Error {
  * @throws {SigError} `store_unavailable`, with what to do.
  */
 export async function openKvStore(path?: string): Promise<ChallengeStore> {
-  const kv = await openKv(path);
-  // A file has one writer at a time; asking with hundreds of transactions at
-  // once would only starve other processes. A served database has many.
-  const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
-  const guard = <T>(work: () => Promise<T>) => untilDone(() => turn(work));
-  let closed = false;
+  return keepChallengesInKv(await openKvDatabase(path));
+}
+
+/** The same over a database that is open; closing the store closes it. */
+export function keepChallengesInKv(database: KvDatabase): ChallengeStore {
   return {
     create: (record, at) =>
-      guard(async () => {
+      database.run(async (kv) => {
         const entry = newEntry(record);
-        const none = { value: null, versionstamp: null };
+        const none = { versionstamp: null };
         if (await write(kv, record.challenge_id, none, entry, at)) return;
         throw new RangeError("Cannot create challenge: its id is taken");
       }),
     read: (id, at) =>
-      guard(async () => {
-        const { value } = await kv.get(keyOf(id));
+      database.run(async (kv) => {
+        const { value } = await kv.get<ChallengeEntry>(keyOf(id));
         const state = stateOf(value ?? undefined, at);
         if (state !== "issued") return { state };
         return { state, record: recordOf(value!.text) };
       }),
     countFailure: (id, at) =>
-      guard(async () => {
+      database.run(async (kv) => {
         const { before, after } = await change(kv, id, at, failedEntry);
         return before === "issued" ? stateOf(after, at) : before;
       }),
     consume: (id, at) =>
-      guard(async () => {
+      database.run(async (kv) => {
         const { before } = await change(kv, id, at, usedEntry);
         return before === "issued" ? "consumed" : before;
       }),
-    close() {
-      if (!closed) kv.close();
-      closed = true;
-      return Promise.resolve();
-    },
+    close: () => database.close(),
   };
 }
 
@@ -113,7 +84,7 @@ async function change(
 ): Promise<
   { readonly before: ChallengeState; readonly after?: ChallengeEntry }
 > {
-  const found = await kv.get(keyOf(id));
+  const found = await kv.get<ChallengeEntry>(keyOf(id));
   const before = stateOf(found.value ?? undefined, at);
   if (before !== "issued") return { before };
   const after = next(found.value!);
@@ -137,59 +108,4 @@ async function write(
   const { ok } = await kv.atomic().check({ key, versionstamp })
     .set(key, entry, { expireIn }).commit();
   return ok;
-}
-
-/** Lets pieces of work through in the order in which they came. */
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  };
-}
-
-async function untilDone<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await retryWhileBusy(work, { isBusy, timeoutMs: BUSY_TIMEOUT_MS });
-  } catch (error) {
-    if (error instanceof RangeError) throw error;
-    throw storeUnavailable("Deno KV failed", error);
-  }
-}
-
-/** SQLite gives way at once where two processes write: nothing was written. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Conflict ||
-    error instanceof Error && /database (table )?is locked/.test(error.message);
-}
-
-async function openKv(path: string | undefined): Promise<Kv> {
-  const { openKv } = Deno as unknown as {
-    readonly openKv?: (path?: string) => Promise<Kv>;
-  };
-  if (openKv === undefined) {
-    throw storeUnavailable(
-      "this Deno offers no KV",
-      undefined,
-      "Start it with deno run --unstable-kv …, or choose another store.",
-    );
-  }
-  try {
-    return await retryWhileBusy(() => openKv(path), {
-      isBusy,
-      timeoutMs: BUSY_TIMEOUT_MS,
-    });
-  } catch (error) {
-    const isDenied = error instanceof Deno.errors.NotCapable;
-    throw storeUnavailable(
-      isDenied
-        ? "the KV file must not be used (permission denied)"
-        : "the KV database can't be opened",
-      error,
-      isDenied
-        ? "Allow the file with --allow-read and --allow-write."
-        : "Its folder must exist, be writable, and the file be a KV database.",
-    );
-  }
 }

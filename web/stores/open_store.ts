@@ -2,8 +2,11 @@
 
 import { quote, SigError } from "@sig/core";
 import { suggest } from "@sig/api/flags";
+import { storeUnavailable } from "./store_unavailable.ts";
 import type { ChallengeStore } from "./challenge_store.ts";
+import { createMemoryRecords } from "./memory_records.ts";
 import { createMemoryStore } from "./memory_store.ts";
+import type { RecordStore } from "./record_store.ts";
 
 const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
 
@@ -11,6 +14,16 @@ const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
 export interface OpenStoreOptions {
   /** The password of a `redis:` store whose URL has none; a secret. */
   readonly password?: string | undefined;
+}
+
+/** Both stores of a login, over one connection. */
+export interface Stores {
+  /** Keeps challenges. */
+  readonly challenges: ChallengeStore;
+  /** Keeps sessions, codes and the like. */
+  readonly records: RecordStore;
+  /** Closes both; a second call does nothing. */
+  close(): Promise<void>;
 }
 
 /**
@@ -37,26 +50,59 @@ export interface OpenStoreOptions {
  */
 export async function openStore(
   text: string,
-  { password }: OpenStoreOptions = {},
+  options: OpenStoreOptions = {},
 ): Promise<ChallengeStore> {
-  if (text === "memory") return createMemoryStore();
+  return (await openStores(text, options)).challenges;
+}
+
+/**
+ * Opens both stores of a login where a text names, as {@linkcode openStore}.
+ *
+ * @throws {SigError} as `openStore`.
+ */
+export async function openStores(
+  text: string,
+  { password }: OpenStoreOptions = {},
+): Promise<Stores> {
+  if (text === "memory") {
+    return together(createMemoryStore(), createMemoryRecords());
+  }
   if (text.startsWith("kv:")) {
     const path = text.slice("kv:".length);
     if (path.includes("://")) {
       throw unknownStore("", "remote KV databases are not supported");
     }
-    const { openKvStore } = await import("./kv_store.ts");
-    return await openKvStore(path === "" ? undefined : path);
+    const { openKvDatabase } = await import("./kv_database.ts");
+    const { keepChallengesInKv } = await import("./kv_store.ts");
+    const { keepRecordsInKv } = await import("./kv_records.ts");
+    const database = await openKvDatabase(path === "" ? undefined : path);
+    return together(keepChallengesInKv(database), keepRecordsInKv(database));
   }
   if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("./redis_address.ts");
-    const address = parseRedisUrl(text);
-    const { openRedisStore } = await import("./redis_store.ts");
-    return await openRedisStore(
-      password === undefined ? address : { ...address, password },
+    const { connectRedis, parseRedisUrl } = await import(
+      "@sig/consumer/connect"
     );
+    const address = parseRedisUrl(text);
+    const { keepChallengesInRedis } = await import("./redis_store.ts");
+    const { keepRecordsInRedis } = await import("./redis_records.ts");
+    const redis = await connectRedis(
+      password === undefined ? address : { ...address, password },
+      { unavailable: storeUnavailable },
+    );
+    return together(keepChallengesInRedis(redis), keepRecordsInRedis(redis));
   }
   throw unknownStore(text, `it must be ${FORMS}`);
+}
+
+function together(challenges: ChallengeStore, records: RecordStore): Stores {
+  return {
+    challenges,
+    records,
+    async close() {
+      await challenges.close();
+      await records.close();
+    },
+  };
 }
 
 /** Shows only a plain word: a mistyped URL may hold a password. */

@@ -7,8 +7,12 @@ import {
   type Consumption,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import type { RedisAddress } from "./redis_address.ts";
-import { connectRedis } from "./redis_connection.ts";
+import {
+  connectRedis,
+  type RedisAddress,
+  type RedisConnection,
+} from "@sig/consumer/connect";
+import { storeUnavailable } from "./store_unavailable.ts";
 import { CONSUME, COUNT_FAILURE, CREATE, READ } from "./redis_scripts.ts";
 
 /** Options of {@linkcode openRedisStore}. */
@@ -32,11 +36,18 @@ export interface RedisStoreOptions {
  */
 export async function openRedisStore(
   address: RedisAddress,
-  { timeoutMs = 5_000 }: RedisStoreOptions = {},
+  { timeoutMs }: RedisStoreOptions = {},
 ): Promise<ChallengeStore> {
-  const redis = await connectRedis(address, timeoutMs);
+  const unavailable = storeUnavailable;
+  return keepChallengesInRedis(
+    await connectRedis(address, { timeoutMs, unavailable }),
+  );
+}
+
+/** The same over a connection that is open; closing the store closes it. */
+export function keepChallengesInRedis(redis: RedisConnection): ChallengeStore {
   const run = (script: string, id: string, ...rest: readonly string[]) =>
-    redis.run(script, `sig:challenge:${id}`, rest);
+    redis.run(script, [`sig:challenge:${id}`], rest);
   const clock = (at: Date) => String(at.getTime());
   return {
     async create(record, at) {

@@ -23,6 +23,13 @@ import {
   REMEMBER_MS,
 } from "./challenge_store.ts";
 
+export {
+  type OpenedRecords,
+  RECORD_STORE_RULES,
+  type RecordRule,
+  testRecordStoreContract,
+} from "./record_contract.ts";
+
 /** A store to be tested, and a second way in, as another process has one. */
 export interface OpenedStore {
   /** The store. */

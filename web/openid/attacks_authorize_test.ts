@@ -1,0 +1,265 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import {
+  Browser,
+  CALLBACK,
+  testKeys,
+  TestProvider,
+} from "./testdata/test_provider.ts";
+
+/** Attacks by the link that a person follows. */
+type Changes = Record<string, string | undefined>;
+
+/** Where the answer must be our own page: nothing is sent anywhere. */
+const TO_A_PAGE: readonly (readonly [attack: string, changes: Changes])[] = [
+  ["an unknown client", { client_id: "nobody" }],
+  ["no client", { client_id: undefined }],
+  ["no redirect_uri", { redirect_uri: undefined }],
+  ["an empty redirect_uri", { redirect_uri: "" }],
+  ["another client's redirect_uri", {
+    redirect_uri: "https://other.example/callback",
+  }],
+  ["a slash more", { redirect_uri: `${CALLBACK}/` }],
+  ["a path below", { redirect_uri: `${CALLBACK}/x` }],
+  ["a way round", { redirect_uri: "https://app.example/x/../callback" }],
+  ["a query more", { redirect_uri: `${CALLBACK}?x=1` }],
+  ["another query", { redirect_uri: "https://app.example/cb?tenant=2" }],
+  ["a query without its part", { redirect_uri: "https://app.example/cb" }],
+  ["a fragment", { redirect_uri: `${CALLBACK}#x` }],
+  ["another scheme", { redirect_uri: "http://app.example/callback" }],
+  ["capital letters", { redirect_uri: "https://APP.example/callback" }],
+  ["a port", { redirect_uri: "https://app.example:443/callback" }],
+  ["a user", { redirect_uri: "https://app.example@evil.example/callback" }],
+  ["a longer host", {
+    redirect_uri: "https://app.example.evil.example/callback",
+  }],
+  ["a backslash", { redirect_uri: "https://app.example\\@evil.example/" }],
+  ["an encoded letter", { redirect_uri: "https://app.example/%63allback" }],
+  ["a script", { redirect_uri: "javascript:alert(1)" }],
+  ["white space", { redirect_uri: ` ${CALLBACK}` }],
+];
+
+Deno.test("nothing is ever sent to an address that is not the application's, letter by letter", async (t) => {
+  await using provider = await TestProvider.start();
+  for (const [attack, changes] of TO_A_PAGE) {
+    await t.step(attack, async () => {
+      const response = await fetch(await provider.authorizeUrl(changes), {
+        redirect: "manual",
+      });
+      const text = await response.text();
+      assertEquals(response.status, 400);
+      assertEquals(response.headers.get("location"), null);
+      assertStringIncludes(text, "This sign-in can&#39;t go on");
+      // What was sent is not shown back.
+      assert(!text.includes("evil") && !text.includes("alert"));
+      assertEquals(response.headers.get("x-frame-options"), "DENY");
+    });
+  }
+  for (const name of ["client_id", "redirect_uri"]) {
+    await t.step(`${name} twice`, async () => {
+      const url = await provider.authorizeUrl();
+      const again = new URL(url).searchParams.get(name)!;
+      const response = await fetch(
+        `${url}&${new URLSearchParams({ [name]: again })}`,
+        { redirect: "manual" },
+      );
+      await response.body?.cancel();
+      assertEquals([response.status, response.headers.get("location")], [
+        400,
+        null,
+      ]);
+    });
+  }
+});
+
+/** What the application is told, with `iss` and the state. */
+const TOLD: readonly (readonly [
+  attack: string,
+  changes: Changes,
+  error: string,
+])[] = [
+  ["no PKCE", { code_challenge: undefined }, "invalid_request"],
+  ["PKCE by plain", { code_challenge_method: "plain" }, "invalid_request"],
+  [
+    "PKCE of no method",
+    { code_challenge_method: undefined },
+    "invalid_request",
+  ],
+  ["a challenge that is none", { code_challenge: "short" }, "invalid_request"],
+  [
+    "implicit flow",
+    { response_type: "id_token token" },
+    "unsupported_response_type",
+  ],
+  [
+    "hybrid flow",
+    { response_type: "code id_token" },
+    "unsupported_response_type",
+  ],
+  ["no response_type", { response_type: undefined }, "invalid_request"],
+  ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
+  ["an answer in a form", { response_mode: "form_post" }, "invalid_request"],
+  ["a request object", { request: "e30.e30." }, "request_not_supported"],
+  ["a request to fetch", {
+    request_uri: "http://169.254.169.254/",
+  }, "request_uri_not_supported"],
+  ["a registration", { registration: "{}" }, "registration_not_supported"],
+  ["no openid", { scope: "profile" }, "invalid_scope"],
+  ["no scope", { scope: undefined }, "invalid_request"],
+  [
+    "prompts that exclude each other",
+    { prompt: "none login" },
+    "invalid_request",
+  ],
+  ["a prompt that there is not", { prompt: "create" }, "invalid_request"],
+  ["a max_age that is no number", { max_age: "-1" }, "invalid_request"],
+  ["a silent request of a stranger", { prompt: "none" }, "login_required"],
+  ["a hint that is no token", { id_token_hint: "x.y.z" }, "invalid_request"],
+  ["a long parameter", { nonce: "n".repeat(1_025) }, "invalid_request"],
+  ["a very long one", { login_hint: "n".repeat(5_000) }, "invalid_request"],
+];
+
+Deno.test("what can't be answered is told to the application, with iss and state", async (t) => {
+  await using provider = await TestProvider.start();
+  const follow = async (url: string, error: string) => {
+    const back = await new Browser().follow(url);
+    const { searchParams: told } = back;
+    assertEquals(`${back.origin}${back.pathname}`, CALLBACK);
+    assertEquals(told.get("error"), error);
+    assertEquals(told.get("iss"), provider.origin);
+    assertEquals(told.get("state"), "s1");
+    assertEquals(told.get("code"), null);
+  };
+  for (const [attack, changes, error] of TOLD) {
+    await t.step(
+      attack,
+      async () => await follow(await provider.authorizeUrl(changes), error),
+    );
+  }
+  for (const name of ["scope", "nonce", "code_challenge", "prompt", "x"]) {
+    await t.step(`${name} twice`, async () =>
+      await follow(
+        `${await provider.authorizeUrl({ [name]: "openid" })}&${name}=openid`,
+        "invalid_request",
+      ));
+  }
+});
+
+Deno.test("a state can't break out of the address that it is repeated in", async () => {
+  await using provider = await TestProvider.start();
+  const state = "x\r\nset-cookie: a=b&code=stolen#f";
+  const back = await new Browser().follow(
+    await provider.authorizeUrl({ state, prompt: "none" }),
+  );
+  assertEquals(back.searchParams.get("state"), state);
+  assertEquals([back.hash, back.searchParams.get("code")], ["", null]);
+  // Twice: neither is the one, and none is repeated.
+  const twice = await new Browser().follow(
+    `${await provider.authorizeUrl()}&state=other`,
+  );
+  assertEquals(twice.searchParams.get("error"), "invalid_request");
+  assertEquals(twice.searchParams.get("state"), null);
+});
+
+Deno.test("a hint counts only as an ID token of ours for this application", async (t) => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { id_token } = await browser.tokens(provider, person);
+  const keys = await testKeys();
+  const claims = { sub: person.did, aud: "app", iss: provider.origin };
+  const { kid, key } = keys.signer("ES256");
+  const sign = (header: object, more: object = {}) =>
+    new SignJWT({ ...claims, ...more })
+      .setProtectedHeader({ alg: "ES256", typ: "JWT", kid, ...header });
+  const foreign = await generateKeyPair("ES256");
+  const publicJwk = keys.jwks.keys[0]!;
+  const hints: Record<string, string> = {
+    "of another key": await sign({}).sign(foreign.privateKey),
+    "of another key that it brings along": await sign({
+      jwk: await exportJWK(foreign.publicKey),
+    }).sign(foreign.privateKey),
+    "that nobody signed": new UnsecuredJWT(claims).encode(),
+    "signed by our public key as a secret": await new SignJWT(claims)
+      .setProtectedHeader({
+        ...{ alg: "HS256", typ: "JWT", kid: String(publicJwk.kid) },
+      }).sign(new TextEncoder().encode(JSON.stringify(publicJwk))),
+    "of another issuer": await sign({}, { iss: "https://x.example" }).sign(key),
+    "for another application": await sign({}, { aud: "other" }).sign(key),
+    "that is a logout token": await sign({ typ: "logout+jwt" }).sign(key),
+  };
+  for (const [what, hint] of Object.entries(hints)) {
+    await t.step(what, async () => {
+      const back = await browser.follow(
+        await provider.authorizeUrl({ id_token_hint: hint }),
+      );
+      assertEquals(back.searchParams.get("error"), "invalid_request");
+    });
+  }
+  await t.step("the real one, also when it has expired", async () => {
+    provider.skewMs = 3_600_000;
+    const back = await browser.follow(
+      await provider.authorizeUrl({ id_token_hint: id_token }),
+    );
+    assert(back.searchParams.has("code"));
+  });
+  await t.step("somebody else's is no silent login", async () => {
+    const { person: bob } = await provider.employ();
+    const hint = await sign({}, { sub: bob.did }).sign(key);
+    const back = await browser.follow(
+      await provider.authorizeUrl({ id_token_hint: hint, prompt: "none" }),
+    );
+    assertEquals(back.searchParams.get("error"), "login_required");
+  });
+});
+
+Deno.test("prompt and max_age make the person sign again", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  await browser.tokens(provider, person);
+  for (
+    const prompt of ["login", "consent", "select_account", "login consent"]
+  ) {
+    const { hash } = await browser.follow(
+      await provider.authorizeUrl({ prompt }),
+    );
+    assertStringIncludes(hash, "#/sign-in/");
+  }
+  assert(
+    (await browser.follow(await provider.authorizeUrl({ max_age: "100" })))
+      .searchParams.has("code"),
+  );
+  provider.skewMs = 101_000;
+  for (const max_age of ["100", "0"]) {
+    const back = await browser.follow(
+      await provider.authorizeUrl({ max_age, prompt: "none" }),
+    );
+    assertEquals(back.searchParams.get("error"), "login_required");
+  }
+});
+
+Deno.test("a flood of requests is bounded, and those who are logged in go on", async () => {
+  const { createMemoryRecords } = await import("../stores/memory_records.ts");
+  await using provider = await TestProvider.start({
+    records: createMemoryRecords({ interaction: 50 }),
+  });
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  await browser.tokens(provider, person);
+  const url = await provider.authorizeUrl();
+  const statuses = [];
+  for (let i = 0; i < 60; i++) {
+    const response = await fetch(url, { redirect: "manual" });
+    await response.body?.cancel();
+    statuses.push(response.status);
+  }
+  assertEquals(statuses.slice(0, 50), Array(50).fill(303));
+  assertEquals(statuses.slice(50), Array(10).fill(429));
+  assert((await browser.follow(url)).searchParams.has("code"));
+  // Requests that nobody answered make room in time.
+  provider.skewMs = 16 * 60_000;
+  const late = await fetch(url, { redirect: "manual" });
+  await late.body?.cancel();
+  assertEquals(late.status, 303);
+});

@@ -1,0 +1,444 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createWeb } from "../app.ts";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { readClients } from "./read_clients.ts";
+import {
+  Browser,
+  CALLBACK,
+  testKeys,
+  TestProvider,
+  usualClients,
+} from "./testdata/test_provider.ts";
+
+async function problemOf(
+  response: Response,
+): Promise<readonly [number, string, string]> {
+  const { code, detail } = await response.json();
+  return [response.status, code, detail];
+}
+
+const UNKNOWN = [
+  404,
+  "not_found",
+  "Cannot sign in: this request is not known in this browser (any more)",
+] as const;
+
+Deno.test("what one browser began no other one reads, finishes or declines", async () => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const attacker = new Browser();
+  const id = await attacker.begin(await provider.authorizeUrl());
+  const { challenge } = await attacker.interaction(origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const victim = new Browser();
+  await victim.begin(await provider.authorizeUrl());
+  for (const browser of [new Browser(), victim]) {
+    const read = await browser.send(`${origin}/oidc/interaction/${id}`);
+    assertEquals(await problemOf(read), UNKNOWN);
+    for (const body of [{ attestation }, { declined: true }]) {
+      const answer = await browser.answer(origin, id, body);
+      assertEquals(await problemOf(answer), UNKNOWN);
+      assertEquals(answer.headers.get("set-cookie"), null);
+    }
+  }
+  // It is as it was.
+  const done = await attacker.answer(origin, id, { attestation });
+  assertEquals(done.status, 200);
+  await done.body?.cancel();
+});
+
+Deno.test("a page of another site, or of a neighbour, can't finish a login", async (t) => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const id = await browser.begin(await provider.authorizeUrl());
+  const { challenge } = await browser.interaction(origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const attacks: readonly Record<string, string>[] = [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "none" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    // An application's own pages may ask the token endpoint, not this.
+    { origin: "https://app.example", "sec-fetch-site": "cross-site" },
+  ];
+  for (const headers of attacks) {
+    await t.step(JSON.stringify(headers), async () => {
+      const answer = await browser.answer(origin, id, { attestation }, headers);
+      const [status, code] = await problemOf(answer);
+      assertEquals([status, code], [403, "origin_not_allowed"]);
+    });
+  }
+  await t.step("as a form", async () => {
+    const answer = await browser.answer(origin, id, { attestation }, {
+      "content-type": "text/plain",
+    });
+    assertEquals((await problemOf(answer))[1], "unsupported_media_type");
+  });
+  await t.step("its own page does", async () => {
+    const answer = await browser.answer(origin, id, { attestation }, {
+      origin,
+      "sec-fetch-site": "same-origin",
+    });
+    assertEquals(answer.status, 200);
+    await answer.body?.cancel();
+  });
+});
+
+Deno.test("an interaction takes its own challenge's answer, once, of the person who was meant", async (t) => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const begin = async (changes: Record<string, string> = {}) => {
+    const id = await browser.begin(
+      await provider.authorizeUrl({ prompt: "login", ...changes }),
+    );
+    const { challenge } = await browser.interaction(origin, id);
+    return { id, challenge };
+  };
+  await t.step("another interaction's answer", async () => {
+    const [first, second] = [await begin(), await begin()];
+    const attestation = person.attest(first.challenge, Date.now());
+    const answer = await browser.answer(origin, second.id, { attestation });
+    assertEquals((await problemOf(answer))[1], "invalid_attestation");
+  });
+  await t.step("an answer to a challenge of the other endpoint", async () => {
+    const { id } = await begin();
+    const created = await fetch(`${origin}/v1/auth/challenge/create`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"scopes":["openid"]}',
+    });
+    const attestation = person.attest(await created.json(), Date.now());
+    const answer = await browser.answer(origin, id, { attestation });
+    assertEquals((await problemOf(answer))[1], "invalid_attestation");
+  });
+  await t.step("somebody else than the hint says", async () => {
+    const { id, challenge } = await begin({ login_hint: bob.did });
+    const attestation = person.attest(challenge, Date.now());
+    const answer = await browser.answer(origin, id, { attestation });
+    assertEquals((await problemOf(answer))[1], "subject_mismatch");
+  });
+  await t.step("without openid", async () => {
+    const { id, challenge } = await begin();
+    const attestation = person.attest(challenge, Date.now(), {
+      scope: "profile",
+    });
+    const answer = await browser.answer(origin, id, { attestation });
+    assertEquals((await problemOf(answer))[1], "scope_not_granted");
+  });
+  await t.step("the same answer twice", async () => {
+    const { id, challenge } = await begin();
+    const attestation = person.attest(challenge, Date.now());
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map(() => browser.answer(origin, id, { attestation })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    for (const { body } of answers) await body?.cancel();
+    assertEquals(statuses.filter((status) => status === 200).length, 1);
+    assertEquals(
+      await problemOf(await browser.answer(origin, id, { attestation })),
+      UNKNOWN,
+    );
+  });
+  await t.step("what is neither an answer nor a no", async () => {
+    const { id } = await begin();
+    for (const body of [{}, { declined: false }, { declined: true, x: 1 }]) {
+      const answer = await browser.answer(origin, id, body);
+      const [status, code] = await problemOf(answer);
+      assertEquals(status, 400);
+      assert(["invalid_request", "missing_field"].includes(code), code);
+    }
+  });
+  await t.step("no is told to the application, once", async () => {
+    const { id } = await begin();
+    const answer = await browser.answer(origin, id, { declined: true });
+    const { redirect_to } = await answer.json();
+    const { searchParams: told, origin: to } = new URL(redirect_to);
+    assertEquals(to, new URL(CALLBACK).origin);
+    assertEquals(
+      ["error", "state", "iss"].map((name) => told.get(name)),
+      ["access_denied", "s1", origin],
+    );
+    const again = await browser.answer(origin, id, { declined: true });
+    assertEquals(await problemOf(again), UNKNOWN);
+  });
+});
+
+Deno.test("who is refused by the feed is told by our page, not by the application", async () => {
+  await using provider = await TestProvider.start();
+  const { person, relationship } = await provider.employ();
+  await provider.demo.revoke(relationship);
+  const browser = new Browser();
+  const id = await browser.begin(await provider.authorizeUrl());
+  const { challenge } = await browser.interaction(provider.origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const answer = await browser.answer(provider.origin, id, { attestation });
+  const body = await answer.json();
+  assertEquals([answer.status, body.code], [403, "relationship_denied"]);
+  assertEquals(body.redirect_to, undefined);
+  assertEquals(body.reasons[0].code, "revoked");
+  assertEquals(answer.headers.get("set-cookie"), null);
+});
+
+Deno.test("a session that somebody planted is not taken over; each login has a new secret", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const planted = `${"A".repeat(22)}.${"B".repeat(43)}`;
+  browser.cookies.set("sig-session", planted);
+  const first = await browser.tokens(provider, person);
+  const cookie = browser.cookies.get("sig-session")!;
+  assert(cookie !== planted && !cookie.startsWith("A".repeat(22)));
+  // Again: the session goes on, under another secret; the old one is nothing.
+  const second = await browser.tokens(provider, person, { prompt: "login" });
+  const newer = browser.cookies.get("sig-session")!;
+  assert(newer !== cookie);
+  const sid = (token: string) =>
+    JSON.parse(atob(token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/")))
+      .sid;
+  assertEquals(sid(first.id_token), sid(second.id_token));
+  const thief = new Browser();
+  thief.cookies.set("sig-session", cookie);
+  const back = await thief.follow(
+    await provider.authorizeUrl({ prompt: "none" }),
+  );
+  assertEquals(back.searchParams.get("error"), "login_required");
+  // The name of a session, which applications know, opens nothing.
+  thief.cookies.set("sig-session", `${sid(first.id_token)}.${"C".repeat(43)}`);
+  const again = await thief.follow(
+    await provider.authorizeUrl({ prompt: "none" }),
+  );
+  assertEquals(again.searchParams.get("error"), "login_required");
+});
+
+Deno.test("somebody else's login in the same browser ends the session that was there", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const first = await browser.tokens(provider, person);
+  await browser.tokens(provider, bob, { prompt: "login" });
+  assertEquals((await provider.refresh(first.refresh_token)).status, 400);
+});
+
+Deno.test("cookies are the host's alone, unseen by scripts; of two neither counts", async () => {
+  const audience = "https://login.acme.example";
+  const clients = readClients(
+    JSON.stringify({ clients: await usualClients() }),
+  );
+  const { app } = createWeb({
+    audiences: [audience],
+    issuers: ["acme.example"],
+    require: ["relationship=employee"],
+    openid: {
+      clients: () => clients,
+      keys: await testKeys(),
+      records: createMemoryRecords(),
+    },
+  });
+  await using here = await TestProvider.start();
+  const { search } = new URL(await here.authorizeUrl());
+  const response = await app.fetch(
+    new Request(`http://127.0.0.1/oidc/authorize${search}`),
+  );
+  assertEquals(
+    new URL(response.headers.get("location")!).origin,
+    audience,
+  );
+  const [cookie = ""] = response.headers.getSetCookie();
+  assertStringIncludes(cookie, "__Host-sig-browser=");
+  for (const word of ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"]) {
+    assertStringIncludes(cookie, word);
+  }
+  assert(!/domain/i.test(cookie));
+
+  const { person } = await here.employ();
+  const browser = new Browser();
+  await browser.tokens(here, person);
+  const tossed = await fetch(await here.authorizeUrl({ prompt: "none" }), {
+    headers: { cookie: `${browser.cookie}; sig-session=x` },
+    redirect: "manual",
+  });
+  await tossed.body?.cancel();
+  const back = new URL(tossed.headers.get("location")!);
+  assertEquals(back.searchParams.get("error"), "login_required");
+});
+
+Deno.test("Host and forwarded headers change nothing of what is told", async () => {
+  await using provider = await TestProvider.start();
+  const url = `${provider.origin}/.well-known/openid-configuration`;
+  const honest = await (await fetch(url)).text();
+  const { hostname, port } = new URL(provider.origin);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  const path = new URL(await provider.authorizeUrl());
+  for (
+    const target of [
+      "/.well-known/openid-configuration",
+      `${path.pathname}${path.search}`,
+    ]
+  ) {
+    await connection.write(new TextEncoder().encode(
+      `GET ${target} HTTP/1.1\r\nhost: evil.example\r\nx-forwarded-host: evil.example\r\nx-forwarded-proto: https\r\nforwarded: host=evil.example\r\n\r\n`,
+    ));
+    const buffer = new Uint8Array(16_384);
+    let text = "";
+    while (
+      !/\r\n\r\n/.test(text) ||
+      /openid-conf/.test(target) && !text.includes(honest)
+    ) {
+      const n = await connection.read(buffer);
+      if (n === null) break;
+      text += new TextDecoder().decode(buffer.subarray(0, n));
+    }
+    assert(!text.includes("evil.example"), text);
+    assertStringIncludes(text, provider.origin);
+  }
+});
+
+Deno.test("a link can't log anybody out: it leads to a form of our own", async (t) => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const tokens = await browser.tokens(provider, person);
+  const others = await new Browser().tokens(provider, bob);
+  const isIn = async () =>
+    (await browser.follow(await provider.authorizeUrl({ prompt: "none" })))
+      .searchParams.has("code");
+  const links: Record<string, string> = {
+    "a bare link": "",
+    "with a return":
+      "client_id=app&post_logout_redirect_uri=https://app.example/bye",
+    "with another session's token": `id_token_hint=${others.id_token}`,
+    "with a guessed form field": "csrf=x",
+  };
+  for (const [what, query] of Object.entries(links)) {
+    await t.step(what, async () => {
+      const response = await browser.send(`${origin}/oidc/logout?${query}`);
+      const text = await response.text();
+      assertEquals(response.status, 200);
+      assertStringIncludes(text, '<form method="post" action="/oidc/logout">');
+      const policy = response.headers.get("content-security-policy") ?? "";
+      assertStringIncludes(policy, "form-action 'self'");
+      assertStringIncludes(policy, "frame-ancestors 'none'");
+      assert(await isIn());
+    });
+  }
+  const post = (fields: Record<string, string>, headers = {}) =>
+    browser.send(`${origin}/oidc/logout`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        ...headers,
+      },
+      body: new URLSearchParams(fields).toString(),
+    });
+  await t.step("a form with another token", async () => {
+    const response = await post({ csrf: "A".repeat(43) });
+    await response.body?.cancel();
+    assertEquals(response.status, 200);
+    assert(await isIn());
+  });
+  await t.step("a form of another site becomes a link", async () => {
+    const response = await post({ state: "x" }, {
+      origin: "https://app.example",
+      "sec-fetch-site": "cross-site",
+    });
+    await response.body?.cancel();
+    assertEquals(response.status, 303);
+    assertEquals(
+      response.headers.get("location"),
+      `${origin}/oidc/logout?state=x`,
+    );
+    const foreign = await post({}, {
+      origin: "https://evil.example",
+      "sec-fetch-site": "cross-site",
+    });
+    await foreign.body?.cancel();
+    assertEquals(foreign.status, 403);
+    assert(await isIn());
+  });
+  await t.step("an address that is not registered", async () => {
+    for (
+      const query of [
+        "client_id=app&post_logout_redirect_uri=https://evil.example/",
+        "client_id=app&post_logout_redirect_uri=https://app.example/bye/",
+        "post_logout_redirect_uri=https://app.example/bye",
+        `id_token_hint=${others.id_token}&client_id=other`,
+        `id_token_hint=${tokens.id_token}x`,
+        "state=1&state=2",
+      ]
+    ) {
+      const response = await browser.send(`${origin}/oidc/logout?${query}`);
+      await response.body?.cancel();
+      assertEquals([response.status, response.headers.get("location")], [
+        400,
+        null,
+      ]);
+    }
+    assert(await isIn());
+  });
+  await t.step(
+    "our own form does, and goes where the application said",
+    async () => {
+      const page = await browser.send(
+        `${origin}/oidc/logout?client_id=app&state=%22%3Ex&post_logout_redirect_uri=https://app.example/bye`,
+      );
+      const text = await page.text();
+      assert(!text.includes('">x'));
+      assertStringIncludes(
+        page.headers.get("content-security-policy") ?? "",
+        "form-action 'self' https://app.example",
+      );
+      const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
+      const response = await post({
+        csrf,
+        client_id: "app",
+        state: '">x',
+        post_logout_redirect_uri: "https://app.example/bye",
+      });
+      await response.body?.cancel();
+      assertEquals(response.status, 303);
+      assertEquals(
+        response.headers.get("location"),
+        "https://app.example/bye?state=%22%3Ex",
+      );
+      assertEquals(await isIn(), false);
+      assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
+    },
+  );
+});
+
+Deno.test("pages of applications may ask what is meant for them, and no other page anything", async () => {
+  await using provider = await TestProvider.start();
+  const ask = async (path: string, origin: string, method = "OPTIONS") => {
+    const response = await fetch(`${provider.origin}${path}`, {
+      method,
+      headers: { origin, "access-control-request-method": "POST" },
+    });
+    await response.body?.cancel();
+    return response.headers.get("access-control-allow-origin");
+  };
+  const app = "https://spa.example";
+  for (const path of ["/oidc/token", "/oidc/userinfo", "/oidc/revoke"]) {
+    assertEquals(await ask(path, app), app);
+    assertEquals(await ask(path, "https://evil.example"), null);
+    assertEquals(await ask(path, "null"), null);
+    assertEquals(await ask(path, "https://spa.example.evil.example"), null);
+  }
+  assertEquals(
+    await ask("/.well-known/openid-configuration", app, "GET"),
+    app,
+  );
+  const id = "A".repeat(32);
+  for (const path of [`/oidc/interaction/${id}`, "/v1/auth/challenge/create"]) {
+    assertEquals(await ask(path, app), null);
+  }
+});

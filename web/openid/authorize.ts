@@ -1,0 +1,181 @@
+/** Where applications send people to log in (OIDC Core §3.1.2). @module */
+
+import type { Exchange, Route } from "@sig/api/http";
+import { digestOf } from "../login/digest.ts";
+import type { Session } from "../sessions/session.ts";
+import { randomText } from "../sessions/sessions.ts";
+import { codeLocation, errorLocation, type Pending } from "./answer_client.ts";
+import {
+  type AuthorizeRequest,
+  readAuthorizeRequest,
+} from "./authorize_request.ts";
+import type { Client } from "./client.ts";
+import { INTERACTION_LIFE_MS } from "./interaction_record.ts";
+import { OAuthError, toOAuthError } from "./oauth_error.ts";
+import { sendTo, showRefusal } from "./pages.ts";
+import { onlyValue } from "./parameters.ts";
+import type { ProviderContext } from "./provider_context.ts";
+
+const BROWSER_BYTES = 32;
+const MAX_STATE_LENGTH = 2_048;
+
+/**
+ * `GET /oidc/authorize`. Who is logged in, and still vouched for, goes straight
+ * back with a code; everybody else to the page of the login.
+ */
+export function createAuthorizeRoute(context: ProviderContext): Route {
+  return {
+    method: "GET",
+    path: "/oidc/authorize",
+    async handle(exchange) {
+      try {
+        return await exchange.waitFor(
+          "sign-ins",
+          () => authorize(exchange, context),
+        );
+      } catch (error) {
+        return showRefusal(exchange, error);
+      }
+    },
+  };
+}
+
+async function authorize(
+  exchange: Exchange,
+  context: ProviderContext,
+): Promise<Response> {
+  const given = new URL(exchange.request.url).searchParams;
+  // Until both are known, nothing is sent anywhere.
+  const { client, redirect_uri } = requireAddress(given, context);
+  const state = onlyValue(given, "state");
+  const pending = { redirect_uri, state };
+  let request: AuthorizeRequest;
+  try {
+    if (state !== undefined && state.length > MAX_STATE_LENGTH) {
+      throw new OAuthError("invalid_request", "state is too long");
+    }
+    request = await readAuthorizeRequest(given, client, context);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return sendTo(exchange, errorLocation(context, pending, error));
+  }
+  if (request.isSilent) {
+    return await answerSilently(exchange, context, client, request, pending);
+  }
+  return await signedInLocation(exchange, context, client, request, pending) ??
+    await beginInteraction(exchange, context, client, request, pending);
+}
+
+function requireAddress(
+  given: URLSearchParams,
+  { clients }: ProviderContext,
+): { readonly client: Client; readonly redirect_uri: string } {
+  const client = clients().get(onlyValue(given, "client_id") ?? "");
+  if (client === undefined) {
+    throw new OAuthError("invalid_request", "client_id names no application");
+  }
+  const redirect_uri = onlyValue(given, "redirect_uri");
+  if (
+    redirect_uri !== undefined && client.redirectUris.includes(redirect_uri)
+  ) return { client, redirect_uri };
+  throw new OAuthError(
+    "invalid_request",
+    "redirect_uri is none that the application has registered",
+  );
+}
+
+/** Without a page: a code, or why there is none. */
+async function answerSilently(
+  exchange: Exchange,
+  context: ProviderContext,
+  client: Client,
+  request: AuthorizeRequest,
+  pending: Pending,
+): Promise<Response> {
+  try {
+    const answer = await signedInLocation(
+      ...[exchange, context, client, request, pending] as const,
+    );
+    if (answer !== undefined) return answer;
+    throw new OAuthError("login_required", "nobody is signed in who may");
+  } catch (error) {
+    const told = toOAuthError(error);
+    if (told.code === "server_error") exchange.thrown = error;
+    return sendTo(exchange, errorLocation(context, pending, told));
+  }
+}
+
+/** Back with a code, if the browser's session is enough for this request. */
+async function signedInLocation(
+  exchange: Exchange,
+  context: ProviderContext,
+  client: Client,
+  request: AuthorizeRequest,
+  { redirect_uri, state }: Pending,
+): Promise<Response | undefined> {
+  if (request.mustSign) return undefined;
+  const { sessions, sessionCookie, assess } = context;
+  const cookie = sessionCookie.read(exchange.request.headers);
+  const session = await sessions.find(cookie);
+  if (session === undefined || !isFor(session, request, context)) {
+    return undefined;
+  }
+  if (await assess(session, client) === undefined) return undefined;
+  const { scope, code_challenge, nonce } = request;
+  const binding = {
+    redirect_uri,
+    code_challenge,
+    ...(nonce === undefined ? {} : { nonce }),
+  };
+  const asked = { binding, scope, state };
+  const location = await codeLocation(context, client, session, asked);
+  return location === undefined ? undefined : sendTo(exchange, location);
+}
+
+function isFor(
+  { subject, auth_time }: Session,
+  request: AuthorizeRequest,
+  { now }: ProviderContext,
+): boolean {
+  const age = now().getTime() / 1000 - auth_time;
+  return (request.subject === undefined || request.subject === subject) &&
+    (request.maxAge === undefined || age <= request.maxAge);
+}
+
+/** To the page that asks the person, in this browser and no other. */
+async function beginInteraction(
+  exchange: Exchange,
+  context: ProviderContext,
+  { client_id }: Client,
+  request: AuthorizeRequest,
+  { redirect_uri, state }: Pending,
+): Promise<Response> {
+  const { browserCookie, interactions, issuer, now } = context;
+  const given = browserCookie.read(exchange.request.headers);
+  const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
+    ? given
+    : randomText(BROWSER_BYTES);
+  const at = now();
+  const id = randomText(24);
+  const { scope, code_challenge, nonce, subject } = request;
+  await interactions.create(
+    id,
+    {
+      client_id,
+      binding: {
+        redirect_uri,
+        code_challenge,
+        ...(nonce === undefined ? {} : { nonce }),
+      },
+      ...(state === undefined ? {} : { state }),
+      scope,
+      ...(subject === undefined ? {} : { subject }),
+      browser_sha256: await digestOf(browser),
+    },
+    new Date(at.getTime() + INTERACTION_LIFE_MS),
+    at,
+  );
+  return sendTo(exchange, `${issuer}/#/sign-in/${id}`, [
+    browserCookie.set(browser, INTERACTION_LIFE_MS / 1000),
+  ]);
+}

@@ -1,0 +1,136 @@
+/** What an application asks for by a person's browser (OIDC Core §3.1.2.1). @module */
+
+import { SCOPES } from "./claims.ts";
+import type { Client } from "./client.ts";
+import { readHint, type Signer } from "./id_token.ts";
+import { OAuthError } from "./oauth_error.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+
+/** A request that can be answered. */
+export interface AuthorizeRequest {
+  /** What was asked for and means something. */
+  readonly scope: readonly string[];
+  /** The S256 challenge of PKCE. */
+  readonly code_challenge: string;
+  /** What the ID token must repeat. */
+  readonly nonce?: string;
+  /** No page may be shown. */
+  readonly isSilent: boolean;
+  /** The person must sign, whoever is logged in. */
+  readonly mustSign: boolean;
+  /** Seconds since the person signed, at most. */
+  readonly maxAge: number | undefined;
+  /** The only person who may answer. */
+  readonly subject: string | undefined;
+}
+
+/** What other servers know, and what must not be taken for granted here. */
+const NOT_SUPPORTED = {
+  request: "request_not_supported",
+  request_uri: "request_uri_not_supported",
+  registration: "registration_not_supported",
+} as const;
+
+const PROMPTS = ["none", "login", "consent", "select_account"];
+const MAX_NONCE_LENGTH = 1_024;
+
+/**
+ * Reads the rest of a request, whose application and address are known.
+ *
+ * @throws {OAuthError} to be told to the application.
+ */
+export async function readAuthorizeRequest(
+  given: URLSearchParams,
+  client: Client,
+  signer: Signer,
+): Promise<AuthorizeRequest> {
+  const parameters = readParameters(given);
+  for (const [name, code] of Object.entries(NOT_SUPPORTED)) {
+    if (parameters.get(name) !== undefined) {
+      throw new OAuthError(code, `${name} is not supported`);
+    }
+  }
+  if (parameters.require("response_type") !== "code") {
+    throw new OAuthError(
+      "unsupported_response_type",
+      "response_type must be code",
+    );
+  }
+  if ((parameters.get("response_mode") ?? "query") !== "query") {
+    throw new OAuthError("invalid_request", "response_mode must be query");
+  }
+  const asked = parameters.require("scope").split(" ");
+  if (!asked.includes("openid")) {
+    throw new OAuthError("invalid_scope", "scope must have openid");
+  }
+  const prompt = readPrompt(parameters);
+  const nonce = parameters.get("nonce");
+  if (nonce !== undefined && nonce.length > MAX_NONCE_LENGTH) {
+    throw new OAuthError("invalid_request", "nonce is too long");
+  }
+  return {
+    // Others are ignored (RFC 6749 §3.3); what was granted is told.
+    scope: SCOPES.filter((scope) => asked.includes(scope)),
+    code_challenge: readCodeChallenge(parameters),
+    ...(nonce === undefined ? {} : { nonce }),
+    isSilent: prompt.has("none"),
+    mustSign: prompt.size > 0 && !prompt.has("none"),
+    maxAge: readMaxAge(parameters),
+    subject: await readSubject(parameters, client, signer),
+  };
+}
+
+function readPrompt(parameters: Parameters): ReadonlySet<string> {
+  const prompt = new Set(parameters.get("prompt")?.split(" "));
+  const isKnown = Array.from(prompt).every((each) => PROMPTS.includes(each));
+  if (isKnown && !(prompt.has("none") && prompt.size > 1)) return prompt;
+  throw new OAuthError(
+    "invalid_request",
+    "prompt must be none, or of login, consent, select_account",
+  );
+}
+
+function readCodeChallenge(parameters: Parameters): string {
+  const challenge = parameters.require("code_challenge");
+  // Without a method it would be plain (RFC 7636 §4.3), which is no protection.
+  if (parameters.get("code_challenge_method") !== "S256") {
+    throw new OAuthError(
+      "invalid_request",
+      "code_challenge_method must be S256",
+    );
+  }
+  if (/^[A-Za-z0-9_-]{43}$/.test(challenge)) return challenge;
+  throw new OAuthError("invalid_request", "code_challenge is no S256 digest");
+}
+
+function readMaxAge(parameters: Parameters): number | undefined {
+  const text = parameters.get("max_age");
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new OAuthError("invalid_request", "max_age must be seconds");
+}
+
+/** A login hint that is no DID is for pages that ask for names; this one doesn't. */
+async function readSubject(
+  parameters: Parameters,
+  client: Client,
+  signer: Signer,
+): Promise<string | undefined> {
+  const token = parameters.get("id_token_hint");
+  const text = parameters.get("login_hint");
+  const hinted = text !== undefined && /^did:(?:key|web):/.test(text)
+    ? text
+    : undefined;
+  if (token === undefined) return hinted;
+  const { sub, aud } = await readHint(signer, token);
+  if (aud !== client.client_id) {
+    throw new OAuthError(
+      "invalid_request",
+      "id_token_hint is for another client",
+    );
+  }
+  if (hinted !== undefined && hinted !== sub) {
+    throw new OAuthError("invalid_request", "the two hints name two people");
+  }
+  return sub;
+}

@@ -1,0 +1,75 @@
+/** What applications are told of a person. @module */
+
+import { base64url } from "jose";
+import { digestOf } from "../login/digest.ts";
+import type { Standing } from "../login/login_gate.ts";
+
+/** Every scope that means something. */
+export const SCOPES: readonly string[] = Object.freeze([
+  ...["openid", "profile", "groups", "offline_access"],
+]);
+
+/** The names of all claims. */
+export const CLAIMS: readonly string[] = Object.freeze([
+  ...[
+    "sub",
+    "iss",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "sid",
+    "at_hash",
+  ],
+  ...["amr", "name", "preferred_username", "groups", "roles", "sig"],
+]);
+
+/** Characters of `sub` at most (OIDC Core §2). */
+export const MAX_SUB_LENGTH = 255;
+
+/** Somebody of whom claims are made. */
+export interface Described {
+  /** The person's DID. */
+  readonly subject: string;
+  /** What the issuer says of them. */
+  readonly standing: Standing;
+  /** What was granted. */
+  readonly scope: readonly string[];
+}
+
+/** What the operator calls people; undefined for who has no name. */
+export type NameOf = (subject: string) => string | undefined;
+
+/**
+ * The claims beside those of the protocol, in ID tokens and userinfo alike. None
+ * is chosen by the person: applications link accounts by them, so there is no
+ * e-mail address either.
+ */
+export async function claimsOf(
+  { subject, standing, scope }: Described,
+  nameOf: NameOf = () => undefined,
+): Promise<Record<string, unknown>> {
+  const { issuer, relationship_id, type, roles, sequence } = standing;
+  const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
+  if (scope.includes("profile")) {
+    const short = await shortNameOf(subject);
+    claims.preferred_username = short;
+    claims.name = nameOf(subject) ?? short;
+  }
+  if (scope.includes("groups")) {
+    // Some programs join groups with commas: a role that has one is left out.
+    const named = roles.filter((role) => !role.includes(","));
+    claims.groups = [type, ...named.map((role) => `role:${role}`)];
+    claims.roles = roles;
+    claims.sig = { issuer, relationship_id, type, roles, sequence };
+  }
+  return claims;
+}
+
+/** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */
+async function shortNameOf(subject: string): Promise<string> {
+  const bytes = base64url.decode(await digestOf(subject)).subarray(0, 8);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));
+  return `u-${hex.join("")}`;
+}

@@ -1,0 +1,157 @@
+/** Which application asks directly (OIDC Core §9, RFC 6749 §2.3). @module */
+
+import { equalInConstantTime } from "@sig/jose";
+import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
+import { digestOf } from "../login/digest.ts";
+import type { AuthMethod, Client } from "./client.ts";
+import { OAuthError } from "./oauth_error.ts";
+import type { Parameters } from "./parameters.ts";
+import type { ProviderContext } from "./provider_context.ts";
+import { toJose } from "./provider_keys.ts";
+
+/** What assertions may be signed with. */
+export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
+  ...["RS256", "PS256", "ES256", "EdDSA"],
+]);
+
+const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+/** Seconds that an assertion may live; its id is remembered so long. */
+const MAX_ASSERTION_SECONDS = 600;
+
+/**
+ * The application that sent a request, proved in exactly one of the ways that
+ * it is registered with.
+ *
+ * @throws {OAuthError} `invalid_client`, `invalid_request`.
+ */
+export async function authenticateClient(
+  headers: Headers,
+  parameters: Parameters,
+  context: ProviderContext,
+): Promise<Client> {
+  const authorization = headers.get("authorization");
+  const assertion = parameters.get("client_assertion");
+  const secret = parameters.get("client_secret");
+  const ways = [authorization ?? undefined, assertion, secret]
+    .filter((each) => each !== undefined);
+  if (ways.length > 1) {
+    throw new OAuthError("invalid_request", "one way to prove it is enough");
+  }
+  if (authorization !== null) {
+    const [id, password] = readBasic(authorization);
+    const named = parameters.get("client_id");
+    if (named !== undefined && named !== id) {
+      throw new OAuthError("invalid_request", "client_id names another one");
+    }
+    return await bySecret(id, password, "client_secret_basic", context);
+  }
+  if (assertion !== undefined) {
+    return await byAssertion(assertion, parameters, context);
+  }
+  const id = parameters.get("client_id");
+  if (id === undefined) throw refuse();
+  if (secret !== undefined) {
+    return await bySecret(id, secret, "client_secret_post", context);
+  }
+  const client = context.clients().get(id);
+  if (client?.authMethods.includes("none")) return client;
+  throw refuse();
+}
+
+/** Both halves are form-encoded (RFC 6749 §2.3.1). */
+function readBasic(authorization: string): readonly [string, string] {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
+    .exec(authorization) ?? [];
+  try {
+    const bytes = Uint8Array.from(
+      atob(encoded ?? ""),
+      (each) => each.charCodeAt(0),
+    );
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const [, id, secret] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+    if (id !== undefined && secret !== undefined) {
+      const decode = (part: string) =>
+        decodeURIComponent(part.replaceAll("+", " "));
+      return [decode(id), decode(secret)];
+    }
+  } catch {
+    // Told below, with nothing of what was sent.
+  }
+  throw refuse("Basic");
+}
+
+/** What an unknown application's secret is compared with: it takes as long. */
+const NO_DIGEST = "A".repeat(43);
+
+async function bySecret(
+  id: string,
+  secret: string,
+  method: AuthMethod,
+  { clients }: ProviderContext,
+): Promise<Client> {
+  const client = clients().get(id);
+  const digest = await digestOf(secret);
+  const isRight = equalInConstantTime(
+    digest,
+    client?.secretSha256 ?? NO_DIGEST,
+  );
+  if (client?.secretSha256 && isRight && client.authMethods.includes(method)) {
+    return client;
+  }
+  throw refuse(method === "client_secret_basic" ? "Basic" : undefined);
+}
+
+/** RFC 7523 §3, each assertion once. */
+async function byAssertion(
+  assertion: string,
+  parameters: Parameters,
+  { clients, issuer, assertions, now }: ProviderContext,
+): Promise<Client> {
+  if (parameters.get("client_assertion_type") !== ASSERTION_TYPE) {
+    throw new OAuthError(
+      "invalid_request",
+      `client_assertion_type must be ${ASSERTION_TYPE}`,
+    );
+  }
+  const at = now();
+  let client, payload;
+  try {
+    client = clients().get(decodeJwt(assertion).sub ?? "");
+    if (!client?.jwks || !client.authMethods.includes("private_key_jwt")) {
+      throw refuse();
+    }
+    const named = parameters.get("client_id");
+    if (named !== undefined && named !== client.client_id) throw refuse();
+    ({ payload } = await jwtVerify(
+      assertion,
+      createLocalJWKSet(toJose(client.jwks)),
+      {
+        algorithms: [...ASSERTION_ALGORITHMS],
+        issuer: client.client_id,
+        subject: client.client_id,
+        audience: [issuer, `${issuer}/oidc/token`],
+        requiredClaims: ["exp", "jti"],
+        currentDate: at,
+        clockTolerance: 30,
+      },
+    ));
+  } catch {
+    throw refuse();
+  }
+  const lifeSeconds = payload.exp! - at.getTime() / 1000;
+  if (
+    lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.jti !== "string"
+  ) throw refuse();
+  const id = await digestOf(JSON.stringify([client.client_id, payload.jti]));
+  const until = new Date((payload.exp! + 60) * 1000);
+  if (await assertions.create(id, true, until, at)) return client;
+  throw refuse();
+}
+
+function refuse(scheme?: "Basic"): OAuthError {
+  return new OAuthError(
+    "invalid_client",
+    "the client is not known, or did not prove that it is the one",
+    scheme,
+  );
+}

@@ -1,0 +1,64 @@
+/** What programs read before all else (OIDC Discovery 1.0, RFC 8414). @module */
+
+import type { Route } from "@sig/api/http";
+import { CLAIMS, SCOPES } from "./claims.ts";
+import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
+import { type ProviderKeys, SIGNING_ALGORITHMS } from "./provider_keys.ts";
+
+const METHODS = [
+  ...["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+];
+
+/** Both well-known documents and the public keys. */
+export function createDiscoveryRoutes(
+  issuer: string,
+  keys: ProviderKeys,
+): readonly Route[] {
+  const metadata = JSON.stringify(metadataOf(issuer));
+  const jwks = JSON.stringify(keys.jwks);
+  const serve = (path: string, text: string): Route => ({
+    method: "GET",
+    path,
+    handle: (exchange) =>
+      exchange.reply(text, {
+        type: "application/json",
+        headers: [["cache-control", "public, max-age=300"]],
+      }),
+  });
+  return [
+    serve("/.well-known/openid-configuration", metadata),
+    serve("/.well-known/oauth-authorization-server", metadata),
+    serve("/oidc/jwks", jwks),
+  ];
+}
+
+function metadataOf(issuer: string): object {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oidc/authorize`,
+    token_endpoint: `${issuer}/oidc/token`,
+    userinfo_endpoint: `${issuer}/oidc/userinfo`,
+    jwks_uri: `${issuer}/oidc/jwks`,
+    revocation_endpoint: `${issuer}/oidc/revoke`,
+    end_session_endpoint: `${issuer}/oidc/logout`,
+    scopes_supported: SCOPES,
+    claims_supported: CLAIMS,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    code_challenge_methods_supported: ["S256"],
+    prompt_values_supported: ["none", "login", "consent", "select_account"],
+    token_endpoint_auth_methods_supported: METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    authorization_response_iss_parameter_supported: true,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+  };
+}

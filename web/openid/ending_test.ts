@@ -1,0 +1,288 @@
+import { assert, assertEquals } from "@std/assert";
+import { createLocalJWKSet, jwtVerify } from "jose";
+import {
+  Browser,
+  TestProvider,
+  usualClients,
+} from "./testdata/test_provider.ts";
+
+/** An application that is told of logouts, and can be down. */
+function startReceiver() {
+  const tokens: string[] = [];
+  const state = { failures: 0 };
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const form = new URLSearchParams(await request.text());
+      if (state.failures > 0) {
+        state.failures--;
+        return new Response(null, { status: 503 });
+      }
+      tokens.push(form.get("logout_token")!);
+      return new Response(null, { status: 200 });
+    },
+  );
+  return {
+    tokens,
+    state,
+    uri: `http://127.0.0.1:${server.addr.port}/logout`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+async function clientsTold(uri: string) {
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri = uri;
+  return clients;
+}
+
+Deno.test("a revocation ends refresh and userinfo at the next question, and the session", async () => {
+  await using provider = await TestProvider.start();
+  const { person, relationship } = await provider.employ();
+  for (const end of ["refresh", "userinfo"] as const) {
+    const again = await provider.demo.enrol(person.did);
+    const browser = new Browser();
+    const { access_token, refresh_token } = await browser.tokens(
+      provider,
+      person,
+    );
+    if (end === "refresh") await provider.demo.revoke(relationship);
+    await provider.demo.revoke(again.relationship_id);
+    const answer = end === "refresh"
+      ? await provider.refresh(refresh_token)
+      : await provider.userinfo(access_token);
+    assertEquals(
+      [answer.status, answer.body.error],
+      end === "refresh" ? [400, "invalid_grant"] : [401, "invalid_token"],
+    );
+    // Employed again: what was ended stays ended.
+    const back = await provider.demo.enrol(person.did);
+    assertEquals((await provider.refresh(refresh_token)).status, 400);
+    const silent = await browser.follow(
+      await provider.authorizeUrl({ prompt: "none" }),
+    );
+    assertEquals(silent.searchParams.get("error"), "login_required");
+    await provider.demo.revoke(back.relationship_id);
+  }
+});
+
+Deno.test("a revocation between code and token gives no token", async () => {
+  await using provider = await TestProvider.start();
+  const { person, relationship } = await provider.employ();
+  const back = await new Browser().signIn(
+    provider,
+    person,
+    await provider.authorizeUrl(),
+  );
+  await provider.demo.revoke(relationship);
+  const { status, body } = await provider.redeem(
+    back.searchParams.get("code")!,
+  );
+  assertEquals([status, body.error], [400, "invalid_grant"]);
+});
+
+Deno.test("an issuer that can't be asked denies nobody, and gives nothing", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { access_token, refresh_token } = await browser.tokens(
+    provider,
+    person,
+  );
+  const back = await browser.follow(await provider.authorizeUrl());
+  const code = back.searchParams.get("code")!;
+  provider.issuerIsDown = true;
+  for (
+    const answer of [
+      await provider.refresh(refresh_token),
+      await provider.redeem(code),
+    ]
+  ) {
+    assertEquals(
+      [answer.status, answer.body.error],
+      [503, "temporarily_unavailable"],
+    );
+    assertEquals(answer.headers.get("retry-after"), "5");
+  }
+  // Userinfo goes on as it was.
+  const info = await provider.userinfo(access_token);
+  assertEquals([info.status, info.body.sub], [200, person.did]);
+  // With a page there is a page, without one the application is told.
+  const page = await browser.send(await provider.authorizeUrl());
+  await page.body?.cancel();
+  assertEquals([page.status, page.headers.get("location")], [503, null]);
+  const silent = await browser.follow(
+    await provider.authorizeUrl({ prompt: "none" }),
+  );
+  assertEquals(silent.searchParams.get("error"), "temporarily_unavailable");
+  const report = await provider.web.provider!.watch();
+  assertEquals(report, { looked: 1, unanswered: 1 });
+  provider.issuerIsDown = false;
+  // The same token and code are good.
+  assertEquals((await provider.refresh(refresh_token)).status, 200);
+  assertEquals((await provider.redeem(code)).status, 200);
+});
+
+Deno.test("the watch ends the sessions of those who were revoked, and tells by a token that fits the specification", async () => {
+  await using receiver = startReceiver();
+  await using provider = await TestProvider.start({
+    clients: await clientsTold(receiver.uri),
+  });
+  const { person, relationship } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const gone = await new Browser().tokens(provider, person);
+  const stays = await new Browser().tokens(provider, bob);
+  const { watch, deliver } = provider.web.provider!;
+  assertEquals(await watch(), { looked: 2, unanswered: 0 });
+  assertEquals(await deliver(), 0);
+  await provider.demo.revoke(relationship);
+  await watch();
+  assertEquals(await deliver(), 1);
+  const [token = ""] = receiver.tokens;
+  const jwks = await (await fetch(`${provider.origin}/oidc/jwks`)).json();
+  const { payload, protectedHeader } = await jwtVerify(
+    token,
+    createLocalJWKSet(jwks),
+    { issuer: provider.origin, audience: "app", typ: "logout+jwt" },
+  );
+  assertEquals(protectedHeader.alg, "RS256");
+  assertEquals(payload.sub, person.did);
+  assertEquals(payload.events, {
+    "http://schemas.openid.net/event/backchannel-logout": {},
+  });
+  assert(typeof payload.sid === "string" && typeof payload.jti === "string");
+  assertEquals(payload.nonce, undefined);
+  assertEquals((await provider.refresh(gone.refresh_token)).status, 400);
+  assertEquals((await provider.refresh(stays.refresh_token)).status, 200);
+  // Told once.
+  await watch();
+  assertEquals(await deliver(), 0);
+});
+
+Deno.test("an application that was down is told later, in order, by one of two replicas", async () => {
+  await using receiver = startReceiver();
+  const clients = await clientsTold(receiver.uri);
+  await using first = await TestProvider.start({ clients });
+  await using second = await TestProvider.start({
+    clients,
+    records: first.records,
+    like: first,
+  });
+  const people = [];
+  for (let i = 0; i < 5; i++) {
+    const { person, relationship } = await first.employ();
+    await new Browser().tokens(first, person);
+    people.push({ did: person.did, relationship });
+  }
+  receiver.state.failures = 1;
+  const both = async (work: "watch" | "deliver") =>
+    await Promise.all([
+      first.web.provider![work](),
+      second.web.provider![work](),
+    ]);
+  for (const { relationship } of people) {
+    await first.demo.revoke(relationship);
+    first.skewMs += 10;
+    second.skewMs += 10;
+    await both("watch");
+  }
+  // The first one fails: those behind it wait, and it is not told at once.
+  assertEquals(await both("deliver"), [0, 0]);
+  assertEquals(receiver.state.failures, 0);
+  assertEquals(await both("deliver"), [0, 0]);
+  for (let i = 0; i < 10 && receiver.tokens.length < 5; i++) {
+    first.skewMs += 25_000;
+    second.skewMs += 25_000;
+    await both("deliver");
+  }
+  const told = receiver.tokens.map((token) =>
+    JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).sub
+  );
+  assertEquals(told, people.map(({ did }) => did));
+});
+
+Deno.test("who tells and dies is taken over by another, and nobody is forgotten", async () => {
+  await using receiver = startReceiver();
+  const clients = await clientsTold(receiver.uri);
+  let isDying = true;
+  await using first = await TestProvider.start({
+    clients,
+    settings: {
+      // As if the process ended while it waits.
+      fetch: () => isDying ? new Promise(() => {}) : Promise.reject(),
+    },
+  });
+  await using second = await TestProvider.start({
+    clients,
+    records: first.records,
+    like: first,
+  });
+  const { person, relationship } = await first.employ();
+  await new Browser().tokens(first, person);
+  await first.demo.revoke(relationship);
+  await first.web.provider!.watch();
+  void first.web.provider!.deliver();
+  await new Promise((go) => setTimeout(go, 50));
+  assertEquals(await second.web.provider!.deliver(), 0);
+  second.skewMs = 21_000;
+  assertEquals(await second.web.provider!.deliver(), 1);
+  assertEquals(receiver.tokens.length, 1);
+  isDying = false;
+});
+
+Deno.test("what only one application requires ends that one's part of the session", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  await browser.tokens(provider, person);
+  // Not ops: the person is asked, and the page says no.
+  const ops = {
+    client_id: "ops",
+    redirect_uri: "https://ops.example/callback",
+  };
+  const silent = await browser.follow(
+    await provider.authorizeUrl({ ...ops, prompt: "none" }),
+  );
+  assertEquals(silent.searchParams.get("error"), "login_required");
+  const id = await browser.begin(await provider.authorizeUrl(ops));
+  const { challenge } = await browser.interaction(provider.origin, id);
+  assertEquals(
+    (challenge as unknown as { require: string[] }).require,
+    ["relationship=employee", "role=ops"],
+  );
+  const attestation = person.attest(challenge, Date.now());
+  const answer = await browser.answer(provider.origin, id, { attestation });
+  assertEquals((await answer.json()).code, "relationship_denied");
+  // The other application goes on.
+  const back = await browser.follow(await provider.authorizeUrl());
+  assert(back.searchParams.has("code"));
+});
+
+Deno.test("a logout by the person is told to every application of the session", async () => {
+  await using receiver = startReceiver();
+  const clients = await clientsTold(receiver.uri);
+  clients[1]!.backchannel_logout_uri = receiver.uri;
+  await using provider = await TestProvider.start({ clients });
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { id_token } = await browser.tokens(provider, person);
+  await browser.follow(
+    await provider.authorizeUrl({
+      client_id: "other",
+      redirect_uri: "https://other.example/callback",
+    }),
+  );
+  const response = await browser.send(
+    `${provider.origin}/oidc/logout?id_token_hint=${id_token}`,
+  );
+  await response.body?.cancel();
+  assertEquals(response.status, 200);
+  // It tells at once, by itself.
+  for (let i = 0; i < 100 && receiver.tokens.length < 2; i++) {
+    await new Promise((go) => setTimeout(go, 20));
+  }
+  const told = receiver.tokens.map((token) =>
+    JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).aud
+  );
+  assertEquals(told.sort(), ["app", "other"]);
+});

@@ -1,0 +1,219 @@
+/** What applications were given: codes, access and refresh tokens. @module */
+
+import { equalInConstantTime } from "@sig/jose";
+import { digestOf } from "../login/digest.ts";
+import { randomText } from "../sessions/sessions.ts";
+import { recordsOf } from "../stores/records.ts";
+import type { RecordStore } from "../stores/record_store.ts";
+
+/** What a code is bound to. */
+export interface CodeBinding {
+  /** Where it was sent. */
+  readonly redirect_uri: string;
+  /** The S256 challenge of PKCE. */
+  readonly code_challenge: string;
+  /** What the ID token must repeat. */
+  readonly nonce?: string;
+}
+
+/** One login of a person at an application: the family of all its tokens. */
+export interface Grant {
+  /** The application. */
+  readonly client_id: string;
+  /** The person's DID. */
+  readonly subject: string;
+  /** The session that it stands and falls with. */
+  readonly sid: string;
+  /** What was granted. */
+  readonly scope: readonly string[];
+  /** Seconds since 1970; when the person signed. */
+  readonly auth_time: number;
+  /** Milliseconds since 1970. */
+  readonly created_ms: number;
+  /** What its code is bound to. */
+  readonly binding: CodeBinding;
+  /** SHA-256 of the code's secret, and whether it was used. */
+  readonly code: { readonly sha256: string; readonly used: boolean };
+  /** The access tokens that are good. */
+  readonly access: readonly {
+    readonly sha256: string;
+    readonly expires_ms: number;
+  }[];
+  /** SHA-256 of the secret of the one refresh token that is good, or null. */
+  readonly refresh: string | null;
+  /** Nothing of the family is good any more. */
+  readonly dead?: true;
+}
+
+/** A grant that a token names, and how. */
+export interface FoundGrant {
+  /** Its id. */
+  readonly id: string;
+  /** The grant. */
+  readonly grant: Grant;
+  /** SHA-256 of the token's secret. */
+  readonly sha256: string;
+}
+
+/** Tokens to hand out. */
+export interface HandedOut {
+  /** The access token. */
+  readonly access_token: string;
+  /** The refresh token, where there is one. */
+  readonly refresh_token?: string;
+}
+
+/** How tokens are made, next to each other. */
+export interface HandOutOptions {
+  /** Whether there is a refresh token. */
+  readonly refresh: boolean;
+  /** Milliseconds since 1970; when the family's session is over. */
+  readonly expiresMs: number;
+}
+
+/** The grants of a provider. */
+export interface Grants {
+  /** Keeps a grant and makes its code. */
+  create(
+    grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
+  ): Promise<string>;
+  /** The grant that a code or token names, whether that is good or not. */
+  find(token: string): Promise<FoundGrant | undefined>;
+  /**
+   * Uses the code up. A second use kills the family and answers undefined, and
+   * so does one of two at the same time.
+   */
+  redeem(
+    found: FoundGrant,
+    options: HandOutOptions,
+  ): Promise<HandedOut | undefined>;
+  /**
+   * Replaces the refresh token. Any other than the one that is good kills the
+   * family and answers undefined: somebody has an old one who should not.
+   */
+  rotate(
+    found: FoundGrant,
+    options: HandOutOptions,
+  ): Promise<HandedOut | undefined>;
+  /** Ends the family. */
+  kill(id: string): Promise<void>;
+  /** Ends one access token. */
+  dropAccess(found: FoundGrant): Promise<void>;
+}
+
+/** Milliseconds in which a code must be used. */
+export const CODE_LIFE_MS = 60_000;
+/** Milliseconds for which it is remembered, so that a second use is noticed. */
+const CODE_REMEMBER_MS = 10 * 60_000;
+/** Seconds that access and ID tokens are good. */
+export const TOKEN_LIFE_SECONDS = 300;
+/** Access tokens of one family that are good at a time. */
+const MAX_ACCESS_TOKENS = 8;
+
+const ID_BYTES = 16;
+const SECRET_BYTES = 32;
+
+/**
+ * Makes the grants of a provider. A grant is one record: whatever happens to a
+ * family at once, one change of it comes first, and the others see that.
+ *
+ * Tokens are `<grant>.<secret>`; of the secret, 256 random bits, only the digest
+ * is kept.
+ *
+ * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
+ */
+export function createGrants(
+  { store, now }: { readonly store: RecordStore; readonly now: () => Date },
+): Grants {
+  const records = recordsOf<Grant>(store, "grant");
+
+  async function handOut(
+    { id }: FoundGrant,
+    { refresh, expiresMs }: HandOutOptions,
+    isGood: (grant: Grant) => boolean,
+  ): Promise<HandedOut | undefined> {
+    const at = now();
+    const accessSecret = randomText(SECRET_BYTES);
+    const refreshSecret = randomText(SECRET_BYTES);
+    const access = {
+      sha256: await digestOf(accessSecret),
+      expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
+    };
+    const refreshDigest = refresh ? await digestOf(refreshSecret) : null;
+    const { after } = await records.change(id, at, (grant) => {
+      if (grant.dead) return undefined;
+      if (!isGood(grant)) return dead(grant);
+      const young = grant.access.filter(({ expires_ms }) =>
+        at.getTime() < expires_ms
+      );
+      return {
+        ...grant,
+        code: { ...grant.code, used: true },
+        access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
+        refresh: refreshDigest,
+      };
+    }, new Date(expiresMs));
+    if (after === undefined || after.dead) return undefined;
+    return {
+      access_token: `${id}.${accessSecret}`,
+      ...(refresh ? { refresh_token: `${id}.${refreshSecret}` } : {}),
+    };
+  }
+
+  return {
+    async create(grant) {
+      const at = now();
+      const id = randomText(ID_BYTES);
+      const secret = randomText(SECRET_BYTES);
+      await records.create(
+        id,
+        {
+          ...grant,
+          created_ms: at.getTime(),
+          code: { sha256: await digestOf(secret), used: false },
+          access: [],
+          refresh: null,
+        },
+        new Date(at.getTime() + CODE_REMEMBER_MS),
+        at,
+      );
+      return `${id}.${secret}`;
+    },
+    async find(token) {
+      const [, id, secret] = TOKEN.exec(token) ?? [];
+      if (id === undefined || secret === undefined) return undefined;
+      const grant = await records.get(id, now());
+      if (grant === undefined) return undefined;
+      return { id, grant, sha256: await digestOf(secret) };
+    },
+    redeem: (found, options) =>
+      handOut(found, options, ({ code }) => !code.used),
+    rotate: (found, options) =>
+      handOut(
+        found,
+        options,
+        ({ refresh }) =>
+          refresh !== null && equalInConstantTime(refresh, found.sha256),
+      ),
+    async kill(id) {
+      await records.change(
+        id,
+        now(),
+        (grant) => grant.dead ? undefined : dead(grant),
+      );
+    },
+    async dropAccess({ id, sha256 }) {
+      await records.change(id, now(), (grant) => ({
+        ...grant,
+        access: grant.access.filter((each) => each.sha256 !== sha256),
+      }));
+    },
+  };
+}
+
+const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+/** It stays as a mark until it expires: whoever is being answered meets it. */
+function dead(grant: Grant): Grant {
+  return { ...grant, dead: true, access: [], refresh: null };
+}

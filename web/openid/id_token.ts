@@ -1,0 +1,138 @@
+/** ID tokens and logout tokens (OIDC Core §2, Back-Channel Logout §2.4). @module */
+
+import {
+  base64url,
+  compactVerify,
+  createLocalJWKSet,
+  type JWTPayload,
+  SignJWT,
+} from "jose";
+import { digestOf } from "../login/digest.ts";
+import type { Client } from "./client.ts";
+import { TOKEN_LIFE_SECONDS } from "./grants.ts";
+import { OAuthError } from "./oauth_error.ts";
+import {
+  type ProviderKeys,
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+  toJose,
+} from "./provider_keys.ts";
+
+/** Who signs, and when. */
+export interface Signer {
+  /** The issuer identifier. */
+  readonly issuer: string;
+  /** The provider's keys. */
+  readonly keys: ProviderKeys;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** What an ID token is made of, beside the claims about the person. */
+export interface IdTokenParts {
+  /** Claims about the person. */
+  readonly claims: Record<string, unknown>;
+  /** Seconds since 1970; when the person signed. */
+  readonly auth_time: number;
+  /** The session. */
+  readonly sid: string;
+  /** What the application sent along. */
+  readonly nonce?: string | undefined;
+  /** The access token that goes with it. */
+  readonly access_token: string;
+}
+
+/** Signs an ID token for an application. */
+export async function signIdToken(
+  signer: Signer,
+  { client_id, signingAlgorithm: alg }: Client,
+  parts: IdTokenParts,
+): Promise<string> {
+  const { claims, auth_time, sid, nonce, access_token } = parts;
+  return await sign(signer, alg, "JWT", {
+    ...claims,
+    aud: client_id,
+    auth_time,
+    sid,
+    ...(nonce === undefined ? {} : { nonce }),
+    // What a hash is to EdDSA is not said anywhere.
+    ...(alg === "EdDSA" ? {} : { at_hash: await halfDigest(access_token) }),
+  }, TOKEN_LIFE_SECONDS);
+}
+
+/** Signs the token that tells an application of a session's end. */
+export function signLogoutToken(
+  signer: Signer,
+  { client_id, signingAlgorithm: alg }: Client,
+  { subject, sid }: { readonly subject: string; readonly sid: string },
+): Promise<string> {
+  return sign(signer, alg, "logout+jwt", {
+    sub: subject,
+    aud: client_id,
+    sid,
+    jti: crypto.randomUUID(),
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  }, 120);
+}
+
+async function sign(
+  { issuer, keys, now }: Signer,
+  alg: SigningAlgorithm,
+  typ: string,
+  payload: JWTPayload,
+  lifeSeconds: number,
+): Promise<string> {
+  const { kid, key } = keys.signer(alg);
+  const iat = Math.floor(now().getTime() / 1000);
+  return await new SignJWT({
+    iss: issuer,
+    ...payload,
+    iat,
+    exp: iat + lifeSeconds,
+  }).setProtectedHeader({ alg, typ, kid }).sign(key);
+}
+
+async function halfDigest(text: string): Promise<string> {
+  const digest = base64url.decode(await digestOf(text));
+  return base64url.encode(digest.subarray(0, 16));
+}
+
+/** What an ID token says that we signed ourselves. */
+export interface Hint {
+  /** The person's DID. */
+  readonly sub: string;
+  /** The session, if it says so. */
+  readonly sid: string | undefined;
+  /** Whom it was for. */
+  readonly aud: string;
+}
+
+/**
+ * Reads an ID token that comes back as a hint. It may have expired.
+ *
+ * @throws {OAuthError} `invalid_request` for whatever else is wrong with it.
+ */
+export async function readHint(
+  { issuer, keys }: Signer,
+  token: string,
+): Promise<Hint> {
+  try {
+    const { payload, protectedHeader } = await compactVerify(
+      token,
+      createLocalJWKSet(toJose(keys.jwks)),
+      { algorithms: [...SIGNING_ALGORITHMS] },
+    );
+    const claims: JWTPayload = JSON.parse(new TextDecoder().decode(payload));
+    const { iss, sub, aud, sid } = claims;
+    if (
+      iss === issuer && protectedHeader.typ === "JWT" &&
+      typeof sub === "string" && typeof aud === "string"
+    ) return { sub, aud, sid: typeof sid === "string" ? sid : undefined };
+  } catch {
+    // Told below, with nothing of the token.
+  }
+  throw new OAuthError(
+    "invalid_request",
+    "id_token_hint is no ID token of this provider",
+  );
+}

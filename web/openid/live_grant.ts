@@ -1,0 +1,20 @@
+/** The session that a grant stands and falls with. @module */
+
+import type { Session } from "../sessions/session.ts";
+import type { Grant } from "./grants.ts";
+import type { ProviderContext } from "./provider_context.ts";
+
+/**
+ * The session of a grant, if it goes on with this application in it; what was
+ * given before the application was taken out and came back does not count.
+ */
+export async function sessionOf(
+  { sid, client_id, created_ms }: Grant,
+  { sessions }: Pick<ProviderContext, "sessions">,
+): Promise<Session | undefined> {
+  const session = await sessions.get(sid);
+  const joined = session?.clients[client_id];
+  return joined !== undefined && created_ms >= joined.since_ms
+    ? session
+    : undefined;
+}

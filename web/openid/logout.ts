@@ -1,0 +1,149 @@
+/** Logging out (OIDC RP-Initiated Logout 1.0). @module */
+
+import type { Exchange, Route } from "@sig/api/http";
+import { equalInConstantTime } from "@sig/jose";
+import { digestOf } from "../login/digest.ts";
+import { type Hint, readHint } from "./id_token.ts";
+import { OAuthError } from "./oauth_error.ts";
+import {
+  sendTo,
+  showLogoutForm,
+  showPage,
+  showRefusal,
+  withParameters,
+} from "./pages.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+import type { ProviderContext } from "./provider_context.ts";
+import { MAX_FORM_BYTES } from "./token.ts";
+
+const PATH = "/oidc/logout";
+const NAMES = [
+  "id_token_hint",
+  "client_id",
+  "post_logout_redirect_uri",
+  "state",
+];
+
+/**
+ * `GET` and `POST /oidc/logout`. An ID token of this very session shows that its
+ * application asks; everybody else's link leads to a form. A form of another
+ * site becomes a link: only so does the browser's cookie come along.
+ *
+ * @param kick Called when somebody was logged out: there are applications to
+ * tell.
+ */
+export function createLogoutRoutes(
+  context: ProviderContext,
+  kick: () => void,
+): readonly Route[] {
+  const answer = async (
+    exchange: Exchange,
+    given: URLSearchParams,
+  ): Promise<Response> => {
+    try {
+      return await exchange.waitFor(
+        "sign-ins",
+        () => logOut(exchange, readParameters(given), context, kick),
+      );
+    } catch (error) {
+      return showRefusal(exchange, error);
+    }
+  };
+  return [
+    {
+      method: "GET",
+      path: PATH,
+      handle(exchange) {
+        const given = new URL(exchange.request.url).searchParams;
+        // A link is never the form itself.
+        given.delete("csrf");
+        return answer(exchange, given);
+      },
+    },
+    {
+      method: "POST",
+      path: PATH,
+      async handle(exchange) {
+        let form: URLSearchParams;
+        try {
+          form = await exchange.readForm(MAX_FORM_BYTES);
+        } catch (error) {
+          return showRefusal(exchange, error);
+        }
+        if (form.has("csrf")) return await answer(exchange, form);
+        return sendTo(exchange, `${context.issuer}${PATH}?${form}`);
+      },
+    },
+  ];
+}
+
+async function logOut(
+  exchange: Exchange,
+  parameters: Parameters,
+  context: ProviderContext,
+  kick: () => void,
+): Promise<Response> {
+  const { sessions, sessionCookie } = context;
+  const token = parameters.get("id_token_hint");
+  const hint = token === undefined ? undefined : await readHint(context, token);
+  const target = readTarget(parameters, hint, context);
+  const cookie = sessionCookie.read(exchange.request.headers);
+  const session = await sessions.find(cookie);
+  if (session !== undefined && cookie !== undefined) {
+    const csrf = await digestOf(`logout ${cookie}`);
+    const given = parameters.get("csrf");
+    const isMeant = given === undefined
+      ? hint !== undefined && hint.sid === session.sid
+      : equalInConstantTime(given, csrf);
+    if (!isMeant) {
+      const fields = NAMES.flatMap((name): [string, string][] => {
+        const value = parameters.get(name);
+        return value === undefined ? [] : [[name, value]];
+      });
+      const origin = target === undefined ? undefined : originOf(target);
+      return showLogoutForm(exchange, [...fields, ["csrf", csrf]], origin);
+    }
+    await sessions.end(session.sid);
+    kick();
+  }
+  const forget = sessionCookie.set("", 0);
+  if (target !== undefined) return sendTo(exchange, target, [forget]);
+  return showPage(
+    exchange,
+    "You are signed out",
+    ["You can close this page."],
+    200,
+    [forget],
+  );
+}
+
+/** Where the person goes afterwards: only where the application has said. */
+function readTarget(
+  parameters: Parameters,
+  hint: Hint | undefined,
+  { clients }: ProviderContext,
+): string | undefined {
+  const named = parameters.get("client_id");
+  if (named !== undefined && hint !== undefined && named !== hint.aud) {
+    throw new OAuthError(
+      "invalid_request",
+      "client_id and id_token_hint name two applications",
+    );
+  }
+  const uri = parameters.get("post_logout_redirect_uri");
+  if (uri === undefined) return undefined;
+  const client = clients().get(named ?? hint?.aud ?? "");
+  if (client?.postLogoutRedirectUris.includes(uri)) {
+    return withParameters(uri, { state: parameters.get("state") });
+  }
+  throw new OAuthError(
+    "invalid_request",
+    "post_logout_redirect_uri is none that the application has registered",
+  );
+}
+
+/** As a source of a content security policy. */
+function originOf(uri: string): string {
+  const { origin, protocol } = new URL(uri);
+  return origin === "null" ? protocol : origin;
+}

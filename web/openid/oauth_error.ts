@@ -1,0 +1,92 @@
+/** The errors of OAuth 2.0 and OpenID Connect. @module */
+
+import type { Exchange } from "@sig/api/http";
+import { isSigError } from "@sig/core";
+
+/** The codes of RFC 6749 §4.1.2.1, §5.2, RFC 6750 §3.1 and OIDC Core §3.1.2.6. */
+export type OAuthCode =
+  | "invalid_request"
+  | "invalid_client"
+  | "invalid_grant"
+  | "invalid_scope"
+  | "invalid_token"
+  | "unauthorized_client"
+  | "unsupported_grant_type"
+  | "unsupported_response_type"
+  | "access_denied"
+  | "login_required"
+  | "request_not_supported"
+  | "request_uri_not_supported"
+  | "registration_not_supported"
+  | "temporarily_unavailable"
+  | "server_error";
+
+/** What is told to an application instead of what it asked for. */
+export class OAuthError extends Error {
+  override readonly name = "OAuthError";
+  /** The code. */
+  readonly code: OAuthCode;
+  /** The scheme by which the application tried to prove itself. */
+  readonly scheme: "Basic" | "Bearer" | undefined;
+
+  /** @param message printable ASCII without quote and backslash. */
+  constructor(code: OAuthCode, message: string, scheme?: "Basic" | "Bearer") {
+    super(message);
+    this.code = code;
+    this.scheme = scheme;
+  }
+}
+
+/**
+ * What an application is told of something thrown. An issuer or a store that
+ * can't be asked is no refusal: what was asked for is worth asking for again.
+ */
+export function toOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (!isSigError(error)) {
+    return new OAuthError("server_error", "it failed; the log says why");
+  }
+  if (error.category === "usage") {
+    return new OAuthError("invalid_request", plain(error.message));
+  }
+  if (error.category === "internal") {
+    return new OAuthError("server_error", "it failed; the log says why");
+  }
+  return new OAuthError(
+    "temporarily_unavailable",
+    `could not tell: ${error.code}; try again`,
+  );
+}
+
+const STATUS: Partial<Record<OAuthCode, number>> = {
+  invalid_client: 401,
+  invalid_token: 401,
+  temporarily_unavailable: 503,
+  server_error: 500,
+};
+
+/** The response to an application that asked directly (RFC 6749 §5.2). */
+export function refuseDirectly(exchange: Exchange, thrown: unknown): Response {
+  const error = toOAuthError(thrown);
+  if (error.code === "server_error") exchange.thrown = thrown;
+  const { code, message, scheme } = error;
+  const headers: [string, string][] = [["pragma", "no-cache"]];
+  if (scheme === "Bearer") {
+    headers.push([
+      "www-authenticate",
+      `Bearer error="${code}", error_description="${message}"`,
+    ]);
+  } else if (code === "invalid_client" && scheme === "Basic") {
+    headers.push(["www-authenticate", 'Basic realm="sig-web"']);
+  }
+  if (code === "temporarily_unavailable") headers.push(["retry-after", "5"]);
+  return exchange.reply(
+    JSON.stringify({ error: code, error_description: message }),
+    { status: STATUS[code] ?? 400, type: "application/json", headers },
+  );
+}
+
+/** As RFC 6749 allows it in a description. */
+function plain(text: string): string {
+  return text.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'").slice(0, 500);
+}

@@ -1,0 +1,132 @@
+/** The provider's own few pages. @module */
+
+import { type Exchange, PAGE_HEADERS } from "@sig/api/http";
+import { escapeInvisible, toProblem } from "@sig/core";
+import { OAuthError, toOAuthError } from "./oauth_error.ts";
+
+const POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/** A page of a title and paragraphs; texts of others are escaped. */
+export function showPage(
+  exchange: Exchange,
+  title: string,
+  paragraphs: readonly string[],
+  status = 200,
+  headers: readonly (readonly [string, string])[] = [],
+): Response {
+  const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("");
+  return reply(exchange, title, body, POLICY, status, headers);
+}
+
+/**
+ * A page for a person of whom an application asked something that can't be
+ * answered: nothing is sent to an address that is not known to be its own.
+ */
+export function showRefusal(exchange: Exchange, thrown: unknown): Response {
+  const isOurs = thrown instanceof OAuthError;
+  const { code, message } = toOAuthError(thrown);
+  const problem = isOurs ? undefined : toProblem(thrown);
+  if (problem?.code === "internal") exchange.thrown = thrown;
+  const isOpen = code === "temporarily_unavailable";
+  // Which of our own sources was silent is nothing to a browser.
+  const status = problem === undefined || isOpen && problem.status >= 500
+    ? (isOpen ? 503 : 400)
+    : problem.status;
+  return showPage(
+    exchange,
+    status < 500 ? "This sign-in can't go on" : "Could not tell",
+    [
+      problem?.detail ?? `Cannot sign in: ${message}.`,
+      status < 500
+        ? "Go back to the application and try again. If that does not help, tell its operator."
+        : "Nothing was decided. Try again in a moment.",
+    ],
+    status,
+    status === 503 ? [["retry-after", "5"]] : [],
+  );
+}
+
+/** A page that asks before it logs out: a link alone must not do that. */
+export function showLogoutForm(
+  exchange: Exchange,
+  fields: readonly (readonly [string, string])[],
+  goesTo: string | undefined,
+): Response {
+  const hidden = fields.map(([name, value]) =>
+    `<input type="hidden" name="${escapeHtml(name)}" value="${
+      escapeHtml(value)
+    }">`
+  ).join("");
+  // Browsers hold the redirect that follows a form against the policy, too.
+  const targets = ["'self'", ...(goesTo === undefined ? [] : [goesTo])];
+  return reply(
+    exchange,
+    "Sign out?",
+    `<p>This signs you out of every application that you signed in to here.</p>
+<form method="post" action="/oidc/logout">${hidden}<button>Sign out</button></form>`,
+    `${POLICY}; form-action ${targets.join(" ")}`,
+  );
+}
+
+function reply(
+  exchange: Exchange,
+  title: string,
+  body: string,
+  policy: string,
+  status = 200,
+  headers: readonly (readonly [string, string])[] = [],
+): Response {
+  return exchange.reply(
+    `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${
+      escapeHtml(title)
+    }</title><meta name="viewport" content="width=device-width"></head>
+<body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>
+`,
+    {
+      status,
+      type: "text/html; charset=utf-8",
+      headers: [
+        ...headers,
+        ["content-security-policy", policy],
+        ...PAGE_HEADERS,
+      ],
+    },
+  );
+}
+
+function escapeHtml(text: string): string {
+  return escapeInvisible(text)
+    .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+}
+
+/** Sends a browser on; parameters that are undefined are left out. */
+export function sendTo(
+  exchange: Exchange,
+  location: string,
+  headers: readonly (readonly [string, string])[] = [],
+): Response {
+  return exchange.reply(null, {
+    status: 303,
+    headers: [
+      ["location", location],
+      // The address may hold a code: it is nobody else's business.
+      ["referrer-policy", "no-referrer"],
+      ...headers,
+    ],
+  });
+}
+
+/** An address with further parameters; undefined ones are left out. */
+export function withParameters(
+  uri: string,
+  parameters: { readonly [name: string]: string | undefined },
+): string {
+  const added = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) added.append(name, value);
+  }
+  if (added.size === 0) return uri;
+  return `${uri}${uri.includes("?") ? "&" : "?"}${added}`;
+}

@@ -1,0 +1,146 @@
+/** The OpenID Provider, put together (INTERFACES §4b). @module */
+
+import type { AllowOrigin, Route } from "@sig/api/http";
+import { createAssessment } from "../sessions/assess.ts";
+import { hostCookie } from "../sessions/cookies.ts";
+import { createOutbox } from "../sessions/outbox.ts";
+import { createSessions } from "../sessions/sessions.ts";
+import { createWatch, type WatchReport } from "../sessions/watch.ts";
+import { recordsOf } from "../stores/records.ts";
+import type { RecordStore } from "../stores/record_store.ts";
+import { createAuthorizeRoute } from "./authorize.ts";
+import { createBackchannel } from "./backchannel.ts";
+import type { NameOf } from "./claims.ts";
+import type { Clients } from "./client.ts";
+import { createDiscoveryRoutes } from "./discovery.ts";
+import { createGrants } from "./grants.ts";
+import {
+  createInteractionRoutes,
+  type InteractionLogin,
+} from "./interaction.ts";
+import type { Interaction } from "./interaction_record.ts";
+import { createLogoutRoutes } from "./logout.ts";
+import type { ProviderContext } from "./provider_context.ts";
+import type { ProviderKeys } from "./provider_keys.ts";
+import { createRevokeRoute } from "./revoke.ts";
+import { createTokenRoute } from "./token.ts";
+import { createUserinfoRoutes } from "./userinfo.ts";
+
+/** What the operator says of the provider. */
+export interface ProviderSettings {
+  /** The applications, asked for each time: they may change. */
+  readonly clients: () => Clients;
+  /** The provider's keys. */
+  readonly keys: ProviderKeys;
+  /** Where sessions and the like are kept. */
+  readonly records: RecordStore;
+  /** Milliseconds that a session lives; 8 hours unless told. */
+  readonly sessionMs?: number | undefined;
+  /** What the operator calls people; nobody has a name unless told. */
+  readonly nameOf?: NameOf | undefined;
+  /** Sends logout tokens; `fetch` unless told. */
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+}
+
+/** What the provider needs of the server around it. */
+export interface ProviderOptions
+  extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
+  /** The issuer identifier. */
+  readonly issuer: string;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** The provider. */
+export interface Provider {
+  /** Its routes. */
+  readonly routes: readonly Route[];
+  /** Pages of the applications may ask some of them. */
+  readonly allowOrigin: AllowOrigin;
+  /** Looks at all sessions, and ends those that the issuer does not vouch for. */
+  watch(): Promise<WatchReport>;
+  /** Tells applications what is due; says how many have heard. */
+  deliver(): Promise<number>;
+}
+
+/** Milliseconds that a session lives unless told: a day's work. */
+export const DEFAULT_SESSION_MS = 8 * 3_600_000;
+
+/** Puts the provider together; nothing is asked or written yet. */
+export function createProvider(options: ProviderOptions): Provider {
+  const { issuer, clients, keys, records, ask, now, nameOf } = options;
+  const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
+  const isSecure = issuer.startsWith("https:");
+  const send = createBackchannel({
+    ...{ issuer, clients, keys, now },
+    fetch: options.fetch ?? ((request) => fetch(request)),
+  });
+  const outbox = createOutbox({ store: records, send, now });
+  const sessions = createSessions({
+    store: records,
+    lifeMs: sessionMs,
+    tell: (farewell) =>
+      clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
+        ? Promise.resolve()
+        : outbox.add(farewell),
+    now,
+  });
+  const assess = createAssessment({ ask, sessions });
+  const context: ProviderContext = {
+    ...{ issuer, clients, keys, sessions, assess, nameOf, now },
+    grants: createGrants({ store: records, now }),
+    interactions: recordsOf<Interaction>(records, "interaction"),
+    assertions: recordsOf<true>(records, "assertion"),
+    sessionCookie: hostCookie("sig-session", isSecure),
+    browserCookie: hostCookie("sig-browser", isSecure),
+  };
+  return {
+    routes: [
+      ...createDiscoveryRoutes(issuer, keys),
+      createAuthorizeRoute(context),
+      ...createInteractionRoutes(context, { ...options, sessionMs }),
+      createTokenRoute(context),
+      ...createUserinfoRoutes(context),
+      createRevokeRoute(context),
+      // What fails now is due again.
+      ...createLogoutRoutes(
+        context,
+        () => void outbox.deliver().catch(() => {}),
+      ),
+    ],
+    allowOrigin: createAllowOrigin(clients),
+    watch: createWatch({
+      ...{ sessions, assess, now },
+      clientOf: (id) => clients().get(id),
+    }),
+    deliver: () => outbox.deliver(),
+  };
+}
+
+/** What pages of applications ask; the consent is not among it. */
+const OPEN_PATHS: ReadonlySet<string> = new Set([
+  "/.well-known/openid-configuration",
+  "/.well-known/oauth-authorization-server",
+  ...["/oidc/jwks", "/oidc/token", "/oidc/userinfo", "/oidc/revoke"],
+  "/oidc/logout",
+]);
+
+function createAllowOrigin(clients: () => Clients): AllowOrigin {
+  let known: Clients | undefined;
+  let origins: ReadonlySet<string> = new Set();
+  return (origin, path) => {
+    if (!OPEN_PATHS.has(path)) return false;
+    if (known !== clients()) {
+      known = clients();
+      origins = new Set(
+        Array.from(known.values()).flatMap(
+          ({ redirectUris, postLogoutRedirectUris }) =>
+            [...redirectUris, ...postLogoutRedirectUris]
+              .map((uri) => new URL(uri).origin)
+              .filter((each) => each !== "null"),
+        ),
+      );
+    }
+    return origins.has(origin);
+  };
+}

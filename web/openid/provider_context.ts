@@ -1,0 +1,39 @@
+/** What the routes of the provider share. @module */
+
+import type { Assess } from "../sessions/assess.ts";
+import type { HostCookie } from "../sessions/cookies.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { Records } from "../stores/records.ts";
+import type { NameOf } from "./claims.ts";
+import type { Clients } from "./client.ts";
+import type { Grants } from "./grants.ts";
+import type { Interaction } from "./interaction_record.ts";
+import type { ProviderKeys } from "./provider_keys.ts";
+
+/** What the routes of the provider share. */
+export interface ProviderContext {
+  /** The issuer identifier: an origin, never taken from a request. */
+  readonly issuer: string;
+  /** The applications, as the file says now. */
+  readonly clients: () => Clients;
+  /** The provider's keys. */
+  readonly keys: ProviderKeys;
+  /** Who is logged in. */
+  readonly sessions: Sessions;
+  /** The question whether they may go on. */
+  readonly assess: Assess;
+  /** What applications were given. */
+  readonly grants: Grants;
+  /** Requests that wait for a person. */
+  readonly interactions: Records<Interaction>;
+  /** Ids of assertions that applications have used. */
+  readonly assertions: Records<true>;
+  /** Names the session. */
+  readonly sessionCookie: HostCookie;
+  /** Names the browser while somebody logs in. */
+  readonly browserCookie: HostCookie;
+  /** What the operator calls people. */
+  readonly nameOf: NameOf | undefined;
+  /** The clock. */
+  readonly now: () => Date;
+}

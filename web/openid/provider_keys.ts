@@ -1,0 +1,139 @@
+/** The provider's own keys. @module */
+
+import { isObject, SigError } from "@sig/core";
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+} from "jose";
+
+/** What ID tokens can be signed with. */
+export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
+
+/** All of them; RS256 is what every client knows. */
+export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
+  ...["RS256", "ES256", "EdDSA"] as const,
+]);
+
+/** A key that signs. */
+export interface ProviderKey {
+  /** Its RFC 7638 thumbprint: another key never has the same. */
+  readonly kid: string;
+  /** The private key. */
+  readonly key: CryptoKey;
+}
+
+/** Public keys (RFC 7517 §5). */
+export interface PublicKeySet {
+  /** The keys. */
+  readonly keys: readonly { readonly [member: string]: unknown }[];
+}
+
+/** The keys of a provider. */
+export interface ProviderKeys {
+  /** The public keys, for everybody; old ones too. */
+  readonly jwks: PublicKeySet;
+  /** The key that signs by an algorithm. */
+  signer(algorithm: SigningAlgorithm): ProviderKey;
+}
+
+/**
+ * Makes a key for each algorithm, as the text of a file: `{"keys":[…]}` with
+ * private keys. A secret.
+ *
+ * @example
+ * ```ts
+ * import { generateProviderKeys, readProviderKeys } from "@sig/web";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const keys = await readProviderKeys(await generateProviderKeys());
+ * assertEquals(keys.jwks.keys.map(({ alg }) => alg), ["RS256", "ES256", "EdDSA"]);
+ * ```
+ */
+export async function generateProviderKeys(): Promise<string> {
+  const keys = await Promise.all(SIGNING_ALGORITHMS.map(async (alg) => {
+    const { privateKey } = await generateKeyPair(alg, { extractable: true });
+    return { ...await exportJWK(privateKey), alg };
+  }));
+  return `${JSON.stringify({ keys }, null, 2)}\n`;
+}
+
+const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;
+
+/**
+ * Reads what {@linkcode generateProviderKeys} made. The first key of each
+ * algorithm signs; those behind it are published, so that what they signed can
+ * still be verified: to rotate, put a new key in front of the old one.
+ *
+ * @throws {SigError} `invalid_key`, which shows nothing of the text.
+ */
+export async function readProviderKeys(text: string): Promise<ProviderKeys> {
+  const signers = new Map<string, ProviderKey>();
+  const published: Record<string, unknown>[] = [];
+  for (const [i, jwk] of parseKeys(text).entries()) {
+    const alg = SIGNING_ALGORITHMS.find((each) => each === jwk.alg);
+    if (alg === undefined) {
+      throw unusable(i, `its alg must be ${SIGNING_ALGORITHMS.join(", ")}`);
+    }
+    const publicJwk: Record<string, unknown> = {};
+    for (const name of PUBLIC_MEMBERS) {
+      if (jwk[name] !== undefined) publicJwk[name] = jwk[name];
+    }
+    let kid, key;
+    try {
+      kid = await calculateJwkThumbprint(publicJwk);
+      key = await importJWK(jwk, alg);
+    } catch {
+      // Without the cause, which may quote the key.
+      throw unusable(i, `it is no key for ${alg}`);
+    }
+    if (key instanceof Uint8Array || key.type !== "private") {
+      throw unusable(i, "it is no private key");
+    }
+    published.push({ ...publicJwk, kid, alg, use: "sig" });
+    if (!signers.has(alg)) signers.set(alg, { kid, key });
+  }
+  for (const alg of SIGNING_ALGORITHMS) {
+    if (!signers.has(alg)) throw unusable(undefined, `there is no ${alg} key`);
+  }
+  return {
+    jwks: { keys: published },
+    signer: (algorithm) => signers.get(algorithm)!,
+  };
+}
+
+function parseKeys(text: string): readonly JWK[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unusable(undefined, "the file is no JSON");
+  }
+  if (
+    isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject)
+  ) return value.keys as readonly JWK[];
+  throw unusable(undefined, 'the file must be {"keys":[…]}');
+}
+
+function unusable(at: number | undefined, why: string): SigError {
+  return new SigError(
+    "invalid_key",
+    `Cannot use keys of the OpenID Provider: ${
+      at === undefined ? "" : `/keys/${at}: `
+    }${why}`,
+    {
+      context: {
+        flag: "--oidc-keys",
+        hint: "Keys are made by the first start with a path that is free.",
+      },
+    },
+  );
+}
+
+/** The same as `npm:jose` takes it, which judges the members itself. */
+export function toJose({ keys }: PublicKeySet): JSONWebKeySet {
+  return { keys: keys as readonly JWK[] as JWK[] };
+}

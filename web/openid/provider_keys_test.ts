@@ -1,0 +1,54 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { generateProviderKeys, readProviderKeys } from "./provider_keys.ts";
+
+Deno.test("only public members are published, under thumbprints; old keys stay", async () => {
+  const text = await generateProviderKeys();
+  const keys = await readProviderKeys(text);
+  for (const key of keys.jwks.keys) {
+    for (const secret of ["d", "p", "q", "dp", "dq", "qi"]) {
+      assertEquals(key[secret], undefined);
+    }
+    assert(/^[A-Za-z0-9_-]{43}$/.test(String(key.kid)));
+    assertEquals(key.use, "sig");
+  }
+  const newer = JSON.parse(await generateProviderKeys());
+  const both = await readProviderKeys(
+    JSON.stringify({ keys: [...newer.keys, ...JSON.parse(text).keys] }),
+  );
+  assertEquals(both.jwks.keys.length, 6);
+  for (const alg of ["RS256", "ES256", "EdDSA"] as const) {
+    assertNotEquals(both.signer(alg).kid, keys.signer(alg).kid);
+    assert(both.jwks.keys.some(({ kid }) => kid === keys.signer(alg).kid));
+  }
+});
+
+Deno.test("keys that can't be used stop the start, and are not shown", async (t) => {
+  const { keys } = JSON.parse(await generateProviderKeys());
+  const [rsa, ec, ed] = keys;
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ["no JSON", "{", "the file is no JSON"],
+    ["another shape", { rsa }, 'the file must be {"keys":[…]}'],
+    ["one missing", { keys: [rsa, ec] }, "there is no EdDSA key"],
+    ["another algorithm", {
+      keys: [{ ...rsa, alg: "HS256" }, ec, ed],
+    }, "/keys/0: its alg must be RS256, ES256, EdDSA"],
+    ["a public one", {
+      keys: [rsa, { ...ec, d: undefined }, ed],
+    }, "/keys/1: it is no private key"],
+    ["one that is none", {
+      keys: [rsa, ec, { ...ed, d: "secret" }],
+    }, "/keys/2: it is no key for EdDSA"],
+  ];
+  for (const [name, value, says] of cases) {
+    await t.step(name, async () => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const error = await expectSigError(
+        () => readProviderKeys(text),
+        "invalid_key",
+        `Cannot use keys of the OpenID Provider: ${says}`,
+      );
+      assert(!String(error.cause ?? "").includes("secret"));
+    });
+  }
+});

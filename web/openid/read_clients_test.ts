@@ -1,0 +1,157 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { addClient } from "./add_client.ts";
+import { readClients } from "./read_clients.ts";
+
+const ENTRY = { client_id: "app", redirect_uris: ["https://app.example/cb"] };
+const SHA256 = "A".repeat(43);
+
+/** One fault each: the member, its value, and what is said. */
+const FAULTS: readonly (readonly [string, object, string])[] = [
+  ["/clients/0/client_idd", { client_idd: 1 }, "there is no member"],
+  ["/clients/0/client_id", { client_id: "a b" }, "it must be letters"],
+  ["/clients/0/client_id", { client_id: "" }, "it must be letters"],
+  ["/clients/0/redirect_uris", { redirect_uris: [] }, "1 to 32 items"],
+  ["/clients/0/redirect_uris/0", {
+    redirect_uris: ["http://app.example/cb"],
+  }, "it must be an https URL"],
+  ["/clients/0/redirect_uris/0", { redirect_uris: ["/cb"] }, "https URL"],
+  ["/clients/0/redirect_uris/0", {
+    redirect_uris: ["https://app.example/cb#x"],
+  }, "it must not have a fragment"],
+  ["/clients/0/redirect_uris/0", {
+    redirect_uris: ["https://u:p@app.example/"],
+  }, "it must not name a user"],
+  ["/clients/0/redirect_uris/0", {
+    redirect_uris: ["https://app.example/ü"],
+  }, "printable ASCII"],
+  ["/clients/0/redirect_uris/0", {
+    redirect_uris: ["javascript:alert(1)"],
+  }, "https URL"],
+  ["/clients/0/client_secret_sha256", {
+    client_secret_sha256: "secret",
+  }, "it must be the SHA-256"],
+  ["/clients/0/token_endpoint_auth_method", {
+    token_endpoint_auth_method: "private_key_jwt",
+  }, "it must go with"],
+  ["/clients/0/token_endpoint_auth_method", {
+    token_endpoint_auth_method: "none",
+    client_secret_sha256: SHA256,
+  }, "it must go with"],
+  ["/clients/0/jwks", {
+    jwks: { keys: [{ kty: "EC", d: "x" }] },
+  }, "a set of public keys"],
+  ["/clients/0/jwks", { jwks: { keys: [{ kty: "oct", k: "x" }] } }, "public"],
+  ["/clients/0/id_token_signed_response_alg", {
+    id_token_signed_response_alg: "none",
+  }, "RS256"],
+  ["/clients/0/id_token_signed_response_alg", {
+    id_token_signed_response_alg: "HS256",
+  }, "RS256"],
+  ["/clients/0/backchannel_logout_uri", {
+    backchannel_logout_uri: "http://10.0.0.1/",
+  }, "https URL"],
+  ["/clients/0/refresh", { refresh: "yes" }, "it must be true or false"],
+  ["/clients/0/require/0", { require: ["rule=x"] }, "Cannot"],
+];
+
+Deno.test("each fault of a client file is told with its pointer", async (t) => {
+  for (const [pointer, member, says] of FAULTS) {
+    await t.step(`${pointer} ${JSON.stringify(member)}`, async () => {
+      const file = JSON.stringify({ clients: [{ ...ENTRY, ...member }] });
+      const error = await expectSigError(
+        () => Promise.resolve().then(() => readClients(file)),
+        "invalid_request",
+        "Cannot use file of applications: ",
+      );
+      assertStringIncludes(error.message, `${pointer}: `);
+      assertStringIncludes(error.message, says);
+    });
+  }
+});
+
+Deno.test("all faults are told at once, twins and missing members too", async () => {
+  const file = JSON.stringify({
+    clients: [ENTRY, ENTRY, { redirect_uris: ["x"] }, 1],
+  });
+  const error = await expectSigError(
+    () => Promise.resolve().then(() => readClients(file)),
+    "invalid_request",
+    "Cannot use file of applications",
+  );
+  const errors = error.context.errors as unknown as { pointer: string }[];
+  assertEquals(errors.map(({ pointer }) => pointer).toSorted(), [
+    "/clients/1/client_id",
+    "/clients/2/client_id",
+    "/clients/2/redirect_uris/0",
+    "/clients/3",
+  ]);
+  for (const { pointer } of errors) {
+    assertStringIncludes(error.message, `${pointer}: `);
+  }
+});
+
+Deno.test("what is no JSON, or has a member twice, is refused", async () => {
+  for (const text of ["", "{", '{"clients":[],"clients":[]}']) {
+    await expectSigError(
+      () => Promise.resolve().then(() => readClients(text)),
+      "invalid_json",
+      "Cannot use file of applications: ",
+    );
+  }
+});
+
+Deno.test("loopback and schemes of apps are addresses too; secrets go two ways unless told", () => {
+  const clients = readClients(JSON.stringify({
+    clients: [
+      {
+        client_id: "cli",
+        redirect_uris: [
+          "http://127.0.0.1:8000/cb",
+          "http://[::1]/cb",
+          "http://localhost/cb",
+          "com.example.app:/cb",
+        ],
+      },
+      { ...ENTRY, client_secret_sha256: SHA256 },
+    ],
+  }));
+  assertEquals(clients.get("cli")?.authMethods, ["none"]);
+  assertEquals(clients.get("app")?.authMethods, [
+    "client_secret_basic",
+    "client_secret_post",
+  ]);
+  assertEquals(clients.get("app")?.signingAlgorithm, "RS256");
+  assertEquals(clients.get("app")?.refresh, false);
+});
+
+Deno.test("an added client has a secret of 256 bits, of which the file has the digest alone", async () => {
+  const first = await addClient(undefined, {
+    id: "one",
+    redirectUris: ["https://one.example/cb"],
+    name: "One",
+  });
+  const second = await addClient(first.text, {
+    id: "two",
+    redirectUris: ["https://two.example/cb"],
+  });
+  assert(first.secret !== second.secret);
+  assert(/^[A-Za-z0-9_-]{43}$/.test(first.secret));
+  assert(!second.text.includes(first.secret));
+  assert(!second.text.includes(second.secret));
+  assertEquals([...readClients(second.text).keys()], ["one", "two"]);
+  await expectSigError(
+    () =>
+      addClient(second.text, {
+        id: "two",
+        redirectUris: ["https://two.example/cb"],
+      }),
+    "invalid_request",
+    'Cannot add application: there is one of the id "two"',
+  );
+  await expectSigError(
+    () => addClient(undefined, { id: "x", redirectUris: ["http://x.example"] }),
+    "invalid_request",
+    "/clients/0/redirect_uris/0: it must be an https URL",
+  );
+});

@@ -1,0 +1,139 @@
+/** The provider's flags and files (INTERFACES §4b). @module */
+
+import { type GivenFlags, parseDuration, usageError } from "@sig/api/flags";
+import type { ServerIo } from "@sig/api/http";
+import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import { runInBackground } from "../sessions/background.ts";
+import type { Clients } from "./client.ts";
+import type { Provider, ProviderSettings } from "./provider.ts";
+import { generateProviderKeys, readProviderKeys } from "./provider_keys.ts";
+import { readClients } from "./read_clients.ts";
+
+/** The provider of a process. */
+export interface OpenIdProgram {
+  /** What the flags and files say. */
+  readonly settings: Omit<ProviderSettings, "records">;
+  /** Begins to watch sessions. */
+  begin(provider: Pick<Provider, "watch" | "deliver">): void;
+  /** Ends that. */
+  close(): Promise<void>;
+}
+
+const MAX_CLIENTS_BYTES = 8 * 1024 * 1024;
+const MAX_KEYS_BYTES = 256 * 1024;
+const MIN_RECHECK_MS = 1_000;
+const DEFAULT_RECHECK_MS = 30_000;
+const MIN_SESSION_MS = 60_000;
+const MAX_SESSION_MS = 30 * 86_400_000;
+
+/**
+ * Reads `--oidc-clients`, `--oidc-keys`, `--session`, `--recheck`. The keys are
+ * made where there are none; the applications are read again at each SIGHUP, and
+ * stay as they are when the file is wrong then.
+ *
+ * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
+ * `source_not_found`, `document_too_large`, `write_failed`.
+ */
+export async function startOpenId(
+  flags: GivenFlags,
+  io: ServerIo,
+  log: "json" | "text" | "off",
+): Promise<OpenIdProgram> {
+  const path = flags.text("oidc-clients") ?? "";
+  const sessionMs = readSession(flags);
+  const recheckMs = readRecheck(flags);
+  const read = async () =>
+    readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
+  let clients: Clients = await read();
+  const keys = await openKeys(flags.text("oidc-keys"), io);
+  const say = (level: "info" | "error", message: string) => {
+    const line = log === "json"
+      ? JSON.stringify({ time: io.now().toISOString(), level, message })
+      : `${level}: ${message}`;
+    io.stderr(`${escapeInvisible(line)}\n`);
+  };
+  const stopListening = io.onHangup?.(() => {
+    read().then((newer) => {
+      clients = newer;
+      say("info", `read ${newer.size} applications again`);
+    }, (error: unknown) =>
+      say(
+        "error",
+        `the applications stay as they were: ${describe(error)}`,
+      ));
+  });
+  let stop: (() => Promise<void>) | undefined;
+  return {
+    settings: { clients: () => clients, keys, sessionMs },
+    begin(provider) {
+      stop = runInBackground({
+        watch: () => provider.watch(),
+        watchEveryMs: recheckMs,
+        deliver: () => provider.deliver(),
+        failed: (error) =>
+          say("error", `sessions are not watched now: ${describe(error)}`),
+      });
+    },
+    async close() {
+      stopListening?.();
+      await stop?.();
+    },
+  };
+}
+
+/** Only our own words: others may hold a secret. */
+function describe(error: unknown): string {
+  return isSigError(error) ? error.message : "an unexpected error";
+}
+
+function readSession(flags: GivenFlags): number | undefined {
+  const ms = parseDuration("--session", flags.text("session"));
+  if (ms === undefined || (ms >= MIN_SESSION_MS && ms <= MAX_SESSION_MS)) {
+    return ms;
+  }
+  throw usageError("--session must be from 1m to 30d", { flag: "--session" });
+}
+
+function readRecheck(flags: GivenFlags): number {
+  const given = parseDuration("--recheck", flags.text("recheck"));
+  if (given !== undefined && given < MIN_RECHECK_MS) {
+    throw usageError("--recheck must be at least 1s", { flag: "--recheck" });
+  }
+  const maxAgeMs = parseDuration("--max-age", flags.text("max-age")) ?? 0;
+  return given ??
+    (maxAgeMs === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAgeMs, MIN_RECHECK_MS));
+}
+
+async function openKeys(given: string | undefined, io: ServerIo) {
+  const path = given ?? defaultKeysPath(io);
+  const read = async () =>
+    new TextDecoder().decode(await io.readFile(path, MAX_KEYS_BYTES));
+  try {
+    return await readProviderKeys(await read());
+  } catch (error) {
+    const isMissing = isSigError(error, "source_not_found") &&
+      error.cause instanceof Deno.errors.NotFound;
+    if (!isMissing || io.createPrivateFile === undefined) throw error;
+  }
+  const text = await generateProviderKeys();
+  try {
+    await io.createPrivateFile(path, text, { makeFolder: given === undefined });
+  } catch (error) {
+    // Another process was faster: its keys are the ones.
+    const isThere = error instanceof SigError &&
+      error.cause instanceof Deno.errors.AlreadyExists;
+    if (!isThere) throw error;
+  }
+  return await readProviderKeys(await read());
+}
+
+function defaultKeysPath(io: ServerIo): string {
+  const data = io.env?.("XDG_DATA_HOME");
+  if (data?.startsWith("/")) return `${data}/sig/oidc-keys.json`;
+  const home = io.env?.("HOME");
+  if (home !== undefined) return `${home}/.local/share/sig/oidc-keys.json`;
+  throw usageError("there is no place for the keys of the OpenID Provider", {
+    flag: "--oidc-keys",
+    hint: "Name a file that only you can read: --oidc-keys keys.json.",
+  });
+}

@@ -1,0 +1,342 @@
+/** A provider on loopback, people, and their browsers. */
+
+import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
+import { createWeb, type Web } from "../../app.ts";
+import type { RecordStore } from "../../stores/record_store.ts";
+import type { ChallengeStore } from "../../stores/challenge_store.ts";
+import { createMemoryRecords } from "../../stores/memory_records.ts";
+import {
+  type GivenChallenge,
+  Person,
+} from "../../testdata/independent_client.ts";
+import type { ProviderSettings } from "../provider.ts";
+import {
+  generateProviderKeys,
+  type ProviderKeys,
+  readProviderKeys,
+} from "../provider_keys.ts";
+import { readClients } from "../read_clients.ts";
+
+/** Where the applications of tests get their answers; nobody listens there. */
+export const CALLBACK = "https://app.example/callback";
+/** The secret of the application `app`. */
+export const SECRET = "test-secret-+/:%&=ä 4w7Xc0mYp2";
+
+/** Base64url of the SHA-256 of a text. */
+export async function sha256(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return Buffer.from(digest).toString("base64url");
+}
+
+/** Entries of a client file; tests add to them. */
+export async function usualClients(): Promise<Record<string, unknown>[]> {
+  const client_secret_sha256 = await sha256(SECRET);
+  return [
+    {
+      client_id: "app",
+      client_name: "The App",
+      client_secret_sha256,
+      redirect_uris: [CALLBACK, "https://app.example/cb?tenant=1"],
+      post_logout_redirect_uris: ["https://app.example/bye"],
+      refresh: true,
+    },
+    {
+      client_id: "other",
+      client_secret_sha256,
+      redirect_uris: ["https://other.example/callback"],
+      refresh: true,
+    },
+    {
+      client_id: "spa",
+      redirect_uris: ["https://spa.example/callback"],
+      id_token_signed_response_alg: "ES256",
+    },
+    {
+      client_id: "ops",
+      client_secret_sha256,
+      redirect_uris: ["https://ops.example/callback"],
+      require: ["role=ops"],
+      refresh: true,
+    },
+  ];
+}
+
+/** What a test wants to be different. */
+export interface TestProviderOptions {
+  readonly clients?: readonly Record<string, unknown>[];
+  readonly records?: RecordStore;
+  readonly challenges?: ChallengeStore;
+  readonly settings?: Partial<ProviderSettings>;
+  /** The issuer and keys of another replica. */
+  readonly like?: TestProvider;
+}
+
+/** One for all tests of a process: RSA keys take long to make. */
+let keysOnce: Promise<ProviderKeys> | undefined;
+
+/** The keys of all providers of a test. */
+export function testKeys(): Promise<ProviderKeys> {
+  return keysOnce ??= generateProviderKeys().then(readProviderKeys);
+}
+
+/** A provider that listens. */
+export class TestProvider {
+  /** Added to the clock. */
+  skewMs = 0;
+  /** What can't be asked is thrown. */
+  issuerIsDown = false;
+  origin = "";
+  web!: Web;
+  demo!: DemoIssuer;
+  records!: RecordStore;
+  #server!: Deno.HttpServer<Deno.NetAddr>;
+
+  readonly now = (): Date => new Date(Date.now() + this.skewMs);
+
+  static async start(options: TestProviderOptions = {}): Promise<TestProvider> {
+    const provider = new TestProvider();
+    const ready = Promise.withResolvers<void>();
+    provider.#server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      async (request, info) => {
+        await ready.promise;
+        return await provider.web.app.fetch(request, info);
+      },
+    );
+    const own = `http://127.0.0.1:${provider.#server.addr.port}`;
+    provider.origin = own;
+    const { like } = options;
+    provider.demo = like?.demo ?? await createDemoIssuer({
+      origin: own,
+      now: provider.now,
+    });
+    provider.records = options.records ?? createMemoryRecords();
+    const clients = readClients(
+      JSON.stringify({ clients: options.clients ?? await usualClients() }),
+    );
+    const { demo } = provider;
+    provider.web = createWeb({
+      audiences: [like?.origin ?? own],
+      now: provider.now,
+      demo: {
+        ...demo,
+        document: (path) => {
+          if (provider.issuerIsDown || like?.issuerIsDown) return undefined;
+          return demo.document(path);
+        },
+      },
+      ...(options.challenges ? { store: options.challenges } : {}),
+      openid: {
+        clients: () => clients,
+        keys: await testKeys(),
+        records: provider.records,
+        ...options.settings,
+      },
+    });
+    ready.resolve();
+    return provider;
+  }
+
+  /** A person whom the issuer employs. */
+  async employ(): Promise<{ person: Person; relationship: string }> {
+    const person = new Person();
+    const { relationship_id } = await this.demo.enrol(person.did);
+    return { person, relationship: relationship_id };
+  }
+
+  /** The address that an application sends people to; undefined leaves out. */
+  async authorizeUrl(
+    changes: Record<string, string | undefined> = {},
+  ): Promise<string> {
+    const parameters = {
+      client_id: "app",
+      redirect_uri: CALLBACK,
+      response_type: "code",
+      scope: "openid profile groups",
+      state: "s1",
+      nonce: "n1",
+      code_challenge: await sha256(VERIFIER),
+      code_challenge_method: "S256",
+      ...changes,
+    };
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value !== undefined) query.set(name, value);
+    }
+    return `${this.origin}/oidc/authorize?${query}`;
+  }
+
+  /** Posts a form, as applications do. */
+  async post(
+    path: string,
+    fields: Record<string, string> | string,
+    headers: Record<string, string> = {},
+  ): Promise<Posted> {
+    const response = await fetch(`${this.origin}${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        ...headers,
+      },
+      body: typeof fields === "string"
+        ? fields
+        : new URLSearchParams(fields).toString(),
+      redirect: "manual",
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text.startsWith("{") ? JSON.parse(text) : undefined,
+    };
+  }
+
+  /** Uses a code up as `app` does; changes replace fields. */
+  redeem(
+    code: string,
+    changes: Record<string, string> = {},
+  ): Promise<Posted> {
+    return this.post("/oidc/token", {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: VERIFIER,
+      client_id: "app",
+      client_secret: SECRET,
+      ...changes,
+    });
+  }
+
+  refresh(token: string, changes: Record<string, string> = {}) {
+    return this.post("/oidc/token", {
+      grant_type: "refresh_token",
+      refresh_token: token,
+      client_id: "app",
+      client_secret: SECRET,
+      ...changes,
+    });
+  }
+
+  async userinfo(token: string): Promise<Posted> {
+    const response = await fetch(`${this.origin}/oidc/userinfo`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const text = await response.text();
+    const { status, headers } = response;
+    return { status, headers, text, body: JSON.parse(text) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
+
+/** The verifier of PKCE in tests. */
+export const VERIFIER = "verifier-".repeat(5);
+
+/** An answer, its body read. */
+export interface Posted {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
+  readonly body: any;
+}
+
+/** A browser without scripts: it keeps cookies, and stops where pages begin. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+
+  get cookie(): string {
+    return Array.from(this.cookies, ([name, value]) => `${name}=${value}`)
+      .join("; ");
+  }
+
+  async send(url: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (this.cookies.size > 0) headers.set("cookie", this.cookie);
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0\b/i.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return response;
+  }
+
+  /** Where a link leads to. */
+  async follow(url: string): Promise<URL> {
+    const response = await this.send(url);
+    const text = await response.text();
+    const location = response.headers.get("location");
+    if (location === null) {
+      throw new Error(`no redirect: ${response.status} ${text}`);
+    }
+    return new URL(location);
+  }
+
+  /** The id of the interaction that a link begins. */
+  async begin(url: string): Promise<string> {
+    const { hash } = await this.follow(url);
+    const [, id] = /^#\/sign-in\/([A-Za-z0-9_-]{32})$/.exec(hash) ?? [];
+    if (id === undefined) throw new Error(`no interaction: ${hash}`);
+    return id;
+  }
+
+  async interaction(
+    origin: string,
+    id: string,
+  ): Promise<{ client: object; challenge: GivenChallenge }> {
+    const response = await this.send(`${origin}/oidc/interaction/${id}`);
+    if (response.status !== 200) throw new Error(await response.text());
+    return await response.json();
+  }
+
+  answer(
+    origin: string,
+    id: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return this.send(`${origin}/oidc/interaction/${id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** Signs as a person; where the browser is sent then. */
+  async signIn(
+    provider: Pick<TestProvider, "origin" | "now">,
+    person: Person,
+    url: string,
+  ): Promise<URL> {
+    const { origin } = provider;
+    const id = await this.begin(url);
+    const { challenge } = await this.interaction(origin, id);
+    const nowMs = provider.now().getTime();
+    const attestation = person.attest(challenge, nowMs);
+    const response = await this.answer(origin, id, { attestation });
+    const body = await response.json();
+    if (response.status !== 200) throw new Error(JSON.stringify(body));
+    return new URL(body.redirect_to);
+  }
+
+  /** Signs in at `app`; its tokens. */
+  async tokens(
+    provider: TestProvider,
+    person: Person,
+    changes: Record<string, string> = {},
+    // deno-lint-ignore no-explicit-any -- of the shape of the answer
+  ): Promise<any> {
+    const url = await provider.authorizeUrl(changes);
+    const back = await this.signIn(provider, person, url);
+    const { status, body } = await provider.redeem(
+      back.searchParams.get("code")!,
+    );
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body;
+  }
+}

@@ -1,0 +1,180 @@
+/** Where applications get tokens (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3, §12). @module */
+
+import type { Exchange, Route } from "@sig/api/http";
+import { equalInConstantTime } from "@sig/jose";
+import { digestOf } from "../login/digest.ts";
+import type { Standing } from "../login/login_gate.ts";
+import type { Session } from "../sessions/session.ts";
+import { claimsOf } from "./claims.ts";
+import type { Client } from "./client.ts";
+import { authenticateClient } from "./client_auth.ts";
+import {
+  CODE_LIFE_MS,
+  type FoundGrant,
+  type HandedOut,
+  TOKEN_LIFE_SECONDS,
+} from "./grants.ts";
+import { signIdToken } from "./id_token.ts";
+import { sessionOf } from "./live_grant.ts";
+import { OAuthError, refuseDirectly } from "./oauth_error.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+import type { ProviderContext } from "./provider_context.ts";
+
+/** Bytes of a form at most. */
+export const MAX_FORM_BYTES = 16 * 1024;
+
+/** `POST /oidc/token`. */
+export function createTokenRoute(context: ProviderContext): Route {
+  return {
+    method: "POST",
+    path: "/oidc/token",
+    async handle(exchange) {
+      try {
+        const form = await exchange.readForm(MAX_FORM_BYTES);
+        return await exchange.waitFor(
+          "sign-ins",
+          () => answer(exchange, readParameters(form), context),
+        );
+      } catch (error) {
+        return refuseDirectly(exchange, error);
+      }
+    },
+  };
+}
+
+async function answer(
+  exchange: Exchange,
+  parameters: Parameters,
+  context: ProviderContext,
+): Promise<Response> {
+  const { headers } = exchange.request;
+  const client = await authenticateClient(headers, parameters, context);
+  const grantType = parameters.require("grant_type");
+  if (grantType === "authorization_code") {
+    return exchange.json(await redeemCode(parameters, client, context));
+  }
+  if (grantType === "refresh_token" && client.refresh) {
+    return exchange.json(await refresh(parameters, client, context));
+  }
+  throw grantType === "refresh_token"
+    ? new OAuthError("unauthorized_client", "it may not refresh")
+    : new OAuthError(
+      "unsupported_grant_type",
+      "grant_type must be authorization_code or refresh_token",
+    );
+}
+
+async function redeemCode(
+  parameters: Parameters,
+  client: Client,
+  context: ProviderContext,
+): Promise<object> {
+  const { grants, now } = context;
+  const found = await grants.find(parameters.require("code"));
+  const redirectUri = parameters.require("redirect_uri");
+  const verifier = parameters.require("code_verifier");
+  if (
+    found === undefined || found.grant.client_id !== client.client_id ||
+    !equalInConstantTime(found.grant.code.sha256, found.sha256)
+  ) throw refuse("the code is not known");
+  const { grant, id } = found;
+  const { redirect_uri, code_challenge } = grant.binding;
+  if (redirect_uri !== redirectUri) {
+    throw refuse("the code was sent to another redirect_uri");
+  }
+  if (
+    !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) ||
+    !equalInConstantTime(await digestOf(verifier), code_challenge)
+  ) throw refuse("code_verifier does not fit");
+  if (grant.dead || grant.code.used) {
+    // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
+    await grants.kill(id);
+    throw refuse("the code was used before; all that it gave is revoked");
+  }
+  if (!(now().getTime() < grant.created_ms + CODE_LIFE_MS)) {
+    throw refuse("the code has expired");
+  }
+  const { session, standing } = await requireLive(found, client, context);
+  const tokens = await grants.redeem(found, {
+    refresh: client.refresh,
+    expiresMs: session.expires_ms,
+  });
+  if (tokens === undefined) {
+    throw refuse("the code was used before; all that it gave is revoked");
+  }
+  return await tokenResponse(tokens, found, client, standing, context, true);
+}
+
+async function refresh(
+  parameters: Parameters,
+  client: Client,
+  context: ProviderContext,
+): Promise<object> {
+  const { grants } = context;
+  const found = await grants.find(parameters.require("refresh_token"));
+  const asked = parameters.get("scope")?.split(" ") ?? [];
+  if (
+    found === undefined || found.grant.client_id !== client.client_id ||
+    found.grant.dead
+  ) throw refuse("the refresh token is not known (any more)");
+  if (!asked.every((scope) => found.grant.scope.includes(scope))) {
+    throw new OAuthError("invalid_scope", "that was not granted");
+  }
+  // Before it is replaced: one whom nobody could be asked about keeps it.
+  const { session, standing } = await requireLive(found, client, context);
+  const tokens = await grants.rotate(found, {
+    refresh: true,
+    expiresMs: session.expires_ms,
+  });
+  if (tokens === undefined) {
+    throw refuse("the refresh token was used before; its family is revoked");
+  }
+  return await tokenResponse(tokens, found, client, standing, context, false);
+}
+
+/** The session goes on and the issuer vouches, or nothing is given any more. */
+async function requireLive(
+  { grant }: FoundGrant,
+  client: Client,
+  context: ProviderContext,
+): Promise<{ readonly session: Session; readonly standing: Standing }> {
+  const session = await sessionOf(grant, context);
+  const standing = session && await context.assess(session, client);
+  if (session !== undefined && standing !== undefined) {
+    return { session, standing };
+  }
+  throw refuse(
+    session === undefined
+      ? "the session is over"
+      : "the issuer does not vouch for the person any more",
+  );
+}
+
+async function tokenResponse(
+  tokens: HandedOut,
+  { grant }: FoundGrant,
+  client: Client,
+  standing: Standing,
+  context: ProviderContext,
+  isFirst: boolean,
+): Promise<object> {
+  const { subject, scope, auth_time, sid, binding } = grant;
+  const claims = await claimsOf({ subject, standing, scope }, context.nameOf);
+  const { access_token } = tokens;
+  const id_token = await signIdToken(context, client, {
+    ...{ claims, auth_time, sid, access_token },
+    // It answers the request, and no refresh of later (OIDC Core §12.2).
+    nonce: isFirst ? binding.nonce : undefined,
+  });
+  return {
+    ...tokens,
+    token_type: "Bearer",
+    expires_in: TOKEN_LIFE_SECONDS,
+    id_token,
+    scope: scope.join(" "),
+  };
+}
+
+function refuse(why: string): OAuthError {
+  return new OAuthError("invalid_grant", why);
+}

@@ -1,0 +1,64 @@
+/** Who the bearer of an access token acts for (OIDC Core §5.3). @module */
+
+import type { Exchange, Route } from "@sig/api/http";
+import { isSigError } from "@sig/core";
+import { equalInConstantTime } from "@sig/jose";
+import type { Standing } from "../login/login_gate.ts";
+import { claimsOf } from "./claims.ts";
+import { sessionOf } from "./live_grant.ts";
+import { OAuthError, refuseDirectly } from "./oauth_error.ts";
+import type { ProviderContext } from "./provider_context.ts";
+
+/** `GET` and `POST /oidc/userinfo`; the token is in the header alone. */
+export function createUserinfoRoutes(
+  context: ProviderContext,
+): readonly Route[] {
+  return (["GET", "POST"] as const).map((method) => ({
+    method,
+    path: "/oidc/userinfo",
+    async handle(exchange: Exchange) {
+      try {
+        const claims = await exchange.waitFor(
+          "sign-ins",
+          () => read(exchange.request.headers, context),
+        );
+        return exchange.json(claims);
+      } catch (error) {
+        return refuseDirectly(exchange, error);
+      }
+    },
+  }));
+}
+
+async function read(
+  headers: Headers,
+  context: ProviderContext,
+): Promise<object> {
+  const { grants, clients, assess, now } = context;
+  const [, token = ""] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
+    .exec(headers.get("authorization") ?? "") ?? [];
+  const found = await grants.find(token);
+  const isGood = found?.grant.access.some(({ sha256, expires_ms }) =>
+    equalInConstantTime(sha256, found.sha256) && now().getTime() < expires_ms
+  );
+  const client = clients().get(found?.grant.client_id ?? "");
+  if (found === undefined || !isGood || client === undefined) throw refuse();
+  const { grant } = found;
+  const session = await sessionOf(grant, context);
+  if (session === undefined) throw refuse();
+  let standing: Standing | undefined;
+  try {
+    standing = await assess(session, client);
+  } catch (error) {
+    // Who could not be asked about goes on as they were.
+    if (!isSigError(error)) throw error;
+    ({ standing } = session);
+  }
+  if (standing === undefined) throw refuse();
+  const { subject, scope } = grant;
+  return await claimsOf({ subject, standing, scope }, context.nameOf);
+}
+
+function refuse(): OAuthError {
+  return new OAuthError("invalid_token", "the token is not good", "Bearer");
+}

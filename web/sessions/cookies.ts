@@ -1,0 +1,35 @@
+/** Cookies as the login sets and reads them. @module */
+
+/** A cookie of the login's own host. */
+export interface HostCookie {
+  /** Its value in a request; undefined without it, and where there are two. */
+  read(headers: Headers): string | undefined;
+  /** The header that sets it, as a list of headers wants it. */
+  set(value: string, maxAgeSeconds: number): readonly [string, string];
+}
+
+/**
+ * Makes a cookie that only this host gets, no script reads, and no form of
+ * another site sends. On https its name begins with `__Host-`, so that no
+ * neighbour under the same domain can set it; where two of the name come all the
+ * same, neither is believed.
+ */
+export function hostCookie(name: string, isSecure: boolean): HostCookie {
+  const full = isSecure ? `__Host-${name}` : name;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${
+    isSecure ? "; Secure" : ""
+  }`;
+  return {
+    read(headers) {
+      const values = (headers.get("cookie") ?? "").split(";")
+        .map((pair) => pair.trim())
+        .filter((pair) => pair.startsWith(`${full}=`))
+        .map((pair) => pair.slice(full.length + 1));
+      return values.length === 1 ? values[0] : undefined;
+    },
+    set: (value, maxAgeSeconds) => [
+      "set-cookie",
+      `${full}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    ],
+  };
+}

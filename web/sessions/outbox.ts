@@ -1,0 +1,126 @@
+/** Telling applications that a session is over, until they have heard. @module */
+
+import { recordsOf } from "../stores/records.ts";
+import type { RecordStore } from "../stores/record_store.ts";
+import type { Farewell } from "./session.ts";
+
+/**
+ * What came of telling: the application has heard; it must be told again; or
+ * there is nobody to tell.
+ */
+export type Told = "heard" | "later" | "nobody";
+
+/** What {@linkcode createOutbox} works with. */
+export interface OutboxOptions {
+  /** Where farewells are kept. */
+  readonly store: RecordStore;
+  /** Tells an application; must end by itself, and soon. */
+  readonly send: (farewell: Farewell) => Promise<Told>;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** Farewells on their way. */
+export interface Outbox {
+  /** Keeps one; the same one twice is one. */
+  add(farewell: Farewell): Promise<void>;
+  /**
+   * Tells what is due, each application in the order in which its sessions
+   * ended, and nothing more to one that could not be told.
+   *
+   * @returns how many have heard.
+   */
+  deliver(): Promise<number>;
+}
+
+interface Note extends Farewell {
+  readonly created_ms: number;
+  readonly attempts: number;
+  /** Not before; while somebody is telling, when others may try. */
+  readonly next_ms: number;
+  /** It was told. It stays a while, so that nobody adds it again. */
+  readonly done?: true;
+}
+
+/** Milliseconds for which an application is told again and again. */
+const KEEP_MS = 24 * 3_600_000;
+const REMEMBER_DONE_MS = 10 * 60_000;
+/** Who tells has so long; after a crash another one does. */
+const LEASE_MS = 20_000;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 5 * 60_000;
+
+/**
+ * Makes the outbox. A farewell is told at least once: also when processes end in
+ * between, and by one of any number of them at a time.
+ *
+ * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
+ */
+export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
+  const notes = recordsOf<Note>(store, "logout");
+
+  /** Whether the application has been told, or nobody needs to. */
+  async function tell(id: string): Promise<Told> {
+    const { after: mine } = await notes.change(id, now(), (note) => {
+      const at = now().getTime();
+      if (note.done || note.next_ms > at) return undefined;
+      const attempts = note.attempts + 1;
+      return { ...note, attempts, next_ms: at + LEASE_MS };
+    });
+    // Somebody else is telling.
+    if (mine === undefined) return "later";
+    const told = await send(mine).catch((): Told => "later");
+    const at = now().getTime();
+    if (told === "later") {
+      const pause = FIRST_PAUSE_MS * 2 ** Math.min(mine.attempts - 1, 20);
+      const next_ms = at + Math.min(pause, MAX_PAUSE_MS);
+      await notes.change(id, now(), (note) => ({ ...note, next_ms }));
+    } else {
+      await notes.change(
+        id,
+        now(),
+        (note) => ({ ...note, done: true }),
+        new Date(at + REMEMBER_DONE_MS),
+      );
+    }
+    return told;
+  }
+
+  return {
+    async add(farewell) {
+      const at = now();
+      const { sid, client_id, since_ms } = farewell;
+      const note: Note = {
+        ...farewell,
+        created_ms: at.getTime(),
+        attempts: 0,
+        next_ms: at.getTime(),
+      };
+      const expiresAt = new Date(at.getTime() + KEEP_MS);
+      const id = `${sid}.${since_ms}.${client_id}`;
+      await notes.create(id, note, expiresAt, at);
+    },
+    async deliver() {
+      const queues = new Map<string, (Note & { readonly id: string })[]>();
+      for await (const [id, note] of notes.list(now())) {
+        if (note.done) continue;
+        const queue = queues.get(note.client_id) ?? [];
+        queues.set(note.client_id, queue);
+        queue.push({ id, ...note });
+      }
+      const heard = await Promise.all(
+        Array.from(queues.values(), async (queue) => {
+          queue.sort((a, b) => a.created_ms - b.created_ms);
+          let count = 0;
+          for (const { id } of queue) {
+            const told = await tell(id);
+            if (told === "later") break;
+            if (told === "heard") count++;
+          }
+          return count;
+        }),
+      );
+      return heard.reduce((sum, each) => sum + each, 0);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What is kept of somebody who is logged in. @module */
+
+import type { Standing } from "../login/login_gate.ts";
+
+/** A person in one browser. */
+export interface Session {
+  /** Its name, which applications know; no secret. */
+  readonly sid: string;
+  /** SHA-256 of the cookie's secret, in base64url. */
+  readonly secret_sha256: string;
+  /** The person's DID. */
+  readonly subject: string;
+  /** Seconds since 1970; when the person last signed. */
+  readonly auth_time: number;
+  /** Milliseconds since 1970. */
+  readonly expires_ms: number;
+  /** What the issuer said at the login. */
+  readonly standing: Standing;
+  /** The applications that it logged in to. */
+  readonly clients: { readonly [clientId: string]: Joined };
+  /** It is over; what follows of that is being done. */
+  readonly ended?: true;
+}
+
+/** An application in a session. */
+export interface Joined {
+  /** Milliseconds since 1970. What it was given before is good for nothing. */
+  readonly since_ms: number;
+}
+
+/** An application that must be told that its session is over. */
+export interface Farewell {
+  /** The application. */
+  readonly client_id: string;
+  /** The session. */
+  readonly sid: string;
+  /** The person's DID. */
+  readonly subject: string;
+  /** When it joined, in milliseconds since 1970. */
+  readonly since_ms: number;
+}

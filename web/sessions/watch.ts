@@ -1,0 +1,71 @@
+/** Ending the sessions of those whom the issuer does not vouch for. @module */
+
+import type { Asking, Assess } from "./assess.ts";
+import type { Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What {@linkcode createWatch} works with. */
+export interface WatchOptions {
+  /** Who is watched. */
+  readonly sessions: Pick<Sessions, "list" | "end" | "leave">;
+  /** The question to the issuer. */
+  readonly assess: Assess;
+  /** What an application requires; undefined for one that is gone. */
+  readonly clientOf: (clientId: string) => Asking | undefined;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** What a look at all sessions found. */
+export interface WatchReport {
+  /** Sessions looked at. */
+  readonly looked: number;
+  /** Sessions that the issuer could not be asked about; they go on. */
+  readonly unanswered: number;
+}
+
+/** Sessions after which other work gets its turn. */
+const SLICE = 200;
+
+/**
+ * Makes the look at all sessions. The issuer is asked once: what is learnt for
+ * the first person is young enough for all others of the same look. Where it
+ * can't be asked, nobody is, and nothing ends.
+ */
+export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
+  const { sessions, assess, clientOf, now } = options;
+
+  async function look(session: Session, beganMs: number): Promise<void> {
+    if (session.ended) return await sessions.end(session.sid);
+    // As old as this look: the first question of it asks the issuer.
+    const age = () => Math.max(0, now().getTime() - beganMs) / 1000;
+    const standing = await assess(session, undefined, age());
+    if (standing === undefined) return;
+    for (const clientId of Object.keys(session.clients)) {
+      const client = clientOf(clientId);
+      if (client === undefined) await sessions.leave(session.sid, clientId);
+      else if (client.require.length > 0) {
+        await assess(session, client, age());
+      }
+    }
+  }
+
+  return async () => {
+    const beganMs = now().getTime();
+    let looked = 0;
+    let unanswered = 0;
+    for await (const session of sessions.list()) {
+      if (++looked % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
+      if (unanswered > 0 && !session.ended) {
+        unanswered++;
+        continue;
+      }
+      try {
+        await look(session, beganMs);
+      } catch {
+        unanswered++;
+      }
+    }
+    return { looked, unanswered };
+  };
+}
