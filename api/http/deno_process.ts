@@ -194,15 +194,24 @@ export async function createPrivateFile(
   await writeFile(path, text, { createNew: true, mode: 0o600 });
 }
 
+/** Makes a file that is not there, or adds to one that may be. */
+export interface WriteFileOptions {
+  /** Make it, and refuse where it is there; add to it unless told. */
+  readonly createNew?: boolean;
+  /** Permission bits of a file that is made. */
+  readonly mode: number;
+}
+
 /**
- * Writes a text to a file.
+ * Writes a text to a file, all of it or nothing: half a row would spoil a file,
+ * and half a key would stand in the way of a whole one.
  *
  * @example
  * ```ts
  * import { writeFile } from "@sig/api/process";
  * import { assertRejects } from "@std/assert";
  *
- * const how = { append: true, mode: 0o600 };
+ * const how = { mode: 0o600 };
  * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
  * ```
  *
@@ -211,10 +220,26 @@ export async function createPrivateFile(
 export async function writeFile(
   path: string,
   text: string,
-  how: Deno.WriteFileOptions,
+  { createNew = false, mode }: WriteFileOptions,
 ): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, how);
+    using file = await Deno.open(path, {
+      ...{ append: true, mode },
+      ...(createNew ? { createNew } : { create: true }),
+    });
+    // Asking for the size would need the permission to read.
+    const size = await file.seek(0, Deno.SeekMode.End);
+    try {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length;) {
+        at += await file.write(bytes.subarray(at));
+      }
+      await file.syncData();
+    } catch (error) {
+      if (createNew) await Deno.remove(path);
+      else await file.truncate(size);
+      throw error;
+    }
   } catch (cause) {
     throw await unwritten(path, cause);
   }
@@ -285,6 +310,9 @@ function whyNotWritten(error: unknown): string {
   if (error instanceof NotFound) return "its folder is missing";
   if (error instanceof PermissionDenied) {
     return "the system does not let this user write there";
+  }
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
+    return "no space is left on the device";
   }
   return "the system refused it";
 }

@@ -299,3 +299,23 @@ Deno.test("apply keeps the reason, which no list shows", () =>
     const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
     assertEquals([last.display, last.reason], [{ title: "Boss" }, "ticket 7"]);
   }));
+
+Deno.test("a column of dates that have passed ends nobody unconfirmed", () =>
+  withIssuer(async (workspace) => {
+    const rows = (end: string) =>
+      "subject,type,valid_until\n" +
+      Array.from({ length: 6 }, (_, i) =>
+        `did:web:p${i}.example,employee,${end}\n`)
+        .join("");
+    await list(workspace, rows(""));
+    await run(workspace, "apply", ["--yes"]);
+    await list(workspace, rows("2025-12-30"));
+    const refused = await run(workspace, "apply", ["--yes"]);
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "confirmation_required: Cannot apply plan: it ends 6 of 7 active relationships",
+    );
+    const meant = ["--yes", "--confirm-revocations", "6"];
+    assertEquals((await run(workspace, "apply", meant)).code, 0);
+  }));

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Given,
@@ -246,7 +247,8 @@ Deno.test("what has expired is not told of as still active", () =>
 Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>
   withIssuer(async (workspace) => {
     const doubtful = [
-      ["--role deploy,review", "with a comma in it"],
+      // What reorders a text must not reorder the question about it.
+      ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
       ["--valid-until 2020-01-01T00:00:00Z", "it ended already"],
       ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
     ] as const;
@@ -272,4 +274,31 @@ Deno.test("a comma in a role, an end in the past, a re-activation: asked on a te
       assertEquals(code, 0);
       assertStringIncludes(stderr, doubt);
     }
+  }));
+
+Deno.test("set believes the feed, not an index that hides what was said last", () =>
+  withIssuer(async (workspace) => {
+    const index = workspace.path("acme/.sig/index.db");
+    const rows = () => {
+      using db = new DatabaseSync(index);
+      return db.prepare("SELECT * FROM relationships").all();
+    };
+    const [first] = rows().filter((row) => row.relationship_id === "r1");
+    await run(workspace, "set", "--relationship-id r1 --remove-role review");
+    await run(workspace, "revoke", "--relationship-id r1 --reason-code other");
+    using db = new DatabaseSync(index);
+    db.prepare(
+      "UPDATE relationships SET status = 'active', last_sequence = ?, offset = ?, bytes = ? WHERE relationship_id = 'r1'",
+    ).run(first!.last_sequence!, first!.offset!, first!.bytes!);
+    db.close();
+    const { code, stderr } = await run(
+      workspace,
+      "set",
+      "--relationship-id r1 --title Boss",
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(
+      stderr,
+      "already_revoked: Cannot set: the relationship is revoked",
+    );
   }));

@@ -116,3 +116,20 @@ Deno.test("cases that can't be meant are refused with their place, never passed"
       assertStringIncludes(ran.stderr, why);
     }
   }));
+
+Deno.test("cases in another encoding are refused: a deny of a spoilt role proves nothing", () =>
+  withIssuer(async (workspace) => {
+    const cases = Uint8Array.from(
+      'cases: [{subject: a, require: ["role=pr\u00fcfer"], expect: deny}]',
+      (character) => character.charCodeAt(0),
+    );
+    await Deno.writeFile(workspace.path("latin1.yaml"), cases);
+    const { code, stdout, stderr } = await workspace.sig([
+      ...["test", "$D/latin1.yaml", "--sig", "$D/acme"],
+    ]);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(
+      stderr,
+      "invalid_request: Cannot run: cases can't be read: the file is not UTF-8",
+    );
+  }));

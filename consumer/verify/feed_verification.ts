@@ -17,10 +17,12 @@ import {
   instantOf,
   isObject,
   isSigError,
+  type KnownBefore,
   type Limits,
   type ParsedEnvelope,
   parseEventPayload,
   Replay,
+  type ReplayStart,
   type SigError,
   type SigEvent,
   type UnknownEvent,
@@ -59,6 +61,20 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly keepOnly?: string | null | undefined;
   /** Takes every verified signature, when given. */
   readonly marks?: SignatureMarks | undefined;
+  /** Where another verification ended, to go on from. */
+  readonly start?: VerificationStart | undefined;
+}
+
+/** Where a verification stopped, at the end of a line, with no fault. */
+export interface VerificationStart {
+  /** Bytes that were read. */
+  readonly bytes: number;
+  /** The last event's `event_id`. */
+  readonly lastEventId: string | null;
+  /** The keys that signed. */
+  readonly keys: readonly KeyUse[];
+  /** The events. */
+  readonly replay: ReplayStart;
 }
 
 /** What holds for one reading. */
@@ -113,6 +129,7 @@ export class FeedVerification {
     this.#policy = options;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
+    const { start } = options;
     this.#replay = new Replay({
       issuer: options.issuer,
       // A later reading has a later clock.
@@ -122,7 +139,27 @@ export class FeedVerification {
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
       keepOnly: options.keepOnly,
-    });
+    }, start?.replay);
+    if (start === undefined) return;
+    this.#bytes = start.bytes;
+    this.#line = this.#verified = start.replay.lastSequence;
+    this.#lastEventId = start.lastEventId;
+    for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
+  }
+
+  /** Tells what the next lines rest upon, of what was before a start. */
+  learn(known: KnownBefore): void {
+    this.#replay.learn(known);
+  }
+
+  /** Where it stands, for another verification to go on from. */
+  checkpoint(): VerificationStart {
+    return {
+      bytes: this.#bytes,
+      lastEventId: this.#lastEventId,
+      keys: Array.from(this.#keyUse.values(), (use) => ({ ...use })),
+      replay: this.#replay.checkpoint(),
+    };
   }
 
   /**

@@ -14,6 +14,7 @@ import {
 } from "../text/timestamp.ts";
 import type {
   RelationshipRevokeEvent,
+  RelationshipState,
   RelationshipUpsertEvent,
   SigEvent,
   UnknownEvent,
@@ -44,6 +45,22 @@ export interface Accepted {
 }
 
 const DAY_SECONDS = 86_400;
+
+/** Where rules go on that have judged the events before already. */
+export interface RulesStart {
+  /** Sequence of the last event that was accepted. */
+  readonly lastSequence: number;
+  /** The latest `issued_at` so far. */
+  readonly latest: Instant | undefined;
+}
+
+/** What rules that go on must be told before the next events. */
+export interface KnownBefore {
+  /** Those of the next events' `event_id`s that were used before. */
+  readonly eventIds: Iterable<string>;
+  /** The relationships that they are about, as they are. */
+  readonly relationships: Iterable<RelationshipState>;
+}
 
 /**
  * Judges events one after the other: issuer, sequence, event_id, and a revoke's
@@ -78,11 +95,14 @@ export class FeedRules {
   readonly #eventIds = new CompactIds();
   readonly #relationships = new KnownRelationships();
   #issuer: string | undefined;
-  #lastSequence = 0;
+  #lastSequence: number;
+  #events: number;
   #latest: Instant | undefined;
 
-  /** Starts before the first event. */
-  constructor(options: ReplayOptions = {}) {
+  /** Starts before the first event, or where others have stopped. */
+  constructor(options: ReplayOptions = {}, start?: RulesStart) {
+    this.#lastSequence = this.#events = start?.lastSequence ?? 0;
+    this.#latest = start?.latest;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -96,6 +116,24 @@ export class FeedRules {
   /** Sequence of the last event accepted, 0 before the first. */
   get lastSequence(): number {
     return this.#lastSequence;
+  }
+
+  /** The latest `issued_at` so far. */
+  get latest(): Instant | undefined {
+    return this.#latest;
+  }
+
+  /** Tells rules that go on what they need to know of before. */
+  learn({ eventIds, relationships }: KnownBefore): void {
+    for (const eventId of eventIds) this.#eventIds.add(eventId);
+    for (const { relationship_id: id, subject, status } of relationships) {
+      let known = this.#relationships.find(id);
+      if (known === UNKNOWN) {
+        this.#relationships.add(id, subject);
+        known = this.#relationships.find(id);
+      } else this.#relationships.setSubject(known, subject);
+      this.#relationships.setRevoked(known, status === "revoked");
+    }
   }
 
   /**
@@ -117,6 +155,7 @@ export class FeedRules {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
+    this.#events++;
     const applies = this.#relate(event, known, warnings);
     return { applies, warnings };
   }
@@ -161,7 +200,7 @@ export class FeedRules {
         { context: { sequence: event.sequence, pointer: "/event_id" } },
       );
     }
-    if (this.#eventIds.size >= this.#limits.maxEvents) {
+    if (this.#events >= this.#limits.maxEvents) {
       throw new SigError(
         "too_many_events",
         `Cannot read feed: it has more than ${this.#limits.maxEvents} events`,

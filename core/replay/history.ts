@@ -46,6 +46,14 @@ export interface FeedHistory {
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
+/** A history that grows by events. */
+export interface GrowingHistory extends FeedHistory {
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event: SigEvent | UnknownEvent, applies: boolean): void;
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event: SigEvent | UnknownEvent): void;
+}
+
 /** Identifiers, each once. */
 export interface RelationshipIds extends Iterable<string> {
   /** How many. */
@@ -74,7 +82,7 @@ const BLOCK_EVENTS = 1_024;
 const NOBODY: readonly string[] = Object.freeze([]);
 
 /** Collects a {@linkcode FeedHistory}. */
-export class HistoryBuilder implements FeedHistory {
+export class HistoryBuilder implements GrowingHistory {
   readonly #versions = new Map<string, RelationshipVersion[]>();
   /** A set only where a relationship came from another subject, or back. */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
@@ -183,14 +191,8 @@ export class HistoryBuilder implements FeedHistory {
     const versions = this.#versions.get(id);
     const before = versions?.at(-1)?.state;
     if (before === undefined && !this.#keeps(event)) return;
-    const state = stateAfter(before, event);
-    const version: RelationshipVersion = isRevoke(event)
-      ? {
-        state,
-        issuedAt,
-        endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at)),
-      }
-      : { state, issuedAt };
+    const version = versionAfter(before, event);
+    const { state } = version;
     if (versions) versions.push(version);
     else this.#versions.set(id, [version]);
     if (before?.subject === state.subject) return;
@@ -234,6 +236,22 @@ export class HistoryBuilder implements FeedHistory {
     else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
     else ids.push(id);
   }
+}
+
+/**
+ * A relationship's next version.
+ *
+ * @throws {SigError} `revoke_without_upsert`
+ */
+export function versionAfter(
+  before: RelationshipState | undefined,
+  event: RelationshipUpsertEvent | RelationshipRevokeEvent,
+): RelationshipVersion {
+  const state = stateAfter(before, event);
+  const issuedAt = validInstant(event.issued_at);
+  if (!isRevoke(event)) return { state, issuedAt };
+  const endsEarlierFrom = earlier(issuedAt, validInstant(event.effective_at));
+  return { state, issuedAt, endsEarlierFrom };
 }
 
 function earlier(a: Instant, b: Instant): Instant {

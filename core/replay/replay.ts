@@ -1,7 +1,16 @@
 /** From events to state (the seed's transitions, PROTOCOL §4). @module */
 
-import { FeedRules, type ReplayOptions } from "./feed_rules.ts";
-import { type FeedHistory, HistoryBuilder } from "./history.ts";
+import {
+  FeedRules,
+  type KnownBefore,
+  type ReplayOptions,
+  type RulesStart,
+} from "./feed_rules.ts";
+import {
+  type FeedHistory,
+  type GrowingHistory,
+  HistoryBuilder,
+} from "./history.ts";
 import type {
   RelationshipState,
   SigEvent,
@@ -38,6 +47,16 @@ export interface ReplayStateOptions extends ReplayOptions {
 /** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
 
+/** Where a replay goes on that another one began. */
+export interface ReplayStart extends RulesStart {
+  /** Takes the next events; need not know all that were before. */
+  readonly history: GrowingHistory;
+  /** What was odd so far. */
+  readonly warnings: readonly Warning[];
+  /** How many warnings were not kept. */
+  readonly warningsLeftOut: number;
+}
+
 /**
  * A replay in progress: takes events one by one, without keeping them.
  *
@@ -52,16 +71,38 @@ const MAX_WARNINGS = 1_000;
  */
 export class Replay {
   readonly #rules: FeedRules;
-  readonly #history: HistoryBuilder;
+  readonly #history: GrowingHistory;
+  readonly #warnings: Warning[];
+  #leftOut: number;
   readonly #isPartial: boolean;
-  readonly #warnings: Warning[] = [];
-  #leftOut = 0;
 
-  /** Starts before the first event. */
-  constructor(options: ReplayStateOptions = {}) {
-    this.#rules = new FeedRules(options);
-    this.#history = new HistoryBuilder(undefined, options.keepOnly);
+  /**
+   * Starts before the first event, or where another replay has stopped: then
+   * {@linkcode learn} goes before the next events.
+   */
+  constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
+    this.#rules = new FeedRules(options, start);
+    this.#history = start?.history ??
+      new HistoryBuilder(undefined, options.keepOnly);
     this.#isPartial = options.keepOnly !== undefined;
+    this.#warnings = [...start?.warnings ?? []];
+    this.#leftOut = start?.warningsLeftOut ?? 0;
+  }
+
+  /** Tells a replay that goes on what the next events rest upon. */
+  learn(known: KnownBefore): void {
+    this.#rules.learn(known);
+  }
+
+  /** What another replay needs to go on from here. */
+  checkpoint(): ReplayStart {
+    return {
+      lastSequence: this.#rules.lastSequence,
+      latest: this.#rules.latest,
+      history: this.#history,
+      warnings: [...this.#warnings],
+      warningsLeftOut: this.#leftOut,
+    };
   }
 
   /** What was odd so far; the first 1,000, and how many more there were. */

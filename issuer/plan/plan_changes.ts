@@ -296,7 +296,13 @@ function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   const changed = changedMembers(membersOf(other), membersOf(each));
   const isSame = other.desired.subject === desired.subject &&
     changed.length === 0 && sameNames(other.desired, desired);
-  if (isSame) return;
+  if (isSame) {
+    if (desired.relationship_id !== undefined) return;
+    // That one of them means the only one is what must not be forgotten.
+    const { row } = other.desired;
+    resolved.set(key, { ...each, desired: { ...desired, row } });
+    return;
+  }
   const place = other.desired.row ?? null;
   throw invalid(
     changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",

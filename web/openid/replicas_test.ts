@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { openStores, type Stores } from "../stores/open_store.ts";
-import { HAS_REDIS, startRedis } from "../stores/testdata/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
 /** Two replicas over one store, each with a connection of its own. */
