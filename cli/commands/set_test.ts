@@ -224,6 +224,28 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
     assertEquals(JSON.parse(json.stdout).notices.length, 1);
   }));
 
+Deno.test("upsert takes bare dates as lists and set do", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (until: string) =>
+      run(
+        workspace,
+        "upsert",
+        `--subject ${ALICE} --type advisor --valid-from 2026-02-01 --valid-until ${until}`,
+      );
+    assertEquals((await upsert("2027-06-30")).code, 0);
+    const { valid_from, valid_until } = await lastEvent(workspace);
+    assertEquals([valid_from, valid_until], [
+      "2026-02-01T00:00:00Z",
+      "2027-07-01T00:00:00Z",
+    ]);
+    const refused = await upsert("30.06.2027");
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "--valid-until must be a date or an instant: it is a date in a spreadsheet's own spelling",
+    );
+  }));
+
 Deno.test("what has expired is not told of as still active", () =>
   withIssuer(async (workspace) => {
     const upsert = (words: string) =>
