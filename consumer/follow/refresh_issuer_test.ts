@@ -206,7 +206,7 @@ Deno.test("after a day the whole feed is compared, where tails work too", async 
   assertEquals(await statuses(), 200);
 });
 
-Deno.test("a rewritten middle is found by the daily comparison at the latest", async () => {
+Deno.test("a rewritten middle is found at once where nothing was added", async () => {
   await using watched = await watchIssuer(4, key1);
   const { consumer, server, lines } = watched;
   await consumer.verify(server.did);
@@ -214,6 +214,37 @@ Deno.test("a rewritten middle is found by the daily comparison at the latest", a
   const forged = await watched.line(2, key1, { roles: ["dePloy"] });
   assertEquals(forged.length, lines[1]!.length);
   watched.publish([lines[0]!, forged, lines[2]!, lines[3]!]);
+  const error = await expectSigError(
+    () => consumer.verify(server.did),
+    "feed_rewritten",
+    "Cannot trust feed: event 2 is not the one that is remembered",
+  );
+  assertEquals(error.context.sequence, 2);
+});
+
+Deno.test("another entity tag for the same feed costs a comparison, and no verification", async () => {
+  await using watched = await watchIssuer(4, key1);
+  const { consumer, server } = watched;
+  const before = await consumer.verify(server.did);
+  server.era = "next";
+  const after = await consumer.verify(server.did);
+  assertEquals(server.of(PATHS.feed).map(({ status }) => status), [
+    200,
+    206,
+    200,
+  ]);
+  assertEquals(after.feed.sha256, before.feed.sha256);
+  await consumer.verify(server.did);
+  assertEquals(last(server.of(PATHS.feed)).status, 304);
+});
+
+Deno.test("a rewritten middle of a feed that grew is found by the daily comparison at the latest", async () => {
+  await using watched = await watchIssuer(4, key1);
+  const { consumer, server, lines } = watched;
+  await consumer.verify(server.did);
+  const forged = await watched.line(2, key1, { roles: ["dePloy"] });
+  const added = await watched.line(5, key1);
+  watched.publish([lines[0]!, forged, lines[2]!, lines[3]!, added]);
   await consumer.verify(server.did);
   assertEquals(last(server.of(PATHS.feed)).status, 206);
   watched.wait(DAY_MS);
