@@ -10,6 +10,7 @@ import {
   REASON_CODE_FLAG,
   REQUIRED_DIR_FLAG,
 } from "../issue/relationship_flags.ts";
+import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
@@ -27,6 +28,7 @@ export const apply: Command = {
   flags: [
     REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
+    NAMES_FLAG,
     { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
     { name: "yes", help: "do not ask; needed where there is no terminal" },
     {
@@ -134,7 +136,7 @@ async function requireYes(call: Call, plan: Plan): Promise<void> {
   const { io } = call;
   if (call.format === "text" && io.isTerminal("stdout") && io.ask) {
     const { writePlan } = await import("../people/write_plan.ts");
-    writePlan(call, plan);
+    writePlan(call, plan, await readNames(call, call.text("dir")));
     if (io.ask("Append this?")) return;
   }
   throw new SigError(

@@ -98,6 +98,10 @@ Deno.test("apply needs --yes where nobody can be asked, and writes nothing witho
 Deno.test("apply asks on a terminal, after it showed the plan", () =>
   withIssuer(async (workspace) => {
     await list(workspace, HEADER + "did:web:eve.example,advisor,,,\n");
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      "subject,name\ndid:web:eve.example,Eve Roe\n",
+    );
     const asked: string[] = [];
     const given = (answer: boolean): Given => ({
       terminals: ["stdout"],
@@ -106,7 +110,10 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     });
     const no = await run(workspace, "apply", [], given(false));
     assertEquals(no.code, 2);
-    assertStringIncludes(no.stdout, "+ add  did:web:eve.example  advisor");
+    assertStringIncludes(
+      no.stdout,
+      "+ add  Eve Roe  did:web:eve.example  advisor",
+    );
     const yes = await run(workspace, "apply", [], given(true));
     assertEquals(yes.code, 0);
     assertStringIncludes(yes.stdout, "Appended 1 event (seq=4)");
