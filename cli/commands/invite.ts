@@ -7,6 +7,7 @@ import { SIGNING_FLAGS } from "../issue/append.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
 import { readValidity } from "../people/read_validity.ts";
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 
 /** `sig invite` */
 export const invite: Command = {
@@ -15,7 +16,7 @@ export const invite: Command = {
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     {
       name: "type",
       value: "TYPE",
