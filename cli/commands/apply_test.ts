@@ -246,6 +246,24 @@ Deno.test("a faulty row leaves nothing behind, and a name without a format is as
     assertEquals(told.code, 0);
   }));
 
+Deno.test("a fault that many rows share is told once, with their numbers", () =>
+  withIssuer(async (workspace) => {
+    const rows = [1, 2, 3, 4].map((n) =>
+      `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
+    );
+    await list(workspace, HEADER + rows.join("") + "short,row\n");
+    const { code, stderr } = await run(workspace, "plan");
+    assertEquals(code, 2);
+    assertEquals(stderr.match(/could be two days/g)?.length, 1);
+    assertStringIncludes(
+      stderr,
+      "  invalid_field rows 2 to 3, 5, column valid_until: it could be two days",
+    );
+    assertStringIncludes(stderr, "  invalid_field row 6: it has 2 cells");
+    const json = await run(workspace, "plan", ["--format", "json"]);
+    assertEquals(JSON.parse(json.stderr).errors.length, 4);
+  }));
+
 Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =>
   withIssuer(async (workspace) => {
     await list(
