@@ -24,7 +24,6 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
-import { isScopeToken } from "@sig/jose";
 import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
@@ -139,7 +138,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     require: flags.texts("require").length > 0
       ? flags.texts("require")
       : undefined,
-    scopes: flags.texts("scope").map(requireScope),
+    scopes: await readScopes(flags.texts("scope")),
     store: stores.challenges,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
@@ -225,11 +224,17 @@ function requireAudience(text: string): string {
   );
 }
 
-function requireScope(text: string): string {
-  if (isScopeToken(text)) return text;
+async function readScopes(
+  texts: readonly string[],
+): Promise<readonly string[]> {
+  if (texts.length === 0) return texts;
+  // Loaded here, so that help and version need no cryptography.
+  const { isScopeToken } = await import("@sig/jose");
+  const wrong = texts.find((text) => !isScopeToken(text));
+  if (wrong === undefined) return texts;
   throw usageError(
     `--scope ${
-      quote(text)
+      quote(wrong)
     } must be printable ASCII without space, quote and backslash`,
     { flag: "--scope", hint: "Name each one by itself: --scope profile." },
   );
