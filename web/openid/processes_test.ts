@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { HAS_REDIS, startRedis } from "../stores/testdata/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import { startCuttingProxy } from "./testdata/cutting_proxy.ts";
 import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
 import { Browser, CALLBACK } from "./testdata/test_provider.ts";
