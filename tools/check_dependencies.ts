@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "requests", "stores", "login", "sessions", "openid"],
+    ...["ui", "requests", "stores", "login", "sessions", "openid", "gate"],
     ...["demo", "pages"],
   ],
 };

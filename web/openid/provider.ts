@@ -38,6 +38,10 @@ export interface ProviderSettings {
   readonly sessionMs?: number | undefined;
   /** What the operator calls people; nobody has a name unless told. */
   readonly nameOf?: NameOf | undefined;
+  /** Hosts whose proxies may ask who is there, `HOST[:PORT]`; none unless told. */
+  readonly gateHosts?: readonly string[] | undefined;
+  /** Milliseconds that such an answer may be old; 30,000 unless told. */
+  readonly gateMaxAgeMs?: number | undefined;
   /** Sends logout tokens; `fetch` unless told. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
@@ -49,6 +53,8 @@ export interface ProviderOptions
   readonly issuer: string;
   /** The clock. */
   readonly now: () => Date;
+  /** Routes of others that know the same sessions; none unless told. */
+  readonly furtherRoutes?: (context: ProviderContext) => readonly Route[];
 }
 
 /** The provider. */
@@ -107,6 +113,7 @@ export function createProvider(options: ProviderOptions): Provider {
         context,
         () => void outbox.deliver().catch(() => {}),
       ),
+      ...(options.furtherRoutes?.(context) ?? []),
     ],
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({

@@ -27,7 +27,7 @@ const MIN_SESSION_MS = 60_000;
 const MAX_SESSION_MS = 30 * 86_400_000;
 
 /**
- * Reads `--oidc-clients`, `--oidc-keys`, `--session`, `--recheck`. The keys are
+ * Reads `--oidc-clients`, `--oidc-keys`, `--session`, `--recheck`, `--gate-host`. The keys are
  * made where there are none; the applications are read again at each SIGHUP, and
  * stay as they are when the file is wrong then.
  *
@@ -39,11 +39,14 @@ export async function startOpenId(
   io: ServerIo,
   log: "json" | "text" | "off",
 ): Promise<OpenIdProgram> {
-  const path = flags.text("oidc-clients") ?? "";
+  const path = flags.text("oidc-clients");
   const sessionMs = readSession(flags);
   const recheckMs = readRecheck(flags);
-  const read = async () =>
-    readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
+  // Where only proxies ask there are no applications.
+  const read = async (): Promise<Clients> =>
+    path === undefined
+      ? new Map()
+      : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
   const keys = await openKeys(flags.text("oidc-keys"), io);
   const say = (level: "info" | "error", message: string) => {
@@ -64,7 +67,13 @@ export async function startOpenId(
   });
   let stop: (() => Promise<void>) | undefined;
   return {
-    settings: { clients: () => clients, keys, sessionMs },
+    settings: {
+      clients: () => clients,
+      ...{ keys, sessionMs },
+      gateHosts: flags.texts("gate-host"),
+      gateMaxAgeMs: parseDuration("--max-age", flags.text("max-age")) ??
+        recheckMs,
+    },
     begin(provider) {
       stop = runInBackground({
         watch: () => provider.watch(),

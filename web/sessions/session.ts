@@ -26,6 +26,11 @@ export interface Session {
 export interface Joined {
   /** Milliseconds since 1970. What it was given before is good for nothing. */
   readonly since_ms: number;
+  /**
+   * SHA-256 of the secrets of its own cookies, the newest last; for applications
+   * that a proxy asks for.
+   */
+  readonly secrets_sha256?: readonly string[];
 }
 
 /** An application that must be told that its session is over. */

@@ -5,7 +5,7 @@ import { digestOf } from "../login/digest.ts";
 import type { Standing } from "../login/login_gate.ts";
 import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
-import type { Farewell, Session } from "./session.ts";
+import type { Farewell, Joined, Session } from "./session.ts";
 
 /** What {@linkcode createSessions} works with. */
 export interface SessionsOptions {
@@ -45,6 +45,23 @@ export interface Sessions {
   get(sid: string): Promise<Session | undefined>;
   /** Notes that an application joins; undefined when the session is over. */
   join(sid: string, clientId: string): Promise<Session | undefined>;
+  /**
+   * The same for an application that has a cookie of its own, which this browser
+   * will send to it alone.
+   *
+   * @returns the session, and what that cookie must hold: a secret.
+   */
+  admit(
+    sid: string,
+    clientId: string,
+  ): Promise<
+    { readonly session: Session; readonly cookie: string } | undefined
+  >;
+  /** The session that an application's own cookie names, if it is going on. */
+  findAdmitted(
+    cookie: string | undefined,
+    clientId: string,
+  ): Promise<Session | undefined>;
   /** Takes an application out, and tells it. */
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
@@ -55,6 +72,9 @@ export interface Sessions {
 
 const SECRET_BYTES = 32;
 const SID_BYTES = 16;
+
+/** Cookies of one application in one session: tabs that log in at once. */
+const MAX_SECRETS = 4;
 
 /**
  * Makes the sessions of a server. Each is one record, which every change
@@ -106,7 +126,15 @@ export function createSessions(options: SessionsOptions): Sessions {
         const { after } = await records.change(
           before.sid,
           at,
-          (session) => session.ended ? undefined : { ...session, ...fresh },
+          (session) => {
+            if (session.ended) return undefined;
+            // What applications' cookies held before the login ends with it.
+            const clients = Object.fromEntries(
+              Object.entries(session.clients)
+                .map(([id, { since_ms }]) => [id, { since_ms }]),
+            );
+            return { ...session, ...fresh, clients };
+          },
           expiresAt,
         );
         if (after) return { session: after, cookie: `${after.sid}.${secret}` };
@@ -116,7 +144,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return { session, cookie: `${session.sid}.${secret}` };
     },
     async find(cookie) {
-      const [, sid, secret] = COOKIE.exec(cookie ?? "") ?? [];
+      const [sid, secret] = readCookie(cookie);
       if (sid === undefined || secret === undefined) return undefined;
       const session = await get(sid);
       const digest = await digestOf(secret);
@@ -135,6 +163,37 @@ export function createSessions(options: SessionsOptions): Sessions {
         return { ...session, clients };
       });
       return after ?? (before?.ended ? undefined : before);
+    },
+    async admit(sid, clientId) {
+      const secret = randomText(SECRET_BYTES);
+      const digest = await digestOf(secret);
+      const { after } = await records.change(sid, now(), (session) => {
+        if (session.ended) return undefined;
+        const joined = Object.hasOwn(session.clients, clientId)
+          ? session.clients[clientId]
+          : undefined;
+        const secrets = joined?.secrets_sha256 ?? [];
+        const next: Joined = {
+          since_ms: joined?.since_ms ?? now().getTime(),
+          secrets_sha256: [...secrets.slice(1 - MAX_SECRETS), digest],
+        };
+        return {
+          ...session,
+          clients: { ...session.clients, [clientId]: next },
+        };
+      });
+      return after && { session: after, cookie: `${sid}.${secret}` };
+    },
+    async findAdmitted(cookie, clientId) {
+      const [sid, secret] = readCookie(cookie);
+      if (sid === undefined || secret === undefined) return undefined;
+      const session = await get(sid);
+      if (!Object.hasOwn(session?.clients ?? {}, clientId)) return undefined;
+      const known = session?.clients[clientId]?.secrets_sha256 ?? [];
+      const digest = await digestOf(secret);
+      return known.some((each) => equalInConstantTime(each, digest))
+        ? session
+        : undefined;
     },
     async leave(sid, clientId) {
       const session = await get(sid);
@@ -158,6 +217,10 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 const COOKIE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+function readCookie(cookie = ""): readonly (string | undefined)[] {
+  return COOKIE.exec(cookie)?.slice(1) ?? [];
+}
 
 /** A text of random bytes, which nobody guesses from 16 on. */
 export function randomText(bytes: number): string {
