@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. @module */
 
 import type { Command } from "./command_line/command.ts";
+import { accept } from "./commands/accept.ts";
 import { api } from "./commands/api.ts";
 import { apply } from "./commands/apply.ts";
 import { attest } from "./commands/attest.ts";
@@ -9,8 +10,10 @@ import { createCompletions } from "./commands/completions.ts";
 import { dumpState } from "./commands/dump_state.ts";
 import { importDrafts } from "./commands/import.ts";
 import { init } from "./commands/init.ts";
+import { invite } from "./commands/invite.ts";
 import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
+import { createMan } from "./commands/man.ts";
 import { offboard } from "./commands/offboard.ts";
 import { plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
@@ -21,9 +24,12 @@ import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
 import { web } from "./commands/web.ts";
+import { VERSION } from "./terminal/version.ts";
 import { audit } from "./commands/audit.ts";
 import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
+import { exportSite } from "./commands/export.ts";
+import { enrol } from "./commands/enrol.ts";
 import { expiring } from "./commands/expiring.ts";
 import { test } from "./commands/test.ts";
 import { who } from "./commands/who.ts";
@@ -47,13 +53,18 @@ export const COMMANDS: readonly Command[] = [
   serve,
   key,
   attest,
+  invite,
+  accept,
+  enrol,
   api,
   web,
   createCompletions(() => COMMANDS),
+  createMan(() => COMMANDS, VERSION),
   who,
   expiring,
   diff,
   audit,
   test,
   doctor,
+  exportSite,
 ];

@@ -13,7 +13,7 @@ import {
   flagsOf,
   parseCommandLine,
 } from "./command_line/parse_command_line.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 
 /** Exit code of an interrupted command. */
 const INTERRUPTED = 130;

@@ -3,7 +3,7 @@ import { COMMANDS } from "./commands.ts";
 import config from "./deno.json" with { type: "json" };
 import { flagsOf } from "./command_line/parse_command_line.ts";
 import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 
 /** The commands of INTERFACES §2 that exist so far, and their aliases. */
 const NAMES = [
@@ -23,8 +23,10 @@ const NAMES = [
     "log",
     "serve",
   ],
-  ...["key", "attest", "api", "web", "completions"],
+  ...["key", "attest", "invite", "accept", "enrol"],
+  ...["api", "web", "completions", "man"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
+  "export",
 ];
 
 Deno.test("the commands are those of the interface", () => {

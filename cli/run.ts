@@ -1,7 +1,7 @@
 /** The command line as a function: words in, exit code out. @module */
 
 import type { Io } from "./terminal/io.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./terminal/version.ts";
 
 /**
  * Runs a command. Never throws for what a user can cause.

@@ -1,7 +1,6 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
 import {
-  type AnswerLimits,
   type AskedQuestion,
   type CheckAnswer,
   type FeedState,
@@ -18,6 +17,7 @@ import type { IssuerName } from "./read/locate_issuer.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
+  atOnce,
   freshnessOf,
   type ObservedIssuer,
   observedWithin,
@@ -60,8 +60,6 @@ export interface ConsumerOptions
    * a question about very many relationships is answered.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
-  /** What an answer says at most; everything unless told. */
-  readonly answerLimits?: AnswerLimits | undefined;
 }
 
 /** A question to a consumer. */
@@ -81,7 +79,10 @@ export interface Consumer {
    * it publishes, and contradictions to what is remembered, are `valid: false`;
    * what could not be read is thrown.
    */
-  report(issuer: string | IssuerName): Promise<VerifyReport>;
+  report(
+    issuer: string | IssuerName,
+    options?: Pick<ObserveOptions, "waitFor">,
+  ): Promise<VerifyReport>;
   /** The issuer, no older than asked for. */
   observe(
     issuer: string | IssuerName,
@@ -97,15 +98,6 @@ export interface Consumer {
     issuer: string | IssuerName,
     question: ConsumerQuestion,
   ): Promise<CheckAnswer>;
-  /**
-   * The DID of the issuer, if it had to be asked for a state of these bounds;
-   * undefined while what is known is enough. For those who bound how many wait
-   * for one issuer; asks nobody.
-   */
-  wouldAsk(
-    issuer: string | IssuerName,
-    options?: ObserveOptions,
-  ): string | undefined;
 }
 
 /**
@@ -161,8 +153,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
   const now = options.now ?? (() => new Date());
   const waiting = requireWaitingLimits(options);
-  const { breathe, answerLimits } = options;
-  const slices = breathe && { ...answerLimits, breathe };
+  const { breathe } = options;
   const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
@@ -179,9 +170,12 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       if (outcome.observation === undefined) throw outcome.error;
       return outcome.observation.verified;
     },
-    async report(issuer) {
-      const { refreshes } = issuers.find(issuer);
-      const outcome = await refreshes.next({ report: true });
+    async report(issuer, { waitFor = atOnce } = {}) {
+      const { refreshes, location } = issuers.find(issuer);
+      const outcome = await waitFor(
+        location.expectedIssuer,
+        () => refreshes.next({ report: true }),
+      );
       if (outcome.observation) return validReport(outcome.observation.verified);
       if (outcome.report === undefined) throw outcome.error;
       return outcome.report;
@@ -193,6 +187,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         issuers.find(issuer),
         bounds,
         askedAt,
+        asked.waitFor,
       );
       const { verified, observedAt, continuity } = observation;
       return {
@@ -206,7 +201,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     async state(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
       const known = issuers.find(issuer);
-      return (await observeIssuer(known, bounds, now())).verified.state;
+      const { waitFor } = asked;
+      return (await observeIssuer(known, bounds, now(), waitFor)).verified
+        .state;
     },
     async check(text, question) {
       const { maxAgeSeconds, minSequence } = question;
@@ -224,15 +221,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { verified, continuity } = observation;
       const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
       const basis = { now: at, freshness, continuity };
-      return slices === undefined
+      return breathe === undefined
         ? answerFrom(verified, asked, basis)
-        : await answerInSlices(verified, asked, basis, slices);
-    },
-    wouldAsk(text, asked = {}) {
-      const issuer = issuers.find(text);
-      return observedWithin(issuer, readBounds(asked, ownMaxAgeMs), now())
-        ? undefined
-        : issuer.location.expectedIssuer;
+        : await answerInSlices(verified, asked, basis, { breathe });
     },
   };
 }

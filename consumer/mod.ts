@@ -34,6 +34,8 @@ export {
   type ConsumerQuestion,
   createConsumer,
 } from "./create_consumer.ts";
+export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
+export type { RequestMethod } from "./fetch/transport.ts";
 export { isFault } from "./verify/fault.ts";
 export {
   type ContentRange,
@@ -61,6 +63,7 @@ export {
 export type {
   ObservedIssuer,
   ObserveOptions,
+  WaitFor,
 } from "./follow/observe_issuer.ts";
 export { openInlineFeed, openSource } from "./read/open_source.ts";
 export {

@@ -50,6 +50,7 @@ export type {
   RevokeDraft,
   UpsertDraft,
 } from "./append/event_draft.ts";
+export { enrol, enrolmentDraft } from "./enrol.ts";
 export type { FaultHooks } from "./disk/fault_hooks.ts";
 export {
   type FeedIndex,
@@ -82,6 +83,7 @@ export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
   type AppendOptions,
   type Issuer,
+  type IssuerIdentity,
   openIssuer,
   type OpenIssuerOptions,
   type RotatedKey,

@@ -15,7 +15,7 @@ import {
   SigError,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
-import type { SigningKey } from "@sig/jose";
+import type { KeyResolver, SigningKey } from "@sig/jose";
 import { appendDrafts, type AppendedEvent } from "./append/append_drafts.ts";
 import { catchUp, type RecoveryNotice } from "./append/catch_up.ts";
 import { keepEvidence } from "./index/kept_evidence.ts";
@@ -110,6 +110,16 @@ export interface RotatedKey {
   readonly kid: string;
 }
 
+/** What {@linkcode Issuer.identity} tells. */
+export interface IssuerIdentity {
+  /** The issuer's DID. */
+  readonly did: string;
+  /** The key that signs its events now. */
+  readonly signingKey: SigningKey;
+  /** The keys that it publishes, as a reader of its documents takes them. */
+  readonly keys: KeyResolver;
+}
+
 /** An open issuer. Its methods may be called at any time; they take turns. */
 export interface Issuer {
   /**
@@ -151,6 +161,14 @@ export interface Issuer {
    * `invalid_key`, `document_too_large`, and those of the store.
    */
   rotateKey(options: RotateKeyOptions): Promise<RotatedKey>;
+  /**
+   * Who the issuer is, for what it signs and verifies beside its feed, such as
+   * invitations. Read again where its documents have changed.
+   *
+   * Rejects with a `SigError`: `signing_key_not_found`, `key_not_authorized`,
+   * `invalid_key`, and those of the documents.
+   */
+  identity(): Promise<IssuerIdentity>;
   /**
    * The state that the feed derives, from a full verification of every line.
    * Rejects with the first fault's `SigError`.
@@ -309,6 +327,15 @@ class OpenedIssuer implements Issuer {
     });
   }
 
+  async identity(): Promise<IssuerIdentity> {
+    return await this.#takeTurn(async () => {
+      const loaded = await this.readDocuments();
+      const { metadata, keys } = loaded.documents;
+      const signingKey = await this.#signingKey(loaded);
+      return { did: metadata.issuer, signingKey, keys };
+    });
+  }
+
   async state(): Promise<FeedState> {
     const { feed, rules } = await this.#readFeed();
     return await replayFeed(feed, rules);
@@ -436,6 +463,15 @@ class OpenedIssuer implements Issuer {
     return await mine;
   }
 
+  async #signingKey(loaded: Loaded): Promise<SigningKey> {
+    const { documents } = loaded;
+    return loaded.key ??= await chooseSigningKey(
+      documents,
+      this.#keys,
+      this.#kid,
+    );
+  }
+
   async #append(
     drafts: readonly EventDraft[],
     writer: FeedWriter,
@@ -444,11 +480,10 @@ class OpenedIssuer implements Issuer {
     const { allowWarnings, faults, now } = this.#options;
     const loaded = await this.readDocuments();
     const { documents } = loaded;
-    loaded.key ??= await chooseSigningKey(documents, this.#keys, this.#kid);
     const context = {
       issuer: documents.metadata.issuer,
       publicOnly: documents.metadata.public_only,
-      key: loaded.key,
+      key: await this.#signingKey(loaded),
       limits: this.#limits,
       allowWarnings: allowWarnings ?? false,
       now: now(),

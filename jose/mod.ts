@@ -1,6 +1,6 @@
 /**
  * Keys and signatures of SIG: strict Ed25519 on every platform, key sets, event
- * envelopes, did:key and login attestations.
+ * envelopes, did:key, login attestations and invitations.
  *
  * @example A key, a line that it signed, and who verifies it
  * ```ts
@@ -34,6 +34,7 @@ export {
   type SignableChallenge,
 } from "./attestation/attestation.ts";
 export type { VerificationBackend } from "./keys/backend.ts";
+export { isScopeToken, MAX_SCOPES } from "./attestation/challenge.ts";
 export {
   describeChallenge,
   type DescribedChallenge,
@@ -73,6 +74,38 @@ export {
   type ImportVerificationKeyOptions,
   type VerificationKey,
 } from "./keys/verification_key.ts";
+export {
+  answerInvitation,
+  type AnswerInvitationOptions,
+  type InvitationAnswer,
+  type VerifiedAnswer,
+  verifyAnswer,
+  type VerifyAnswerOptions,
+} from "./invitation/answer.ts";
+export {
+  createInvitation,
+  type CreateInvitationOptions,
+} from "./invitation/create_invitation.ts";
+export {
+  DEFAULT_INVITATION_SECONDS,
+  type InvitationClaims,
+  type InvitationHeader,
+  type InvitationTerms,
+  MAX_INVITATION_LENGTH,
+  MAX_INVITATION_SECONDS,
+  MIN_INVITATION_SECONDS,
+  type ParsedInvitation,
+} from "./invitation/invitation.ts";
+export {
+  invitationLink,
+  isInvitationLink,
+  parseInvitation,
+} from "./invitation/parse_invitation.ts";
+export {
+  requireUnexpired,
+  verifyInvitation,
+  type VerifyInvitationOptions,
+} from "./invitation/verify_invitation.ts";
 export {
   type AttestationKeyResolver,
   verifyAttestation,

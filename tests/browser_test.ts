@@ -67,6 +67,7 @@ browserTest(
       "wycheproof (WebCrypto)",
       "feeds",
       "questions",
+      "invitations",
       "fetching",
       "continuity",
       "prototype pollution",

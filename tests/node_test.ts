@@ -59,6 +59,7 @@ Deno.test({
       "wycheproof (WebCrypto)",
       "feeds",
       "questions",
+      "invitations",
       "fetching",
       "continuity",
       "TLS",
@@ -103,6 +104,7 @@ Deno.test("the suites name what is wrong, and one without cases fails", async ()
     "FAILED wycheproof (WebCrypto): 0/0",
     "FAILED feeds: 0/1, wrong: empty",
     "FAILED questions: 0/0",
+    "ok invitations: 6/6",
     "ok prototype pollution: 43/43",
   ]);
   assertEquals(passed, false);

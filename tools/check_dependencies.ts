@@ -37,12 +37,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of each package, from the ground up; the package's own files stand on top. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["errors", "text", "event", "replay", "ask"],
-  jose: ["bytes", "keys", "event", "attestation"],
-  issuer: ["disk", "index", "store", "keys", "documents", "append", "plan"],
+  jose: ["bytes", "keys", "event", "attestation", "invitation"],
+  issuer: [
+    ...["disk", "index", "store", "keys", "documents", "append", "plan"],
+    "fake",
+  ],
   consumer: ["fetch", "read", "verify", "follow", "ask"],
   cli: [
-    ...["terminal", "command_line", "issue", "people", "ask", "site"],
-    "commands",
+    ...["terminal", "command_line", "shell", "issue", "people"],
+    ...["ask", "site", "hosting", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
@@ -64,7 +67,14 @@ interface Module {
 
 async function modulesOf(pkg: string): Promise<readonly Module[]> {
   const entries = [
-    ...["mod.ts", "main.ts", "serve.ts", "local.ts", "program.ts"],
+    ...[
+      "mod.ts",
+      "main.ts",
+      "serve.ts",
+      "local.ts",
+      "program.ts",
+      "testing.ts",
+    ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
     "openid/add_client.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));

@@ -7,6 +7,7 @@
 
 import { commandPage } from "./reference/command_page.ts";
 import { errorPage } from "./reference/error_page.ts";
+import { findingPage } from "./reference/finding_page.ts";
 import { httpPage } from "./reference/http_page.ts";
 
 const FOLDER = new URL("../docs/reference/", import.meta.url);
@@ -33,6 +34,7 @@ const NOTE =
 const pages = {
   "errors.md": errorPage(),
   "command-line.md": commandPage(),
+  "findings.md": findingPage(),
   "http.md": await httpPage(),
 };
 const isCheck = Deno.args.includes("--check");

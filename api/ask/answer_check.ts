@@ -16,10 +16,7 @@ import type { CheckRequest } from "../requests/requests.ts";
 import type { SourceMembers } from "../requests/source.ts";
 
 /** What a service asks issuers by; it answers from what was observed itself. */
-export type IssuerObserver = Pick<
-  Consumer,
-  "observe" | "report" | "state" | "wouldAsk"
->;
+export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
 
 /** What answers need. */
 export interface AnswerContext {

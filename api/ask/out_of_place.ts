@@ -1,12 +1,6 @@
 /** Waiting for issuers, and for heavy work, outside of a request's place. @module */
 
-import type {
-  IssuerName,
-  ObservedIssuer,
-  ObserveOptions,
-  VerifyReport,
-} from "@sig/consumer";
-import type { FeedState } from "@sig/core";
+import type { WaitFor } from "@sig/consumer";
 import type { IssuerObserver } from "./answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { type InlineFeeds, isLargeFeed } from "./inline_feeds.ts";
@@ -18,9 +12,6 @@ export interface Sources {
   /** Feeds that come along. */
   readonly inline: InlineFeeds;
 }
-
-/** An answer of now. */
-const NOW: ObserveOptions = Object.freeze({ maxAgeMs: 0 });
 
 /** Whoever waits for the line before large feeds. */
 const LARGE_FEEDS = "large feeds";
@@ -45,56 +36,13 @@ export function consumerOutOfPlace(
   consumer: IssuerObserver,
   exchange: Exchange,
 ): IssuerObserver {
-  return new OutOfPlaceConsumer(consumer, exchange);
-}
-
-/** A class, since one is made for each request. */
-class OutOfPlaceConsumer implements IssuerObserver {
-  readonly #consumer: IssuerObserver;
-  readonly #exchange: Exchange;
-
-  constructor(consumer: IssuerObserver, exchange: Exchange) {
-    this.#consumer = consumer;
-    this.#exchange = exchange;
-  }
-
-  wouldAsk(
-    issuer: string | IssuerName,
-    bounds?: ObserveOptions,
-  ): string | undefined {
-    return this.#consumer.wouldAsk(issuer, bounds);
-  }
-
-  report(issuer: string | IssuerName): Promise<VerifyReport> {
-    return this.#ask(issuer, NOW, () => this.#consumer.report(issuer));
-  }
-
-  observe(
-    issuer: string | IssuerName,
-    bounds: ObserveOptions = {},
-  ): Promise<ObservedIssuer> {
-    const work = () => this.#consumer.observe(issuer, bounds);
-    return this.#ask(issuer, bounds, work);
-  }
-
-  state(
-    issuer: string | IssuerName,
-    bounds: ObserveOptions = {},
-  ): Promise<FeedState> {
-    const work = () => this.#consumer.state(issuer, bounds);
-    return this.#ask(issuer, bounds, work);
-  }
-
-  async #ask<T>(
-    issuer: string | IssuerName,
-    bounds: ObserveOptions,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const asked = this.#consumer.wouldAsk(issuer, bounds);
-    return await (asked === undefined
-      ? work()
-      : this.#exchange.waitFor(asked, work));
-  }
+  const waitFor: WaitFor = (issuer, work) => exchange.waitFor(issuer, work);
+  return {
+    report: (issuer) => consumer.report(issuer, { waitFor }),
+    observe: (issuer, bounds) =>
+      consumer.observe(issuer, { ...bounds, waitFor }),
+    state: (issuer, bounds) => consumer.state(issuer, { ...bounds, waitFor }),
+  };
 }
 
 function inlineOutOfPlace(

@@ -176,7 +176,33 @@ export async function createPrivateFile(
     if (makeFolder && folder !== "") {
       await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     }
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+  } catch (cause) {
+    throw await unwritten(path, cause);
+  }
+  await writeFile(path, text, { createNew: true, mode: 0o600 });
+}
+
+/**
+ * Writes a text to a file.
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const how = { append: true, mode: 0o600 };
+ * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
+ * ```
+ *
+ * @throws {SigError} `write_failed`.
+ */
+export async function writeFile(
+  path: string,
+  text: string,
+  how: Deno.WriteFileOptions,
+): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, how);
   } catch (cause) {
     throw await unwritten(path, cause);
   }

@@ -3,7 +3,12 @@
 import { type Problem, toProblem } from "@sig/core";
 import { problemHeaders } from "./problem_headers.ts";
 import { readFormBody } from "./read_form_body.ts";
-import { type JsonBodyLimits, readJsonBody } from "./read_json_body.ts";
+import {
+  type BodyReader,
+  type JsonBodyLimits,
+  readJsonBody,
+  readKnownBody,
+} from "./read_json_body.ts";
 import type { RequestFlow } from "./request_flow.ts";
 import {
   bySize,
@@ -77,7 +82,22 @@ export class Exchange {
     maxBytes: number,
     breathe?: () => Promise<void>,
   ): Promise<unknown> {
-    return await readJsonBody(this.request, this.#limits(maxBytes), breathe);
+    const limits = this.#awaitBody(maxBytes);
+    return await readJsonBody(this.request, limits, breathe);
+  }
+
+  /**
+   * {@linkcode readJson} and what the body says, read once for equal bodies.
+   *
+   * @throws {SigError} as {@linkcode readJson} and the reader.
+   */
+  async readKnown<T extends object>(
+    maxBytes: number,
+    reader: BodyReader<T>,
+    breathe?: () => Promise<void>,
+  ): Promise<T> {
+    const limits = this.#awaitBody(maxBytes);
+    return await readKnownBody(this.request, limits, reader, breathe);
   }
 
   /**
@@ -89,10 +109,10 @@ export class Exchange {
    * `request_timeout`, `invalid_request`, `overloaded`.
    */
   async readForm(maxBytes: number): Promise<URLSearchParams> {
-    return await readFormBody(this.request, this.#limits(maxBytes));
+    return await readFormBody(this.request, this.#awaitBody(maxBytes));
   }
 
-  #limits(maxBytes: number): JsonBodyLimits {
+  #awaitBody(maxBytes: number): JsonBodyLimits {
     const { flow, bodyTimeoutMs } = this.#context;
     this.#isBodyOnItsWay = true;
     return {

@@ -2,6 +2,8 @@
 
 /** Characters that may wait; beyond, lines are dropped and counted. */
 const MAX_WAITING = 1024 * 1024;
+/** Milliseconds in which lines are gathered before they are written. */
+const GATHER_MS = 10;
 
 /** Writes lines behind the requests that they are about. */
 export interface LogWriter {
@@ -45,8 +47,8 @@ export function createLogWriter(
   };
 
   const drain = async () => {
-    // The requests of this turn of the event loop share one write.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    // The requests of a moment share one write, which costs more than a line.
+    await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     while (waiting !== "") {
       const text = waiting;
       waiting = "";

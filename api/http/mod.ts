@@ -31,6 +31,8 @@ export type { GateOptions } from "./gate.ts";
 export { createHealth, type Health, type HealthOptions } from "./health.ts";
 export { hostsOf } from "./hosts_of.ts";
 export { createServerIo, writeLog } from "./deno_server_io.ts";
+export { KnownBodies } from "./known_bodies.ts";
+export type { BodyReader } from "./read_json_body.ts";
 export { listen } from "./listen.ts";
 export { readList, readVariable } from "./read_variable.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";

@@ -7,6 +7,7 @@ import {
   runInSlices,
   SigError,
 } from "@sig/core";
+import type { KnownBodies } from "./known_bodies.ts";
 import { type BodyLimits, readBody } from "./read_body.ts";
 
 /** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
@@ -62,9 +63,47 @@ export async function readJsonBody(
   limits: JsonBodyLimits,
   breathe?: () => Promise<void>,
 ): Promise<unknown> {
+  return await parseBody(await readJsonBytes(request, limits), breathe);
+}
+
+/** How a body becomes what it says. */
+export interface BodyReader<T extends object> {
+  /** What was read before. */
+  readonly known: KnownBodies<T>;
+  /** Reads JSON, or throws what is wrong with it. */
+  readonly read: (body: unknown) => T;
+}
+
+/**
+ * {@linkcode readJsonBody} and what the body says, read once for equal bodies.
+ *
+ * @throws {SigError} as {@linkcode readJsonBody} and `read`.
+ */
+export async function readKnownBody<T extends object>(
+  request: Request,
+  limits: JsonBodyLimits,
+  { known, read }: BodyReader<T>,
+  breathe?: () => Promise<void>,
+): Promise<T> {
+  const bytes = await readJsonBytes(request, limits);
+  return known.find(bytes) ??
+    known.keep(bytes, read(await parseBody(bytes, breathe)));
+}
+
+async function readJsonBytes(
+  request: Request,
+  limits: JsonBodyLimits,
+): Promise<Uint8Array> {
   requireJsonType(request.headers);
   const bytes = await readBody(request, limits);
   limits.onArrival?.();
+  return bytes;
+}
+
+async function parseBody(
+  bytes: Uint8Array,
+  breathe?: () => Promise<void>,
+): Promise<unknown> {
   try {
     const options = { maxValues: MAX_VALUES };
     return breathe === undefined || bytes.length <= SMALL_BYTES

@@ -1,6 +1,6 @@
 /** Schemas of objects. @module */
 
-import { isObject, quote } from "@sig/core";
+import { escapePointer, isObject, quote } from "@sig/core";
 import { suggest } from "../flags/suggest.ts";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
@@ -132,6 +132,7 @@ function judgeMember(
   faults: Faults,
 ): void {
   const given = names.filter((name) => Object.hasOwn(read, name));
+  if (given.length === 1) return;
   const list = names.join(", ");
   if (given.length === 0) {
     faults.note(pointer, "missing_field", `one of ${list} is required`);
@@ -143,8 +144,4 @@ function judgeMember(
       `only one of ${list} may be given`,
     );
   }
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

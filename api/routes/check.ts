@@ -3,12 +3,17 @@
 import { toProblem } from "@sig/core";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
-import type { Exchange } from "../http/mod.ts";
+import { type BodyReader, type Exchange, KnownBodies } from "../http/mod.ts";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
 import { CHECK_ANSWER, CHECK_RESULTS } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
-import { readCheck, type RequestSchemas } from "../requests/requests.ts";
+import {
+  type CheckBatch,
+  type CheckRequest,
+  readCheck,
+  type RequestSchemas,
+} from "../requests/requests.ts";
 import { MAX_FEED_BODY_BYTES, type Operation } from "../openapi/operation.ts";
 import {
   FAULT_CODES,
@@ -21,6 +26,10 @@ export function createCheckRoute(
   context: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
+  const reader: BodyReader<CheckRequest | CheckBatch> = {
+    known: new KnownBodies(),
+    read: (body) => readCheck(schemas, body),
+  };
   return {
     method: "POST",
     path: "/v1/check",
@@ -47,11 +56,11 @@ export function createCheckRoute(
       ...FETCH_CODES,
     ],
     async handle(exchange) {
-      const body = await exchange.readJson(
+      const request = await exchange.readKnown(
         MAX_FEED_BODY_BYTES,
+        reader,
         context.breathe,
       );
-      const request = readCheck(schemas, body);
       const ownContext = { ...context, ...outOfPlace(context, exchange) };
       if (!("checks" in request)) {
         return exchange.json(await answerCheck(request, ownContext));

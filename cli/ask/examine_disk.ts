@@ -1,9 +1,9 @@
 /** What a doctor finds on the disk of whoever signs. @module */
 
-import type { KeyUse } from "@sig/consumer";
 import type { Io } from "../terminal/io.ts";
 import { keyStoreDir } from "../issue/key_store_dir.ts";
 import type { Finding } from "./finding.ts";
+import { found } from "./found.ts";
 
 /** Bits that let anybody but the owner in. */
 const OTHERS = 0o077;
@@ -13,31 +13,26 @@ export async function examineDisk(
   io: Io,
   dir: string,
   issuer: string,
-  keys: readonly Pick<KeyUse, "kid">[],
+  kids: readonly string[],
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const own = `${dir}/.sig`;
   if (isOpen(await io.fileMode(own))) {
-    findings.push({
-      code: "folder_open_to_others",
-      severity: "warning",
-      what: "others on this machine can look into the issuer's own folder",
-      why: "Names of people lie there, and whoever writes there stops appends",
-      mend: `chmod 700 ${own}`,
-      where: own,
-    });
+    findings.push(found(
+      "folder_open_to_others",
+      "others on this machine can look into the issuer's own folder",
+      own,
+      `chmod 700 ${own}`,
+    ));
   }
-  for (const path of keyPaths(io, issuer, keys)) {
+  for (const path of keyPaths(io, issuer, kids)) {
     if (!isOpen(await io.fileMode(path))) continue;
-    findings.push({
-      code: "key_open_to_others",
-      severity: "error",
-      what: "others on this machine can read where a private key lies",
-      why: "Whoever has the key can sign whatever they like in your name",
-      mend:
-        `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
-      where: path,
-    });
+    findings.push(found(
+      "key_open_to_others",
+      "others on this machine can read where a private key lies",
+      path,
+      `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
+    ));
   }
   return findings;
 }
@@ -46,19 +41,21 @@ function isOpen(mode: number | null): boolean {
   return mode !== null && (mode & OTHERS) !== 0;
 }
 
-/** The issuer's folder of the key store and its keys; none without a store. */
+/** Where private keys may lie: the one that is named, and the key store. */
 function keyPaths(
   io: Io,
   issuer: string,
-  keys: readonly Pick<KeyUse, "kid">[],
+  kids: readonly string[],
 ): readonly string[] {
+  const file = io.env("SIG_KEY_FILE");
+  const named = file === undefined ? [] : [file];
   const known = ["SIG_KEYS_DIR", "XDG_DATA_HOME", "HOME"]
     .some((name) => io.env(name) !== undefined);
-  if (!known) return [];
+  if (!known) return named;
   // The feed was verified: the issuer is a proper did:web without a path.
   const host = decodeURIComponent(issuer.slice("did:web:".length));
   const folder = `${keyStoreDir(io)}/${host}`;
-  const kids = keys.map(({ kid }) => kid)
-    .filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid));
-  return [folder, ...kids.map((kid) => `${folder}/${kid}.jwk`)];
+  const files = kids.filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid))
+    .map((kid) => `${folder}/${kid}.jwk`);
+  return [...named, folder, ...files];
 }

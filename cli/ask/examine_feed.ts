@@ -17,6 +17,7 @@ import type {
   VerifiedIssuer,
 } from "@sig/consumer";
 import type { Finding } from "./finding.ts";
+import { found } from "./found.ts";
 
 /** Bytes and events that a server takes (PROTOCOL §8). */
 const SERVER_BYTES = 64 * 1024 * 1024;
@@ -69,14 +70,13 @@ export class FeedExamination {
   }
 
   #personalFindings(): readonly Finding[] {
-    return [...this.#personal].map(([what, sequences]) => ({
-      code: "personal_data",
-      severity: "warning",
-      what: `${sequences.length} events seem to hold ${what}`,
-      why: "A feed is public, and what it said can never be taken back",
-      mend: "Leave it out of title, department, label, reason and metadata",
-      where: places("event", sequences),
-    }));
+    return [...this.#personal].map(([what, sequences]) =>
+      found(
+        "personal_data",
+        `${sequences.length} events seem to hold ${what}`,
+        places("event", sequences),
+      )
+    );
   }
 
   #keyFindings(now: Date): readonly Finding[] {
@@ -85,14 +85,11 @@ export class FeedExamination {
     const since = this.#firstUse.get(kid)!;
     const limit = addSeconds(parseTimestamp(since)!, KEY_DAYS * DAY_SECONDS);
     if (compareInstants(limit, instantOf(now)) > 0) return [];
-    return [{
-      code: "key_old",
-      severity: "warning",
-      what: `the key that signs has done so since ${since}`,
-      why: "The longer a key is in use, the more an unnoticed copy can forge",
-      mend: "sig rotate-key --help",
-      where: `key ${kid}`,
-    }];
+    return [found(
+      "key_old",
+      `the key that signs has done so since ${since}`,
+      `key ${kid}`,
+    )];
   }
 }
 
@@ -131,31 +128,28 @@ function relationshipFindings(
       JSON.stringify([subject, relationship_type]),
   );
   const doubled = [...groups.values()].filter((group) => group.length > 1)
-    .map((group): Finding => ({
-      code: "second_active_relationship",
-      severity: "warning",
-      what: `${
-        group[0]!.subject
-      } has ${group.length} active relationships of type ${
-        group[0]!.relationship_type
-      }`,
-      why: "After one of them is revoked, the subject is still allowed",
-      mend: "Revoke those that are not meant, with sig revoke",
-      where: `relationships ${
-        group.map(({ relationship_id }) => relationship_id).join(", ")
-      }`,
-    }));
+    .map((group) =>
+      found(
+        "second_active_relationship",
+        `${
+          group[0]!.subject
+        } has ${group.length} active relationships of type ${
+          group[0]!.relationship_type
+        }`,
+        `relationships ${
+          group.map(({ relationship_id }) => relationship_id).join(", ")
+        }`,
+      )
+    );
   const expired = dumpState(state, { now, status: "expired" });
   const ids = [...expired.by_relationship_id.keys()];
   if (ids.length === 0) return doubled;
-  return [...doubled, {
-    code: "expired_not_ended",
-    severity: "info",
-    what: `${ids.length} relationships have expired and were not revoked`,
-    why: "They end nothing more, but nobody said why they ended",
-    mend: "Revoke them, or renew them with a later valid_until",
-    where: places("relationship", ids),
-  }];
+  const ended = found(
+    "expired_not_ended",
+    `${ids.length} relationships have expired and were not revoked`,
+    places("relationship", ids),
+  );
+  return [...doubled, ended];
 }
 
 /** Whether a feed nears what servers take. */
@@ -165,15 +159,11 @@ export function sizeFindings(
   if (
     bytes < SERVER_BYTES * NEARLY && verifiedEvents < SERVER_EVENTS * NEARLY
   ) return [];
-  return [{
-    code: "feed_large",
-    severity: "warning",
-    what: `the feed has ${verifiedEvents} events and ${bytes} bytes`,
-    why:
-      `Servers take ${SERVER_EVENTS} events and ${SERVER_BYTES} bytes unless told otherwise`,
-    mend: "Ask who relies on it to raise their limits, and append less often",
-    where: ".well-known/sig/events.jsonl",
-  }];
+  return [found(
+    "feed_large",
+    `the feed has ${verifiedEvents} events and ${bytes} bytes`,
+    ".well-known/sig/events.jsonl",
+  )];
 }
 
 /** The first few of many. */

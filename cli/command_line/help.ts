@@ -4,10 +4,30 @@ import { flagTable, wordTable } from "@sig/api/flags";
 import type { Command } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
+/** What `sig` is, in one line. */
+export const ABOUT = "signed relationships, published, verified and asked";
+
+/** What the exit codes mean, as [code, meaning]. */
+export const EXIT_CODES = Object.freeze(
+  [
+    ["0", "yes or done"],
+    ["1", "a question was answered with no"],
+    ["2", "anything else"],
+    ["130", "interrupted"],
+  ] as const,
+);
+
+/** Lines to copy that show what it is for. */
+export const EXAMPLES = Object.freeze([
+  "sig init acme.example",
+  "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy",
+  "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy",
+]);
+
 /** The list of commands. */
 export function overallHelp(commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
-  return `sig: signed relationships, published, verified and asked (SIG v0.1)
+  return `sig: ${ABOUT} (SIG v0.1)
 
 Usage: sig <command> [flags]
 
@@ -17,24 +37,26 @@ ${wordTable(rows)}
   sig <command> --help    flags and examples of a command
   sig --version           version
 
-Exit codes: 0 yes or done, 1 a question was answered with no, 2 anything else.
+Exit codes: ${EXIT_CODES.map((words) => words.join(" ")).join(", ")}.
 
 Examples:
-  sig init acme.example
-  sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy
-  sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy
+${EXAMPLES.map((line) => `  ${line}`).join("\n")}
 `;
+}
+
+/** How a command is typed. */
+export function usageLine(command: Command, name: string): string {
+  const words = (command.positionals ?? []).map((each) =>
+    each.optional ? `[${each.name}]` : `<${each.name}>`
+  );
+  const required = command.flags.filter((flag) => flag.required)
+    .map((flag) => `--${flag.name} ${flag.value}`);
+  return ["sig", name, ...words, ...required, "[flags]"].join(" ");
 }
 
 /** The help of one command. */
 export function commandHelp(command: Command, name: string): string {
   const positionals = command.positionals ?? [];
-  const words = positionals.map((each) =>
-    each.optional ? `[${each.name}]` : `<${each.name}>`
-  );
-  const required = command.flags.filter((flag) => flag.required)
-    .map((flag) => `--${flag.name} ${flag.value}`);
-  const usage = ["sig", name, ...words, ...required, "[flags]"].join(" ");
   const aliases = command.aliases
     ? `\nAlso called: ${command.aliases.join(", ")}\n`
     : "";
@@ -46,7 +68,7 @@ export function commandHelp(command: Command, name: string): string {
     : "";
   return `sig ${name}: ${command.summary}
 ${about}
-Usage: ${usage}
+Usage: ${usageLine(command, name)}
 ${aliases}${described}
 Flags:
 ${flagTable(flagsOf(command, name))}

@@ -1,20 +1,22 @@
-import {
-  JsonError,
-  parseJson,
-  REASON_CODES,
-  type ReasonCode,
-  SigError,
-} from "@sig/core";
+import { JsonError, parseJson, type ReasonCode, SigError } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
+import { createProgress } from "../command_line/progress.ts";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
+import {
+  REASON_CODE_FLAG,
+  REQUIRED_DIR_FLAG,
+} from "../issue/relationship_flags.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+
+/** Events between two words of progress. */
+const NEWS_EVERY = 1_000;
 
 /** `sig apply` */
 export const apply: Command = {
@@ -23,7 +25,7 @@ export const apply: Command = {
   description:
     "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
     { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
     { name: "yes", help: "do not ask; needed where there is no terminal" },
@@ -32,12 +34,7 @@ export const apply: Command = {
       value: "N",
       help: "end exactly so many relationships",
     },
-    {
-      name: "reason-code",
-      value: "CODE",
-      help: `why relationships end: ${REASON_CODES.join(", ")}`,
-      choices: REASON_CODES,
-    },
+    REASON_CODE_FLAG,
     ...SIGNING_FLAGS,
   ],
   examples: [
@@ -57,7 +54,15 @@ export const apply: Command = {
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
     const { last_sequence: ifLastSequence } = state;
-    const appended = await issuer.appendAll(drafts, { ifLastSequence });
+    const progress = createProgress(
+      call,
+      NEWS_EVERY,
+      (done) => `signed ${done} of ${drafts.length} events`,
+    );
+    const appended = await issuer.appendAll(drafts, {
+      ifLastSequence,
+      onProgress: progress?.show,
+    }).finally(() => progress?.wipe());
     const actions = plan.changes.map(({ action }) => action);
     return reportBatch(call, appended, actions);
   },

@@ -103,7 +103,18 @@ function writeAnswer(call: Call, answer: CheckAnswer): void {
     io.stdout(`  by relationship ${safe(answer.matched_relationship_id)}\n`);
   }
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
+  if (!allow && io.isTerminal("stdout")) {
+    io.stdout(`  next: ${safe(nextStep(call, answer))}\n`);
+  }
   if (answer.explain) writeExplanation(call, answer.explain);
+}
+
+/** What shows why, to a person who wonders. */
+function nextStep(call: Call, { reasons, subject }: CheckAnswer): string {
+  const source = call.text("sig")!;
+  return reasons.some(({ code }) => code === "no_relationship")
+    ? `sig who ${source} lists whom the issuer knows`
+    : `sig log ${source} --subject ${subject} shows what the issuer said`;
 }
 
 function describe(reason: Reason): string {

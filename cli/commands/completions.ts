@@ -1,6 +1,9 @@
 import type { Command } from "../command_line/command.ts";
 import { writeJson } from "../command_line/output.ts";
 
+/** The shells that it knows; their scripts are loaded for this command alone. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+
 /**
  * `sig completions`
  *
@@ -13,18 +16,19 @@ export function createCompletions(commands: () => readonly Command[]): Command {
     positionals: [{
       name: "shell",
       help: "bash, zsh or fish",
-      choices: ["bash", "zsh", "fish"],
+      choices: SHELLS,
     }],
     flags: [],
     examples: [
       "sig completions bash > /etc/bash_completion.d/sig",
+      "sig completions zsh > /usr/local/share/zsh/site-functions/_sig",
       "sig completions fish > ~/.config/fish/completions/sig.fish",
     ],
     async run(call) {
       const { completionScript } = await import(
-        "../command_line/completion_script.ts"
+        "../shell/completion_script.ts"
       );
-      const shell = call.positionals[0]!;
+      const shell = call.positionals[0] as typeof SHELLS[number];
       const script = completionScript(shell, commands());
       if (call.format === "json") writeJson(call.io, { shell, script });
       else call.io.stdout(script);

@@ -1,6 +1,7 @@
 import { dumpState, isSigError, stringifyDump } from "@sig/core";
 import type {
   IssuerLocation,
+  Source,
   VerifiedIssuer,
   VerifyIssuerOptions,
 } from "@sig/consumer";
@@ -14,8 +15,11 @@ import {
   writeJson,
 } from "../command_line/output.ts";
 import { type Finding, sarif } from "../ask/finding.ts";
+import type { FindingCode } from "../ask/finding_texts.ts";
+import { found } from "../ask/found.ts";
 import { FeedExamination } from "../ask/examine_feed.ts";
-import { examineDocuments } from "../ask/examine_documents.ts";
+import { examineDocuments, publishedKids } from "../ask/examine_documents.ts";
+import { examineServed } from "../ask/examine_served.ts";
 import { examineDisk } from "../ask/examine_disk.ts";
 import {
   POLICY_FLAGS,
@@ -31,7 +35,7 @@ export const doctor: Command = {
   name: "doctor",
   summary: "find what is wrong with an issuer, or may become so",
   description:
-    "Looks at documents, keys, feed, how they are served, and, of a directory, at\npermissions. With --against it compares with a published copy. Exits 1 when a\nfinding is an error, and 2 when the source can't be read.",
+    "Looks at documents, keys and feed; of a host also at certificate, headers and\nwhat else is served; of a directory at permissions. With --against it compares\nwith a published copy. Exits 1 when a finding is an error, and 2 when the source\ncan't be read. Every finding: docs/reference/findings.md",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
@@ -55,17 +59,11 @@ export const doctor: Command = {
     const examined = await withSource(
       call,
       source,
-      (location, options) => examine(call, location, options),
+      (location, options) => examine(call, place, location, options),
     );
     const findings = [...examined.findings];
     const { verified } = examined;
     if (verified !== undefined) {
-      if (place.kind === "directory") {
-        const { issuer, feed } = verified;
-        findings.push(
-          ...await examineDisk(call.io, place.path, issuer, feed.keys),
-        );
-      }
       const against = call.text("against");
       if (against !== undefined) {
         findings.push(...await compare(call, verified, against));
@@ -85,30 +83,46 @@ interface Examined {
 /** Verifies, and looks further where that went well. */
 async function examine(
   call: Call,
+  place: Source,
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<Examined> {
-  const { isFault, reportIssuer, verifyIssuer } = await import(
-    "@sig/consumer"
-  );
+  const { isFault, loadIssuer, probeUrl, reportIssuer, verifyIssuer } =
+    await import("@sig/consumer");
   const feed = new FeedExamination();
   const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
   try {
     const verified = await verifyIssuer(location, { ...options, onEvent });
+    const { metadata } = await loadIssuer(location, options);
+    const now = call.io.now();
+    const allowPrivate = call.on("allow-insecure");
     return {
       verified,
       findings: [
-        ...feed.findings(verified, call.io.now()),
-        ...await examineDocuments(location, verified),
+        ...feed.findings(verified, now),
+        ...await examineDocuments(location, metadata, verified),
+        ...place.kind === "directory"
+          ? await examineDisk(
+            call.io,
+            place.path,
+            verified.issuer,
+            await publishedKids(location, metadata),
+          )
+          : [],
+        ...location.reader.kind === "https"
+          ? await examineServed({
+            location,
+            metadata,
+            feedBytes: verified.feed.bytes,
+            now,
+            probe: (url, asked) => probeUrl(url, { ...asked, allowPrivate }),
+          })
+          : [],
       ],
     };
   } catch (error) {
-    if (
-      isSigError(error, "fetch_redirected") ||
-      isSigError(error, "fetch_status") || isSigError(error, "fetch_media_type")
-    ) {
-      return { findings: [fault(error.code, error.message, "documents")] };
-    }
+    const unserved = unservedFinding(error);
+    if (unserved !== undefined) return { findings: [unserved] };
     if (!isFault(error)) throw error;
     const { valid, ...rest } = await reportIssuer(location, options);
     const faults = valid || !("errors" in rest) ? [] : rest.errors;
@@ -124,6 +138,25 @@ async function examine(
     };
   }
 }
+
+/** A server that answers, but in a way that no reader takes. */
+function unservedFinding(error: unknown): Finding | undefined {
+  if (
+    isSigError(error, "fetch_redirected") ||
+    isSigError(error, "fetch_status") || isSigError(error, "fetch_media_type")
+  ) return fault(error.code, error.message, "documents");
+  if (!isSigError(error, "fetch_failed")) return undefined;
+  const { kind, url } = error.context;
+  const code = KINDS.get(`${kind}`);
+  return code && found(code, error.reason, `${url}`);
+}
+
+/** Of `fetch_failed`: what a doctor can tell more of. */
+const KINDS: ReadonlyMap<string, FindingCode> = new Map([
+  ["tls", "certificate_refused"],
+  ["encoding", "compressed_always"],
+  ["unframed", "length_unsaid"],
+]);
 
 function fault(code: string, what: string, where: string): Finding {
   return {
@@ -147,27 +180,13 @@ async function compare(
   const { verifyIssuer } = await import("@sig/consumer");
   const published = await withSource(call, against, verifyIssuer);
   const [here, there] = [local.state, published.state];
-  const finding = (
-    code: string,
-    severity: Finding["severity"],
-    what: string,
-    why: string,
-    mend: string,
-  ): readonly Finding[] => [{
-    code,
-    severity,
-    what,
-    why,
-    mend,
-    where: against,
-  }];
+  const finding = (code: FindingCode, what: string) => [
+    found(code, what, against),
+  ];
   if (here.issuer !== there.issuer) {
     return finding(
       "published_other_issuer",
-      "error",
       `${against} is of ${there.issuer}, not of ${here.issuer}`,
-      "Readers of that place are told about somebody else",
-      "Publish the documents at the host that they name",
     );
   }
   const common = Math.min(here.last_sequence, there.last_sequence);
@@ -177,29 +196,16 @@ async function compare(
   if (dump(here) !== dump(there)) {
     return finding(
       "published_differs",
-      "error",
       `up to event ${common} the published feed says something else`,
-      "One of both was rewritten; readers who remember refuse the other",
-      "Append nothing until you know which is right: sig diff shows what differs",
     );
   }
+  const counts =
+    `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`;
   if (there.last_sequence > here.last_sequence) {
-    return finding(
-      "published_ahead",
-      "error",
-      `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`,
-      "An append here would fork the history, and readers would refuse it",
-      "Bring this directory up to what is published before any append",
-    );
+    return finding("published_ahead", counts);
   }
   if (there.last_sequence < here.last_sequence) {
-    return finding(
-      "published_behind",
-      "warning",
-      `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`,
-      "Readers don't know of the newest events, revocations among them",
-      "Publish the directory again",
-    );
+    return finding("published_behind", counts);
   }
   return [];
 }

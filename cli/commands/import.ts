@@ -3,6 +3,7 @@ import { isSigError, SigError } from "@sig/core";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Command } from "../command_line/command.ts";
 import { createProgress } from "../command_line/progress.ts";
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
 
@@ -20,7 +21,7 @@ export const importDrafts: Command = {
     "Reads drafts as JSON lines: objects with event_type and what sig upsert or\nsig revoke would be told, in the names of the protocol. Everything not given\nis generated. Lines with an event_id may be imported again: what is there\nalready is not written twice. One fault, and nothing is written.",
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     ...SIGNING_FLAGS,
   ],
   examples: [

@@ -5,6 +5,9 @@ import { keyStoreDir } from "../issue/key_store_dir.ts";
 import { safe, writeJson } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
 
+/** The kinds of `sig export` that serve a directory. */
+const EXPORTS = "nginx|caddy|deno-deploy|static";
+
 /** `sig init` */
 export const init: Command = {
   name: "init",
@@ -71,6 +74,7 @@ export const init: Command = {
           `Created issuer ${did} in ${folder} (kid ${made.kid})\n` +
             `Private key: ${safe(keyFile)}\n` +
             `Publish ${folder}/.well-known at ${origin}/.well-known\n` +
+            `Serve: sig export ${EXPORTS} --dir ${folder}\n` +
             `Next: sig upsert --dir ${folder} --subject did:web:alice.example --type employee --role deploy\n`,
         );
       }

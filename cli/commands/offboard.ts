@@ -1,15 +1,16 @@
-import {
-  REASON_CODES,
-  type ReasonCode,
-  RELATIONSHIP_TYPES,
-  SigError,
-} from "@sig/core";
+import { type ReasonCode, SigError } from "@sig/core";
 import type { Issuer, RevokeDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
 import { safe } from "../command_line/output.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
+import {
+  EFFECTIVE_AT_FLAG,
+  REASON_CODE_FLAG,
+  REQUIRED_DIR_FLAG,
+  typeFlag,
+} from "../issue/relationship_flags.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 
 /** `sig offboard` */
@@ -19,26 +20,11 @@ export const offboard: Command = {
   description:
     "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     { name: "subject", value: "DID", help: "who goes", required: true },
-    {
-      name: "type",
-      value: "TYPE",
-      help: "relationships of this type only",
-      choices: RELATIONSHIP_TYPES,
-    },
-    {
-      name: "reason-code",
-      value: "CODE",
-      help: REASON_CODES.join(", "),
-      required: true,
-      choices: REASON_CODES,
-    },
-    {
-      name: "effective-at",
-      value: "TIME",
-      help: "since when, in the past; now unless told",
-    },
+    typeFlag("relationships of this type only"),
+    { ...REASON_CODE_FLAG, required: true },
+    EFFECTIVE_AT_FLAG,
     { name: "reason", value: "TEXT", help: "for people" },
     ...SIGNING_FLAGS,
   ],

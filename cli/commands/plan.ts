@@ -1,3 +1,4 @@
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 import { writeJson } from "../command_line/output.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
@@ -10,7 +11,7 @@ export const plan: Command = {
   description:
     "Shows what sig apply would append so that the feed says what the list says.\nOnly what is listed is managed. An empty cell means none; what has no column\nis kept. Exits 0 when there is nothing to do, 1 when there is, 2 on an error.\n\nColumns: subject and type; as wished roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
     NAMES_FLAG,
     {

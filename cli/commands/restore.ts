@@ -1,3 +1,4 @@
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 import { writeJson } from "../command_line/output.ts";
 import { SOURCE_HELP } from "../ask/source_flags.ts";
@@ -9,7 +10,7 @@ export const restore: Command = {
   description:
     "Appends the events that the published feed has and the local one lost, after\nevery signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     { name: "from", value: "SOURCE", help: SOURCE_HELP, required: true },
     {
       name: "allow-insecure",

@@ -1,4 +1,3 @@
-import { REASON_CODES } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { warn } from "../command_line/output.ts";
@@ -10,6 +9,11 @@ import {
   PEER_FLAGS,
   reportAppended,
 } from "../issue/append.ts";
+import {
+  DIR_FLAG,
+  EFFECTIVE_AT_FLAG,
+  REASON_CODE_FLAG,
+} from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 
 /** `sig revoke` */
@@ -19,30 +23,20 @@ export const revoke: Command = {
   summary: "end a relationship",
   description: "Appends one signed event. It counts as soon as readers see it.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    DIR_FLAG,
     {
       name: "relationship-id",
       value: "ID",
       help: "the relationship that ends",
       required: true,
     },
-    {
-      name: "reason-code",
-      value: "CODE",
-      help: REASON_CODES.join(", "),
-      required: true,
-      choices: REASON_CODES,
-    },
+    { ...REASON_CODE_FLAG, required: true },
     {
       name: "subject",
       value: "DID",
       help: "must be the relationship's; taken from it unless told",
     },
-    {
-      name: "effective-at",
-      value: "TIME",
-      help: "since when, in the past; issued-at unless told",
-    },
+    EFFECTIVE_AT_FLAG,
     { name: "amend", help: "revoke once more, to correct reason or time" },
     ...APPEND_FLAGS,
   ],

@@ -1,3 +1,4 @@
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 import { warn, writeJson } from "../command_line/output.ts";
 
@@ -8,12 +9,7 @@ export const rotateKey: Command = {
   description:
     "The old keys stay published, so that old events still verify. A rotation\nthat broke off is completed by the same command.",
   flags: [
-    {
-      name: "dir",
-      value: "DIR",
-      help: "the issuer's directory",
-      required: true,
-    },
+    REQUIRED_DIR_FLAG,
     {
       name: "kid",
       value: "KID",

@@ -1,6 +1,5 @@
 import {
   type OpenObject,
-  RELATIONSHIP_TYPES,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
@@ -16,6 +15,11 @@ import {
   SIGNING_FLAGS,
 } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
+import {
+  contentFlags,
+  REQUIRED_DIR_FLAG,
+  typeFlag,
+} from "../issue/relationship_flags.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
 import { type End, readDay } from "../people/read_day.ts";
@@ -30,19 +34,14 @@ export const set: Command = {
   description:
     "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     { name: "relationship-id", value: "ID", help: "the relationship" },
     {
       name: "subject",
       value: "DID",
       help: "instead: the one active relationship of this subject",
     },
-    {
-      name: "type",
-      value: "TYPE",
-      help: "of this type",
-      choices: RELATIONSHIP_TYPES,
-    },
+    typeFlag("of this type"),
     {
       name: "role",
       value: "ROLE",
@@ -61,15 +60,7 @@ export const set: Command = {
       help: "a role that it has no more",
       repeat: true,
     },
-    { name: "valid-from", value: "TIME|none", help: "start of validity" },
-    { name: "valid-until", value: "TIME|none", help: "end of validity" },
-    { name: "title", value: "TEXT|none", help: "shown to people: job or role" },
-    {
-      name: "department",
-      value: "TEXT|none",
-      help: "shown to people: department or team",
-    },
-    { name: "label", value: "TEXT|none", help: "shown to people: anything" },
+    ...contentFlags("or none"),
     // Visibility is kept like everything else.
     ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
     ...SIGNING_FLAGS,

@@ -15,6 +15,11 @@ import {
   PEER_FLAGS,
   reportAppended,
 } from "../issue/append.ts";
+import {
+  contentFlags,
+  DIR_FLAG,
+  typeFlag,
+} from "../issue/relationship_flags.ts";
 import type { Call, Command } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
 
@@ -26,29 +31,16 @@ export const upsert: Command = {
   description:
     "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    DIR_FLAG,
     { name: "subject", value: "DID", help: "who it is about", required: true },
-    {
-      name: "type",
-      value: "TYPE",
-      help: RELATIONSHIP_TYPES.join(", "),
-      choices: RELATIONSHIP_TYPES,
-    },
+    typeFlag(),
     { name: "role", value: "ROLE", help: "a role", repeat: true },
     {
       name: "relationship-id",
       value: "ID",
       help: "an existing one is replaced; new unless told",
     },
-    { name: "valid-from", value: "TIME", help: "start of validity, inclusive" },
-    { name: "valid-until", value: "TIME", help: "end of validity, exclusive" },
-    { name: "title", value: "TEXT", help: "shown to people: job or role" },
-    {
-      name: "department",
-      value: "TEXT",
-      help: "shown to people: department or team",
-    },
-    { name: "label", value: "TEXT", help: "shown to people: anything" },
+    ...contentFlags("given"),
     ...APPEND_FLAGS,
   ],
   peerFlags: [

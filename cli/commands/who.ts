@@ -1,4 +1,4 @@
-import { RELATIONSHIP_TYPES } from "@sig/core";
+import { typeFlag } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 import { writeWarnings } from "../command_line/output.ts";
 import { NAMES_FLAG } from "../people/names.ts";
@@ -23,12 +23,7 @@ export const who: Command = {
   flags: [
     SOURCE_FLAG,
     { name: "role", value: "ROLE", help: "only those with this role" },
-    {
-      name: "type",
-      value: "TYPE",
-      help: "only relationships of this type",
-      choices: RELATIONSHIP_TYPES,
-    },
+    typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
     NAMES_FLAG,
     ...POLICY_FLAGS,

@@ -175,6 +175,11 @@ Deno.test("on a terminal check and dump-state speak text, elsewhere JSON", () =>
     const check = await workspace.sig(question, terminal);
     assertEquals(check.code, 1);
     assertStringIncludes(check.stdout, "deny\x1b[0m  alice.example");
+    assertStringIncludes(check.stdout, "\n  next: sig who $D/acme lists");
+    const known = [...ask.slice(0, -1), "did:web:alice.example"];
+    const denied = [...known, "--require", "role=nothing"];
+    const { stdout } = await workspace.sig(denied, terminal);
+    assertStringIncludes(stdout, "--subject did:web:alice.example shows what");
     assertStringIncludes(check.stderr, "did you mean did:web:alice.example?");
     const piped = await workspace.sig(question);
     assertEquals(JSON.parse(piped.stdout).decision, "deny");

@@ -11,7 +11,8 @@ import { warn } from "../command_line/output.ts";
  */
 export function requireAgreement(call: Call, doubts: readonly string[]): void {
   const { io } = call;
-  const canAsk = call.format === "text" && io.isTerminal("stdout");
+  const canAsk = call.format === "text" && io.isTerminal("stdin") &&
+    io.isTerminal("stdout");
   for (const doubt of doubts) {
     if (!canAsk || io.ask === undefined) warn(call, doubt);
     else if (!io.ask(`${doubt}. Append it all the same?`)) {

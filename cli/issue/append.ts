@@ -121,11 +121,16 @@ function metadata(call: Call): OpenObject | undefined {
   );
 }
 
-/** Says what was appended, and what the operator may not have meant by it. */
+/**
+ * Says what was appended, and what the operator may not have meant by it.
+ *
+ * @param about What the command has to add where JSON is wanted.
+ */
 export function reportAppended(
   call: Call,
   appended: AppendedEvent,
   notices: readonly string[],
+  about: OpenObject = {},
 ): number {
   const { sequence, event_id, relationship_id, repeated, event } = appended;
   const { event_type } = event;
@@ -143,6 +148,7 @@ export function reportAppended(
       relationship_id,
       sequence,
       repeated,
+      ...about,
       ...(notices.length === 0 ? {} : { notices }),
     });
   } else {

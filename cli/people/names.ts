@@ -18,6 +18,11 @@ export const NAMES_FLAG: FlagSpec = {
 /** What people are called. */
 export type Names = ReadonlyMap<string, string>;
 
+/** Where the names of an issuer's people lie, beside what is published. */
+export function namesFile(dir: string): string {
+  return `${dir}/.sig/names.csv`;
+}
+
 /**
  * Reads the file of `--names`, else `.sig/names.csv` of the issuer's directory
  * where there is one.
@@ -28,7 +33,7 @@ export type Names = ReadonlyMap<string, string>;
 export async function readNames(call: Call, dir?: string): Promise<Names> {
   const { io } = call;
   const given = call.text("names");
-  const beside = dir === undefined ? undefined : `${dir}/.sig/names.csv`;
+  const beside = dir === undefined ? undefined : namesFile(dir);
   const path = given ?? beside;
   if (path === undefined) return new Map();
   if (given === undefined && !io.exists(path)) return new Map();

@@ -6,11 +6,16 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
 import type { InsideFile } from "@sig/consumer/local";
 import { parseByteRange } from "./byte_range.ts";
+import { FEED_TYPE } from "./document_types.ts";
 import {
-  FEED_TYPE,
   openPublished,
   type PublishedDocument,
 } from "./published_documents.ts";
+import {
+  PREFLIGHT_HEADERS,
+  SITE_HEADERS,
+  SITE_METHODS,
+} from "./site_headers.ts";
 
 const LF = 0x0a;
 /** Bytes looked at from the end of a feed for its last LF: one line at most. */
@@ -20,22 +25,22 @@ const CHUNK_BYTES = 256 * 1024;
 const PRECONDITION_FAILED = 412;
 const PAUSE_MS = 100;
 const MAX_WAITS = 20;
-const METHODS = "GET, HEAD, OPTIONS";
-
-const COMMON_HEADERS = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "etag, content-range, accept-ranges",
-  "x-content-type-options": "nosniff",
-  // A consumer asks again, and gets 304 while nothing has changed. Unchanged
-  // bytes, since readers refuse every content-encoding.
-  "cache-control": "no-cache, no-transform",
-} as const;
-
 /** What a response keeps open and must give back. */
 interface Body {
   readonly status: number;
   readonly from: number;
   readonly to: number;
+}
+
+/** Options of {@linkcode createIssuerSite}. */
+export interface IssuerSiteOptions {
+  /** The clock; the system's unless told. */
+  readonly now?: () => Date;
+  /**
+   * Entity tags that say nothing of the disk, so that several copies of one
+   * directory answer alike: size and end of the document alone make them.
+   */
+  readonly portableTags?: boolean;
 }
 
 /**
@@ -45,13 +50,13 @@ interface Body {
  */
 export function createIssuerSite(
   dir: string,
-  now: () => Date = () => new Date(),
+  { now = () => new Date(), portableTags = false }: IssuerSiteOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.method === "OPTIONS") return preflight();
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse("method_not_allowed", "the method must be GET or HEAD", {
-        allow: METHODS,
+        allow: SITE_METHODS,
       });
     }
     if (hostsOf(request) === undefined) {
@@ -71,7 +76,7 @@ export function createIssuerSite(
     }
     let response: Response | undefined;
     try {
-      response = await respond(request, opened);
+      response = await respond(request, opened, portableTags);
       return response;
     } finally {
       // A body closes the file itself, when it is sent or given up.
@@ -97,10 +102,9 @@ function preflight(): Response {
   return new Response(null, {
     status: STATUS_CODE.NoContent,
     headers: {
-      ...COMMON_HEADERS,
-      allow: METHODS,
-      "access-control-allow-methods": METHODS,
-      "access-control-allow-headers": "range, if-none-match, if-range",
+      ...SITE_HEADERS,
+      allow: SITE_METHODS,
+      ...PREFLIGHT_HEADERS,
     },
   });
 }
@@ -114,7 +118,7 @@ function refuse(
   return new Response(JSON.stringify(problem), {
     status: problem.status,
     headers: {
-      ...COMMON_HEADERS,
+      ...SITE_HEADERS,
       "content-type": "application/problem+json",
       ...headers,
     },
@@ -124,11 +128,12 @@ function refuse(
 async function respond(
   request: Request,
   { file, type }: PublishedDocument,
+  portableTags: boolean,
 ): Promise<Response> {
   const size = type === FEED_TYPE ? await wholeLines(file) : file.size;
-  const tag = await tagOf(file, size);
+  const tag = await tagOf(file, size, portableTags);
   const headers = new Headers({
-    ...COMMON_HEADERS,
+    ...SITE_HEADERS,
     "content-type": type,
     "accept-ranges": "bytes",
     etag: tag,
@@ -195,14 +200,20 @@ function chooseBody(request: Request, size: number, tag: string): Body {
 }
 
 /**
- * A strong tag without reading a whole feed: size, file, time, and the bytes of
- * its end, which hold the last event's signature.
+ * A strong tag without reading a whole feed: size, file and time unless it is to
+ * be portable, and the bytes of its end, which hold the last event's signature.
  */
-async function tagOf(file: InsideFile, size: number): Promise<string> {
+async function tagOf(
+  file: InsideFile,
+  size: number,
+  portable: boolean,
+): Promise<string> {
   const start = Math.max(0, size - CHUNK_BYTES);
   const tail = new Uint8Array(size - start);
   await file.read(tail, start);
-  const about = new TextEncoder().encode(`${size} ${file.version} `);
+  const about = new TextEncoder().encode(
+    `${size} ${portable ? "" : file.version} `,
+  );
   const all = new Uint8Array(about.length + tail.length);
   all.set(about);
   all.set(tail, about.length);

@@ -7,15 +7,12 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { type InsideFile, openInside } from "@sig/consumer/local";
+import { documentTypes, FIXED_TYPES } from "./document_types.ts";
 
 /** Longest `sig.json` that is read (PROTOCOL §8). */
 const MAX_METADATA_BYTES = 16 * 1024;
 /** Longest file that can be a set of private keys (PROTOCOL §8). */
 const MAX_KEYS_BYTES = 256 * 1024;
-const JSON_TYPE = "application/json";
-
-/** The media type of a feed. */
-export const FEED_TYPE = "application/x-ndjson";
 
 /** A published file, open for reading. The caller closes it. */
 export interface PublishedDocument {
@@ -40,12 +37,7 @@ export async function openPublished(
   pathname: string,
   now: Date,
 ): Promise<PublishedDocument | "unsettled" | undefined> {
-  const { did_document, metadata } = WELL_KNOWN_PATHS;
-  const type = pathname === did_document
-    ? "application/did+json"
-    : pathname === metadata
-    ? JSON_TYPE
-    : await namedType(dir, pathname);
+  const type = FIXED_TYPES.get(pathname) ?? await namedType(dir, pathname);
   if (type === undefined) return undefined;
   const file = openFile(dir, pathname);
   if (file === undefined) return undefined;
@@ -81,8 +73,7 @@ async function namedType(
   try {
     const bytes = await readUpTo(file, MAX_METADATA_BYTES);
     const metadata = validateMetadata(parseJson(bytes));
-    if (new URL(metadata.events_uri).pathname === pathname) return FEED_TYPE;
-    if (new URL(metadata.jwks_uri).pathname === pathname) return JSON_TYPE;
+    return documentTypes(metadata).get(pathname);
   } catch {
     // Readers can't get past such metadata either.
   } finally {

@@ -9,6 +9,7 @@ import {
   signalled,
   tooLarge,
   writeAll,
+  writeFile,
 } from "@sig/api/process";
 import type { Io } from "./io.ts";
 
@@ -32,6 +33,11 @@ export function createDenoIo(): Io {
     createPrivateFile,
     replaceFile,
     onHangup,
+    createFile: (path, text) =>
+      writeFile(path, text, { createNew: true, mode: 0o644 }),
+    appendFile: (path, text) =>
+      writeFile(path, text, { append: true, mode: 0o600 }),
+    absolutePath,
     exists: (path) => {
       try {
         Deno.statSync(path);
@@ -66,4 +72,14 @@ async function readStream(
 async function fileMode(path: string): Promise<number | null> {
   const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? null;
   return mode === null ? null : mode & 0o777;
+}
+
+function absolutePath(path: string): string {
+  const parts: string[] = [];
+  const whole = path.startsWith("/") ? path : `${Deno.cwd()}/${path}`;
+  for (const part of whole.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }

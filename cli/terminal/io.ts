@@ -16,7 +16,7 @@ export interface Io {
   /** Writes a server's log lines, without holding it up. */
   log?(text: string): Promise<void>;
   /** Whether a stream is a terminal. */
-  isTerminal(stream: "stdout" | "stderr"): boolean;
+  isTerminal(stream: "stdin" | "stdout" | "stderr"): boolean;
   /** Columns of the terminal that results go to; undefined where it is none. */
   columns?(): number | undefined;
   /** A variable of the environment, undefined when unset or not readable. */
@@ -37,6 +37,12 @@ export interface Io {
   replaceFile?(path: string, text: string): Promise<void>;
   /** Calls it at each SIGHUP, until what it returns is called. */
   onHangup?(work: () => void): () => void;
+  /** Makes a file for others to read; rejects as `createPrivateFile`. */
+  createFile(path: string, text: string): Promise<void>;
+  /** A path from the root on; links in it are left as they are. */
+  absolutePath(path: string): string;
+  /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
+  appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
   exists(path: string): boolean;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */

@@ -10,6 +10,8 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   key_not_authorized: "sig rotate-key --help",
   signing_key_not_found:
     "name the key with --key or SIG_KEY_FILE, or its folder with SIG_KEYS_DIR",
+  source_not_found:
+    "check the path: an issuer's directory holds .well-known; sig init makes one",
   unknown_relationship: "sig dump-state <dir> lists the relationships",
   write_failed: "check the path, its permissions and the space on the disk",
 };

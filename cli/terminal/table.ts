@@ -18,7 +18,7 @@ const INDENT = "  ";
 /**
  * The lines of a table. Where its rows don't fit, cells are wrapped between
  * words; where that isn't enough, each row becomes a block with a line or two
- * for each cell. A word is never broken: one that is wider than the terminal
+ * for each cell, or, where cells have no titles, with as many as fit in a line. A word is never broken: one that is wider than the terminal
  * stands in a line of its own, so that identifiers can be copied.
  *
  * @param width Columns of the terminal; undefined for a file or a pipe, where
@@ -104,12 +104,41 @@ function lines(
   return heading === "" ? body : [heading, ...body];
 }
 
+/** Cells one behind the other, as many as fit, then indented below. */
+function flowed(
+  columns: readonly Column[],
+  row: readonly string[],
+  width: number,
+): readonly string[] {
+  const lines: string[] = [];
+  let room = 0;
+  for (const [at, cell] of row.entries()) {
+    if (cell === "") continue;
+    const paint = columns[at]!.paint;
+    const own = wrap(cell, width - INDENT.length);
+    const shown = own.map((line) => paint ? paint(line, cell) : line);
+    const needed = GAP.length + displayWidth(cell);
+    if (own.length === 1 && needed <= room) {
+      lines[lines.length - 1] += GAP + shown[0];
+      room -= needed;
+      continue;
+    }
+    const indent = lines.length === 0 ? "" : INDENT;
+    lines.push(...shown.map((line) => indent + line));
+    room = width - indent.length - displayWidth(own.at(-1)!);
+  }
+  return lines;
+}
+
 /** The first cell, and below it each other one with its title. */
 function blocks(
   columns: readonly Column[],
   table: readonly (readonly string[])[],
   width: number,
 ): readonly string[] {
+  if (columns.every(({ title }) => title === "")) {
+    return table.flatMap((row) => flowed(columns, row, width));
+  }
   const label = Math.max(...columns.map(({ title }) => displayWidth(title)));
   return table.flatMap((row) =>
     columns.flatMap(({ title, paint }, at) => {
@@ -117,12 +146,12 @@ function blocks(
       if (cell === "") return [];
       const painted = (shown: string) => paint ? paint(shown, cell) : shown;
       if (at === 0) return wrap(cell, width).map(painted);
-      const start = label === 0 ? INDENT : INDENT + pad(title, label) + GAP;
+      const start = INDENT + pad(title, label) + GAP;
       const room = width - start.length;
       const fits = cell.split(" ").every((word) => displayWidth(word) <= room);
       if (!fits) {
         return [
-          ...(title === "" ? [] : [INDENT + title]),
+          INDENT + title,
           ...wrap(cell, width - 2 * INDENT.length)
             .map((line) => INDENT + INDENT + painted(line)),
         ];

@@ -65,3 +65,20 @@ Deno.test("colour does not count as width", () => {
   );
   assertEquals(layOut(COLUMNS, []), []);
 });
+
+Deno.test("cells without titles follow each other, as many as fit in a line", () => {
+  const paint = (text: string) => `<${text}>`;
+  const columns = [{ title: "" }, { title: "", paint }, { title: "" }, {
+    title: "",
+  }];
+  const row = ["#1", "added", KEY, "[deploy, review]"];
+  assertEquals(layOut(columns, [row], 60), [
+    "#1  <added>",
+    `  ${KEY}`,
+    "  [deploy, review]",
+  ]);
+  assertEquals(layOut(columns, [row], 76), [
+    `#1  <added>  ${KEY}`,
+    "  [deploy, review]",
+  ]);
+});

@@ -21,7 +21,7 @@ export interface Given {
   /** Variables, added to those of the workspace. */
   readonly env?: { readonly [name: string]: string | undefined };
   /** Streams that are terminals. */
-  readonly terminals?: readonly ("stdout" | "stderr")[];
+  readonly terminals?: readonly ("stdin" | "stdout" | "stderr")[];
   /** Ends the run as Ctrl-C does. */
   readonly interrupted?: Promise<void>;
   /** Takes the place of parts of the outside. */

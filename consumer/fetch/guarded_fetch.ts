@@ -1,20 +1,9 @@
 /** Getting a document from a host that nobody vouches for. @module */
 
 import { createCountedBody } from "./counted_body.ts";
-import { toFetchError } from "./fetch_error.ts";
-import {
-  type ContentRange,
-  type GuardedFetchOptions,
-  requireFetchOptions,
-} from "./fetch_options.ts";
-import { createNetworkBudget } from "./network_budget.ts";
-import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
-import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
-import { createPlainTransport } from "./plain_transport.ts";
-import { type Resolve, resolveAddresses } from "./resolve_addresses.ts";
+import type { ContentRange, GuardedFetchOptions } from "./fetch_options.ts";
 import { judgeResponse } from "./response_rules.ts";
-import type { Transport, TransportResponse } from "./transport.ts";
-import { vetUrl } from "./url_policy.ts";
+import { sendGuarded } from "./send_guarded.ts";
 
 /** A document on its way: iterate `body`, or cancel. */
 export interface FetchedBody {
@@ -72,43 +61,16 @@ export interface FetchedBody {
  * @throws {RangeError | TypeError} for options that make no sense.
  */
 export async function guardedFetch(
-  url: string | URL,
+  input: string | URL,
   options: GuardedFetchOptions,
 ): Promise<FetchedBody> {
-  const limits = requireFetchOptions(options);
-  const vetted = vetUrl(url, options);
-  const budget = createNetworkBudget(limits.totalTimeoutMs, options.signal);
-  const node = options.fetch === undefined ? loadNodeBuiltins() : undefined;
-  const fail = (error: unknown) =>
-    toFetchError(error, vetted.url, limits, options.signal);
-  let response: TransportResponse;
+  const { budget, fail, limits, response, url } = await sendGuarded(
+    input,
+    options,
+    { headers: requestHeaders(options) },
+  );
   try {
-    const resolve = options.resolve ?? systemResolver(node);
-    const addresses = vetted.literal !== undefined
-      ? [vetted.literal]
-      : resolve === undefined
-      ? []
-      : await budget.wait(
-        resolveAddresses(vetted.url, resolve, options.allowPrivate ?? false),
-        limits.connectTimeoutMs,
-      );
-    const send = node === undefined
-      ? plainTransport(options)
-      : pinnedWherePossible(node, plainTransport(options));
-    response = await send({
-      url: vetted.url,
-      headers: requestHeaders(options),
-      addresses,
-      connectTimeoutMs: limits.connectTimeoutMs - budget.spentMs,
-      ...(options.caCertificates === undefined
-        ? {}
-        : { caCertificates: options.caCertificates }),
-    }, budget);
-  } catch (error) {
-    throw fail(error);
-  }
-  try {
-    const head = judgeResponse(response, vetted.url, options);
+    const head = judgeResponse(response, url, options);
     if (head.status === 304) await response.close();
     const { length, ...told } = head;
     // What a platform decoded has another length than the one that was sent;
@@ -116,10 +78,10 @@ export async function guardedFetch(
     const isCounted = response.isVerbatim || head.status !== 200;
     return {
       ...told,
-      url: vetted.url.href,
+      url: url.href,
       body: createCountedBody({
         response,
-        url: vetted.url,
+        url,
         maxBytes: limits.maxBytes,
         tooLargeCode: options.tooLargeCode,
         ...(length === undefined || !isCounted
@@ -134,34 +96,6 @@ export async function guardedFetch(
     await response.close();
     throw error;
   }
-}
-
-/** The operating system's resolver: it knows the hosts file and the order. */
-function systemResolver(node: NodeBuiltins | undefined): Resolve | undefined {
-  if (node === undefined) return undefined;
-  return async (host) => {
-    const answers = await node.dns.promises.lookup(host, { all: true });
-    return answers.map(({ address }) => address);
-  };
-}
-
-function plainTransport({ fetch }: GuardedFetchOptions): Transport {
-  return createPlainTransport(
-    fetch ?? ((request) => globalThis.fetch(request)),
-  );
-}
-
-/** By the platform's fetch where it lets nobody else make a connection. */
-function pinnedWherePossible(node: NodeBuiltins, plain: Transport): Transport {
-  const pinned = createPinnedTransport(node);
-  return async (request, budget) => {
-    try {
-      return await pinned(request, budget);
-    } catch (error) {
-      if (!(error instanceof CannotPin)) throw error;
-      return await plain(request, budget);
-    }
-  };
 }
 
 function requestHeaders(

@@ -2,6 +2,7 @@
 
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { parseIpBytes } from "./ip_bytes.ts";
 import type { NodeBuiltins } from "./node_builtins.ts";
 import { paceSocket } from "./paced_socket.ts";
@@ -78,6 +79,8 @@ interface Exchange {
   readonly answered: Promise<IncomingMessage>;
   /** The latest error of the connection, even after the answer began. */
   readonly failure: () => unknown;
+  /** When the server's certificate ends; undefined without TLS. */
+  readonly certificateUntil: () => Date | undefined;
   close(): Promise<void>;
 }
 
@@ -111,7 +114,7 @@ function startExchange(
   try {
     sent = node.http.request({
       agent,
-      method: "GET",
+      method: request.method ?? "GET",
       // For the agent's bookkeeping only: the socket is ours.
       host: address,
       port: portOf(request.url),
@@ -142,6 +145,7 @@ function startExchange(
     connected: connected.promise,
     answered: answered.promise,
     failure: () => failure,
+    certificateUntil: () => socket && certificateEnd(socket),
     close,
   };
 }
@@ -182,6 +186,13 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : 80;
 }
 
+function certificateEnd(socket: Socket): Date | undefined {
+  if (!("getPeerCertificate" in socket)) return undefined;
+  const { valid_to } = (socket as TLSSocket).getPeerCertificate();
+  const end = new Date(valid_to);
+  return Number.isNaN(end.getTime()) ? undefined : end;
+}
+
 /** All that has arrived, in one read: one for each tiny chunk takes long. */
 function takeBuffered(message: IncomingMessage): Uint8Array | null {
   const length = message.readableLength;
@@ -199,6 +210,9 @@ function toResponse(
 ): TransportResponse {
   const chunks: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]();
   return {
+    get certificateUntil() {
+      return exchange.certificateUntil();
+    },
     status: message.statusCode ?? 0,
     isVerbatim: true,
     header(name) {

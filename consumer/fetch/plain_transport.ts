@@ -11,9 +11,10 @@ export type Fetch = (request: Request) => Promise<Response>;
  * It sends no cookie, no credentials and no referrer, and follows no redirect.
  */
 export function createPlainTransport(fetch: Fetch): Transport {
-  return async ({ url, headers }, budget) => {
+  return async ({ url, headers, method = "GET" }, budget) => {
     const abort = new AbortController();
     const request = new Request(url, {
+      method,
       headers,
       // Not "error": that would hide why it failed.
       redirect: "manual",

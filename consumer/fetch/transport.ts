@@ -1,9 +1,14 @@
-/** What a transport does: one GET, no judgement. @module */
+/** What a transport does: one request, no judgement. @module */
 
 import type { NetworkBudget } from "./network_budget.ts";
 
-/** One GET request. */
+/** The methods that are sent: none of them changes anything. */
+export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
+
+/** One request without a body. */
 export interface TransportRequest {
+  /** GET unless told. */
+  readonly method?: RequestMethod;
   /** Vetted: scheme, port, host name, no userinfo. */
   readonly url: URL;
   /** Header fields by lower-case name, without `host`. */
@@ -20,6 +25,8 @@ export interface TransportRequest {
 export interface TransportResponse {
   /** Status code; 0 for a redirect that a browser hides. */
   readonly status: number;
+  /** When the server's certificate ends, where the platform tells. */
+  readonly certificateUntil?: Date | undefined;
   /** A header field by its lower-case name, or null. */
   header(name: string): string | null;
   /**

@@ -30,6 +30,8 @@ export interface VettedUrl {
 export interface VetUrlOptions {
   /** Allow `http:` and any host: for tests and closed networks. */
   readonly allowPrivate?: boolean;
+  /** Allow `http:` alone. */
+  readonly allowHttp?: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export function vetUrl(
       "Cannot fetch: the URL is malformed (expected https://host/path)",
     );
   }
-  requireScheme(url, allowPrivate);
+  requireScheme(url, allowPrivate || (options.allowHttp ?? false));
   if (url.username !== "" || url.password !== "") {
     throw new SigError(
       "insecure_url",
@@ -94,9 +96,9 @@ export function notAllowed(url: URL, why: string, hint?: string): SigError {
   );
 }
 
-function requireScheme(url: URL, allowPrivate: boolean): void {
+function requireScheme(url: URL, allowHttp: boolean): void {
   if (url.protocol === "https:") return;
-  if (url.protocol === "http:" && allowPrivate) return;
+  if (url.protocol === "http:" && allowHttp) return;
   throw new SigError(
     "insecure_url",
     `Cannot fetch over ${quote(url.protocol)}: only https is allowed`,

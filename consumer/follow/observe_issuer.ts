@@ -26,7 +26,19 @@ export interface ObserveOptions {
    * that the asker has just seen acknowledged.
    */
   readonly minSequence?: number | undefined;
+  /**
+   * Does the work of asking the issuer, whose DID it is told; not called while
+   * what is known is enough. For those who bound how many wait for one issuer:
+   * it may refuse by throwing. At once unless told.
+   */
+  readonly waitFor?: WaitFor | undefined;
 }
+
+/** Does work that waits for an issuer (its DID), or throws. */
+export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
+
+/** What {@linkcode ObserveOptions.waitFor} is unless told. */
+export const atOnce: WaitFor = (_issuer, work) => work();
 
 /** A verified issuer, and how far it can be relied upon. */
 export interface ObservedIssuer {
@@ -102,10 +114,21 @@ export async function observeIssuer(
   issuer: FollowedIssuer,
   bounds: Bounds,
   at: Date,
+  waitFor: WaitFor = atOnce,
 ): Promise<Observation> {
   const within = observedWithin(issuer, bounds, at);
   if (within !== undefined) return within;
-  const { maxAgeMs, minSequence } = bounds;
+  return await waitFor(
+    issuer.location.expectedIssuer,
+    () => refreshWithin(issuer, bounds, at),
+  );
+}
+
+async function refreshWithin(
+  issuer: FollowedIssuer,
+  { maxAgeMs, minSequence }: Bounds,
+  at: Date,
+): Promise<Observation> {
   const known = answerable(issuer.record);
   const isYoung = known !== undefined &&
     isYoungEnough(known.observedAt, at, maxAgeMs);

@@ -85,6 +85,7 @@ export type ErrorCode =
   | "invalid_did_document"
   | "key_not_authorized"
   | "invalid_attestation"
+  | "invalid_invitation"
   | "issuer_not_allowed"
   | "address_not_allowed"
   | "audience_not_allowed"
@@ -114,8 +115,10 @@ export type ErrorCode =
   | "unknown_relationship"
   | "consistency_unavailable"
   | "plan_outdated"
+  | "invitation_used"
   | "challenge_expired"
   | "challenge_burned"
+  | "invitation_expired"
   | "body_too_large"
   | "line_too_long"
   | "feed_too_large"
@@ -194,6 +197,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = Object
     invalid_did_document: info("invalid", 422),
     key_not_authorized: info("invalid", 422),
     invalid_attestation: info("invalid", 422),
+    invalid_invitation: info("invalid", 422),
     issuer_not_allowed: info("refused", 403),
     address_not_allowed: info("refused", 403),
     audience_not_allowed: info("refused", 403),
@@ -223,8 +227,10 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = Object
     unknown_relationship: info("conflict", 409),
     consistency_unavailable: info("conflict", 409),
     plan_outdated: info("conflict", 409),
+    invitation_used: info("conflict", 409),
     challenge_expired: info("gone", 410),
     challenge_burned: info("gone", 410),
+    invitation_expired: info("gone", 410),
     body_too_large: info("limit", 413),
     line_too_long: info("limit", 413),
     feed_too_large: info("limit", 413),

@@ -27,7 +27,7 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
     "invalid_line incomplete_line sequence_gap sequence_out_of_order " +
     "duplicate_event_id issuer_mismatch revoke_without_upsert " +
     "invalid_metadata invalid_did_document key_not_authorized " +
-    "invalid_attestation",
+    "invalid_attestation invalid_invitation",
   ],
   [
     "refused",
@@ -51,9 +51,10 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
     409,
     "feed_rolled_back feed_rewritten key_replaced key_withdrawn " +
     "challenge_used issuer_exists kid_exists feed_locked already_revoked " +
-    "unknown_relationship consistency_unavailable plan_outdated",
+    "unknown_relationship consistency_unavailable plan_outdated " +
+    "invitation_used",
   ],
-  ["gone", 410, "challenge_expired challenge_burned"],
+  ["gone", 410, "challenge_expired challenge_burned invitation_expired"],
   [
     "limit",
     413,

@@ -11,6 +11,9 @@ export const EVENT_TYP = "sig-event+jws";
 /** The `typ` of a login attestation's header. */
 export const ATTESTATION_TYP = "sig-attestation+jwt";
 
+/** The `typ` of an invitation's header (PROTOCOL §7b). */
+export const INVITATION_TYP = "sig-invitation+jwt";
+
 /** A relationship type of v0.1. */
 export type RelationshipType =
   | "employee"

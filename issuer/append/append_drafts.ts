@@ -20,7 +20,7 @@ import {
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
-import { eventLineBytes } from "./event_line_bytes.ts";
+import { base64UrlLength, envelopeBytes } from "./event_line_bytes.ts";
 import { DraftFaults } from "./draft_faults.ts";
 import type { FeedIds } from "./feed_ids.ts";
 import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
@@ -121,6 +121,8 @@ class Batch {
   readonly #context: AppendContext;
   readonly #events = new Map<string, SigEvent>();
   readonly #lines: Uint8Array[] = [];
+  /** Of every line of this key, beside its payload. */
+  readonly #envelopeBytes: number;
   #signing: Promise<void>[] = [];
 
   constructor(feed: OpenFeed, writer: IndexWriter, context: AppendContext) {
@@ -128,6 +130,7 @@ class Batch {
     this.#into = writer;
     this.#writer = new IndexWriter(writer, writer.mark);
     this.#context = context;
+    this.#envelopeBytes = envelopeBytes(context.key.kid);
   }
 
   async add(draft: DraftMembers): Promise<AppendedEvent> {
@@ -142,8 +145,8 @@ class Batch {
         { context: { pointer: "/event_id", sequence: earlier.sequence } },
       );
     }
-    const { event, warnings } = await this.#complete(draft);
-    const line = this.#makeLine(event);
+    const { event, warnings, payloadBytes } = await this.#complete(draft);
+    const line = this.#makeLine(payloadBytes);
     this.#requireRoom(line);
     this.#writer.add(event, line);
     this.#events.set(event.event_id, event);
@@ -236,9 +239,11 @@ class Batch {
   }
 
   /** Room for the line: a signature's length is known before it is made. */
-  #makeLine(event: SigEvent): Uint8Array {
-    const { key, limits: { maxLineBytes } } = this.#context;
-    const line = new Uint8Array(eventLineBytes(event, key.kid));
+  #makeLine(payloadBytes: number): Uint8Array {
+    const { maxLineBytes } = this.#context.limits;
+    const line = new Uint8Array(
+      this.#envelopeBytes + base64UrlLength(payloadBytes),
+    );
     if (line.length <= maxLineBytes) return line;
     throw new SigError(
       "line_too_long",
@@ -250,11 +255,12 @@ class Batch {
   /** Fills the line, which the index's mark may hold already. */
   async #sign(event: SigEvent, line: Uint8Array): Promise<void> {
     const envelope = await signEvent(event, this.#context.key);
-    const bytes = encoder.encode(JSON.stringify(envelope));
-    if (bytes.length !== line.length) {
+    const text = JSON.stringify(envelope);
+    // All of it is ASCII.
+    if (text.length !== line.length) {
       throw new TypeError("Cannot append: the key makes no Ed25519 signatures");
     }
-    line.set(bytes);
+    encoder.encodeInto(text, line);
   }
 
   /** A feed that readers refuse for its size can't be mended. */

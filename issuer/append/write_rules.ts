@@ -51,7 +51,11 @@ export interface WritableEvent {
   readonly event: SigEvent;
   /** What readers will warn about. */
   readonly warnings: readonly Warning[];
+  /** Bytes of its payload. */
+  readonly payloadBytes: number;
 }
+
+const encoder = new TextEncoder();
 
 /**
  * Judges an event by reading it the way a consumer will.
@@ -65,10 +69,15 @@ export function requireWritable(
   place: WritePlace,
   rules: WriteRules,
 ): WritableEvent {
-  const written = readBack(event, rules);
+  const payload = encoder.encode(JSON.stringify(event));
+  const written = readBack(payload, rules);
   const reader = standIn(written, place, rules.limits);
   const { warnings } = reader.accept(written);
-  const writable = { event: written, warnings };
+  const writable = {
+    event: written,
+    warnings,
+    payloadBytes: payload.length,
+  };
   if (rules.allowWarnings) return writable;
   const issues = warnings
     .filter(({ code }) => !(rules.amend && code === "revoked_again"))
@@ -89,11 +98,7 @@ export function requireWritable(
 }
 
 /** Also finds what only JSON shows: lone surrogates, depth, huge integers. */
-function readBack(
-  event: Readonly<Record<string, unknown>>,
-  rules: WriteRules,
-): SigEvent {
-  const payload = new TextEncoder().encode(JSON.stringify(event));
+function readBack(payload: Uint8Array, rules: WriteRules): SigEvent {
   try {
     const { publicOnly } = rules;
     // Unknown event types are refused by default.

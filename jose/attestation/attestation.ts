@@ -8,6 +8,12 @@ import type { ATTESTATION_TYP } from "@sig/core";
  */
 export const MAX_ATTESTATION_LENGTH = 8 * 1024;
 
+/**
+ * The scope of an answer to an invitation (PROTOCOL §7b): no login challenge of
+ * a DID may have it.
+ */
+export const ENROL_SCOPE = "enrol";
+
 /** The part of a challenge that an attestation answers. */
 export interface AttestationChallenge {
   /** Comes back as `jti`. */

@@ -11,6 +11,7 @@ import {
   parseTimestamp,
   SigError,
 } from "@sig/core";
+import { ENROL_SCOPE } from "./attestation.ts";
 import { describeChallenge } from "./challenge_message.ts";
 import { member } from "../bytes/json_object.ts";
 
@@ -31,7 +32,7 @@ export interface ValidChallenge {
 }
 
 /** A challenge that may be signed: its text says what its members say. */
-export interface CheckedSignableChallenge extends ValidChallenge {
+export interface ValidSignableChallenge extends ValidChallenge {
   /** What the relationship must meet; empty for nothing. */
   readonly require: readonly string[];
   /** The challenge in words, made here. */
@@ -39,10 +40,15 @@ export interface CheckedSignableChallenge extends ValidChallenge {
 }
 
 /** Scopes of a challenge at most (PROTOCOL §7). */
-const MAX_SCOPES = 32;
+export const MAX_SCOPES: number = 32;
 
 /** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Whether a text is one scope token. */
+export function isScopeToken(scope: unknown): scope is string {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 
 /**
  * Reads the members that an attestation answers; others are ignored.
@@ -78,7 +84,7 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
  */
 export function validateSignableChallenge(
   challenge: unknown,
-): CheckedSignableChallenge {
+): ValidSignableChallenge {
   const checked = validateChallenge(challenge);
   const { audience, scopes, subject, expiresAt } = checked;
   const members = challenge as OpenObject;
@@ -92,6 +98,7 @@ export function validateSignableChallenge(
       `must be at most ${MAX_SCOPES} scope tokens, each once`,
     );
   }
+  requireNoEnrolment(audience, scopes);
   requireLife(instant(members, "issued_at"), expiresAt);
   const require = readRequire(member(members, "require") ?? null);
   const text = describeChallenge({
@@ -127,6 +134,20 @@ function isAudience(text: string): boolean {
     /^https?:/.test(text) && URL.parse(text)?.origin === text;
 }
 
+/**
+ * A site could pass an issuer's invitation on as a login: its DID as the
+ * audience, its jti and digest as id and nonce. Who signed that would have
+ * joined without having been told of it. (PROTOCOL §7b)
+ */
+function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
+  if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;
+  throw fault(
+    "invalid_field",
+    "/scopes",
+    `must not have ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`,
+  );
+}
+
 function requireLife(from: Instant, to: Instant): void {
   const seconds = to.seconds - from.seconds +
     (to.nanoseconds - from.nanoseconds) / 1e9;
@@ -159,9 +180,7 @@ function instant(challenge: OpenObject, name: string): Instant {
 }
 
 function readScopes(scopes: unknown): readonly string[] {
-  const isToken = (scope: unknown): scope is string =>
-    typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 

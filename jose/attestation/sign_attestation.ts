@@ -1,23 +1,16 @@
 /** Answering a login challenge (PROTOCOL §7). @module */
 
 import {
-  ATTESTATION_TYP,
   DEFAULT_LIMITS,
   formatInstant,
   instantOf,
   MAX_TTL_SECONDS,
-  parseDidWeb,
   quote,
   SigError,
 } from "@sig/core";
-import {
-  type AttestationClaims,
-  MAX_ATTESTATION_LENGTH,
-  type SignableChallenge,
-} from "./attestation.ts";
+import type { AttestationClaims, SignableChallenge } from "./attestation.ts";
 import { validateSignableChallenge, type ValidChallenge } from "./challenge.ts";
-import { jwkToDidKey } from "../keys/did_key.ts";
-import { signJws } from "../event/sign_jws.ts";
+import { chooseSubject, refuseToSign, signClaims } from "./sign_claims.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 /** What {@linkcode signAttestation} needs. */
@@ -141,14 +134,7 @@ export async function signAttestation(
   options: SignAttestationOptions,
 ): Promise<string> {
   const { claims, kid } = prepare(options);
-  const header = { alg: "EdDSA", typ: ATTESTATION_TYP, kid };
-  const jws = await signJws(header, JSON.stringify(claims), options.key);
-  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
-  if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
-  throw refuse(
-    "invalid_attestation",
-    `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`,
-  );
+  return await signClaims(claims, kid, options.key);
 }
 
 /** What gets signed, and the same for people: made at one place. */
@@ -159,7 +145,7 @@ function prepare(options: SignAttestationOptions): {
 } {
   const challenge = validateSignableChallenge(options.challenge);
   const { audience, require, expiresAt } = challenge;
-  const subject = chooseSubject(options, challenge);
+  const subject = chooseSubject(options, challenge.subject);
   const times = chooseTimes(options, challenge);
   const scopes = chooseScopes(options, challenge);
   return {
@@ -183,54 +169,6 @@ function prepare(options: SignAttestationOptions): {
   };
 }
 
-function refuse(
-  code:
-    | "challenge_expired"
-    | "invalid_attestation"
-    | "scope_not_granted"
-    | "subject_mismatch"
-    | "unsupported_did_method",
-  why: string,
-  hint?: string,
-): SigError {
-  return new SigError(code, `Cannot sign attestation: ${why}`, {
-    context: hint === undefined ? {} : { hint },
-  });
-}
-
-function chooseSubject(
-  { subject, key }: SignAttestationOptions,
-  challenge: ValidChallenge,
-): { readonly did: string; readonly kid: string } {
-  const didKey = jwkToDidKey(key.publicJwk);
-  const did = subject ?? didKey;
-  if (challenge.subject !== undefined && challenge.subject !== did) {
-    throw refuse(
-      "subject_mismatch",
-      `the challenge is for ${quote(challenge.subject)}, not ${quote(did)}`,
-      "Name it as the subject (sig attest --subject) if it is yours and this site may know.",
-    );
-  }
-  if (did === didKey) {
-    return { did, kid: `${did}#${did.slice("did:key:".length)}` };
-  }
-  if (did.startsWith("did:key:")) {
-    throw refuse(
-      "subject_mismatch",
-      `${quote(did)} is another key than ${quote(didKey)}`,
-    );
-  }
-  if (!did.startsWith("did:web:")) {
-    throw refuse(
-      "unsupported_did_method",
-      `${quote(did)} is neither a did:key nor a did:web`,
-    );
-  }
-  // A private host is the verifier's to allow; here the form is judged.
-  parseDidWeb(did, { allowPrivate: true });
-  return { did, kid: `${did}#${key.kid}` };
-}
-
 /** Whole seconds, rounded so that the token never outlives the challenge. */
 function chooseTimes(
   { now }: SignAttestationOptions,
@@ -239,7 +177,7 @@ function chooseTimes(
   const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
   if (iat >= exp) {
-    throw refuse(
+    throw refuseToSign(
       "challenge_expired",
       `the challenge expired at ${formatInstant(expiresAt)}`,
     );
@@ -266,7 +204,7 @@ function chooseScopes(
   const granted = [...new Set(scopes ?? challenge.scopes)].sort();
   const extra = granted.find((scope) => !challenge.scopes.includes(scope));
   if (extra !== undefined) {
-    throw refuse(
+    throw refuseToSign(
       "scope_not_granted",
       `scope ${quote(extra)} was not asked for`,
     );

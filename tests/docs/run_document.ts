@@ -15,7 +15,17 @@ const PORTS = ["8080", "8787", "8788", "8000", "9000"] as const;
 
 /** Where a document means the published issuer, and not a folder of its name. */
 const ASKED =
-  /((?:--issuer|--sig|sig (?:verify|log|dump-state|who|expiring|diff|audit|doctor)|(?:gate\.sh|audit\.ts)"?(?: \\)?|"issuer":|"id":|ISSUER=)[\s"']*)(did:web:)?acme\.example\b/g;
+  /((?:--issuer|--sig|sig (?:verify|log|dump-state|who|expiring|diff|audit)|(?:gate\.sh|audit\.ts)"?(?: \\)?|"issuer":|"id":|ISSUER=)[\s"']*)(did:web:)?acme\.example\b/g;
+
+/** What a document calls acme.example. */
+export interface Served {
+  /** Host and port, for http. */
+  readonly issuer: string;
+  /** Host and port of another one, for https. */
+  readonly secure: string;
+  /** The authority that signed the certificate of that one. */
+  readonly authorityFile: string;
+}
 
 /** What became of a document. */
 export interface DocumentRun {
@@ -27,19 +37,17 @@ export interface DocumentRun {
 
 /**
  * Runs the blocks.
- *
- * @param issuer host and port of what the document calls acme.example.
  */
 export async function runDocument(
   blocks: readonly Block[],
-  issuer: string,
+  served: Served,
 ): Promise<DocumentRun> {
   const home = await Deno.makeTempDir({ prefix: "sig-docs-" });
   const [run, work] = [`${home}/run`, `${home}/work`];
   await Deno.mkdir(run);
   await Deno.mkdir(work);
   const ports = freePorts();
-  const texts = new Texts(issuer, ports);
+  const texts = new Texts(served, ports);
   try {
     // What a line such as `sig check … && ./deploy` runs.
     await Deno.writeTextFile(`${work}/deploy`, "#!/bin/sh\n", { mode: 0o755 });
@@ -60,7 +68,9 @@ export async function runDocument(
         DOCS_ROOT: ROOT,
         DOCS_RUN: run,
         DOCS_DENO: Deno.execPath(),
-        DOCS_ISSUER: issuer,
+        DOCS_ISSUER: served.issuer,
+        DOCS_SECURE: served.secure,
+        DENO_CERT: served.authorityFile,
         ...Object.fromEntries(
           [...ports].map(([port, own]) => [`DOCS_PORT_${port}`, own]),
         ),
@@ -94,10 +104,15 @@ export async function runDocument(
 /** The texts of a document, and what is run instead. */
 class Texts {
   readonly #issuer: string;
+  readonly #secure: string;
   readonly #ports: ReadonlyMap<string, string>;
 
-  constructor(issuer: string, ports: ReadonlyMap<string, string>) {
+  constructor(
+    { issuer, secure }: Served,
+    ports: ReadonlyMap<string, string>,
+  ) {
     this.#issuer = issuer;
+    this.#secure = secure;
     this.#ports = ports;
   }
 
@@ -113,6 +128,11 @@ class Texts {
     return text
       .replace(/\b\d{4}\b/g, (word) => this.#ports.get(word) ?? word)
       .replaceAll("https://acme.example/.well-known", this.#wellKnown)
+      // Who looks at how documents are served finds http, and is right.
+      .replace(
+        /\bsig doctor acme\.example\b/g,
+        `sig doctor https://${this.#secure}/.well-known/sig.json`,
+      )
       // Tests are reached from this machine only.
       .replaceAll("0.0.0.0", "127.0.0.1")
       .replace(

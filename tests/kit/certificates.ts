@@ -20,9 +20,10 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Makes an authority and a certificate for one name. */
+/** Makes an authority and a certificate for one name, valid for some days. */
 export async function makeCertificate(
   subjectAltName: string,
+  { days = 2 }: { readonly days?: number } = {},
 ): Promise<TestCertificate> {
   const folder = await Deno.makeTempDir();
   const run = async (command: string) => {
@@ -35,7 +36,7 @@ export async function makeCertificate(
   const ec = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
   try {
     await run(
-      `req -x509 ${ec} -keyout ca.key -out ca.pem -subj /CN=test-only -days 2`,
+      `req -x509 ${ec} -keyout ca.key -out ca.pem -subj /CN=test-authority -days ${days}`,
     );
     await run(`req ${ec} -keyout s.key -out s.csr -subj /CN=test-only`);
     await Deno.writeTextFile(
@@ -44,7 +45,7 @@ export async function makeCertificate(
     );
     await run(
       "x509 -req -in s.csr -CA ca.pem -CAkey ca.key -CAcreateserial " +
-        "-out s.pem -days 2 -extfile ext",
+        `-out s.pem -days ${days} -extfile ext`,
     );
     const read = (name: string) => Deno.readTextFile(`${folder}/${name}`);
     return {

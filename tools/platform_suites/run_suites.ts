@@ -8,6 +8,7 @@ import {
   timestampSuite,
 } from "./core_suites.ts";
 import { continuitySuite, fetchSuite, tlsSuite } from "./fetch_suites.ts";
+import { invitationSuite } from "./invitation_suite.ts";
 import { envelopeSuite, wycheproofSuite } from "./jose_suites.ts";
 import { pollutionSuite } from "./pollution_suite.ts";
 import { FileTree, type Inputs, type Platform, type Suite } from "./suite.ts";
@@ -39,6 +40,7 @@ function suitesFor(
     ["wycheproof (WebCrypto)", wycheproofSuite("web")],
     ["feeds", feedSuite],
     ["questions", questionSuite],
+    ["invitations", invitationSuite],
     ...servers === undefined
       ? []
       : [["fetching", fetchSuite], ["continuity", continuitySuite]] as const,

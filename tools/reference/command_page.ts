@@ -5,6 +5,7 @@ import type { ServerProgram } from "@sig/api/http";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import type { Command } from "../../cli/command_line/command.ts";
+import { usageLine } from "../../cli/command_line/help.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 
 /** Makes the page. */
@@ -51,12 +52,7 @@ number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.`;
 function commandSection(command: Command): string {
   const { aliases = [], description, examples, flags, name, summary } = command;
   const { peerFlags = [], positionals = [] } = command;
-  const words = positionals.map((each) =>
-    each.optional ? `[${each.name}]` : `<${each.name}>`
-  );
-  const required = flags.filter((flag) => flag.required)
-    .map((flag) => `--${flag.name} ${flag.value}`);
-  const usage = ["sig", name, ...words, ...required, "[flags]"].join(" ");
+  const usage = usageLine(command, name);
   return [
     `## \`sig ${name}\``,
     sentence(summary) + (description ? ` ${description}` : ""),

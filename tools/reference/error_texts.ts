@@ -187,6 +187,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "The attestation is malformed, or answers another challenge than the one expected.",
     "Sign the challenge as it was given.",
   ),
+  invalid_invitation: says(
+    "The text is no invitation, is another issuer's, or offers what can't be offered.",
+    "Take the invitation as it was made, whole; else make a new one: sig invite.",
+  ),
   issuer_not_allowed: says(
     "The service does not answer about this issuer.",
     "Its operator adds the issuer with `--issuer`.",
@@ -300,6 +304,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "A saved plan was made for another feed than the one that is there now.",
     "Make the plan again, and look at it again.",
   ),
+  invitation_used: says(
+    "Somebody else has answered the invitation, and was enrolled with it.",
+    "Find out who (sig log); make a new invitation: sig invite.",
+  ),
   challenge_expired: says(
     "The challenge was answered too late.",
     NEW_CHALLENGE,
@@ -307,6 +315,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   challenge_burned: says(
     "Five attempts that knew the nonce have failed.",
     NEW_CHALLENGE,
+  ),
+  invitation_expired: says(
+    "The invitation was answered, or the answer enrolled, too late.",
+    "See whether it was used before (sig who); make a new one: sig invite.",
   ),
   body_too_large: says(
     "The request's body is larger than allowed.",

@@ -262,7 +262,7 @@ Deno.test("cookies are the host's alone, unseen by scripts; of two neither count
   const browser = new Browser();
   await browser.tokens(here, person);
   const tossed = await fetch(await here.authorizeUrl({ prompt: "none" }), {
-    headers: { cookie: `sig-session=x; ${browser.cookie}` },
+    headers: { cookie: `${browser.cookie}; sig-session=x` },
     redirect: "manual",
   });
   await tossed.body?.cancel();

@@ -132,9 +132,9 @@ async function refresh(
   return await tokenResponse(tokens, found, client, standing, context, false);
 }
 
-/** The session goes on and the issuer vouches, or the family ends. */
+/** The session goes on and the issuer vouches, or nothing is given any more. */
 async function requireLive(
-  { id, grant }: FoundGrant,
+  { grant }: FoundGrant,
   client: Client,
   context: ProviderContext,
 ): Promise<{ readonly session: Session; readonly standing: Standing }> {
@@ -143,7 +143,6 @@ async function requireLive(
   if (session !== undefined && standing !== undefined) {
     return { session, standing };
   }
-  await context.grants.kill(id);
   throw refuse(
     session === undefined
       ? "the session is over"

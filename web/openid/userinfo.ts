@@ -43,7 +43,7 @@ async function read(
   );
   const client = clients().get(found?.grant.client_id ?? "");
   if (found === undefined || !isGood || client === undefined) throw refuse();
-  const { id, grant } = found;
+  const { grant } = found;
   const session = await sessionOf(grant, context);
   if (session === undefined) throw refuse();
   let standing: Standing | undefined;
@@ -54,10 +54,7 @@ async function read(
     if (!isSigError(error)) throw error;
     ({ standing } = session);
   }
-  if (standing === undefined) {
-    await grants.kill(id);
-    throw refuse();
-  }
+  if (standing === undefined) throw refuse();
   const { subject, scope } = grant;
   return await claimsOf({ subject, standing, scope }, context.nameOf);
 }

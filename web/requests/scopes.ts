@@ -1,12 +1,7 @@
 /** The scopes of a request. @module */
 
 import { list, type Schema, text } from "@sig/api/requests";
-
-/** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
-const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-
-/** Scopes of a challenge at most (PROTOCOL §7). */
-const MAX_SCOPES = 32;
+import { isScopeToken, MAX_SCOPES } from "@sig/jose";
 
 /**
  * Characters of a scope at most: 32 of them fit in an attestation, and 100,000
@@ -19,7 +14,7 @@ export const SCOPES: Schema<readonly string[]> = list({
   item: text(
     { maxLength: MAX_SCOPE_LENGTH },
     (scope) =>
-      SCOPE_TOKEN.test(scope)
+      isScopeToken(scope)
         ? undefined
         : "it must be a scope token: printable ASCII without space, quote and backslash",
   ),

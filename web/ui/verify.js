@@ -122,6 +122,7 @@ var ERROR_CODES = Object.freeze({
   invalid_did_document: info("invalid", 422),
   key_not_authorized: info("invalid", 422),
   invalid_attestation: info("invalid", 422),
+  invalid_invitation: info("invalid", 422),
   issuer_not_allowed: info("refused", 403),
   address_not_allowed: info("refused", 403),
   audience_not_allowed: info("refused", 403),
@@ -151,8 +152,10 @@ var ERROR_CODES = Object.freeze({
   unknown_relationship: info("conflict", 409),
   consistency_unavailable: info("conflict", 409),
   plan_outdated: info("conflict", 409),
+  invitation_used: info("conflict", 409),
   challenge_expired: info("gone", 410),
   challenge_burned: info("gone", 410),
+  invitation_expired: info("gone", 410),
   body_too_large: info("limit", 413),
   line_too_long: info("limit", 413),
   feed_too_large: info("limit", 413),
@@ -2722,6 +2725,10 @@ function replay(events, options = {}) {
   };
 }
 
+// jose/attestation/attestation.ts
+var MAX_ATTESTATION_LENGTH = 8 * 1024;
+var ENROL_SCOPE = "enrol";
+
 // jose/attestation/challenge_message.ts
 function describeChallenge(challenge) {
   const { scopes, require: require2 } = challenge;
@@ -2757,6 +2764,9 @@ function isKid(value) {
 // jose/attestation/challenge.ts
 var MAX_SCOPES = 32;
 var SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+function isScopeToken(scope) {
+  return typeof scope === "string" && SCOPE_TOKEN.test(scope);
+}
 function validateChallenge(challenge) {
   if (!isObject(challenge)) {
     throw fault2("invalid_field", "", "it must be one JSON object");
@@ -2784,6 +2794,7 @@ function validateSignableChallenge(challenge) {
   if (scopes.length > MAX_SCOPES || new Set(scopes).size < scopes.length) {
     throw fault2("invalid_field", "/scopes", `must be at most ${MAX_SCOPES} scope tokens, each once`);
   }
+  requireNoEnrolment(audience, scopes);
   requireLife(instant(members, "issued_at"), expiresAt);
   const require2 = readRequire(member(members, "require") ?? null);
   const text2 = describeChallenge({
@@ -2814,6 +2825,10 @@ function validateSignableChallenge(challenge) {
 function isAudience(text2) {
   return /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/.test(text2) || /^https?:/.test(text2) && URL.parse(text2)?.origin === text2;
 }
+function requireNoEnrolment(audience, scopes) {
+  if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;
+  throw fault2("invalid_field", "/scopes", `must not have ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`);
+}
 function requireLife(from, to) {
   const seconds = to.seconds - from.seconds + (to.nanoseconds - from.nanoseconds) / 1e9;
   if (seconds >= MIN_TTL_SECONDS && seconds <= MAX_TTL_SECONDS) return;
@@ -2830,8 +2845,7 @@ function instant(challenge, name) {
   throw fault2("invalid_field", `/${name}`, "must be an RFC 3339 UTC timestamp");
 }
 function readScopes(scopes) {
-  const isToken = (scope) => typeof scope === "string" && SCOPE_TOKEN.test(scope);
-  if (Array.isArray(scopes) && scopes.every(isToken)) return scopes;
+  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return scopes;
   throw fault2("invalid_field", "/scopes", "must be an array of scope tokens");
 }
 function required(challenge, name) {
@@ -3197,20 +3211,17 @@ function jwkToDidKey(jwk) {
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
 }
 function decodeDidKey(did) {
-  const malformed2 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
+  const malformed3 = (why) => new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
   if (!did.startsWith("did:key:z")) {
-    throw malformed2("it must be did:key:z\u2026 (base58btc)");
+    throw malformed3("it must be did:key:z\u2026 (base58btc)");
   }
   if (did.length > MAX_DID_KEY_LENGTH) {
-    throw malformed2(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
+    throw malformed3(`it is longer than ${MAX_DID_KEY_LENGTH} characters`);
   }
   const bytes = decodeBase582(did.slice("did:key:z".length));
   if (bytes !== void 0) return bytes;
-  throw malformed2("what follows the z must be base58");
+  throw malformed3("what follows the z must be base58");
 }
-
-// jose/attestation/attestation.ts
-var MAX_ATTESTATION_LENGTH = 8 * 1024;
 
 // jose/event/signing_input.ts
 var encoder4 = new TextEncoder();
@@ -3232,23 +3243,61 @@ async function signJws(header, payload, key) {
   };
 }
 
-// jose/attestation/sign_attestation.ts
-async function signAttestation(options) {
-  const { claims, kid } = prepare(options);
+// jose/attestation/sign_claims.ts
+function refuseToSign(code, why, hint) {
+  return new SigError(code, `Cannot sign attestation: ${why}`, {
+    context: hint === void 0 ? {} : {
+      hint
+    }
+  });
+}
+function chooseSubject({ subject, key }, asked) {
+  const didKey = jwkToDidKey(key.publicJwk);
+  const did = subject ?? didKey;
+  if (asked !== void 0 && asked !== did) {
+    throw refuseToSign("subject_mismatch", `the challenge is for ${quote(asked)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
+  }
+  if (did === didKey) {
+    return {
+      did,
+      kid: `${did}#${did.slice("did:key:".length)}`
+    };
+  }
+  if (did.startsWith("did:key:")) {
+    throw refuseToSign("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
+  }
+  if (!did.startsWith("did:web:")) {
+    throw refuseToSign("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
+  }
+  parseDidWeb(did, {
+    allowPrivate: true
+  });
+  return {
+    did,
+    kid: `${did}#${key.kid}`
+  };
+}
+async function signClaims(claims, kid, key) {
   const header = {
     alg: "EdDSA",
     typ: ATTESTATION_TYP,
     kid
   };
-  const jws = await signJws(header, JSON.stringify(claims), options.key);
+  const jws = await signJws(header, JSON.stringify(claims), key);
   const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
-  throw refuse("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
+  throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
+}
+
+// jose/attestation/sign_attestation.ts
+async function signAttestation(options) {
+  const { claims, kid } = prepare(options);
+  return await signClaims(claims, kid, options.key);
 }
 function prepare(options) {
   const challenge = validateSignableChallenge(options.challenge);
   const { audience, require: require2, expiresAt } = challenge;
-  const subject = chooseSubject(options, challenge);
+  const subject = chooseSubject(options, challenge.subject);
   const times = chooseTimes(options, challenge);
   const scopes = chooseScopes(options, challenge);
   return {
@@ -3273,44 +3322,11 @@ function prepare(options) {
     }
   };
 }
-function refuse(code, why, hint) {
-  return new SigError(code, `Cannot sign attestation: ${why}`, {
-    context: hint === void 0 ? {} : {
-      hint
-    }
-  });
-}
-function chooseSubject({ subject, key }, challenge) {
-  const didKey = jwkToDidKey(key.publicJwk);
-  const did = subject ?? didKey;
-  if (challenge.subject !== void 0 && challenge.subject !== did) {
-    throw refuse("subject_mismatch", `the challenge is for ${quote(challenge.subject)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
-  }
-  if (did === didKey) {
-    return {
-      did,
-      kid: `${did}#${did.slice("did:key:".length)}`
-    };
-  }
-  if (did.startsWith("did:key:")) {
-    throw refuse("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
-  }
-  if (!did.startsWith("did:web:")) {
-    throw refuse("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
-  }
-  parseDidWeb(did, {
-    allowPrivate: true
-  });
-  return {
-    did,
-    kid: `${did}#${key.kid}`
-  };
-}
 function chooseTimes({ now }, { expiresAt }) {
   const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
   if (iat >= exp) {
-    throw refuse("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
+    throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
   }
   const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
   if (exp - iat <= most) return {
@@ -3330,7 +3346,7 @@ function chooseScopes({ scopes }, challenge) {
   ].sort();
   const extra = granted.find((scope) => !challenge.scopes.includes(scope));
   if (extra !== void 0) {
-    throw refuse("scope_not_granted", `scope ${quote(extra)} was not asked for`);
+    throw refuseToSign("scope_not_granted", `scope ${quote(extra)} was not asked for`);
   }
   return granted;
 }
@@ -3777,6 +3793,11 @@ var PKCS8_PREFIX = Uint8Array.of(...[
   32
 ]);
 var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
+
+// jose/invitation/invitation.ts
+var MAX_INVITATION_LENGTH = 16 * 1024;
+var DEFAULT_INVITATION_SECONDS = 7 * 86400;
+var MAX_INVITATION_SECONDS = 90 * 86400;
 
 // jose/event/verify_envelope.ts
 function verifyEnvelope(parsed, keys) {

@@ -1,0 +1,208 @@
+import { parseIssuerDid, SigError } from "@sig/core";
+import type { ParsedInvitation, SigningKey } from "@sig/jose";
+import { usageError } from "@sig/api/flags";
+import type { InvitedBy } from "../ask/invited_by.ts";
+import { INSECURE_FLAG } from "../ask/source_flags.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { safe, warn, writeJson } from "../command_line/output.ts";
+import { termLines, writeLines } from "../issue/invitation_words.ts";
+
+/** `sig accept` */
+export const accept: Command = {
+  name: "accept",
+  summary: "answer an invitation with your own key",
+  description:
+    "Says who invites you to what, verifies the invitation with the keys that the\nissuer publishes, and prints the answer to give back. Makes a new key unless\n--key names one; keep it: it is who you are there. The answer logs nobody in.",
+  positionals: [{
+    name: "invitation",
+    help: "the invitation, its link, a file with it, or - for standard input",
+  }],
+  flags: [
+    {
+      name: "key",
+      value: "FILE",
+      help:
+        "your private JWK; SIG_KEY_FILE unless told, else a new one in ./<issuer's host>-….jwk",
+    },
+    {
+      name: "subject",
+      value: "DID",
+      help: "a did:web of yours; the key's did:key unless told",
+    },
+    {
+      name: "out",
+      value: "FILE",
+      help: "write the answer there (never overwritten), not to stdout",
+    },
+    {
+      name: "sig",
+      value: "SOURCE",
+      help: "where the issuer's keys are; where its DID says unless told",
+    },
+    INSECURE_FLAG,
+    { name: "yes", help: "agree without being asked" },
+  ],
+  examples: [
+    "sig accept alice.invitation --out answer.json",
+    "sig accept https://login.acme.example/#/invitation/eyJhbGci… --key alice.jwk",
+  ],
+  async run(call) {
+    const { io } = call;
+    const word = call.positionals[0]!;
+    const given = call.text("key") ?? io.env("SIG_KEY_FILE");
+    if (word === "-" && given === "-") {
+      throw usageError("invitation and --key can't both be standard input", {
+        flag: "--key",
+      });
+    }
+    if (call.text("subject") !== undefined && given === undefined) {
+      throw usageError("--subject needs the --key that its document lists", {
+        flag: "--subject",
+      });
+    }
+    const { readInvitation } = await import("../issue/read_invitation.ts");
+    const invitation = await readInvitation(io, word);
+    const { verifyInvitedBy } = await import("../ask/invited_by.ts");
+    const invitedBy = await verifyInvitedBy(call, invitation);
+    const own = given === undefined
+      ? await makeKey(invitation)
+      : await readKey(call, given);
+    requireFree(call, call.text("out"));
+    const subject = call.text("subject");
+    const who = subject ?? own.did;
+    requireAgreement(call, invitation, invitedBy, { ...own, who });
+    const { answerInvitation } = await import("@sig/jose");
+    const answer = await answerInvitation({
+      invitation,
+      key: own.key,
+      now: io.now,
+      ...(subject === undefined ? {} : { subject }),
+    });
+    // The key first: an answer without it would let nobody in.
+    if (own.text !== undefined) await io.createPrivateFile(own.file, own.text);
+    await give(call, answer, {
+      issuer: invitation.claims.iss,
+      subject: who,
+      verified: invitedBy.verified,
+      key_file: own.file,
+    });
+    return 0;
+  },
+};
+
+/** The key that answers. */
+interface OwnKey {
+  readonly key: SigningKey;
+  /** Its did:key. */
+  readonly did: string;
+  readonly file: string;
+  /** What is to be written into the file; undefined for one that is there. */
+  readonly text?: string;
+}
+
+async function readKey(call: Call, file: string): Promise<OwnKey> {
+  const { jwkToDidKey } = await import("@sig/jose");
+  const { readSigningKey } = await import("../issue/private_key.ts");
+  const key = await readSigningKey(call, file);
+  return { key, did: jwkToDidKey(key.publicJwk), file };
+}
+
+/**
+ * In memory: it is written once the person has agreed. Its file is named after
+ * the issuer and the end of its did:key, so that no other one has that name.
+ */
+async function makeKey({ claims }: ParsedInvitation): Promise<OwnKey> {
+  const { host } = parseIssuerDid(claims.iss, { allowPrivate: true });
+  const { generateSigningKey, importSigningKey, jwkToDidKey } = await import(
+    "@sig/jose"
+  );
+  const jwk = await generateSigningKey();
+  const did = jwkToDidKey(jwk);
+  const file = `${host.replace(/[^A-Za-z0-9.-]/g, "")}-${did.slice(-8)}.jwk`;
+  const text = `${JSON.stringify(jwk, null, 2)}\n`;
+  return { key: await importSigningKey(jwk), did, file, text };
+}
+
+/** Before anything is made; writing it asks once more. */
+function requireFree({ io }: Call, file: string | undefined): void {
+  if (file === undefined || !io.exists(file)) return;
+  throw new SigError(
+    "write_failed",
+    `Cannot write ${
+      JSON.stringify(file)
+    }: it exists already, and is not overwritten`,
+    { context: { flag: "--out" } },
+  );
+}
+
+/** Shows who gets what before it is given; asks where somebody can answer. */
+function requireAgreement(
+  call: Call,
+  { claims, expires_at }: ParsedInvitation,
+  invitedBy: InvitedBy,
+  own: OwnKey & { readonly who: string },
+): void {
+  const { io } = call;
+  if (call.format !== "text") return;
+  const source = call.text("sig");
+  const keys = source === undefined
+    ? "its published keys"
+    : `the keys of ${source}`;
+  const file = `${own.text === undefined ? "" : "new, "}${own.file}`;
+  io.stderr(writeLines([
+    [
+      "invited by",
+      `${claims.iss} (${
+        invitedBy.verified ? `verified with ${keys}` : "NOT VERIFIED"
+      })`,
+    ],
+    ...termLines(claims),
+    ...(claims.for === undefined
+      ? []
+      : [["for", `${claims.for} (never published)`] as const]),
+    ["open until", expires_at],
+    ["published as", own.who],
+    ["with key", file],
+  ]));
+  if (!invitedBy.verified) {
+    warn(
+      call,
+      `it could not be told whether ${claims.iss} made this: ${invitedBy.why}. It takes answers to its own invitations only`,
+    );
+  }
+  if (call.on("yes") || !io.isTerminal("stdout") || !io.ask) return;
+  if (io.ask("Answer this invitation?")) return;
+  throw new SigError(
+    "confirmation_required",
+    "Cannot answer invitation: nobody has agreed",
+    { context: { hint: "Nothing was written. --yes agrees unasked." } },
+  );
+}
+
+async function give(
+  call: Call,
+  answer: { readonly invitation: string; readonly attestation: string },
+  about: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly verified: boolean;
+    readonly key_file: string;
+  },
+): Promise<void> {
+  const { io } = call;
+  const out = call.text("out");
+  const text = `${JSON.stringify(answer)}\n`;
+  if (out !== undefined) await io.createPrivateFile(out, text);
+  if (call.format === "json") {
+    const file = out === undefined ? {} : { file: out };
+    writeJson(io, { ...answer, ...about, ...file });
+    return;
+  }
+  io.stderr(
+    `Keep ${safe(about.key_file)}: whoever has that key is you there.\n` +
+      `Give the answer to ${safe(about.issuer)}: sig enrol --answer ${
+        safe(out ?? "FILE")
+      }\n`,
+  );
+  io.stdout(out === undefined ? text : `Wrote answer ${safe(out)}\n`);
+}

@@ -1,0 +1,149 @@
+import { JsonError, parseJson, SigError } from "@sig/core";
+import type { VerifiedAnswer } from "@sig/jose";
+import { openForAppend } from "../ask/open_for_append.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { safe, warn } from "../command_line/output.ts";
+import { reportAppended, SIGNING_FLAGS } from "../issue/append.ts";
+import { type Line, termLines, writeLines } from "../issue/invitation_words.ts";
+import {
+  consequencesOf,
+  doubtsAbout,
+  MOST_NAMED,
+} from "../issue/upsert_notices.ts";
+
+/** An answer is an invitation, an attestation, and a little about both. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** `sig enrol` */
+export const enrol: Command = {
+  name: "enrol",
+  summary: "publish the relationship that a person has answered",
+  description:
+    "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation brings one person in: the same answer again says\nthat it was there already, another person's is refused.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    {
+      name: "answer",
+      value: "FILE|-",
+      help: "what sig accept or the page has made; - is standard input",
+      required: true,
+    },
+    { name: "yes", help: "append without asking" },
+    {
+      name: "keep-name",
+      help: "write the invited name into DIR/.sig/names.csv, on this machine",
+    },
+    ...SIGNING_FLAGS,
+  ],
+  examples: [
+    "sig enrol --dir acme.example --answer answer.json",
+    "sig enrol --dir acme.example --answer answer.json --yes --keep-name",
+  ],
+  async run(call) {
+    const value = await readAnswer(call);
+    await using issuer = await openForAppend(call);
+    const { enrol, enrolmentDraft } = await import("@sig/issuer");
+    const { verifyAnswer } = await import("@sig/jose");
+    const { createSubjectKeys } = await import("../ask/subject_key.ts");
+    const { did, keys } = await issuer.identity();
+    const answer = await verifyAnswer(value, {
+      issuer: did,
+      keys,
+      now: call.io.now,
+      key: createSubjectKeys(call),
+    });
+    const draft = enrolmentDraft(answer);
+    const { relationships } = await issuer.current({
+      subject: answer.subject,
+      most: MOST_NAMED,
+    });
+    const doubts = doubtsAbout(draft, relationships, call.io.now());
+    show(call, did, answer);
+    for (const each of doubts) warn(call, each);
+    requireYes(call, answer);
+    const appended = await enrol(issuer, answer);
+    const consequences = appended.repeated
+      ? []
+      : consequencesOf(draft, relationships);
+    for (const each of consequences) warn(call, each);
+    await keepName(call, answer);
+    const { subject } = answer;
+    const notices = [...doubts, ...consequences];
+    return reportAppended(call, appended, notices, { subject });
+  },
+};
+
+async function readAnswer(call: Call): Promise<unknown> {
+  const { io } = call;
+  const file = call.text("answer")!;
+  const bytes = file === "-"
+    ? await io.readStdin(MAX_ANSWER_BYTES)
+    : await io.readFile(file, MAX_ANSWER_BYTES);
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new SigError("invalid_json", `Cannot read answer: ${error.message}`, {
+      context: { flag: "--answer", pointer: error.pointer },
+    });
+  }
+}
+
+/** All that gets published, before it is. */
+function show(
+  call: Call,
+  issuer: string,
+  { invitation: { claims }, subject }: VerifiedAnswer,
+): void {
+  if (call.format !== "text") return;
+  const name: Line[] = claims.for === undefined
+    ? []
+    : [["invited was", `${claims.for} (not published)`]];
+  call.io.stderr(
+    writeLines([
+      ["published by", issuer],
+      ["subject", subject],
+      ...termLines(claims),
+      ...name,
+    ]),
+  );
+}
+
+/** Asks on a terminal; elsewhere nobody can answer. */
+function requireYes(call: Call, { subject }: VerifiedAnswer): void {
+  if (call.on("yes")) return;
+  const { io } = call;
+  if (
+    call.format === "text" && io.isTerminal("stdout") &&
+    io.ask?.("Publish this?")
+  ) return;
+  throw new SigError(
+    "confirmation_required",
+    `Cannot enrol: nobody has agreed to publish a relationship of ${subject}`,
+    {
+      context: {
+        flag: "--yes",
+        hint: "Look at what will be published, then add --yes.",
+      },
+    },
+  );
+}
+
+/** A name is for people on this machine; whether it is kept is theirs to say. */
+async function keepName(
+  call: Call,
+  { invitation: { claims: { for: name } }, subject }: VerifiedAnswer,
+): Promise<void> {
+  const { io } = call;
+  if (name === undefined) return;
+  const { issuerDir } = await import("../issue/issuer_dir.ts");
+  const { namesFile } = await import("../people/names.ts");
+  const dir = issuerDir(call);
+  const canAsk = call.format === "text" && io.isTerminal("stdout") &&
+    !call.on("yes");
+  const isWanted = call.on("keep-name") ||
+    canAsk && io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+  if (!isWanted) return;
+  const { saveName } = await import("../people/save_name.ts");
+  await saveName(call, dir, subject, name);
+}

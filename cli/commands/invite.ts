@@ -1,0 +1,164 @@
+import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
+import { parseDuration, usageError } from "@sig/api/flags";
+import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
+import type { Call, Command } from "../command_line/command.ts";
+import { warn, writeJson } from "../command_line/output.ts";
+import { SIGNING_FLAGS } from "../issue/append.ts";
+import { termLines, writeLines } from "../issue/invitation_words.ts";
+import { doubtsAbout } from "../issue/upsert_notices.ts";
+import { type End, readDay } from "../people/read_day.ts";
+
+/** `sig invite` */
+export const invite: Command = {
+  name: "invite",
+  summary: "invite a person to join with their own key",
+  description:
+    "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
+  flags: [
+    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    {
+      name: "type",
+      value: "TYPE",
+      help: RELATIONSHIP_TYPES.join(", "),
+      choices: RELATIONSHIP_TYPES,
+      required: true,
+    },
+    { name: "role", value: "ROLE", help: "a role", repeat: true },
+    {
+      name: "for",
+      value: "NAME",
+      help: "the person's name, for you and them; never published",
+    },
+    {
+      name: "expires",
+      value: "DURATION",
+      help: "how long it can be answered: 1h to 90d; 7d unless told",
+    },
+    { name: "valid-from", value: "TIME", help: "start of the relationship" },
+    {
+      name: "valid-until",
+      value: "TIME",
+      help: "end of the relationship; a bare date is through that day, UTC",
+    },
+    {
+      name: "page",
+      value: "URL",
+      help: "print a link to this page instead, which answers in a browser",
+    },
+    {
+      name: "out",
+      value: "FILE",
+      help: "write there (mode 0600, never overwritten) instead of to stdout",
+    },
+    ...SIGNING_FLAGS.filter(({ name }) => name === "kid" || name === "key"),
+  ],
+  examples: [
+    'sig invite --dir acme.example --type employee --role deploy --for "Alice Doe" --out alice.invitation',
+    "sig invite --dir acme.example --type contractor --valid-until 2027-06-30 --expires 24h --page https://login.acme.example",
+  ],
+  async run(call) {
+    const { io } = call;
+    const ttlSeconds = readTtl(call);
+    const terms = readTerms(call);
+    const page = readPage(call);
+    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
+    const { createInvitation, invitationLink } = await import("@sig/jose");
+    await using issuer = await openIssuerDir(call);
+    for (const each of doubtsAbout(terms, [], io.now())) warn(call, each);
+    const { did, signingKey: key } = await issuer.identity();
+    const invitation = await createInvitation({
+      issuer: did,
+      key,
+      terms,
+      now: io.now,
+      ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+    });
+    const link = page === undefined
+      ? undefined
+      : invitationLink(page, invitation.text);
+    const out = call.text("out");
+    const text = `${link ?? invitation.text}\n`;
+    if (out !== undefined) await io.createPrivateFile(out, text);
+    if (call.format === "json") {
+      writeJson(io, toJson(invitation, link, out));
+      return 0;
+    }
+    const { claims, expires_at } = invitation;
+    io.stderr(writeLines([
+      ...(claims.for === undefined ? [] : [["for", claims.for] as const]),
+      ...termLines(claims),
+      ["open until", expires_at],
+    ]));
+    if (out === undefined) io.stdout(text);
+    else {
+      const { safe } = await import("../command_line/output.ts");
+      io.stdout(`Wrote invitation ${safe(out)}\n`);
+    }
+    return 0;
+  },
+};
+
+function toJson(
+  { text, claims, expires_at }: ParsedInvitation,
+  link: string | undefined,
+  file: string | undefined,
+) {
+  return {
+    invitation: text,
+    ...(link === undefined ? {} : { link }),
+    ...(file === undefined ? {} : { file }),
+    issuer: claims.iss,
+    jti: claims.jti,
+    expires_at,
+    relationship_type: claims.relationship_type,
+    roles: claims.roles,
+    valid_from: claims.valid_from ?? null,
+    valid_until: claims.valid_until ?? null,
+    for: claims.for ?? null,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+function readTtl(call: Call): number | undefined {
+  const ms = parseDuration("--expires", call.text("expires"));
+  if (ms === undefined) return undefined;
+  if (ms >= HOUR_MS && ms <= 90 * 24 * HOUR_MS) return Math.floor(ms / 1000);
+  throw usageError("--expires must be 1h to 90d", { flag: "--expires" });
+}
+
+function readTerms(call: Call): InvitationTerms {
+  const name = call.text("for");
+  const valid_from = readEnd(call, "valid_from");
+  const valid_until = readEnd(call, "valid_until");
+  return {
+    // One of the flag's choices.
+    relationship_type: call.text("type") as RelationshipType,
+    roles: [...new Set(call.texts("role"))],
+    ...(valid_from === undefined ? {} : { valid_from }),
+    ...(valid_until === undefined ? {} : { valid_until }),
+    ...(name === undefined ? {} : { for: name }),
+  };
+}
+
+function readEnd(call: Call, end: End): string | undefined {
+  const flag = end.replace("_", "-");
+  const text = call.text(flag);
+  if (text === undefined) return undefined;
+  const read = readDay(text, end);
+  if ("instant" in read) return read.instant;
+  throw usageError(`--${flag} must be a date or an instant: ${read.why}`, {
+    flag: `--${flag}`,
+  });
+}
+
+function readPage(call: Call): string | undefined {
+  const page = call.text("page");
+  if (page === undefined || /^https?:$/.test(URL.parse(page)?.protocol ?? "")) {
+    return page;
+  }
+  throw usageError("--page must be the https URL of a page", {
+    flag: "--page",
+    hint: "For example: --page https://login.acme.example.",
+  });
+}

@@ -1,0 +1,112 @@
+/** What `sig export` can write, as a table. @module */
+
+import type { FlagSpec } from "@sig/api/flags";
+import { usageError } from "@sig/api/flags";
+import type { Call } from "../command_line/command.ts";
+import { caddyConfiguration } from "./caddy.ts";
+import { denoDeployProgram } from "./deno_deploy.ts";
+import { type HostedSite, readHostedSite } from "./hosted_site.ts";
+import type { HostingOptions } from "./hosting_options.ts";
+import { nginxConfiguration } from "./nginx.ts";
+import { staticHeaders } from "./static_host.ts";
+
+/** One thing that can be exported. */
+export interface ExportKind {
+  /** The word for it. */
+  readonly name: string;
+  /** The flags that it takes; others are refused. */
+  readonly flags: readonly FlagSpec[];
+  /** Makes its text. */
+  make(call: Call): Promise<string>;
+}
+
+const DIR: FlagSpec = {
+  name: "dir",
+  value: "DIR",
+  help: "the issuer's directory",
+};
+const ROOT: FlagSpec = {
+  name: "root",
+  value: "DIR",
+  help:
+    "where the directory lies on the server, if elsewhere; of deno-deploy: beside the program",
+};
+const CERTIFICATE: readonly FlagSpec[] = [
+  {
+    name: "certificate",
+    value: "FILE",
+    help: "on the server: the certificate and those between, as PEM",
+  },
+  {
+    name: "certificate-key",
+    value: "FILE",
+    help: "on the server: the file of the certificate's key",
+  },
+];
+
+/** Every kind, in the order of the help. */
+export const EXPORT_KINDS: readonly ExportKind[] = [
+  {
+    name: "nginx",
+    flags: [DIR, ROOT, ...CERTIFICATE],
+    make: (call) => ofSite(call, nginxConfiguration, absoluteRoot(call)),
+  },
+  {
+    name: "caddy",
+    flags: [DIR, ROOT, ...CERTIFICATE],
+    make: (call) => ofSite(call, caddyConfiguration, absoluteRoot(call)),
+  },
+  {
+    name: "deno-deploy",
+    flags: [DIR, ROOT],
+    make: (call) => ofSite(call, denoDeployProgram, relativeRoot(call)),
+  },
+  {
+    name: "static",
+    flags: [DIR],
+    make: (call) => ofSite(call, staticHeaders, ""),
+  },
+];
+
+async function ofSite(
+  call: Call,
+  write: (site: HostedSite, options: HostingOptions) => string,
+  root: string,
+): Promise<string> {
+  const site = await readHostedSite(requiredDir(call));
+  const file = call.text("certificate");
+  const keyFile = call.text("certificate-key");
+  if ((file === undefined) !== (keyFile === undefined)) {
+    throw usageError("--certificate and --certificate-key go together", {
+      flag: file === undefined ? "--certificate" : "--certificate-key",
+    });
+  }
+  if (file === undefined || keyFile === undefined) return write(site, { root });
+  return write(site, { root, certificate: { file, keyFile } });
+}
+
+function requiredDir(call: Call): string {
+  const dir = call.text("dir");
+  if (dir !== undefined) return dir;
+  throw usageError("--dir is required", { flag: "--dir" });
+}
+
+/** Servers run elsewhere than this command: a path of theirs is whole. */
+function absoluteRoot(call: Call): string {
+  const root = call.text("root");
+  if (root === undefined) return call.io.absolutePath(requiredDir(call));
+  if (root.startsWith("/")) return root;
+  throw usageError("--root must begin with /", { flag: "--root" });
+}
+
+function relativeRoot(call: Call): string {
+  const root = call.text("root");
+  if (root === undefined) {
+    const path = call.io.absolutePath(requiredDir(call));
+    return path.slice(path.lastIndexOf("/") + 1);
+  }
+  if (!root.startsWith("/")) return root;
+  throw usageError("--root of deno-deploy is a path beside the program", {
+    flag: "--root",
+  });
+}

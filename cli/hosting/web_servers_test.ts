@@ -1,0 +1,252 @@
+/** The exported configurations, in the servers that they are for. */
+
+import { openSource, parseSource, verifyIssuer } from "@sig/consumer";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
+import { hasOpenssl, makeCertificate } from "../../tests/kit/certificates.ts";
+import { sig as process } from "../testdata/process.ts";
+import {
+  freePort,
+  hasProgram,
+  onLoopback,
+  startWebServer,
+  type WebServerName,
+  writeCertificate,
+} from "../testdata/web_server.ts";
+import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
+
+const FEED = "/.well-known/sig/events.jsonl";
+const TYPES: readonly (readonly [string, string])[] = [
+  ["/.well-known/did.json", "application/did+json"],
+  ["/.well-known/jwks.json", "application/json"],
+  ["/.well-known/sig.json", "application/json"],
+  [FEED, "application/x-ndjson"],
+];
+
+interface Site {
+  readonly workspace: Workspace;
+  readonly origin: string;
+  readonly authority: string;
+  readonly authorityFile: string;
+  get(path: string, init?: RequestInit): Promise<Response>;
+}
+
+async function sig(workspace: Workspace, words: string): Promise<string> {
+  const { code, stdout, stderr } = await workspace.sig(
+    words.split(" "),
+    // Certificates are of now, so the events must be.
+    { io: { now: () => new Date() } },
+  );
+  assertEquals(code, 0, stderr);
+  return stdout;
+}
+
+/** Serves an issuer with a space in its folder's name over TLS, by a server. */
+async function serving(
+  name: WebServerName,
+  work: (site: Site) => Promise<void>,
+): Promise<void> {
+  await inWorkspace(async (workspace) => {
+    const port = freePort();
+    const origin = `https://localhost:${port}`;
+    await sig(
+      workspace,
+      `init localhost:${port} --dir $D/acme --allow-insecure`,
+    );
+    await sig(
+      workspace,
+      "upsert --dir $D/acme --subject did:web:a.example --type employee",
+    );
+    // Such a name would be asked over http: this one is not.
+    for (const file of ["sig.json", "did.json"]) {
+      const path = workspace.path(`acme/.well-known/${file}`);
+      const text = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, text.replaceAll("http://", "https://"));
+    }
+    const made = await makeCertificate("DNS:localhost", { days: 60 });
+    const files = await writeCertificate(workspace.dir, made);
+    await Deno.rename(workspace.path("acme"), workspace.path("acme dir"));
+    const { code, stdout, stderr } = await workspace.sig([
+      ...["export", name, "--dir", "$D/acme dir"],
+      ...["--certificate", files.cert, "--certificate-key", files.key],
+    ]);
+    assertEquals(code, 0, stderr);
+    await using server = await startWebServer(
+      name,
+      workspace.dir,
+      onLoopback(stdout.replaceAll("$D", workspace.dir)),
+      port,
+    );
+    assertEquals(server.complaints, "");
+    using client = Deno.createHttpClient({ caCerts: [made.authority] });
+    await work({
+      workspace,
+      origin,
+      authority: made.authority,
+      authorityFile: files.authority,
+      get: (path, init = {}) =>
+        fetch(`${origin}${path}`, { ...init, client, redirect: "manual" }),
+    });
+  });
+}
+
+async function secretIsKept(site: Site): Promise<void> {
+  const { workspace, get } = site;
+  const folder = workspace.path("acme dir");
+  await Deno.writeTextFile(`${folder}/.sig/names.csv`, "SECRET");
+  await Deno.writeTextFile(`${folder}/.env`, "SECRET");
+  await Deno.writeTextFile(`${folder}/.well-known/key.jwk`, "SECRET");
+  await Deno.writeTextFile(`${folder}/.well-known/sig/.lock`, "SECRET");
+  const paths = [
+    ...["/", "/.sig/", "/.sig/names.csv", "/.sig/lock", "/.env"],
+    ...["/.well-known/", "/.well-known", "/.well-known/sig/"],
+    ...["/.well-known/key.jwk", "/.well-known/sig/.lock"],
+    ...["/.well-known/sig.json/", "/.well-known/sig.json~"],
+  ];
+  for (const path of paths) {
+    const response = await get(path);
+    assert(!(await response.text()).includes("SECRET"), path);
+    assertEquals(response.status, 404, path);
+  }
+  // As no client would write them.
+  const { port } = new URL(site.origin);
+  for (
+    const path of [
+      "/.well-known/../.sig/names.csv",
+      "/.well-known/sig/%2e%2e/%2e%2e/.sig/names.csv",
+      "/.well-known/sig%2f..%2f..%2f.sig%2fnames.csv",
+      "//.sig/names.csv",
+    ]
+  ) {
+    const connection = await Deno.connectTls({
+      hostname: "localhost",
+      port: Number(port),
+      caCerts: [site.authority],
+    });
+    const request =
+      `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(request));
+    const answer = await new Response(connection.readable).text();
+    assertMatch(answer, /^HTTP\/1\.1 (?:404|400|308) /, path);
+    assert(!answer.includes("SECRET"), path);
+  }
+}
+
+async function documentsAreServed({ get, workspace }: Site): Promise<void> {
+  for (const [path, type] of TYPES) {
+    const text = await Deno.readTextFile(workspace.path(`acme dir${path}`));
+    const response = await get(path, {
+      headers: {
+        "accept-encoding": "gzip, br, zstd",
+        origin: "https://a.example",
+      },
+    });
+    const { headers, status } = response;
+    assertEquals([status, await response.text()], [200, text]);
+    assertEquals(headers.get("content-type"), type);
+    assertEquals(headers.get("access-control-allow-origin"), "*");
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
+    assertEquals(headers.get("cache-control"), "no-cache, no-transform");
+    assertEquals(headers.get("content-encoding"), null);
+    const etag = headers.get("etag") ?? "";
+    assertMatch(etag, /^"/, "a strong tag, since ranges need one");
+    const again = await get(path, { headers: { "if-none-match": etag } });
+    assertEquals([again.status, await again.text()], [304, ""]);
+    const end = await get(path, { headers: { range: "bytes=5-" } });
+    assertEquals([end.status, await end.text()], [206, text.slice(5)]);
+    assertEquals(
+      end.headers.get("content-range"),
+      `bytes 5-${text.length - 1}/${text.length}`,
+    );
+    const behind = await get(path, {
+      headers: { range: `bytes=${text.length}-` },
+    });
+    await behind.body?.cancel();
+    assertEquals(behind.status, 416);
+    const posted = await get(path, { method: "POST", body: "x" });
+    await posted.body?.cancel();
+    assertEquals(posted.status, 405);
+    const preflight = await get(path, {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://a.example",
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "if-none-match",
+      },
+    });
+    assertEquals([preflight.status, await preflight.text()], [204, ""]);
+    assertEquals(
+      preflight.headers.get("access-control-allow-headers"),
+      "range, if-none-match, if-range",
+    );
+    assertEquals(preflight.headers.get("access-control-allow-origin"), "*");
+  }
+}
+
+async function consumerFollows(site: Site): Promise<void> {
+  const source = `${site.origin}/.well-known/sig.json`;
+  const location = openSource(parseSource(source, { allowPrivate: true }), {
+    allowPrivate: true,
+    caCertificates: [site.authority],
+  });
+  const verify =
+    async () => (await verifyIssuer(location, { now: new Date() }));
+  const { state, warnings } = await verify();
+  assertEquals([state.last_sequence, warnings], [1, []]);
+  const tag = async () => {
+    const response = await site.get(FEED, { method: "HEAD" });
+    return response.headers.get("etag");
+  };
+  const before = await tag();
+  const { code, stderr } = await site.workspace.sig([
+    ...["upsert", "--dir", "$D/acme dir", "--type", "employee"],
+    ...["--subject", "did:web:b.example"],
+  ], { io: { now: () => new Date() } });
+  assertEquals(code, 0, stderr);
+  assertNotEquals(await tag(), before);
+  assertEquals((await verify()).state.last_sequence, 2);
+}
+
+async function doctorIsContent(site: Site): Promise<void> {
+  const { code, stdout, stderr } = await process([
+    ...["doctor", `${site.origin}/.well-known/sig.json`],
+    ...["--allow-insecure", "--format", "json"],
+  ], {
+    cwd: site.workspace.dir,
+    permissions: ["--allow-net", `--cert=${site.authorityFile}`],
+  });
+  assertEquals([code, stderr, JSON.parse(stdout)], [0, "", { findings: [] }]);
+}
+
+for (const name of ["nginx", "caddy"] as const) {
+  Deno.test({
+    name:
+      `${name} serves the documents by the exported configuration, and nothing else`,
+    ignore: !(hasProgram(name) && hasOpenssl()) &&
+      Deno.env.get("SIG_CI") !== "1",
+    fn: (t) =>
+      serving(name, async (site) => {
+        await t.step("headers, tags, ranges, preflights", () =>
+          documentsAreServed(site));
+        await t.step("our consumer follows it", () =>
+          consumerFollows(site));
+        await t.step("sig doctor finds nothing", () => doctorIsContent(site));
+        await t.step("nothing private is served", () => secretIsKept(site));
+        if (name !== "nginx") return;
+        await t.step("no link leads out", async () => {
+          const { get, workspace } = site;
+          await Deno.writeTextFile(workspace.path("key.jwk"), "SECRET");
+          const file = workspace.path("acme dir/.well-known/jwks.json");
+          await Deno.remove(file);
+          await Deno.symlink(workspace.path("key.jwk"), file);
+          const response = await get("/.well-known/jwks.json");
+          assertEquals(response.status, 403);
+          assert(!(await response.text()).includes("SECRET"));
+        });
+      }),
+  });
+}

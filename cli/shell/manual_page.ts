@@ -1,0 +1,132 @@
+/** The manual page, from the same table as the help. @module */
+
+import { flagRow } from "@sig/api/flags";
+import type { Command } from "../command_line/command.ts";
+import {
+  ABOUT,
+  EXAMPLES,
+  EXIT_CODES,
+  usageLine,
+} from "../command_line/help.ts";
+import { flagsOf } from "../command_line/parse_command_line.ts";
+
+/** A word in bold, and what it means. */
+type Entry = readonly [string, string];
+
+const ENVIRONMENT: readonly Entry[] = [
+  ["SIG_KEYS_DIR", "the folder of the private keys"],
+  ["SIG_KEY_FILE", "one private JWK that signs, instead of the key store"],
+  ["XDG_DATA_HOME", "the private keys lie in sig/keys of this folder"],
+  ["HOME", "the private keys lie in .local/share/sig/keys, unless told"],
+  ["NO_COLOR", "if it is set, nothing is coloured"],
+];
+
+const FILES: readonly Entry[] = [
+  ["DIR/.well-known", "what is published: metadata, keys, DID document, feed"],
+  ["DIR/.sig", "lock, index and names: never published"],
+  [
+    "~/.local/share/sig/keys/<host>/<kid>.jwk",
+    "a private key, of mode 0600: whoever has it can sign as the issuer",
+  ],
+];
+
+/** What the page does not take from the table. */
+export interface ManualEdition {
+  /** The version of the program. */
+  readonly version: string;
+  /** The day that is printed below the page. */
+  readonly date: Date;
+}
+
+/** The page sig(1) as roff, with the macros of man(7). */
+export function manualPage(
+  commands: readonly Command[],
+  { version, date }: ManualEdition,
+): string {
+  const day = date.toISOString().slice(0, 10);
+  return [
+    `.TH SIG 1 ${day} "sig ${version}" "User Commands"`,
+    ...[".SH NAME", `sig \\- ${ABOUT}`],
+    ...[".SH SYNOPSIS", ".B sig", "command [flags]", ".br"],
+    ...[".B sig", `command ${literal("--help")}`],
+    // Values of flags are not to be cut, nor words spread.
+    ...[".nr HY 0", ".ad l"],
+    ".SH DESCRIPTION",
+    ...paragraphs(
+      "An issuer publishes signed statements on who holds which relationship to it, as static files. sig makes and appends them, verifies them, and answers questions about them.\n\n" +
+        "Results go to standard output, everything else to standard error. With --format json standard output carries exactly one JSON value, and an error is one JSON object on standard error.\n\n" +
+        "A source is did:web:host, a host name, an https URL of a sig.json, a sig.json file, or a directory that holds .well-known. A path contains /, starts with . or ends in .json; any other word is a host. A duration is a number with ms, s, m, h or d.",
+    ),
+    ".SH COMMANDS",
+    ...commands.flatMap(section),
+    ...[".SH EXIT STATUS", ...EXIT_CODES.flatMap(entry)],
+    ...[".SH ENVIRONMENT", ...ENVIRONMENT.flatMap(entry)],
+    ...[".SH FILES", ...FILES.flatMap(entry)],
+    ...[".SH EXAMPLES", ...example(EXAMPLES)],
+    "",
+  ].join("\n");
+}
+
+function section(command: Command): readonly string[] {
+  const { name, aliases = [], summary, description, positionals } = command;
+  const words = (positionals ?? []).map(({ name, help }) =>
+    [name, help] as const
+  );
+  return [
+    `.SS ${literal(name)}`,
+    prose(`${sentence(summary)}.`),
+    ...[".PP", literal(usageLine(command, name))],
+    ...description === undefined ? [] : [".PP", ...paragraphs(description)],
+    ...aliases.length === 0
+      ? []
+      : [".PP", prose(`Also called ${aliases.join(", ")}.`)],
+    ...[...words, ...flagsOf(command, name).map(flagRow)].flatMap(entry),
+    ...[".PP", ...example(command.examples)],
+  ];
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function entry([word, meaning]: Entry): readonly string[] {
+  return [".TP", `.B ${literal(word)}`, prose(meaning)];
+}
+
+function example(lines: readonly string[]): readonly string[] {
+  return [".EX", ...lines.map(literal), ".EE"];
+}
+
+/** The lines of a help are as long as a terminal; here they are filled. */
+function paragraphs(text: string): readonly string[] {
+  return text.split("\n\n").flatMap((each, at) => [
+    ...(at === 0 ? [] : [".PP"]),
+    prose(each.replaceAll("\n", " ")),
+  ]);
+}
+
+/** Text in which a hyphen of a flag stays the one that is typed. */
+function prose(text: string): string {
+  return escape(text).replaceAll(
+    /(?<=^|[\s(])-+/g,
+    (dashes) => "\\-".repeat(dashes.length),
+  );
+}
+
+/** Text to copy: no hyphen becomes another character. */
+function literal(text: string): string {
+  return escape(text).replaceAll("-", "\\-");
+}
+
+/** Nothing in a text is a request or an escape, and all of it is ASCII. */
+function escape(text: string): string {
+  return text.replaceAll("\\", "\\e")
+    .replace(/^[.']/, "\\&$&")
+    .replaceAll("~", "\\(ti")
+    .replaceAll("^", "\\(ha")
+    .replaceAll("'", "\\(aq")
+    .replaceAll(/[^\0-\x7f]/gu, (character) => {
+      const code = character.codePointAt(0)!.toString(16).toUpperCase();
+      return `\\[u${code.padStart(4, "0")}]`;
+    });
+}

@@ -1,0 +1,102 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isCi } from "../../core/testdata/vectors.ts";
+import { displayWidth } from "../terminal/display_width.ts";
+import { COMMANDS } from "../commands.ts";
+import { flagsOf } from "../command_line/parse_command_line.ts";
+import { manualPage } from "./manual_page.ts";
+
+const PAGE = manualPage(COMMANDS, {
+  version: "0.1.0",
+  date: new Date("2026-01-31T09:00:00Z"),
+});
+
+async function run(program: string, args: readonly string[], width?: number) {
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    env: { MANWIDTH: `${width}`, MANPAGER: "cat", LC_ALL: "C.UTF-8", TERM: "" },
+  }).output();
+  const text = new TextDecoder();
+  return { code, said: text.decode(stdout) + text.decode(stderr) };
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  try {
+    await new Deno.Command(program, { args: ["--version"], stderr: "null" })
+      .output();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function withPage(work: (file: string) => Promise<void>): Promise<void> {
+  const dir = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${dir}/sig.1`, PAGE);
+    await work(`${dir}/sig.1`);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+Deno.test({
+  name: "mandoc finds nothing to say against the manual page",
+  ignore: !isCi && !await isInstalled("mandoc"),
+  async fn() {
+    await withPage(async (file) => {
+      assertEquals(
+        await run("mandoc", ["-T", "lint", "-W", "warning", file]),
+        { code: 0, said: "" },
+      );
+    });
+  },
+});
+
+Deno.test({
+  name: "man shows every command and flag, at 60 and at 120 columns",
+  ignore: !isCi && !await isInstalled("man"),
+  async fn() {
+    await withPage(async (file) => {
+      for (const width of [60, 120]) {
+        const { code, said } = await run(
+          "man",
+          ["--warnings", "-l", file],
+          width,
+        );
+        assertEquals(code, 0);
+        const lines = said.split("\n");
+        for (const command of COMMANDS) {
+          const start = lines.indexOf(`   ${command.name}`);
+          assert(start > 0, command.name);
+          const end = lines.findIndex((line, at) =>
+            at > start && /^ {0,3}\S/.test(line)
+          );
+          const part = lines.slice(start, end).join("\n");
+          for (const { name } of flagsOf(command, command.name)) {
+            assertStringIncludes(part, `\n       --${name}`);
+          }
+          // What is copied is as it is typed.
+          for (const example of command.examples) {
+            assertStringIncludes(part, `       ${example}\n`);
+          }
+        }
+        const prose = lines.filter((line) => !/^ +sig |^sig /.test(line));
+        for (const line of prose) assert(displayWidth(line) <= width, line);
+      }
+    });
+  },
+});
+
+Deno.test("no text of the table is taken for a request", () => {
+  const page = manualPage([{
+    name: "x",
+    summary: ".so /etc/passwd",
+    description: "'br\n\n.so y \\n(.g",
+    flags: [{ name: "a-b", value: "'~^…'", help: "\\fBbold" }],
+    examples: [".so z"],
+    run: () => Promise.resolve(0),
+  }], { version: "1", date: new Date(0) });
+  assertEquals(page.match(/^[.'](?:so|br x).*|\\n.*|\\f.*/gm), null);
+  assertStringIncludes(page, "--a\\-b".replace("--", "\\-\\-"));
+  assertStringIncludes(page, "\\[u2026]");
+});

@@ -1,0 +1,174 @@
+/** A real shell on a real terminal, in which `sig` tells what it was given. @module */
+
+import { completionScript } from "../shell/completion_script.ts";
+import { COMMANDS } from "../commands.ts";
+
+/** A shell whose completions are tested. */
+export type ShellName = "bash" | "zsh" | "fish";
+
+/** Written by the stand-in of `sig`, which keeps its words in a file. */
+const DONE = "sig-was-called";
+const READY = "ready> ";
+
+const SIG = `printf '%s\\n' "$@" > words; echo ${DONE}`;
+const SIZE = "stty rows 400 cols 200";
+
+const START: { readonly [shell in ShellName]: string } = {
+  bash: `PS1='${READY}'
+${SIZE}
+bind 'set bell-style none'
+bind 'set completion-query-items 0'
+bind 'set page-completions off'
+bind 'set show-all-if-ambiguous on'
+bind 'set enable-bracketed-paste off'
+source ./completions
+sig() { ${SIG}; }
+`,
+  zsh: `PS1='${READY}'
+${SIZE}
+unsetopt beep prompt_sp
+LISTMAX=0
+# Keys come faster than a person types.
+zstyle ':completion:*' insert-tab false
+# As it is installed: a file _sig in a folder of fpath.
+fpath=($PWD/functions $fpath)
+autoload -Uz compinit
+compinit -u -D
+sig() { ${SIG}; }
+`,
+  fish: `function fish_prompt; printf '${READY}'; end
+${SIZE}
+set -g fish_greeting
+set -g fish_autosuggestion_enabled 0
+source ./completions
+function sig; printf '%s\\n' $argv > words; echo ${DONE}; end
+`,
+};
+
+const WORDS: { readonly [shell in ShellName]: readonly string[] } = {
+  bash: ["bash", "--noprofile", "--rcfile", "start", "-i"],
+  zsh: ["zsh", "-i"],
+  fish: ["fish", "--no-config", "--init-command", "'source start'", "-i"],
+};
+
+/** Whether the shell, and `script`, which gives it a terminal, are there. */
+export async function hasShell(shell: ShellName): Promise<boolean> {
+  try {
+    for (const program of [shell, "script"]) {
+      const { success } = await new Deno.Command(program, {
+        args: ["--version"],
+      }).output();
+      if (!success) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An open shell. */
+export class Shell implements AsyncDisposable {
+  readonly #dir: string;
+  readonly #process: Deno.ChildProcess;
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  #screen = "";
+
+  private constructor(dir: string, process: Deno.ChildProcess) {
+    this.#dir = dir;
+    this.#process = process;
+    this.#reader = process.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    this.#writer = process.stdin.getWriter();
+  }
+
+  /** Starts one in a folder of its own, with completions installed. */
+  static async open(
+    shell: ShellName,
+    files: readonly string[],
+  ): Promise<Shell> {
+    const dir = await Deno.makeTempDir();
+    const script = completionScript(shell, COMMANDS);
+    await Deno.mkdir(`${dir}/functions`);
+    for (
+      const [name, text] of [
+        ["completions", script],
+        ["functions/_sig", script],
+        [shell === "zsh" ? ".zshrc" : "start", START[shell]],
+        ...files.map((file) => [file, ""] as const),
+      ] as const
+    ) {
+      const folder = `${dir}/${name}`.replace(/\/[^/]*$/, "");
+      await Deno.mkdir(folder, { recursive: true });
+      if (!name.endsWith("/")) await Deno.writeTextFile(`${dir}/${name}`, text);
+    }
+    const process = new Deno.Command("script", {
+      args: ["-qfec", WORDS[shell].join(" "), "/dev/null"],
+      cwd: dir,
+      clearEnv: true,
+      env: {
+        PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+        HOME: dir,
+        ZDOTDIR: dir,
+        TERM: "xterm",
+        LC_ALL: "C.UTF-8",
+      },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    const opened = new Shell(dir, process);
+    await opened.#until(READY);
+    return opened;
+  }
+
+  /** The words that `sig` gets when this is typed behind it; `\t` completes. */
+  async wordsOf(typed: string): Promise<readonly string[]> {
+    await this.#type(`sig ${typed}\r`);
+    await this.#called();
+    const text = await Deno.readTextFile(`${this.#dir}/words`);
+    return text.trimEnd().split("\n");
+  }
+
+  /** What is shown when the last word of this is completed. */
+  async listOf(typed: string): Promise<string> {
+    await this.#type(`sig ${typed}\t\t`);
+    // The line is taken away and another command awaited: all was shown.
+    await this.#type("\x15sig\r");
+    return await this.#called();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#type("\x15exit\r").catch(() => {});
+    await this.#writer.close().catch(() => {});
+    while (!(await this.#reader.read()).done);
+    await this.#process.status;
+    await Deno.remove(this.#dir, { recursive: true });
+  }
+
+  async #type(text: string): Promise<void> {
+    await this.#writer.write(new TextEncoder().encode(text));
+  }
+
+  /** Waits for `sig`, then for the next prompt: earlier keys are lost on some. */
+  async #called(): Promise<string> {
+    const shown = await this.#until(DONE);
+    await this.#until(READY);
+    return shown;
+  }
+
+  /** Reads the screen up to a text, and gives what was shown before. */
+  async #until(text: string): Promise<string> {
+    for (;;) {
+      const at = this.#screen.indexOf(text);
+      if (at >= 0) {
+        const before = this.#screen.slice(0, at);
+        this.#screen = this.#screen.slice(at + text.length);
+        return before;
+      }
+      const { done, value } = await this.#reader.read();
+      if (done) throw new Error(`The shell ended: ${this.#screen}`);
+      this.#screen += value;
+    }
+  }
+}

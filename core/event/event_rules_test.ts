@@ -1,0 +1,326 @@
+import { assertEquals } from "@std/assert";
+import type { ValidateEventOptions } from "./event.ts";
+import { REASON_CODES, RELATIONSHIP_TYPES } from "./types.ts";
+import {
+  ABSENT,
+  changed,
+  type Changes,
+  faults,
+} from "../testdata/faulty_events.ts";
+import { revoke, upsert } from "../../tests/kit/events.ts";
+
+interface Rule {
+  readonly rule: string;
+  readonly of?: "upsert" | "revoke";
+  readonly good: readonly Changes[];
+  readonly bad: readonly (readonly [Changes, string])[];
+  readonly options?: ValidateEventOptions;
+}
+
+const NOT_IDENTIFIERS = [null, 1, "", {}, "a\nb", "\u0000", "\u007f", "\u0085"];
+
+function identifier(name: string): Rule {
+  return {
+    rule: `${name} is a non-empty string without control characters`,
+    good: ["x", "é", "__proto__", "constructor", "a b", "‮"].map((value) => ({
+      [name]: value,
+    })),
+    bad: NOT_IDENTIFIERS.map((value) => [
+      { [name]: value },
+      `/${name} invalid_field`,
+    ]),
+  };
+}
+
+function oneOf(
+  of: "upsert" | "revoke",
+  name: string,
+  list: readonly string[],
+): Rule {
+  return {
+    rule: `${name} is one of the table's`,
+    of,
+    good: list.map((value) => ({ [name]: value })),
+    bad: ["", "Employee", "toString", "__proto__", null, 0, [list[0]]].map((
+      value,
+    ) => [{ [name]: value }, `/${name} invalid_field`]),
+  };
+}
+
+const TIMESTAMPS = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789Z"];
+const NOT_TIMESTAMPS = [
+  "",
+  "2026-01-01",
+  "2026-01-01T00:00:00+00:00",
+  "2026-02-30T00:00:00Z",
+  0,
+  {},
+];
+
+function timestamp(
+  of: "upsert" | "revoke",
+  name: string,
+  nullable: boolean,
+): Rule {
+  const values: unknown[] = nullable ? [...TIMESTAMPS, null] : TIMESTAMPS;
+  const others: unknown[] = nullable
+    ? NOT_TIMESTAMPS
+    : [...NOT_TIMESTAMPS, null];
+  return {
+    rule: `${name} is RFC 3339 UTC${nullable ? " or null" : ""}`,
+    of,
+    good: values.map((value) => ({ [name]: value })),
+    bad: others.map((value) => [{ [name]: value }, `/${name} invalid_field`]),
+  };
+}
+
+function optionalText(of: "upsert" | "revoke", name: string): Rule {
+  return {
+    rule: `${name} is text, null or absent`,
+    of,
+    good: ["", "x", "a\nb", null, ABSENT].map((value) => ({ [name]: value })),
+    bad: [1, {}, [], false].map((value) => [
+      { [name]: value },
+      `/${name} invalid_field`,
+    ]),
+  };
+}
+
+function optionalObject(of: "upsert" | "revoke", name: string): Rule {
+  return {
+    rule: `${name} is an object, null or absent`,
+    of,
+    good: [{}, { a: [1] }, null, ABSENT].map((value) => ({ [name]: value })),
+    bad: [1, "x", [], true].map((value) => [
+      { [name]: value },
+      `/${name} invalid_field`,
+    ]),
+  };
+}
+
+const RULES: readonly Rule[] = [
+  {
+    rule: "spec_version is sig/0.1",
+    good: [{ spec_version: "sig/0.1" }],
+    bad: [
+      [{ spec_version: "sig/0.2" }, "/spec_version unsupported_spec_version"],
+      [{ spec_version: "SIG/0.1" }, "/spec_version unsupported_spec_version"],
+      [{ spec_version: "" }, "/spec_version unsupported_spec_version"],
+      [{ spec_version: 0.1 }, "/spec_version invalid_field"],
+      [{ spec_version: null }, "/spec_version invalid_field"],
+    ],
+  },
+  {
+    rule: "event_type is one of the two",
+    good: [{ event_type: "relationship.upsert" }],
+    bad: [
+      [
+        { event_type: "relationship.suspend" },
+        "/event_type unknown_event_type",
+      ],
+      [{ event_type: "" }, "/event_type unknown_event_type"],
+      [{ event_type: "toString" }, "/event_type unknown_event_type"],
+      [{ event_type: null }, "/event_type invalid_field"],
+      [{ event_type: 1 }, "/event_type invalid_field"],
+    ],
+  },
+  {
+    rule: "an unknown event_type is accepted on request, a wrong one never",
+    options: { unknownEvents: "ignore" },
+    good: [{ event_type: "relationship.suspend", roles: 1, status: "odd" }],
+    bad: [
+      [{ event_type: null }, "/event_type invalid_field"],
+      [{ event_type: "x", subject: "" }, "/subject invalid_field"],
+    ],
+  },
+  identifier("event_id"),
+  identifier("issuer"),
+  identifier("subject"),
+  identifier("relationship_id"),
+  timestamp("upsert", "issued_at", false),
+  {
+    rule: "sequence is an integer from 1 to 2^53-1",
+    good: [{ sequence: 1 }, { sequence: 2 ** 53 - 1 }],
+    bad: [0, -1, 1.5, 2 ** 53, NaN, Infinity, "1", null, [1], true].map((
+      sequence,
+    ) => [{ sequence }, "/sequence invalid_field"]),
+  },
+  {
+    rule: "visibility is public or private",
+    good: [{ visibility: "public" }, { visibility: "private" }],
+    bad: ["Public", "", null, 1].map((visibility) => [
+      { visibility },
+      "/visibility invalid_field",
+    ]),
+  },
+  {
+    rule: "a public_only feed has no private event",
+    options: { publicOnly: true },
+    good: [{ visibility: "public" }],
+    bad: [[
+      { visibility: "private" },
+      "/visibility private_event_in_public_feed",
+    ]],
+  },
+  optionalText("upsert", "reason"),
+  optionalText("revoke", "reason"),
+  optionalObject("upsert", "metadata"),
+  optionalObject("revoke", "metadata"),
+  optionalObject("upsert", "display"),
+  oneOf("upsert", "relationship_type", RELATIONSHIP_TYPES),
+  oneOf("revoke", "reason_code", REASON_CODES),
+  {
+    rule: "an upsert's status is active",
+    good: [{ status: "active" }],
+    bad: [
+      [{ status: "revoked" }, "/status status_not_active"],
+      [{ status: "Active" }, "/status status_not_active"],
+      [{ status: "" }, "/status status_not_active"],
+      [{ status: null }, "/status invalid_field"],
+      [{ status: true }, "/status invalid_field"],
+    ],
+  },
+  {
+    rule: "roles are strings, and may be none",
+    good: [{ roles: [] }, { roles: ["a", "a", ""] }],
+    bad: [null, "deploy", {}, [1], [null], [["a"]], Array(1)].map((roles) => [
+      { roles },
+      "/roles invalid_field",
+    ]),
+  },
+  timestamp("upsert", "valid_from", true),
+  timestamp("upsert", "valid_until", true),
+  {
+    rule: "valid_until is after valid_from, to the nanosecond",
+    good: [
+      {
+        valid_from: "2026-01-01T00:00:00Z",
+        valid_until: "2026-01-01T00:00:00.000000001Z",
+      },
+      {
+        valid_from: "2026-01-01T00:00:00.09Z",
+        valid_until: "2026-01-01T00:00:00.1Z",
+      },
+      { valid_from: null, valid_until: "0001-01-01T00:00:00Z" },
+    ],
+    bad: [
+      ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"],
+      ["2026-01-01T00:00:00.1Z", "2026-01-01T00:00:00.10Z"],
+      ["2026-01-01T00:00:00.1Z", "2026-01-01T00:00:00.09Z"],
+      ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"],
+    ].map(([valid_from, valid_until]) => [
+      { valid_from, valid_until },
+      "/valid_until invalid_field",
+    ]),
+  },
+  {
+    rule: "display's three members are text, null or absent; others are free",
+    good: [
+      { display: { title: "CTO", department: null, label: "" } },
+      { display: { icon: 1, nested: { title: 1 } } },
+    ],
+    bad: ["title", "department", "label"].map((name) => [
+      { display: { [name]: 1 } },
+      `/display/${name} invalid_field`,
+    ]),
+  },
+  timestamp("revoke", "effective_at", false),
+  {
+    rule: "a revoke names its own relationship",
+    of: "revoke",
+    good: [{ relationship_id: "r2", revokes_relationship_id: "r2" }],
+    bad: [
+      [
+        { revokes_relationship_id: "r2" },
+        "/revokes_relationship_id revoke_target_mismatch",
+      ],
+      [
+        { revokes_relationship_id: "R1" },
+        "/revokes_relationship_id revoke_target_mismatch",
+      ],
+      [
+        { revokes_relationship_id: "" },
+        "/revokes_relationship_id revoke_target_mismatch",
+      ],
+      [
+        { revokes_relationship_id: null },
+        "/revokes_relationship_id invalid_field",
+      ],
+      [
+        { revokes_relationship_id: ["r1"] },
+        "/revokes_relationship_id invalid_field",
+      ],
+    ],
+  },
+  {
+    rule: "unknown members are kept and ignored",
+    good: [{ future: 1, valid_for: null }, { constructor: 1, toString: "x" }],
+    bad: [],
+  },
+];
+
+for (const { rule, of = "upsert", good, bad, options } of RULES) {
+  const base = of === "upsert" ? upsert(1) : revoke(1);
+  Deno.test(`${of}: ${rule}`, () => {
+    for (const changes of good) {
+      assertEquals(
+        faults(changed(base, changes), options),
+        [],
+        Deno.inspect(changes),
+      );
+    }
+    for (const [changes, expected] of bad) {
+      assertEquals(
+        faults(changed(base, changes), options),
+        [expected],
+        Deno.inspect(changes),
+      );
+    }
+  });
+}
+
+const COMMON = [
+  "spec_version",
+  "event_id",
+  "event_type",
+  "issuer",
+  "issued_at",
+  "sequence",
+  "relationship_id",
+  "subject",
+  "visibility",
+];
+const REQUIRED = {
+  upsert: [
+    ...COMMON,
+    "relationship_type",
+    "status",
+    "roles",
+    "valid_from",
+    "valid_until",
+  ],
+  revoke: [...COMMON, "revokes_relationship_id", "reason_code", "effective_at"],
+};
+
+for (const [of, names] of Object.entries(REQUIRED)) {
+  const base = of === "upsert" ? upsert(1) : revoke(1);
+  Deno.test(`${of}: each required member that is absent is missing_field`, () => {
+    for (const name of names) {
+      for (const absent of [ABSENT, undefined]) {
+        const found = faults(changed(base, { [name]: absent }));
+        // A revoke without relationship_id names another one, too.
+        assertEquals(found[0], `/${name} missing_field`);
+        const alsoBroken = of === "revoke" && name === "relationship_id";
+        assertEquals(found.length, alsoBroken ? 2 : 1, name);
+      }
+    }
+  });
+}
+
+Deno.test("inherited members are absent", () => {
+  assertEquals(
+    faults(Object.create(upsert(1))),
+    ["/spec_version missing_field"]
+      .concat(COMMON.slice(1).map((name) => `/${name} missing_field`)),
+  );
+});

@@ -1,0 +1,132 @@
+/** What can be wrong with an issuer, so that its readers can be tested. @module */
+
+import {
+  parseEventPayload,
+  parseFeedLine,
+  type SigEvent,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import { signEvent, type SigningKey } from "@sig/jose";
+import type { Files } from "./serve_files.ts";
+
+/** What is wrong with the server, whatever its files are. */
+type ServerFault = Exclude<IssuerFault, FileFault>;
+/** What is wrong with a file. */
+type FileFault = "altered" | "rolled_back" | "rewritten" | "key_withdrawn";
+
+const ANSWERS: {
+  readonly [fault in ServerFault]: (request: Request) => Promise<Response>;
+} = {
+  unreachable: () => Promise.reject(new TypeError("Connection refused")),
+  silent: ({ signal }: Request) =>
+    new Promise<Response>((_resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    }),
+  missing: () => Promise.resolve(new Response(null, { status: 404 })),
+  redirected: () =>
+    Promise.resolve(
+      new Response(null, {
+        status: 302,
+        headers: { location: "https://elsewhere.example/" },
+      }),
+    ),
+  page: () =>
+    Promise.resolve(
+      new Response("<!doctype html><title>Welcome</title>", {
+        headers: { "content-type": "text/html" },
+      }),
+    ),
+};
+
+/**
+ * A fault, and the code by which `@sig/consumer` tells it:
+ *
+ * | fault | code |
+ * | --- | --- |
+ * | `unreachable` | `fetch_failed` |
+ * | `silent` | `fetch_timeout` |
+ * | `missing` | `fetch_status` |
+ * | `redirected` | `fetch_redirected` |
+ * | `page`: a web page with status 200 | `fetch_media_type` |
+ * | `altered`: the last event's signature | `signature_invalid` |
+ * | `rolled_back`: the last event is missing | none; `feed_rolled_back` to who has seen it |
+ * | `rewritten`: the last event says otherwise, rightly signed | none; `feed_rewritten` to who has seen it |
+ * | `key_withdrawn`: the first key is gone | `key_not_found`; `key_withdrawn` to who has seen it |
+ */
+export type IssuerFault =
+  | "unreachable"
+  | "silent"
+  | "missing"
+  | "redirected"
+  | "page"
+  | "altered"
+  | "rolled_back"
+  | "rewritten"
+  | "key_withdrawn";
+
+/** The answer of a server that has the fault; undefined where files have it. */
+export function faultyAnswer(
+  fault: IssuerFault,
+  request: Request,
+): Promise<Response> | undefined {
+  return isOfServer(fault) ? ANSWERS[fault](request) : undefined;
+}
+
+function isOfServer(fault: IssuerFault): fault is ServerFault {
+  return Object.hasOwn(ANSWERS, fault);
+}
+
+/** The files with the fault; the same where none of them has it. */
+export async function damagedFiles(
+  fault: IssuerFault,
+  files: Files,
+  key: SigningKey,
+): Promise<Files> {
+  if (fault === "key_withdrawn") {
+    return replaced(files, WELL_KNOWN_PATHS.jwks, (text) => {
+      const jwks = JSON.parse(text);
+      return JSON.stringify({ ...jwks, keys: jwks.keys.slice(1) });
+    });
+  }
+  const feed = new TextDecoder().decode(files.get(WELL_KNOWN_PATHS.feed));
+  const lines = feed.split("\n").slice(0, -1);
+  const last = lines.pop();
+  if (isOfServer(fault) || last === undefined) return files;
+  const mended = await damagedLine(fault, last, key);
+  if (mended !== undefined) lines.push(mended);
+  return replaced(
+    files,
+    WELL_KNOWN_PATHS.feed,
+    () => lines.map((line) => `${line}\n`).join(""),
+  );
+}
+
+/** Undefined takes the line away. */
+async function damagedLine(
+  fault: Exclude<FileFault, "key_withdrawn">,
+  line: string,
+  key: SigningKey,
+): Promise<string | undefined> {
+  if (fault === "rolled_back") return undefined;
+  if (fault === "altered") {
+    return line.replace(
+      /("signature":")(.)/,
+      (_, start, first) => start + (first === "A" ? "B" : "A"),
+    );
+  }
+  const { payload } = parseFeedLine(new TextEncoder().encode(line));
+  const event = parseEventPayload(payload) as SigEvent;
+  const other = { ...event, reason: `not ${event.reason ?? "this"}` };
+  return JSON.stringify(await signEvent(other, key));
+}
+
+function replaced(
+  files: Files,
+  path: string,
+  change: (text: string) => string,
+): Files {
+  const text = change(new TextDecoder().decode(files.get(path)));
+  return new Map(files).set(path, new TextEncoder().encode(text));
+}

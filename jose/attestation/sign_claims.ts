@@ -1,0 +1,95 @@
+/** Signing as a subject, whatever is answered (PROTOCOL §7, §7b). @module */
+
+import {
+  ATTESTATION_TYP,
+  type ErrorCode,
+  parseDidWeb,
+  quote,
+  SigError,
+} from "@sig/core";
+import {
+  type AttestationClaims,
+  MAX_ATTESTATION_LENGTH,
+} from "./attestation.ts";
+import { jwkToDidKey } from "../keys/did_key.ts";
+import { signJws } from "../event/sign_jws.ts";
+import type { SigningKey } from "../keys/signing_key.ts";
+
+/** Who signs. */
+export interface SignAsOptions {
+  /** The subject's key. */
+  readonly key: SigningKey;
+  /** A did:web, or the key's did:key, which it is unless told. */
+  readonly subject?: string;
+}
+
+/** A refusal to sign an attestation. */
+export function refuseToSign(
+  code: ErrorCode,
+  why: string,
+  hint?: string,
+): SigError {
+  return new SigError(code, `Cannot sign attestation: ${why}`, {
+    context: hint === undefined ? {} : { hint },
+  });
+}
+
+/**
+ * The subject's DID and the kid that its key has there.
+ *
+ * @param asked The only DID that may answer; undefined for anyone.
+ * @throws {SigError} `subject_mismatch`, `unsupported_did_method`,
+ * `invalid_identifier`.
+ */
+export function chooseSubject(
+  { subject, key }: SignAsOptions,
+  asked?: string,
+): { readonly did: string; readonly kid: string } {
+  const didKey = jwkToDidKey(key.publicJwk);
+  const did = subject ?? didKey;
+  if (asked !== undefined && asked !== did) {
+    throw refuseToSign(
+      "subject_mismatch",
+      `the challenge is for ${quote(asked)}, not ${quote(did)}`,
+      "Name it as the subject (sig attest --subject) if it is yours and this site may know.",
+    );
+  }
+  if (did === didKey) {
+    return { did, kid: `${did}#${did.slice("did:key:".length)}` };
+  }
+  if (did.startsWith("did:key:")) {
+    throw refuseToSign(
+      "subject_mismatch",
+      `${quote(did)} is another key than ${quote(didKey)}`,
+    );
+  }
+  if (!did.startsWith("did:web:")) {
+    throw refuseToSign(
+      "unsupported_did_method",
+      `${quote(did)} is neither a did:key nor a did:web`,
+    );
+  }
+  // A private host is the verifier's to allow; here the form is judged.
+  parseDidWeb(did, { allowPrivate: true });
+  return { did, kid: `${did}#${key.kid}` };
+}
+
+/**
+ * The compact JWS of claims.
+ *
+ * @throws {SigError} `invalid_attestation` when it would be longer than 8 KiB.
+ */
+export async function signClaims(
+  claims: AttestationClaims,
+  kid: string,
+  key: SigningKey,
+): Promise<string> {
+  const header = { alg: "EdDSA", typ: ATTESTATION_TYP, kid };
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
+  if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
+  throw refuseToSign(
+    "invalid_attestation",
+    `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`,
+  );
+}

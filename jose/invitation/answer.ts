@@ -1,0 +1,166 @@
+/** Answering an invitation, and verifying the answer (PROTOCOL §7b). @module */
+
+import { instantOf, isObject, SigError } from "@sig/core";
+import type { ParsedInvitation } from "./invitation.ts";
+import { malformed } from "./invitation_claims.ts";
+import { parseInvitation } from "./parse_invitation.ts";
+import {
+  requireUnexpired,
+  verifyInvitation,
+  type VerifyInvitationOptions,
+} from "./verify_invitation.ts";
+import {
+  type AttestationChallenge,
+  ENROL_SCOPE,
+  type ParsedAttestation,
+} from "../attestation/attestation.ts";
+import { chooseSubject, signClaims } from "../attestation/sign_claims.ts";
+import {
+  type AttestationKeyResolver,
+  verifyAttestation,
+} from "../attestation/verify_attestation.ts";
+import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
+import { member } from "../bytes/json_object.ts";
+import type { SigningKey } from "../keys/signing_key.ts";
+
+/** What a person gives back: as JSON, for the operator. */
+export interface InvitationAnswer {
+  /** The invitation as it was given. */
+  readonly invitation: string;
+  /** An attestation of PROTOCOL §7 that answers this invitation alone. */
+  readonly attestation: string;
+}
+
+/** What {@linkcode answerInvitation} needs. */
+export interface AnswerInvitationOptions {
+  /** The invitation; verify it first, and show what it says. */
+  readonly invitation: string | ParsedInvitation;
+  /** The person's key. */
+  readonly key: SigningKey;
+  /**
+   * Who answers, and so who will be published: a did:web whose document lists
+   * the key under `authentication`, or the key's did:key, which it is unless
+   * told.
+   */
+  readonly subject?: string;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** Options of {@linkcode verifyAnswer}. */
+export interface VerifyAnswerOptions extends VerifyInvitationOptions {
+  /** A way to the subject's key, `resolveDidKey` unless told. */
+  readonly key?: AttestationKeyResolver;
+}
+
+/** An answer that counts: who answered what. */
+export interface VerifiedAnswer {
+  /** The invitation. */
+  readonly invitation: ParsedInvitation;
+  /** The DID that is to get the relationship; its key has signed. */
+  readonly subject: string;
+  /** The attestation. */
+  readonly attestation: ParsedAttestation;
+}
+
+/**
+ * Answers an invitation: proves that the person has the key, to this issuer
+ * and for this invitation only. No login takes it: its nonce is the digest of
+ * the invitation. See `createInvitation` for an example. (PROTOCOL §7b)
+ *
+ * @throws {SigError} `invalid_invitation`, `invitation_expired`;
+ * `subject_mismatch`, `unsupported_did_method`, `invalid_identifier` for the
+ * subject; `invalid_attestation` when it would be longer than 8 KiB.
+ */
+export async function answerInvitation(
+  options: AnswerInvitationOptions,
+): Promise<InvitationAnswer> {
+  const invitation = typeof options.invitation === "object"
+    ? options.invitation
+    : parseInvitation(options.invitation);
+  const now = options.now();
+  requireUnexpired(invitation, now);
+  const { did, kid } = chooseSubject(options);
+  const { challenge_id, audience, nonce } = await challengeOf(invitation);
+  const claims = {
+    iss: did,
+    sub: did,
+    aud: audience,
+    nonce,
+    jti: challenge_id,
+    iat: instantOf(now).seconds,
+    exp: invitation.claims.exp,
+    scope: ENROL_SCOPE,
+  };
+  const attestation = await signClaims(claims, kid, options.key);
+  return { invitation: invitation.text, attestation };
+}
+
+/**
+ * Verifies an answer: first the invitation, then the attestation, as
+ * PROTOCOL §7b says. It keeps no state: single use is the feed's, whose event
+ * ids come once (`enrol` of `@sig/issuer`). See `createInvitation` for an
+ * example. Members other than the two are ignored.
+ *
+ * @param answer Parsed JSON; parse it with core's strict `parseJson`.
+ *
+ * @throws {SigError} as {@linkcode verifyInvitation}; then what
+ * `verifyAttestation` throws: `invalid_attestation` (also for another
+ * invitation), `audience_mismatch`, `nonce_mismatch`, `subject_mismatch`,
+ * `scope_not_granted`, `attestation_time_invalid`,
+ * `attestation_signature_invalid`, and what finding the key can run into.
+ */
+export async function verifyAnswer(
+  answer: unknown,
+  options: VerifyAnswerOptions,
+): Promise<VerifiedAnswer> {
+  const given = readAnswer(answer);
+  const invitation = await verifyInvitation(given.invitation, options);
+  if (typeof given.attestation !== "string") {
+    throw new SigError(
+      "invalid_attestation",
+      "Cannot read answer: member attestation must be a string",
+      { context: { pointer: "/attestation" } },
+    );
+  }
+  const attestation = await verifyAttestation(given.attestation, {
+    challenge: await challengeOf(invitation),
+    now: options.now,
+    // Without it the answer could be one of no scope at all.
+    requiredScopes: [ENROL_SCOPE],
+    ...(options.key === undefined ? {} : { key: options.key }),
+    ...(options.clockSkewSeconds === undefined
+      ? {}
+      : { clockSkewSeconds: options.clockSkewSeconds }),
+  });
+  return { invitation, subject: attestation.subject, attestation };
+}
+
+function readAnswer(
+  answer: unknown,
+): { readonly invitation: string; readonly attestation: unknown } {
+  if (!isObject(answer)) throw malformed("the answer must be one JSON object");
+  const invitation = member(answer, "invitation");
+  if (typeof invitation !== "string") {
+    throw malformed("member invitation must be a string", "/invitation");
+  }
+  return { invitation, attestation: member(answer, "attestation") };
+}
+
+/**
+ * The invitation as what an attestation answers. The digest ties the answer to
+ * these very terms, also where one `jti` were given to two invitations.
+ */
+async function challengeOf(
+  { text, claims, expires_at }: ParsedInvitation,
+): Promise<AttestationChallenge> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return {
+    challenge_id: claims.jti,
+    audience: claims.iss,
+    nonce: encodeBase64Url(new Uint8Array(digest)),
+    scopes: [ENROL_SCOPE],
+    expires_at,
+  };
+}

@@ -1,0 +1,294 @@
+import { type ErrorCode, isSigError } from "@sig/core";
+import {
+  answerInvitation,
+  createInvitation,
+  encodeBase64Url,
+  jwkToDidKey,
+  parseAttestation,
+  type ParsedInvitation,
+  previewAttestation,
+  resolveDidKey,
+  signAttestation,
+  verifyAnswer,
+  verifyAttestation,
+} from "@sig/jose";
+import { assert, assertEquals } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  EXPECTED,
+  foreignKey,
+  invite,
+  ISSUER,
+  personKey,
+  TERMS,
+} from "../testdata/invitations.ts";
+import {
+  CHALLENGE,
+  headerOf,
+  NOW,
+  NOW_SECONDS,
+  tokenOf,
+} from "../testdata/tokens.ts";
+
+const now = () => NOW;
+const person = jwkToDidKey(personKey.publicJwk);
+const invitation = await invite();
+
+async function digestOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  return encodeBase64Url(
+    new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)),
+  );
+}
+
+/** The claims of an honest answer. */
+async function claimsOf(
+  { text, claims }: ParsedInvitation,
+): Promise<Record<string, unknown>> {
+  return {
+    iss: person,
+    sub: person,
+    aud: ISSUER,
+    nonce: await digestOf(text),
+    jti: claims.jti,
+    iat: NOW_SECONDS,
+    exp: claims.exp,
+    scope: "enrol",
+  };
+}
+
+async function refuses(
+  change: object,
+  code: ErrorCode,
+  says: string,
+): Promise<void> {
+  const claims = { ...await claimsOf(invitation), ...change };
+  const attestation = await tokenOf(personKey, headerOf(personKey), claims);
+  const answer = { invitation: invitation.text, attestation };
+  await expectSigError(verifyAnswer(answer, EXPECTED), code, says);
+}
+
+Deno.test("an answer has exactly the claims of PROTOCOL 7b, and verifies", async () => {
+  const answer = await answerInvitation({ invitation, key: personKey, now });
+  assertEquals(Object.keys(answer), ["invitation", "attestation"]);
+  assertEquals(answer.invitation, invitation.text);
+  const { header, claims } = parseAttestation(answer.attestation);
+  assertEquals({ ...header }, headerOf(personKey));
+  assertEquals({ ...claims }, await claimsOf(invitation));
+  const verified = await verifyAnswer(answer, EXPECTED);
+  assertEquals(verified.subject, person);
+  assertEquals(verified.invitation.claims, invitation.claims);
+  const link = `https://x.example/#/invitation/${invitation.text}`;
+  const same = await answerInvitation({
+    invitation: link,
+    key: personKey,
+    now,
+  });
+  assertEquals(same, answer);
+});
+
+Deno.test("an answer is for one invitation, one issuer and enrolment only", async () => {
+  const other = await invite();
+  await refuses(
+    { jti: other.claims.jti },
+    "invalid_attestation",
+    "it answers another challenge",
+  );
+  await refuses(
+    { aud: "https://acme.example" },
+    "audience_mismatch",
+    "for another audience",
+  );
+  await refuses(
+    { nonce: await digestOf(other.text) },
+    "nonce_mismatch",
+    "another nonce",
+  );
+  for (const scope of ["login", "enrol login", "Enrol", "", undefined]) {
+    await refuses({ scope }, "scope_not_granted", "scope");
+  }
+  await refuses({ iss: ISSUER }, "subject_mismatch", "iss and sub");
+  await refuses(
+    { exp: invitation.claims.exp + 1 },
+    "attestation_time_invalid",
+    "its exp lies after",
+  );
+  await refuses({ exp: NOW_SECONDS }, "attestation_time_invalid", "expired");
+  await refuses(
+    { iat: NOW_SECONDS + 61 },
+    "attestation_time_invalid",
+    "its iat lies more than 60 s ahead",
+  );
+});
+
+Deno.test("an answer moves to no other invitation, whatever they share", async () => {
+  const { attestation } = await answerInvitation({
+    invitation,
+    key: personKey,
+    now,
+  });
+  const other = await invite({ ...TERMS, roles: ["admin"] });
+  await expectSigError(
+    verifyAnswer({ invitation: other.text, attestation }, EXPECTED),
+    "invalid_attestation",
+    "it answers another challenge",
+  );
+});
+
+Deno.test("nobody answers with another's key", async () => {
+  const claims = await claimsOf(invitation);
+  const attestation = await tokenOf(foreignKey, headerOf(personKey), claims);
+  await expectSigError(
+    verifyAnswer({ invitation: invitation.text, attestation }, EXPECTED),
+    "attestation_signature_invalid",
+    "is not one of key",
+  );
+  for (const alg of ["none", "HS256"]) {
+    const header = { ...headerOf(personKey), alg };
+    const attestation = await tokenOf(personKey, header, claims);
+    await expectSigError(
+      verifyAnswer({ invitation: invitation.text, attestation }, EXPECTED),
+      "algorithm_not_allowed",
+      "alg must be EdDSA",
+    );
+  }
+});
+
+Deno.test("the invitation is judged before the attestation", async () => {
+  const late = () => new Date((NOW_SECONDS + 8 * 86_400) * 1000);
+  const answer = await answerInvitation({ invitation, key: personKey, now });
+  await expectSigError(
+    verifyAnswer(answer, { ...EXPECTED, now: late }),
+    "invitation_expired",
+    "it expired at 2026-02-07T09:00:00Z",
+  );
+  await expectSigError(
+    answerInvitation({ invitation, key: personKey, now: late }),
+    "invitation_expired",
+    "it expired at",
+  );
+  const forged = await createInvitation({
+    issuer: ISSUER,
+    key: foreignKey,
+    terms: TERMS,
+    now,
+  });
+  await expectSigError(
+    verifyAnswer({ invitation: forged.text, attestation: "x" }, EXPECTED),
+    "signature_invalid",
+    "its signature",
+  );
+});
+
+Deno.test("an answer of another shape is refused by the member that is wrong", async () => {
+  const { text } = invitation;
+  for (const answer of [null, [], "x", {}, { attestation: "x" }]) {
+    await expectSigError(
+      verifyAnswer(answer, EXPECTED),
+      "invalid_invitation",
+      "must be",
+    );
+  }
+  for (const attestation of [undefined, 7, "x", "A".repeat(9_000)]) {
+    await expectSigError(
+      verifyAnswer({ invitation: text, attestation }, EXPECTED),
+      "invalid_attestation",
+      "Cannot read",
+    );
+  }
+});
+
+Deno.test("an answer logs nobody in, and a login enrols nobody", async () => {
+  const { attestation } = await answerInvitation({
+    invitation,
+    key: personKey,
+    now,
+  });
+  // The worst case: a login that knows the invitation and has a DID's audience.
+  const login = {
+    ...CHALLENGE,
+    challenge_id: invitation.claims.jti,
+    audience: ISSUER,
+    scopes: ["enrol"],
+  };
+  await expectSigError(
+    verifyAttestation(attestation, { challenge: login, now }),
+    "nonce_mismatch",
+    "another nonce",
+  );
+  // Passed on as a login, so that the person does not learn what it is.
+  const relayed = { ...login, nonce: await digestOf(invitation.text) };
+  for (const work of [previewAttestation, signAttestation]) {
+    await expectSigError(
+      // deno-lint-ignore require-await -- one of the two throws at once
+      (async () => work({ challenge: relayed, key: personKey, now }))(),
+      "invalid_field",
+      "/scopes must not have enrol",
+    );
+  }
+  // A site's own scope of that name stays what it is.
+  const site = { ...CHALLENGE, scopes: ["enrol"] };
+  const own = await signAttestation({ challenge: site, key: personKey, now });
+  await expectSigError(
+    verifyAnswer({ invitation: invitation.text, attestation: own }, EXPECTED),
+    "invalid_attestation",
+    "it answers another challenge",
+  );
+});
+
+Deno.test("a did:web answers with a key that its own document has", async () => {
+  const subject = "did:web:alice.example";
+  const answer = await answerInvitation({
+    invitation,
+    key: personKey,
+    subject,
+    now,
+  });
+  const asked: string[] = [];
+  const verified = await verifyAnswer(answer, {
+    ...EXPECTED,
+    key: async (kid) => {
+      asked.push(kid);
+      const { jwk } = await resolveDidKey(
+        `${person}#${person.slice("did:key:".length)}`,
+      );
+      const { importVerificationKey } = await import("@sig/jose");
+      return await importVerificationKey({ ...jwk, kid });
+    },
+  });
+  assertEquals([verified.subject, ...asked], [subject, `${subject}#person`]);
+  await expectSigError(
+    verifyAnswer(answer, EXPECTED),
+    "unsupported_did_method",
+    "only did:key",
+  );
+  await expectSigError(
+    answerInvitation({
+      invitation,
+      key: personKey,
+      subject: jwkToDidKey(foreignKey.publicJwk),
+      now,
+    }),
+    "subject_mismatch",
+    "is another key than",
+  );
+});
+
+Deno.test("no character of an answer can be another one", async () => {
+  const answer = await answerInvitation({ invitation, key: personKey, now });
+  for (const name of ["invitation", "attestation"] as const) {
+    const text = answer[name];
+    for (let i = 0; i < text.length; i++) {
+      const other = text[i] === "A" ? "B" : "A";
+      const changed = text.slice(0, i) + other + text.slice(i + 1);
+      let code: string | undefined;
+      try {
+        await verifyAnswer({ ...answer, [name]: changed }, EXPECTED);
+      } catch (error) {
+        assert(isSigError(error), `${name} ${i}: ${error}`);
+        code = error.code;
+      }
+      assert(code !== undefined, `${name} was changed at ${i}`);
+    }
+  }
+});

@@ -1,0 +1,94 @@
+/** Inviting somebody (PROTOCOL §7b). @module */
+
+import { instantOf, INVITATION_TYP } from "@sig/core";
+import {
+  DEFAULT_INVITATION_SECONDS,
+  type InvitationTerms,
+  type ParsedInvitation,
+} from "./invitation.ts";
+import { readInvitationClaims } from "./invitation_claims.ts";
+import { parseInvitation } from "./parse_invitation.ts";
+import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
+import { signJws } from "../event/sign_jws.ts";
+import type { SigningKey } from "../keys/signing_key.ts";
+
+/** What {@linkcode createInvitation} needs. */
+export interface CreateInvitationOptions {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The key that signs the issuer's events. */
+  readonly key: SigningKey;
+  /** What is offered. */
+  readonly terms: InvitationTerms;
+  /** Seconds that it counts: 3,600 to 7,776,000; 604,800 (7 d) unless told. */
+  readonly ttlSeconds?: number;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/**
+ * Makes an invitation: a signed text, which whoever has it first can answer
+ * once, so give it to that person alone. Nothing is stored. (PROTOCOL §7b)
+ *
+ * @example From the invitation to the verified answer
+ * ```ts
+ * import {
+ *   answerInvitation,
+ *   createInvitation,
+ *   createKeyResolver,
+ *   generateSigningKey,
+ *   importSigningKey,
+ *   jwkToDidKey,
+ *   verifyAnswer,
+ *   verifyInvitation,
+ * } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const now = () => new Date("2026-01-31T09:00:00Z");
+ * const issuer = "did:web:acme.example";
+ *
+ * // The issuer:
+ * const orgKey = await importSigningKey(
+ *   await generateSigningKey({ kid: "orgsign-1" }),
+ * );
+ * const terms = { relationship_type: "employee", roles: ["deploy"] } as const;
+ * const { text } = await createInvitation({ issuer, key: orgKey, terms, now });
+ *
+ * // The person, with the keys that the issuer publishes:
+ * const keys = await createKeyResolver({ keys: [orgKey.publicJwk] });
+ * const invitation = await verifyInvitation(text, { issuer, keys, now });
+ * assertEquals(invitation.expires_at, "2026-02-07T09:00:00Z");
+ * const key = await importSigningKey(await generateSigningKey());
+ * const answer = await answerInvitation({ invitation, key, now });
+ *
+ * // The issuer again:
+ * const { subject } = await verifyAnswer(answer, { issuer, keys, now });
+ * assertEquals(subject, jwkToDidKey(key.publicJwk));
+ * ```
+ *
+ * @throws {SigError} `invalid_invitation` for terms that can't be offered, with
+ * `context.pointer`; also when it would be longer than 16 KiB.
+ */
+export async function createInvitation(
+  options: CreateInvitationOptions,
+): Promise<ParsedInvitation> {
+  const { issuer, key, terms } = options;
+  const iat = instantOf(options.now()).seconds;
+  const given = {
+    valid_from: terms.valid_from,
+    valid_until: terms.valid_until,
+  };
+  const claims = readInvitationClaims({
+    iss: issuer,
+    jti: encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))),
+    iat,
+    exp: iat + (options.ttlSeconds ?? DEFAULT_INVITATION_SECONDS),
+    relationship_type: terms.relationship_type,
+    roles: terms.roles,
+    ...given,
+    for: terms.for,
+  });
+  const header = { alg: "EdDSA", typ: INVITATION_TYP, kid: key.kid };
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  return parseInvitation(`${jws.protected}.${jws.payload}.${jws.signature}`);
+}

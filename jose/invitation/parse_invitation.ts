@@ -1,0 +1,147 @@
+/** Reading an invitation, also out of a link (PROTOCOL §7b). @module */
+
+import {
+  decodeBase64UrlStrict,
+  formatInstant,
+  INVITATION_TYP,
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+} from "@sig/core";
+import {
+  type InvitationHeader,
+  MAX_INVITATION_LENGTH,
+  type ParsedInvitation,
+} from "./invitation.ts";
+import { malformed, readInvitationClaims } from "./invitation_claims.ts";
+import { isKid, member } from "../bytes/json_object.ts";
+import { encodeSigningInput } from "../event/signing_input.ts";
+
+/** What stands before the invitation in a link's fragment. */
+const FRAGMENT = "#/invitation/";
+
+/**
+ * The link that carries an invitation to a person: everything is behind the
+ * `#`, which browsers send to no server. (PROTOCOL §7b)
+ *
+ * @param page The address of a page that knows invitations.
+ *
+ * @example
+ * ```ts
+ * import { invitationLink } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   invitationLink("https://login.acme.example/", "eyJh.eyJp.AAAA"),
+ *   "https://login.acme.example/#/invitation/eyJh.eyJp.AAAA",
+ * );
+ * ```
+ *
+ * @throws {TypeError} for a page that is no http or https URL.
+ */
+export function invitationLink(page: string, invitation: string): string {
+  const url = new URL(page);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new TypeError("Cannot make link: the page must be an https URL");
+  }
+  url.hash = "";
+  return `${url.href}${FRAGMENT}${invitation}`;
+}
+
+/** Whether a text is a link that carries an invitation, or such a fragment. */
+export function isInvitationLink(text: string): boolean {
+  return text.includes(FRAGMENT);
+}
+
+/**
+ * Reads an invitation: the compact JWS, a link that carries it, or the link's
+ * fragment as `location.hash` has it; blanks around it don't count. Every fault
+ * of form is one code. Who signed it is `verifyInvitation`'s to say.
+ * (PROTOCOL §7b)
+ *
+ * @example
+ * ```ts
+ * import { parseInvitation } from "@sig/jose";
+ * import { isSigError } from "@sig/core";
+ * import { assert, assertThrows } from "@std/assert";
+ *
+ * const error = assertThrows(() => parseInvitation("come in"));
+ * assert(isSigError(error, "invalid_invitation"));
+ * ```
+ *
+ * @throws {SigError} `invalid_invitation`; `context.pointer` names the claim.
+ */
+export function parseInvitation(invitation: string): ParsedInvitation {
+  const text = textOf(invitation);
+  if (text.length > MAX_INVITATION_LENGTH) {
+    throw malformed(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
+  }
+  const parts = text.split(".");
+  const [first, second, third] = parts;
+  if (
+    first === undefined || second === undefined || third === undefined ||
+    parts.length > 3
+  ) {
+    throw malformed("it must be three base64url parts with dots between them");
+  }
+  const header = readHeader(readObject(first, "the header"));
+  const claims = readInvitationClaims(readObject(second, "the claims"));
+  return {
+    text,
+    header,
+    claims,
+    expires_at: formatInstant({ seconds: claims.exp, nanoseconds: 0 }),
+    signature: decodePart(third, "the signature"),
+    signingInput: encodeSigningInput({ protected: first, payload: second }),
+  };
+}
+
+function textOf(invitation: unknown): string {
+  if (typeof invitation !== "string") throw malformed("it must be a string");
+  // Not searched when it is far too long for the longest link.
+  if (invitation.length > 2 * MAX_INVITATION_LENGTH) {
+    throw malformed(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
+  }
+  const at = invitation.indexOf(FRAGMENT);
+  const text = at < 0 ? invitation : invitation.slice(at + FRAGMENT.length);
+  return text.trim();
+}
+
+function decodePart(part: string, what: string): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64UrlStrict(part);
+  if (bytes !== undefined) return bytes;
+  throw malformed(
+    `${what} must be base64url without padding, white space or trailing bits`,
+  );
+}
+
+function readObject(part: string, what: string): OpenObject {
+  try {
+    const value = parseJson(decodePart(part, what));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw malformed(`${what} must be strict JSON: ${error.message}`);
+  }
+  throw malformed(`${what} must be one JSON object`);
+}
+
+/** Exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no `b64`. */
+function readHeader(header: OpenObject): InvitationHeader {
+  const alg = member(header, "alg");
+  if (alg !== "EdDSA") throw malformed("alg must be EdDSA");
+  const typ = member(header, "typ");
+  // Keeps an event of the same key from being an invitation, and vice versa.
+  if (typ !== INVITATION_TYP) throw malformed(`typ must be ${INVITATION_TYP}`);
+  const kid = member(header, "kid");
+  if (!isKid(kid)) {
+    throw malformed(
+      "kid must be 1 to 256 characters without control characters",
+    );
+  }
+  if (Object.keys(header).length > 3) {
+    throw malformed("the header must have exactly alg, typ and kid");
+  }
+  return { alg, typ, kid };
+}

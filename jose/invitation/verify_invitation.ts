@@ -1,0 +1,86 @@
+/** Whether an invitation is the issuer's, and still counts (PROTOCOL §7b). @module */
+
+import { DEFAULT_LIMITS, instantOf, quote, SigError } from "@sig/core";
+import type { ParsedInvitation } from "./invitation.ts";
+import { malformed } from "./invitation_claims.ts";
+import { parseInvitation } from "./parse_invitation.ts";
+import type { KeyResolver } from "../keys/key_resolver.ts";
+
+/** Options of {@linkcode verifyInvitation}. */
+export interface VerifyInvitationOptions {
+  /** The DID of the issuer whose keys these are: who must have made it. */
+  readonly issuer: string;
+  /** The keys that may sign that issuer's events. */
+  readonly keys: KeyResolver;
+  /** The clock. */
+  readonly now: () => Date;
+  /** Seconds by which clocks may differ, 60 unless told. */
+  readonly clockSkewSeconds?: number;
+}
+
+/**
+ * Verifies an invitation with the keys of its issuer, in the order of
+ * PROTOCOL §7b: form, key, signature, time. That it was not used before is the
+ * feed's to say. See `createInvitation` for an example.
+ *
+ * @throws {SigError} `invalid_invitation` (its form; another issuer's; its
+ * `iat` lies more than 60 s ahead), `key_not_found`, `key_not_authorized`,
+ * `signature_invalid`, `invitation_expired`.
+ */
+export async function verifyInvitation(
+  invitation: string | ParsedInvitation,
+  options: VerifyInvitationOptions,
+): Promise<ParsedInvitation> {
+  const parsed = typeof invitation === "object"
+    ? invitation
+    : parseInvitation(invitation);
+  const { claims, header: { kid }, signature, signingInput } = parsed;
+  if (claims.iss !== options.issuer) {
+    throw malformed(
+      `it is one of ${quote(claims.iss)}, not of ${quote(options.issuer)}`,
+      "/iss",
+    );
+  }
+  const key = options.keys.resolve(kid);
+  if (!await key.verify(signature, signingInput)) {
+    throw new SigError(
+      "signature_invalid",
+      `Cannot accept invitation: its signature is not one of key ${quote(kid)}`,
+      { context: { kid } },
+    );
+  }
+  requireTime(parsed, options);
+  return parsed;
+}
+
+/**
+ * That an invitation has not expired: for who can't verify it, and has read
+ * its claims only.
+ *
+ * @throws {SigError} `invitation_expired`.
+ */
+export function requireUnexpired(
+  { claims, expires_at }: ParsedInvitation,
+  now: Date,
+): void {
+  if (instantOf(now).seconds < claims.exp) return;
+  throw new SigError(
+    "invitation_expired",
+    `Cannot accept invitation: it expired at ${expires_at}`,
+    { context: { hint: "Ask for a new invitation." } },
+  );
+}
+
+function requireTime(
+  parsed: ParsedInvitation,
+  { now, clockSkewSeconds }: VerifyInvitationOptions,
+): void {
+  const instant = now();
+  requireUnexpired(parsed, instant);
+  const skew = clockSkewSeconds ?? DEFAULT_LIMITS.clockSkewSeconds;
+  if (parsed.claims.iat <= instantOf(instant).seconds + skew) return;
+  throw malformed(
+    `its iat lies more than ${skew} s ahead; one of the two clocks is wrong`,
+    "/iat",
+  );
+}

@@ -1,0 +1,125 @@
+import {
+  createKeyResolver,
+  invitationLink,
+  signEvent,
+  verifyInvitation,
+} from "@sig/jose";
+import { assertEquals, assertThrows } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  CLAIMS,
+  EXPECTED,
+  foreignKey,
+  HEADER,
+  invite,
+  orgKey,
+} from "../testdata/invitations.ts";
+import { NOW, tokenOf } from "../testdata/tokens.ts";
+
+Deno.test("an honest invitation verifies, bare, with blanks around it, and out of a link", async () => {
+  const { text, claims } = await invite();
+  const link = invitationLink("https://login.example/?lang=en#old", text);
+  assertEquals(link, `https://login.example/?lang=en#/invitation/${text}`);
+  for (const given of [text, `\n ${text}\n`, link, new URL(link).hash]) {
+    const verified = await verifyInvitation(given, EXPECTED);
+    assertEquals([verified.text, verified.claims], [text, claims]);
+  }
+  for (const page of ["mailto:a@b.example", "javascript:alert(1)", "x"]) {
+    assertThrows(() => invitationLink(page, text), TypeError);
+  }
+});
+
+Deno.test("only the issuer's own key counts, under its own kid", async () => {
+  const verify = (text: string, more = {}) =>
+    verifyInvitation(text, { ...EXPECTED, ...more });
+  const forged = await tokenOf(foreignKey, HEADER, CLAIMS);
+  const says = 'its signature is not one of key "orgsign-1"';
+  await expectSigError(verify(forged), "signature_invalid", says);
+  const { text } = await invite();
+  const [header, claims, signature] = text.split(".");
+  const [, wider] = (await tokenOf(foreignKey, HEADER, CLAIMS)).split(".");
+  await expectSigError(
+    verify(`${header}.${wider}.${signature}`),
+    "signature_invalid",
+    says,
+  );
+  for (const cut of ["", signature!.slice(0, 80)]) {
+    await expectSigError(
+      verify(`${header}.${claims}.${cut}`),
+      "signature_invalid",
+      says,
+    );
+  }
+  const unknown = await tokenOf(orgKey, { ...HEADER, kid: "old" }, CLAIMS);
+  await expectSigError(
+    verify(unknown),
+    "key_not_found",
+    'Cannot use key "old"',
+  );
+  const keys = await createKeyResolver({ keys: [orgKey.publicJwk] }, {
+    authorized: new Map(),
+  });
+  await expectSigError(
+    verify(text, { keys }),
+    "key_not_authorized",
+    "assertionMethod does not list it",
+  );
+  await expectSigError(
+    verify(text, { issuer: "did:web:other.example" }),
+    "invalid_invitation",
+    'it is one of "did:web:acme.example", not of "did:web:other.example"',
+  );
+});
+
+Deno.test("an invitation counts from 60 s before it was made until it expires", async () => {
+  const { text } = await invite();
+  const at = (ms: number) =>
+    verifyInvitation(text, {
+      ...EXPECTED,
+      now: () => new Date(NOW.getTime() + ms),
+    });
+  await at(-60_000);
+  await at(7 * 86_400_000 - 1);
+  await expectSigError(
+    at(7 * 86_400_000),
+    "invitation_expired",
+    "it expired at 2026-02-07T09:00:00Z",
+  );
+  await expectSigError(
+    at(-61_000),
+    "invalid_invitation",
+    "one of the two clocks",
+  );
+});
+
+Deno.test("of several faults the first in the order of PROTOCOL 7b is told", async () => {
+  const late = { ...EXPECTED, now: () => new Date(NOW.getTime() + 1e12) };
+  const form = await tokenOf(foreignKey, { ...HEADER, kid: "x" }, "{}");
+  await expectSigError(verifyInvitation(form, late), "invalid_invitation", "");
+  const key = await tokenOf(foreignKey, { ...HEADER, kid: "x" }, CLAIMS);
+  await expectSigError(verifyInvitation(key, late), "key_not_found", "");
+  const signature = await tokenOf(foreignKey, HEADER, CLAIMS);
+  await expectSigError(
+    verifyInvitation(signature, late),
+    "signature_invalid",
+    "",
+  );
+  const expired = await tokenOf(orgKey, HEADER, CLAIMS);
+  await expectSigError(
+    verifyInvitation(expired, late),
+    "invitation_expired",
+    "",
+  );
+});
+
+Deno.test("an event of the same key is no invitation", async () => {
+  const { protected: header, payload, signature } = await signEvent(
+    CLAIMS,
+    orgKey,
+  );
+  await expectSigError(
+    verifyInvitation(`${header}.${payload}.${signature}`, EXPECTED),
+    "invalid_invitation",
+    "typ must be sig-invitation+jwt",
+  );
+});

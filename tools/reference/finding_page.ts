@@ -1,0 +1,63 @@
+/** `docs/reference/findings.md`, from the doctor's own table. @module */
+
+import {
+  DISK_FINDINGS,
+  FEED_FINDINGS,
+  type FindingText,
+  PUBLISHED_FINDINGS,
+  SERVED_FINDINGS,
+} from "../../cli/ask/finding_texts.ts";
+
+const SECTIONS: readonly (readonly [
+  string,
+  string,
+  { readonly [code: string]: FindingText },
+])[] = [
+  ["Feed and keys", "Of every source.", FEED_FINDINGS],
+  [
+    "How documents are served",
+    "Of sources that are fetched. Each document is asked for as a reader and as a browser would.",
+    SERVED_FINDINGS,
+  ],
+  [
+    "Permissions",
+    "Of a directory, on the machine that signs.",
+    DISK_FINDINGS,
+  ],
+  [
+    "A published copy",
+    "With `--against`: the source is compared with what is published of it.",
+    PUBLISHED_FINDINGS,
+  ],
+];
+
+/** Makes the page. */
+export function findingPage(): string {
+  return `# Findings of \`sig doctor\`
+
+Each finding has a \`code\` that is never renamed or reused, a severity, what was
+found, why it matters, how to mend it, and where (\`--format json\`, \`sarif\`).
+\`error\`: answers are wrong or missing, and the exit code is 1. \`warning\`: they
+may become so. \`info\`: it could be better.
+
+What readers refuse is found too, as an \`error\` with the
+[error code](errors.md) that they would give, and what they warn about as a
+\`warning\` with the code of the warning (\`media_type_unexpected\`,
+\`issued_at_future\`, \`did_document_missing\` and others). A source that can't be
+read at all is no finding: the exit code is 2.
+
+${
+    SECTIONS.map(([title, about, findings]) =>
+      `## ${title}
+
+${about}
+
+${
+        Object.entries(findings).map(([code, { mend, severity, when, why }]) =>
+          `- **\`${code}\`** (${severity}). ${when}. ${why}. _Mend:_ ${mend}.`
+        ).join("\n")
+      }
+`
+    ).join("\n")
+  }`;
+}

@@ -1,0 +1,51 @@
+import { assert, assertEquals } from "@std/assert";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { createGrants, type FoundGrant, type Grants } from "./grants.ts";
+
+const AT = new Date("2026-01-31T09:00:00Z");
+const OPTIONS = { refresh: true, expiresMs: AT.getTime() + 3_600_000 };
+
+async function newGrant(): Promise<{ grants: Grants; code: string }> {
+  const store = createMemoryRecords();
+  const grants = createGrants({ store, now: () => AT });
+  const code = await grants.create({
+    client_id: "app",
+    subject: "did:web:alice.example",
+    sid: "s",
+    scope: ["openid"],
+    auth_time: 0,
+    binding: { redirect_uri: "https://app.example/cb", code_challenge: "x" },
+  });
+  return { grants, code };
+}
+
+/** Eight who have all looked before the first of them goes on. */
+async function lookedUp(grants: Grants, token: string): Promise<FoundGrant[]> {
+  const found = [];
+  for (let i = 0; i < 8; i++) found.push((await grants.find(token))!);
+  return found;
+}
+
+Deno.test("of those who have seen a fresh code one redeems it, and has dead tokens", async () => {
+  const { grants, code } = await newGrant();
+  const found = await lookedUp(grants, code);
+  const won = (await Promise.all(
+    found.map((each) => grants.redeem(each, OPTIONS)),
+  )).filter((each) => each !== undefined);
+  assertEquals(won.length, 1);
+  const after = (await grants.find(won[0]!.access_token))!;
+  assertEquals([after.grant.dead, after.grant.access], [true, []]);
+});
+
+Deno.test("of those who have seen a good refresh token one rotates it, and has dead tokens", async () => {
+  const { grants, code } = await newGrant();
+  const first = await grants.redeem((await grants.find(code))!, OPTIONS);
+  const found = await lookedUp(grants, first!.refresh_token!);
+  assert(found.every(({ grant }) => !grant.dead));
+  const won = (await Promise.all(
+    found.map((each) => grants.rotate(each, OPTIONS)),
+  )).filter((each) => each !== undefined);
+  assertEquals(won.length, 1);
+  const after = (await grants.find(won[0]!.refresh_token!))!;
+  assertEquals([after.grant.dead, after.grant.refresh], [true, null]);
+});

@@ -1,0 +1,37 @@
+import { assert, assertEquals } from "@std/assert";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import type { RecordStore } from "../stores/record_store.ts";
+import { Browser, TestProvider } from "./testdata/test_provider.ts";
+
+Deno.test("whoever reads the store can't use a code, a token or a cookie of it", async () => {
+  const written: string[] = [];
+  const store = createMemoryRecords();
+  const records: RecordStore = {
+    ...store,
+    put(kind, id, record, over, at) {
+      written.push(id, record.text);
+      return store.put(kind, id, record, over, at);
+    },
+  };
+  await using provider = await TestProvider.start({ records });
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const back = await browser.signIn(
+    provider,
+    person,
+    await provider.authorizeUrl(),
+  );
+  const code = back.searchParams.get("code")!;
+  const { body } = await provider.redeem(code);
+  const secrets = [
+    code,
+    body.access_token,
+    body.refresh_token,
+    browser.cookies.get("sig-session")!,
+    `.${browser.cookies.get("sig-browser")!}`,
+  ].map((token) => token.split(".").at(-1)!);
+  assertEquals(secrets.map((secret) => secret.length), Array(5).fill(43));
+  const all = written.join("\n");
+  assert(all.includes(person.did));
+  for (const secret of secrets) assert(!all.includes(secret));
+});
