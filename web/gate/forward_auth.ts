@@ -1,20 +1,13 @@
 /** The question of a proxy: who is there? @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { isSigError, SigError } from "@sig/core";
-import type { Standing } from "../login/login_gate.ts";
+import { SigError } from "@sig/core";
 import { sendTo } from "../openid/pages.ts";
-import type { Session } from "../sessions/session.ts";
+import { createPatientQuestion } from "../sessions/patient_question.ts";
 import { type GateContext, gateHostOf } from "./gate_context.ts";
 import { gateLoginUrl } from "./gate_login.ts";
 import { identityHeaders } from "./identity_headers.ts";
 import { readReturnAddress } from "./return_address.ts";
-
-/** Milliseconds in which an issuer that was silent is not asked again. */
-const QUIET_MS = 5_000;
-
-/** Milliseconds that a page of an application waits for the issuer. */
-const PATIENCE_MS = 3_000;
 
 /**
  * `GET /forward-auth`: 200 with who it is, else 401. With `?redirect`, for proxies
@@ -25,7 +18,7 @@ const PATIENCE_MS = 3_000;
  */
 export function createForwardAuth(context: GateContext): Route {
   const { hosts, sessions, sessionCookie, gateCookie, nameOf } = context;
-  const vouchedFor = createQuestion(context);
+  const vouchedFor = createPatientQuestion(context);
   return {
     method: "GET",
     path: "/forward-auth",
@@ -51,44 +44,6 @@ export function createForwardAuth(context: GateContext): Route {
         });
       }),
   };
-}
-
-/** Asks the issuer, unless it was silent a moment ago. */
-function createQuestion(
-  { assess, maxAgeMs, now }: GateContext,
-): (session: Session) => Promise<Standing | undefined> {
-  let quietUntilMs = -Infinity;
-  return async (session) => {
-    const atMs = now().getTime();
-    // A clock that was set back must not make it quiet for long.
-    if (atMs < quietUntilMs && quietUntilMs <= atMs + QUIET_MS) {
-      return session.standing;
-    }
-    try {
-      return await within(
-        PATIENCE_MS,
-        assess(session, undefined, maxAgeMs / 1000),
-      );
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      quietUntilMs = now().getTime() + QUIET_MS;
-      return session.standing;
-    }
-  };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new SigError("fetch_timeout", "Cannot ask issuer: it is slow"));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Only a page that a person opens: a script could do nothing with ours. */

@@ -2,8 +2,8 @@
 
 import type { Standing } from "../login/login_gate.ts";
 
-/** A person in one browser. */
-export interface Session {
+/** A person in one browser; `S` is what an issuer says of them. */
+export interface Session<S = Standing> {
   /** Its name, which applications know; no secret. */
   readonly sid: string;
   /** SHA-256 of the cookie's secret, in base64url. */
@@ -15,7 +15,7 @@ export interface Session {
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
   /** What the issuer said at the login. */
-  readonly standing: Standing;
+  readonly standing: S;
   /** The applications that it logged in to. */
   readonly clients: { readonly [clientId: string]: Joined };
   /** It is over; what follows of that is being done. */

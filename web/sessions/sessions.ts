@@ -20,15 +20,15 @@ export interface SessionsOptions {
 }
 
 /** Somebody who has proved who they are. */
-export interface LoggedIn {
+export interface LoggedIn<S = Standing> {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
-  readonly standing: Standing;
+  readonly standing: S;
 }
 
 /** The sessions of a server. */
-export interface Sessions {
+export interface Sessions<S = Standing> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
    * under a new secret; one of somebody else ends.
@@ -36,15 +36,15 @@ export interface Sessions {
    * @returns the session, and what the browser's cookie must hold: a secret.
    */
   logIn(
-    who: LoggedIn,
-    before?: Session,
-  ): Promise<{ readonly session: Session; readonly cookie: string }>;
+    who: LoggedIn<S>,
+    before?: Session<S>,
+  ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
   /** The session that a browser's cookie names, if it is going on. */
-  find(cookie: string | undefined): Promise<Session | undefined>;
+  find(cookie: string | undefined): Promise<Session<S> | undefined>;
   /** The session of that name, if it is going on. */
-  get(sid: string): Promise<Session | undefined>;
+  get(sid: string): Promise<Session<S> | undefined>;
   /** Notes that an application joins; undefined when the session is over. */
-  join(sid: string, clientId: string): Promise<Session | undefined>;
+  join(sid: string, clientId: string): Promise<Session<S> | undefined>;
   /**
    * The same for an application that has a cookie of its own, which this browser
    * will send to it alone.
@@ -55,19 +55,19 @@ export interface Sessions {
     sid: string,
     clientId: string,
   ): Promise<
-    { readonly session: Session; readonly cookie: string } | undefined
+    { readonly session: Session<S>; readonly cookie: string } | undefined
   >;
   /** The session that an application's own cookie names, if it is going on. */
   findAdmitted(
     cookie: string | undefined,
     clientId: string,
-  ): Promise<Session | undefined>;
+  ): Promise<Session<S> | undefined>;
   /** Takes an application out, and tells it. */
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
   end(sid: string): Promise<void>;
   /** All, those that are ending included. */
-  list(): AsyncIterable<Session>;
+  list(): AsyncIterable<Session<S>>;
 }
 
 const SECRET_BYTES = 32;
@@ -86,11 +86,13 @@ const MAX_SECRETS = 4;
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createSessions(options: SessionsOptions): Sessions {
+export function createSessions<S = Standing>(
+  options: SessionsOptions,
+): Sessions<S> {
   const { lifeMs, tell, now } = options;
-  const records = recordsOf<Session>(options.store, "session");
+  const records = recordsOf<Session<S>>(options.store, "session");
 
-  async function get(sid: string): Promise<Session | undefined> {
+  async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
     return session?.ended ? undefined : session;
   }

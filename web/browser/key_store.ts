@@ -1,0 +1,150 @@
+/**
+ * The person's keys: made in this browser, kept in IndexedDB, and never to be
+ * read by anyone, the page included. Nothing of them leaves but signatures.
+ *
+ * @module
+ */
+/// <reference lib="dom" />
+
+import { jwkToDidKey } from "@sig/jose";
+import { hasEd25519 } from "./ed25519_support.ts";
+
+const DATABASE = "sig-sign-in";
+const STORE = "keys";
+const VERSION = 2;
+/** The only key's place in version 1. */
+const OLD_NAME = "login";
+
+/** A key of this browser, for the pages of one origin. */
+export interface BrowserKey {
+  /** The key's did:key, and its place in the store. */
+  readonly did: string;
+  /** The public part. */
+  readonly publicJwk: {
+    readonly kty: "OKP";
+    readonly crv: "Ed25519";
+    readonly x: string;
+  };
+  /** Not extractable. */
+  readonly privateKey: CryptoKey;
+  /** RFC 3339 UTC. */
+  readonly createdAt: string;
+  /** What the person calls it. */
+  readonly name?: string;
+  /** The browser that made it, in words. */
+  readonly place?: string;
+}
+
+/**
+ * What a browser may lack for holding keys: `insecure`, a page that is neither on
+ * https nor on this machine; `ed25519`, the algorithm; `storage`, a place, as in
+ * some private windows.
+ */
+export type Missing = "insecure" | "ed25519" | "storage";
+
+/** What this browser lacks for holding a key; undefined when nothing. */
+export async function findMissing(): Promise<Missing | undefined> {
+  if (!globalThis.isSecureContext) return "insecure";
+  if (!await hasEd25519()) return "ed25519";
+  try {
+    (await open()).close();
+  } catch {
+    // Some private windows have none.
+    return "storage";
+  }
+  return undefined;
+}
+
+/** All keys, the newest first: it is the one that signs unless told. */
+export async function loadKeys(): Promise<readonly BrowserKey[]> {
+  const keys = await transact<BrowserKey[]>(
+    "readonly",
+    (store) => store.getAll(),
+  );
+  return keys.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : -1);
+}
+
+/**
+ * The key of a did:key, or the newest one.
+ *
+ * @returns undefined when there is none.
+ */
+export async function loadKey(did?: string): Promise<BrowserKey | undefined> {
+  const keys = await loadKeys();
+  return did === undefined ? keys[0] : keys.find((key) => key.did === did);
+}
+
+/**
+ * Makes a key and keeps it. No script can read its private part: what steals a
+ * page steals signatures for as long as it is open, and never the key.
+ *
+ * @param place Where it is made, in words for the person.
+ */
+export async function createKey(place?: string): Promise<BrowserKey> {
+  const pair = await crypto.subtle.generateKey("Ed25519", false, [
+    "sign",
+    "verify",
+  ]) as CryptoKeyPair;
+  const { x = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
+  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
+  const key: BrowserKey = {
+    did: jwkToDidKey(publicJwk),
+    publicJwk,
+    privateKey: pair.privateKey,
+    createdAt: new Date().toISOString(),
+    ...(place === undefined ? {} : { place }),
+  };
+  await keepKey(key);
+  return key;
+}
+
+/** Keeps a key, or a changed one in its place. */
+export async function keepKey(key: BrowserKey): Promise<void> {
+  await transact("readwrite", (store) => store.put(key, key.did));
+}
+
+/** Deletes a key for good: who has no other can't log in any more. */
+export async function forgetKey(did: string): Promise<void> {
+  await transact("readwrite", (store) => store.delete(did));
+}
+
+function open(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(DATABASE, VERSION);
+    request.onupgradeneeded = ({ oldVersion }) => {
+      if (oldVersion === 0) request.result.createObjectStore(STORE);
+      else if (request.transaction) moveOldKey(request.transaction);
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** Version 1 had one key, under a name. */
+function moveOldKey(transaction: IDBTransaction): void {
+  const store = transaction.objectStore(STORE);
+  const request: IDBRequest<BrowserKey | undefined> = store.get(OLD_NAME);
+  request.onsuccess = () => {
+    const key = request.result;
+    if (key === undefined) return;
+    store.put(key, key.did);
+    store.delete(OLD_NAME);
+  };
+}
+
+async function transact<T>(
+  mode: IDBTransactionMode,
+  work: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const database = await open();
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, mode);
+      const request = work(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
