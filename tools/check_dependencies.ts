@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
     ...[
+      "npm:hono",
       "npm:jose",
       "npm:@redis",
       "jsr:@std/assert",
@@ -49,7 +50,17 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "requests", "stores", "login", "sessions", "openid", "gate"],
+    ...[
+      "ui",
+      "browser",
+      "requests",
+      "stores",
+      "login",
+      "sessions",
+      "openid",
+      "gate",
+      "hono",
+    ],
     ...["demo", "pages"],
   ],
 };
@@ -76,7 +87,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "testing.ts",
     ],
     ...["store/store_contract.ts", "stores/store_contract.ts"],
-    "openid/add_client.ts",
+    ...["openid/add_client.ts", "browser/mod.ts", "hono/mod.ts"],
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

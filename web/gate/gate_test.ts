@@ -78,6 +78,7 @@ Deno.test("the watch closes the gate too, where answers may be old", async () =>
   const visitor = new Visitor(provider);
   await visitor.logIn(person, PAGE);
   await provider.demo.revoke(relationship);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
   await provider.web.provider!.watch();
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });
