@@ -10,7 +10,11 @@ import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./ask/breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
 import { createInlineFeeds } from "./ask/inline_feeds.ts";
-import { createDocumentRoutes, createHealthRoute } from "./routes/about.ts";
+import {
+  createDocumentRoutes,
+  createHealthRoute,
+  FRONT_DOOR,
+} from "./routes/about.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoute } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
@@ -83,7 +87,8 @@ const API_LIMITS: Limits = Object.freeze({
  * as `createService`; `invalid_request` for a `publicUrl` that is no origin.
  */
 export function createApp(options: AppOptions = {}): App {
-  return createService("sig-api", createRoutes(options), options);
+  const routes = [...createRoutes(options), FRONT_DOOR];
+  return createService("sig-api", routes, options);
 }
 
 /** The routes, with what the OpenAPI document says of them. */

@@ -20,7 +20,7 @@ import type { ChallengeStore } from "../web/stores/challenge_store.ts";
 import type { Challenge } from "../web/login/challenge.ts";
 import { createChallenge } from "../web/login/create_challenge.ts";
 import { openStore } from "../web/stores/open_store.ts";
-import { HAS_REDIS, startRedis } from "../web/stores/testdata/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../tests/kit/redis_server.ts";
 import { comparePairs } from "./pairs.ts";
 
 const LOGINS = 300;

@@ -15,6 +15,7 @@ import { key } from "./commands/key.ts";
 import { log } from "./commands/log.ts";
 import { createMan } from "./commands/man.ts";
 import { offboard } from "./commands/offboard.ts";
+import { pin } from "./commands/pin.ts";
 import { plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
 import { revoke } from "./commands/revoke.ts";
@@ -66,5 +67,6 @@ export const COMMANDS: readonly Command[] = [
   audit,
   test,
   doctor,
+  pin,
   exportSite,
 ];

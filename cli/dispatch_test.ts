@@ -26,6 +26,7 @@ const NAMES = [
   ...["key", "attest", "invite", "accept", "enrol"],
   ...["api", "web", "completions", "man"],
   ...["who", "expiring", "diff", "audit", "test", "doctor"],
+  "pin",
   "export",
 ];
 

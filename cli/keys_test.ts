@@ -228,6 +228,7 @@ Deno.test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order",
     ];
     const env: { [name: string]: string | undefined } = {
       SIG_KEYS_DIR: undefined,
+      XDG_DATA_HOME: undefined,
     };
     for (const [name, below] of variables) {
       env[name] = workspace.path(name);

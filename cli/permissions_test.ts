@@ -4,6 +4,11 @@ import { sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
 const ENV = "--allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR";
+/** The memory of issuers; `$D` is the working directory. */
+const REMEMBERING = [
+  ...["--allow-net", "--allow-read=$D/data", "--allow-write=$D/data"],
+  "--allow-env=XDG_DATA_HOME,HOME",
+];
 const WRITING = ["--allow-read", "--allow-write", ENV];
 
 /** The table of the README: what each command needs, in the order of a story. */
@@ -58,8 +63,20 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
     ["--allow-read", "--allow-write", "--allow-net"],
   ],
   ["enrol --dir acme --answer answer --yes", WRITING],
-  ["verify $H --allow-insecure", ["--allow-net"]],
-  ["who $H --allow-insecure", ["--allow-net"]],
+  ["verify $H --allow-insecure --no-pin", ["--allow-net"]],
+  ["who $H --allow-insecure --no-pin", ["--allow-net"]],
+  ["verify $H --allow-insecure", REMEMBERING],
+  ["dump-state $H --allow-insecure", REMEMBERING],
+  ["log $H --allow-insecure", REMEMBERING],
+  ["who $H --allow-insecure", REMEMBERING],
+  [
+    "check --sig $H --allow-insecure --subject did:web:a.example --require role=x",
+    REMEMBERING,
+  ],
+  [
+    "check --sig $H --allow-insecure --subject did:web:a.example --require role=x --pins $D/data/other.db",
+    REMEMBERING.slice(0, -1),
+  ],
 ];
 
 Deno.test("each command does its work with the permissions that the README names", async (t) => {
@@ -97,8 +114,12 @@ Deno.test("each command does its work with the permissions that the README names
     const host = `127.0.0.1:${server.addr.port}`;
     for (const [words, permissions] of LEAST) {
       await t.step(`${words} ${permissions.join(" ")}`, async () => {
-        const args = words.replace("$H", host).split(" ");
-        const { code, stderr } = await sig(args, { cwd, permissions });
+        const real = (text: string) =>
+          text.replace("$H", host).replace("$D", cwd);
+        const { code, stderr } = await sig(real(words).split(" "), {
+          cwd,
+          permissions: permissions.map(real),
+        });
         assertEquals(code, 0, stderr);
         // Only who signs is told something: what it is that gets signed.
         if (!/^(?:attest|invite|accept|enrol) /.test(words)) {

@@ -25,12 +25,15 @@ import {
   type ObserveOptions,
   readBounds,
 } from "./follow/observe_issuer.ts";
+import { observeState } from "./follow/observed_state.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import {
   DEFAULT_WAITING_LIMITS,
   type WaitingLimits,
 } from "./follow/refresh_queue.ts";
-import type { FeedPolicy } from "./verify/verified_feed.ts";
+import { SignatureWorkers } from "./verify/signature_workers.ts";
+import type { PinStore } from "./pins/pin_store.ts";
+import type { FeedPolicy, VerifiedEvent } from "./verify/verified_feed.ts";
 import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
 import { validReport, type VerifyReport } from "./verify/verify_report.ts";
 
@@ -60,6 +63,27 @@ export interface ConsumerOptions
    * a question about very many relationships is answered.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /**
+   * Remembers the issuers of the list for longer than this process, and with
+   * others (`@sig/consumer/pins`); it stays open. Their states are then read
+   * from there, as far as a question needs. Issuers outside of the list never
+   * take room there.
+   */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: verify everything again, whenever an issuer is asked. */
+  readonly full?: boolean | undefined;
+  /** With `pins`: an issuer that is not remembered there is an error. */
+  readonly requirePin?: boolean | undefined;
+  /** Told of each event that is verified anew, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Told how many bytes of a feed were read, now and then. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /**
+   * What verifies signatures of large feeds beside this thread, for all issuers
+   * together; one for each core but one, up to 6, unless told. They run while a
+   * large feed is read.
+   */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** A question to a consumer. */
@@ -153,22 +177,35 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
   const now = options.now ?? (() => new Date());
   const waiting = requireWaitingLimits(options);
-  const { breathe } = options;
+  const { breathe, pins } = options;
+  const workers = options.workers ?? new SignatureWorkers();
   const issuers = new FollowedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
     limits: DEFAULT_FOLLOW_LIMITS,
     policy: options,
-    refresh: (location, record, turn) =>
-      refreshIssuer(location, record, { ...options, ...turn }),
+    refresh: async (location, record, turn) => {
+      const told = { ...options, workers, ...turn };
+      if (pins === undefined || turn.allowance !== undefined) {
+        return await refreshIssuer(location, record, told);
+      }
+      const { refreshRemembered } = await import(
+        "./follow/refresh_remembered.ts"
+      );
+      return await refreshRemembered(pins, location, told);
+    },
     queue: { now, limits: waiting },
   });
 
   return {
     async verify(issuer) {
-      const outcome = await issuers.find(issuer).refreshes.next();
-      if (outcome.observation === undefined) throw outcome.error;
-      return outcome.observation.verified;
+      const known = issuers.find(issuer);
+      const { verified } = await observeState(known, {}, options, async () => {
+        const outcome = await known.refreshes.next();
+        if (outcome.observation === undefined) throw outcome.error;
+        return outcome.observation;
+      });
+      return verified;
     },
     async report(issuer, { waitFor = atOnce } = {}) {
       const { refreshes, location } = issuers.find(issuer);
@@ -183,13 +220,14 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     async observe(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
       const askedAt = now();
-      const observation = await observeIssuer(
-        issuers.find(issuer),
-        bounds,
-        askedAt,
-        asked.waitFor,
+      const known = issuers.find(issuer);
+      const { observation, verified } = await observeState(
+        known,
+        asked,
+        options,
+        () => observeIssuer(known, bounds, askedAt, asked.waitFor),
       );
-      const { verified, observedAt, continuity } = observation;
+      const { observedAt, continuity } = observation;
       return {
         verified,
         observedAt,
@@ -201,9 +239,13 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     async state(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
       const known = issuers.find(issuer);
-      const { waitFor } = asked;
-      return (await observeIssuer(known, bounds, now(), waitFor)).verified
-        .state;
+      const { verified } = await observeState(
+        known,
+        asked,
+        options,
+        () => observeIssuer(known, bounds, now(), asked.waitFor),
+      );
+      return verified.state;
     },
     async check(text, question) {
       const { maxAgeSeconds, minSequence } = question;
@@ -214,16 +256,23 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const askedAt = now();
       let at = askedAt;
       let observation = observedWithin(issuer, bounds, at);
-      if (observation === undefined) {
-        observation = await observeIssuer(issuer, bounds, askedAt);
+      let verified = observation?.verified;
+      if (observation === undefined || observation.stored !== undefined) {
+        const part = { subject: asked.subject, asOf: asked.asOf };
+        ({ observation, verified } = await observeState(
+          issuer,
+          part,
+          options,
+          () => observeIssuer(issuer, bounds, askedAt),
+        ));
         at = now();
       }
-      const { verified, continuity } = observation;
+      const { continuity } = observation;
       const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
       const basis = { now: at, freshness, continuity };
       return breathe === undefined
-        ? answerFrom(verified, asked, basis)
-        : await answerInSlices(verified, asked, basis, { breathe });
+        ? answerFrom(verified!, asked, basis)
+        : await answerInSlices(verified!, asked, basis, { breathe });
     },
   };
 }

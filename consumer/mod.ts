@@ -87,11 +87,17 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
+export type { SignedTexts } from "./verify/signature_worker.ts";
+export {
+  SignatureWorkers,
+  type SignatureWorkersOptions,
+} from "./verify/signature_workers.ts";
 export { verifyFeed } from "./verify/verify_feed.ts";
 export {
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
+  type VerifyProgress,
 } from "./verify/verify_issuer.ts";
 export type {
   InvalidReport,

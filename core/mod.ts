@@ -102,13 +102,17 @@ export {
 export {
   type Accepted,
   FeedRules,
+  type KnownBefore,
   type ReplayOptions,
+  type RulesStart,
 } from "./replay/feed_rules.ts";
 export { isDid, isIdentifier, isObject } from "./event/fields.ts";
-export type {
-  FeedHistory,
-  RelationshipIds,
-  RelationshipVersion,
+export {
+  type FeedHistory,
+  type GrowingHistory,
+  type RelationshipIds,
+  type RelationshipVersion,
+  versionAfter,
 } from "./replay/history.ts";
 export {
   escapePointer,
@@ -155,7 +159,14 @@ export { claimedSequence, parseEventPayload } from "./event/payload.ts";
 export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";
 export { quote } from "./text/quote.ts";
-export { applyEvent, type FeedState, Replay, replay } from "./replay/replay.ts";
+export {
+  applyEvent,
+  type FeedState,
+  Replay,
+  replay,
+  type ReplayStart,
+  type ReplayStateOptions,
+} from "./replay/replay.ts";
 export {
   parseRequirement,
   type Requirement,
@@ -171,6 +182,7 @@ export {
   type Instant,
   instantOf,
   parseTimestamp,
+  validInstant,
 } from "./text/timestamp.ts";
 export * from "./event/types.ts";
 export { MAX_ANSWER_WARNINGS, warningsAbout } from "./replay/warnings.ts";

@@ -5,8 +5,12 @@
  * @module
  */
 
+import { EXECUTABLES } from "./compile.ts";
+
 const ROOT = new URL("..", import.meta.url).pathname;
 const CLI = `${ROOT}cli/main.ts`;
+/** What `sig` may do wherever it is installed, and no more. */
+const PERMISSIONS = EXECUTABLES.find(({ name }) => name === "sig")!.permissions;
 const decoder = new TextDecoder();
 
 interface Step {
@@ -20,7 +24,10 @@ interface Step {
 
 function command(args: readonly string[], cwd: string): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--config", `${ROOT}deno.json`, CLI, ...args],
+    args: [
+      ...["run", "--no-prompt", ...PERMISSIONS],
+      ...["--config", `${ROOT}deno.json`, CLI, ...args],
+    ],
     cwd,
     env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
     stdout: "piped",
@@ -170,14 +177,18 @@ function consumerSteps(source: string): readonly Step[] {
   ];
 }
 
+/** They work as they stand here: tests/demo_test.ts types them. */
+const NEXT = `
+# That was the main job. Next, in this folder: get the command sig, see the same
+# story in your browser, and ask a question of your own.
+npx -y deno@2.9.6 task install && export PATH="$HOME/.local/bin:$PATH"
+sig web --demo --addr 127.0.0.1:0
+sig check --help`;
+
 async function main(): Promise<void> {
   const cwd = await Deno.makeTempDir({ prefix: "sig-demo-" });
   let stopServer: (() => Promise<void>) | undefined;
   try {
-    console.log(`# Repeat any of this yourself, from a folder of your own:
-#   ROOT=<the folder of this project>
-#   sig() { npx -y deno@2.9.6 run --allow-read --allow-write --allow-net --allow-env=SIG_KEYS_DIR,SIG_KEY_FILE,XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD --config $ROOT/deno.json $ROOT/cli/main.ts "$@"; }
-#   export SIG_KEYS_DIR=$PWD/keys`);
     const port = freePort();
     const host = `127.0.0.1:${port}`;
     const source = `http://${host}/.well-known/sig.json`;
@@ -190,7 +201,7 @@ async function main(): Promise<void> {
       args: ["verify", source, "--allow-insecure"],
       code: 1,
     }, cwd);
-    console.log("\n# That was the main job. Next: README.md.");
+    console.log(NEXT);
   } finally {
     await stopServer?.();
     await Deno.remove(cwd, { recursive: true });

@@ -24,6 +24,7 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
+import { isScopeToken } from "@sig/jose";
 import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
@@ -50,6 +51,12 @@ const FLAGS: readonly FlagSpec[] = [
     name: "require",
     value: "KEY=VALUE",
     help: "log in only with this relationship, such as relationship=employee",
+    repeat: true,
+  },
+  {
+    name: "scope",
+    value: "SCOPE",
+    help: "what a login on the page asks to learn; nothing unless told",
     repeat: true,
   },
   {
@@ -138,6 +145,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     require: flags.texts("require").length > 0
       ? flags.texts("require")
       : undefined,
+    scopes: flags.texts("scope").map(requireScope),
     store: stores.challenges,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
@@ -221,6 +229,16 @@ function requireAudience(text: string): string {
       flag: "--audience",
       hint: "For example: https://login.acme.example, with no path behind it.",
     },
+  );
+}
+
+function requireScope(text: string): string {
+  if (isScopeToken(text)) return text;
+  throw usageError(
+    `--scope ${
+      quote(text)
+    } must be printable ASCII without space, quote and backslash`,
+    { flag: "--scope", hint: "Name each one by itself: --scope profile." },
   );
 }
 

@@ -5,6 +5,7 @@ import {
   type IssuerLocation,
   openInlineFeed,
   reportIssuer,
+  SignatureWorkers,
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
@@ -54,6 +55,9 @@ export function isLargeFeed({ events }: InlineFeed): boolean {
 export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
   const { limits, now, breathe } = options;
   const takeTurn = createTurns(options);
+  // Slices between other requests, for feeds of a size that is bounded: workers
+  // would take the cores that answer those.
+  const workers = new SignatureWorkers({ maxWorkers: 0 });
   const inTurn = async <T>(
     feed: InlineFeed,
     verify: (
@@ -68,6 +72,7 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
         limits,
         backend: "node",
         breathe,
+        workers,
       });
     };
     return isLargeFeed(feed) ? await takeTurn(work) : await work();

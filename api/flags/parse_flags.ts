@@ -43,15 +43,14 @@ export function parseFlags(
 ): ParsedFlags {
   const { flags, seeHelp } = rules;
   const valued = flags.filter((flag) => flag.value !== undefined);
-  const switches = flags.filter((flag) => flag.value === undefined);
+  const { joined, switches } = joinValues(words, rules);
   const parsed: { readonly [name: string]: unknown } = parseArgs(
-    joinValues(words, rules),
+    joined,
     {
       // "_" keeps positionals from becoming numbers; everything is collected,
       // so that a flag given twice is seen.
       string: ["_", ...valued.map((flag) => flag.name)],
-      boolean: switches.map((flag) => flag.name),
-      collect: flags.map((flag) => flag.name),
+      collect: valued.map((flag) => flag.name),
     },
   );
   const values = new Map<string, readonly string[]>();
@@ -61,12 +60,11 @@ export function parseFlags(
     values.set(flag.name, given);
   }
   const given = new Set<string>();
-  for (const { name } of switches) {
-    const times = (parsed[name] as readonly boolean[]).length;
-    if (times > 1) {
+  for (const name of switches) {
+    if (given.has(name)) {
       throw usageError(`--${name} is given twice`, { flag: `--${name}` });
     }
-    if (times === 1) given.add(name);
+    given.add(name);
   }
   const missing = valued.find((flag) =>
     flag.required && values.get(flag.name)!.length === 0
@@ -88,13 +86,17 @@ export function parseFlags(
 /**
  * Writes `--flag value` as `--flag=value`, so that a value is what stands behind
  * its flag: `-` (standard input) and `-5%` are values, and the word behind a
- * switch never is one. Unknown flags end here: the parser below would read
- * `--no-x=true` as `--x`.
+ * switch never is one. Switches are taken out, and unknown flags end here: the
+ * parser below would read `--no-x=true` as `--x`.
  */
 function joinValues(
   words: readonly string[],
   { flags, seeHelp }: FlagRules,
-): readonly string[] {
+): {
+  readonly joined: readonly string[];
+  readonly switches: readonly string[];
+} {
+  const switches: string[] = [];
   const end = words.indexOf("--");
   const open = end < 0 ? words : words.slice(0, end);
   const joined: string[] = [];
@@ -113,7 +115,7 @@ function joinValues(
       if (value !== undefined) {
         throw usageError(`--${name} takes no value`, { flag: `--${name}` });
       }
-      joined.push(`--${name}=true`);
+      switches.push(flag.name);
       continue;
     }
     const next = open[i + 1];
@@ -123,7 +125,8 @@ function joinValues(
     if (value === undefined) i++;
     joined.push(`--${name}=${given}`);
   }
-  return end < 0 ? joined : [...joined, ...words.slice(end)];
+  if (end >= 0) joined.push(...words.slice(end));
+  return { joined, switches };
 }
 
 function splitOnce(text: string): readonly [string, string | undefined] {

@@ -16,7 +16,10 @@ export interface OpenApiDocument {
   /** Where the service is reached. */
   readonly servers: JsonValue;
   /** The groups of operations. */
-  readonly tags: JsonValue;
+  readonly tags: readonly {
+    readonly name: string;
+    readonly description: string;
+  }[];
   /** How callers say who they are. */
   readonly security: JsonValue;
   /** Operations by path and method. */

@@ -29,28 +29,55 @@ Deno.test("the page shows every route, member, example and code, and loads nothi
     escapeHtml("curl -sS 'http://127.0.0.1/v1/check'"),
   );
   assertStringIncludes(html, escapeHtml('"decision": "deny"'));
+  const { html: shown } = split(html);
   const loads = [
-    ...html.matchAll(/(?:src|href|action|url)\s*[=(]\s*"?([^"\s>]+)/g),
+    ...shown.matchAll(/(?:src|href|action|url)\s*[=(]\s*"?([^"\s>]+)/g),
   ]
     .map(([, target]) => target);
   for (const target of loads) {
-    assert(/^(?:#|\/openapi\.json)/.test(target), target);
+    assert(/^(?:#|\/openapi\.json)/.test(target!), target);
   }
-  assert(!/<script|<link|<img|\son[a-z]+=|style="/i.test(html));
+  assert(!/<script|<link|<img|\son[a-z]+=|style="/i.test(shown));
 });
 
-Deno.test("the policy allows the page's own style and nothing else", async () => {
-  const { headers, body: html } = await get(createApp(), "/docs");
+/** The page without its style sheet and its script, and these two. */
+function split(html: string) {
   const [, style] = /<style>([^]*)<\/style>/.exec(html)!;
-  const digest = await crypto.subtle.digest(
-    "SHA-256",
-    new TextEncoder().encode(style),
-  );
-  const hash = new Uint8Array(digest).toBase64();
+  const [, script] = /<script>([^]*)<\/script>/.exec(html)!;
+  return {
+    html: html.replace(`<style>${style}</style>`, "").replace(
+      `<script>${script}</script>`,
+      "",
+    ),
+    style: style!,
+    script: script!,
+  };
+}
+
+async function hashOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `'sha256-${new Uint8Array(digest).toBase64()}'`;
+}
+
+Deno.test("who opens the service's address is led to /docs", async () => {
+  for (const options of [{}, { token: "secret" }]) {
+    const app = createApp(options);
+    const { status, headers } = await get(app, "/");
+    assertEquals([status, headers.get("location")], [302, "/docs"]);
+  }
+  const { body: document } = await get(createApp(), "/openapi.json");
+  assertEquals(Object.keys(document.paths).includes("/"), false);
+});
+
+Deno.test("the policy allows the page's own style, script and service, and nothing else", async () => {
+  const { headers, body: html } = await get(createApp(), "/docs");
+  const { style, script } = split(html);
   assertEquals(
     headers.get("content-security-policy"),
-    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; ` +
-      "form-action 'none'; frame-ancestors 'none'",
+    `default-src 'none'; style-src ${await hashOf(style)}; ` +
+      `script-src ${await hashOf(script)}; connect-src 'self'; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
   assertEquals(headers.get("x-content-type-options"), "nosniff");
   for (const [name, value] of PAGE_HEADERS) {
@@ -64,7 +91,11 @@ Deno.test("the examples show a token where one is needed", async () => {
   const { status, body } = await get(createApp({ token: "secret" }), "/docs");
   assertEquals(status, 200);
   const commands = body.split("curl -sS ").slice(1);
-  const open = ["/healthz", "/.well-known/authzen-configuration"];
+  const open = [
+    ...["/healthz", "/.well-known/authzen-configuration"],
+    ...["/openapi.json", "/docs"],
+  ];
+  assertStringIncludes(body, "<input id=token type=password");
   for (const command of commands) {
     const isOpen = open.some((path) =>
       command.startsWith(escapeHtml(`'http://127.0.0.1${path}'`))

@@ -16,6 +16,8 @@ export interface RouteModel {
   readonly method: string;
   /** Its path. */
   readonly path: string;
+  /** The name of its group. */
+  readonly tag: string;
   /** One line, with or without a full stop. */
   readonly summary: string;
   /** In more words, with `code` between backticks. */
@@ -94,6 +96,7 @@ export function readRoutes(document: OpenApiDocument): readonly RouteModel[] {
 /** What is read of an operation here. */
 interface ReadOperation {
   readonly operationId: string;
+  readonly tags: readonly [string];
   readonly summary: string;
   readonly description: string;
   readonly security?: readonly unknown[];
@@ -145,6 +148,7 @@ function toRoute(
     id,
     method,
     path,
+    tag: operation.tags[0],
     summary,
     description,
     isOpen: operation.security !== undefined,

@@ -1,8 +1,8 @@
 /** The routes that tell of the service itself (INTERFACES §3). @module */
 
 import { renderPage } from "../pages/page.ts";
-import { STYLE } from "../pages/style.ts";
-import { createHealth, PAGE_HEADERS } from "../http/mod.ts";
+import { createPolicy } from "../pages/page_files.ts";
+import { createHealth, PAGE_HEADERS, type Route } from "../http/mod.ts";
 import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
 import { HEALTH } from "../requests/answers.ts";
@@ -80,7 +80,7 @@ export function createDocumentRoutes(
     tag: "service",
     summary: "The same for people",
     description:
-      "A page without script that loads nothing from elsewhere; needs no token.",
+      "A page that loads nothing, and tries each route where it is; needs no token.",
     answer: {
       type: "text/html; charset=utf-8",
       description: "The page.",
@@ -102,13 +102,14 @@ export function createDocumentRoutes(
   return operations;
 }
 
-/** Nothing but the page's own style sheet. */
-async function createPolicy(): Promise<string> {
-  const digest = await crypto.subtle.digest(
-    "SHA-256",
-    new TextEncoder().encode(STYLE),
-  );
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; ` +
-    "form-action 'none'; frame-ancestors 'none'";
-}
+/**
+ * `GET /`: people who open the service's address want to know what it is. It is
+ * no route of the document, since programs have nothing of it.
+ */
+export const FRONT_DOOR: Route = {
+  method: "GET",
+  path: "/",
+  open: true,
+  handle: (exchange) =>
+    exchange.reply(null, { status: 302, headers: [["location", "/docs"]] }),
+};

@@ -30,12 +30,16 @@ export async function readPublishedFeed(
     }
     const { document } = await openFeed();
     const kept: Uint8Array<ArrayBuffer>[] = [];
+    let events = 0;
+    const onBytes = (bytes: number) =>
+      options.onProgress?.(bytes, { events, totalBytes: document.length });
     try {
-      await verifyFeed(keeping(document.bytes, kept, options.onProgress), {
+      await verifyFeed(keeping(document.bytes, kept, onBytes), {
         issuer,
         keys,
         publicOnly: metadata.public_only,
         now: options.now,
+        onEvent: () => events++,
       });
     } finally {
       await document.cancel();
@@ -47,12 +51,12 @@ export async function readPublishedFeed(
 async function* keeping(
   bytes: AsyncIterable<Uint8Array>,
   kept: Uint8Array<ArrayBuffer>[],
-  onProgress: ((bytes: number) => void) | undefined,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of bytes) {
     kept.push(chunk.slice());
-    onProgress?.(read += chunk.length);
+    onBytes(read += chunk.length);
     yield chunk;
   }
 }

@@ -1,9 +1,24 @@
 /** What the commands that read a feed share. @module */
 
-import type { IssuerLocation, VerifyIssuerOptions } from "@sig/consumer";
-import { isSigError, type ParsedTime, parseTime, SigError } from "@sig/core";
+import type {
+  Consumer,
+  IssuerLocation,
+  VerifiedEvent,
+  VerifyIssuerOptions,
+  VerifyProgress,
+} from "@sig/consumer";
+import {
+  type FeedState,
+  isSigError,
+  type ParsedTime,
+  parseTime,
+  SigError,
+  type Warning,
+} from "@sig/core";
+import type { PinChoice } from "./pin_flags.ts";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { describeProgress } from "./describe_progress.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
 import type { Names } from "../people/names.ts";
@@ -129,6 +144,95 @@ function notATime(flag: string, what: string): SigError {
   });
 }
 
+/** What a command does with a source, from memory or without. */
+export interface SourceWork<T> {
+  /** With a consumer that remembers; `name` is the source as it was given. */
+  remembered(
+    consumer: Consumer,
+    name: string,
+    choice: PinChoice,
+  ): Promise<T>;
+  /** From the first byte, and without keeping anything. */
+  plain(
+    location: IssuerLocation,
+    options: VerifyIssuerOptions,
+    choice: PinChoice,
+  ): Promise<T>;
+  /** Told of every event: then all of them are verified again. */
+  onEvent?(verified: VerifiedEvent): void;
+}
+
+/**
+ * Reads a source by `work`: a fetched one from memory unless there is none, a
+ * local one always anew (INTERFACES §2c). The warning says why there is no memory.
+ */
+export async function withMemory<T>(
+  call: Call,
+  text: string,
+  work: SourceWork<T>,
+): Promise<{ readonly result: T; readonly warnings: readonly Warning[] }> {
+  const { parseSource } = await import("@sig/consumer");
+  const { openPins, pinChoice } = await import("./pin_flags.ts");
+  const choice = pinChoice(call);
+  const allowPrivate = call.on("allow-insecure");
+  const { kind } = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const isFetched = kind === "did" || kind === "url";
+  const { pins, warning } = isFetched
+    ? await openPins(call)
+    : { warning: undefined };
+  try {
+    const result = await withSource(call, text, async (location, options) => {
+      if (pins === undefined) {
+        const { onEvent } = work;
+        return await work.plain(location, { ...options, onEvent }, choice);
+      }
+      const { createConsumer } = await import("@sig/consumer");
+      const { onEvent } = work;
+      const { onProgress, ...rest } = options;
+      let events = 0;
+      const consumer = createConsumer({
+        ...rest,
+        onProgress: (bytes) =>
+          onProgress?.(bytes, { events, totalBytes: undefined }),
+        issuers: [text],
+        allowPrivate,
+        now: call.io.now,
+        maxAge: choice.maxAgeMs,
+        full: choice.full || onEvent !== undefined,
+        requirePin: choice.requirePin,
+        pins,
+        onEvent: (verified) => {
+          events++;
+          onEvent?.(verified);
+        },
+      });
+      return await work.remembered(consumer, text, choice);
+    });
+    return { result, warnings: warning === undefined ? [] : [warning] };
+  } finally {
+    await pins?.close();
+  }
+}
+
+/** A source's state, and what is odd about it, by {@linkcode withMemory}. */
+export async function stateOf(
+  call: Call,
+  text: string,
+  { asOf }: Pick<ParsedTime, "asOf">,
+): Promise<{
+  readonly state: FeedState;
+  readonly warnings: readonly Warning[];
+}> {
+  const { verifyIssuer } = await import("@sig/consumer");
+  const { result, warnings } = await withMemory(call, text, {
+    remembered: async (consumer, name) =>
+      (await consumer.observe(name, { asOf })).verified,
+    plain: verifyIssuer,
+  });
+  const { state } = result;
+  return { state, warnings: [...warnings, ...result.warnings] };
+}
+
 /**
  * Reads a source by `work`. Where that fails and a folder has the name of the
  * host that was asked, the error says so.
@@ -141,17 +245,21 @@ export async function withSource<T>(
   const { openSource, parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
   const source = parseSource(text, { allowPrivate, exists: call.io.exists });
-  const progress = createProgress(
-    call,
-    NEWS_EVERY_BYTES,
-    (bytes) => `read ${Math.floor(bytes / 1024 / 1024)} MiB`,
-  );
+  const startedAt = call.io.now().getTime();
+  let news: VerifyProgress = { events: 0, totalBytes: undefined };
+  const progress = createProgress(call, NEWS_EVERY_BYTES, (bytes) => {
+    const elapsedMs = call.io.now().getTime() - startedAt;
+    return describeProgress({ ...news, bytes, elapsedMs });
+  });
   try {
     return await work(openSource(source, { allowPrivate }), {
       now: call.io.now(),
       unknownEvents: policy(call, "unknown-events"),
       unmatchedRevoke: policy(call, "unmatched-revoke"),
-      onProgress: progress?.show,
+      onProgress: progress && ((bytes, more) => {
+        news = more;
+        progress.show(bytes);
+      }),
     });
   } catch (error) {
     const hint = source.kind === "did" ? source.hint : undefined;

@@ -2,11 +2,11 @@ import {
   type CheckAnswer,
   type Explanation,
   isDid,
+  MAX_ANSWER_WARNINGS,
   quote,
   type Reason,
 } from "@sig/core";
 import type { Call, Command } from "../command_line/command.ts";
-import { parseDuration } from "@sig/api/flags";
 import {
   colour,
   safe,
@@ -19,8 +19,9 @@ import {
   POLICY_FLAGS,
   SOURCE_HELP,
   TIME_FLAGS,
-  withSource,
+  withMemory,
 } from "../ask/source_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig check` */
 export const check: Command = {
@@ -41,11 +42,7 @@ export const check: Command = {
     },
     ...TIME_FLAGS,
     { name: "explain", help: "show how each relationship was judged" },
-    {
-      name: "max-age",
-      value: "DURATION",
-      help: "how old the state may be; 60s unless told",
-    },
+    ...PIN_FLAGS,
     ...POLICY_FLAGS,
   ],
   format: "json",
@@ -54,7 +51,6 @@ export const check: Command = {
     "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy --at 2026-02-10T12:00:00Z --explain --format text",
   ],
   async run(call) {
-    const maxAgeMs = parseDuration("--max-age", call.text("max-age"));
     const question = {
       subject: call.text("subject")!,
       require: call.texts("require"),
@@ -62,15 +58,18 @@ export const check: Command = {
       explain: call.on("explain"),
     };
     const { checkIssuer } = await import("@sig/consumer");
-    const answer = await withSource(
-      call,
-      call.text("sig")!,
-      (location, options) =>
+    const { result, warnings } = await withMemory(call, call.text("sig")!, {
+      remembered: (consumer, name) => consumer.check(name, question),
+      plain: (location, options, { maxAgeMs }) =>
         checkIssuer(location, question, {
           ...options,
-          ...(maxAgeMs === undefined ? {} : { maxAgeSeconds: maxAgeMs / 1000 }),
+          maxAgeSeconds: maxAgeMs / 1000,
         }),
-    );
+    });
+    const answer = {
+      ...result,
+      warnings: [...warnings, ...result.warnings].slice(0, MAX_ANSWER_WARNINGS),
+    };
     if (call.format === "json") writeJson(call.io, answer);
     else writeAnswer(call, answer);
     warnOfWord(call, answer);

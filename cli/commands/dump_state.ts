@@ -19,9 +19,10 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
+  stateOf,
   TIME_FLAGS,
-  withSource,
 } from "../ask/source_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
 export const dumpState: Command = {
@@ -42,6 +43,7 @@ export const dumpState: Command = {
       help: "only relationships that come to this at that time",
       choices: EFFECTIVE_STATUSES,
     },
+    ...PIN_FLAGS,
     ...POLICY_FLAGS,
   ],
   format: "json",
@@ -51,15 +53,14 @@ export const dumpState: Command = {
   ],
   async run(call) {
     const time = parseTimeFlags(call);
-    const { verifyIssuer } = await import("@sig/consumer");
-    const verified = await withSource(call, sourceOf(call), verifyIssuer);
-    const found = dump(verified.state, {
+    const { state, warnings } = await stateOf(call, sourceOf(call), time);
+    const found = dump(state, {
       ...time,
       subject: call.text("subject"),
       status: call.text("status"),
       now: call.io.now(),
     });
-    writeWarnings(call, verified.warnings);
+    writeWarnings(call, warnings);
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);

@@ -22,8 +22,9 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
-  withSource,
+  withMemory,
 } from "../ask/source_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
 export const log: Command = {
@@ -42,6 +43,7 @@ export const log: Command = {
     },
     { name: "from", value: "SEQ", help: "only events from this sequence on" },
     NAMES_FLAG,
+    ...PIN_FLAGS,
     ...POLICY_FLAGS,
   ],
   examples: [
@@ -58,11 +60,11 @@ export const log: Command = {
     const events: (SigEvent | UnknownEvent)[] = [];
     const effects = new Map<number, string>();
     const effectOf = createEffects();
-    const { warnings } = await withSource(
-      call,
-      source,
-      (location, options) => verifyIssuer(location, { ...options, onEvent }),
-    );
+    const { result, warnings } = await withMemory(call, source, {
+      remembered: (consumer, name) => consumer.verify(name),
+      plain: verifyIssuer,
+      onEvent,
+    });
     function onEvent({ event }: VerifiedEvent): void {
       // It depends on all that was said before.
       const effect = effectOf(event);
@@ -72,7 +74,7 @@ export const log: Command = {
       events.push(event);
       effects.set(event.sequence, effect);
     }
-    writeWarnings(call, warnings);
+    writeWarnings(call, [...warnings, ...result.warnings]);
     if (call.format === "json") {
       const lines = events.map((event) => `${safe(JSON.stringify(event))}\n`);
       if (lines.length > 0) call.io.stdout(lines.join(""));

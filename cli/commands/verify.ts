@@ -13,8 +13,9 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
-  withSource,
+  withMemory,
 } from "../ask/source_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig verify` */
 export const verify: Command = {
@@ -23,22 +24,29 @@ export const verify: Command = {
   description:
     "Exits 0 when all is well, 1 when something published is wrong,\nand 2 when that could not be found out.",
   positionals: [SOURCE_WORD],
-  flags: [SOURCE_FLAG, ...POLICY_FLAGS],
+  flags: [SOURCE_FLAG, ...PIN_FLAGS, ...POLICY_FLAGS],
   examples: [
     "sig verify acme.example",
     "sig verify ./acme.example --format json",
     "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
   ],
   async run(call) {
-    const { reportIssuer } = await import("@sig/consumer");
-    const { report, isPlain } = await withSource(
-      call,
-      sourceOf(call),
-      async (location, options) => ({
-        report: await reportIssuer(location, options),
-        isPlain: location.metadataRef.startsWith("http:"),
+    const { IssuerName, reportIssuer } = await import("@sig/consumer");
+    const { result, warnings } = await withMemory(call, sourceOf(call), {
+      remembered: async (consumer, name) => ({
+        report: await consumer.report(name),
+        place: IssuerName.parse(name, { allowPrivate: true }).metadataRef,
       }),
-    );
+      plain: async (location, options) => ({
+        report: await reportIssuer(location, options),
+        place: location.metadataRef,
+      }),
+    });
+    const isPlain = result.place.startsWith("http:");
+    const report = {
+      ...result.report,
+      warnings: [...warnings, ...result.report.warnings],
+    };
     if (call.format === "json") writeJson(call.io, report);
     else writeReport(call, report, isPlain);
     return report.valid ? 0 : 1;

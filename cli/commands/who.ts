@@ -9,9 +9,10 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
+  stateOf,
   TIME_FLAGS,
-  withSource,
 } from "../ask/source_flags.ts";
+import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig who` */
 export const who: Command = {
@@ -26,6 +27,7 @@ export const who: Command = {
     typeFlag("only relationships of this type"),
     ...TIME_FLAGS,
     NAMES_FLAG,
+    ...PIN_FLAGS,
     ...POLICY_FLAGS,
   ],
   examples: [
@@ -37,9 +39,8 @@ export const who: Command = {
     const source = sourceOf(call);
     const [role, type] = [call.text("role"), call.text("type")];
     const names = await namesOf(call, source);
-    const { verifyIssuer } = await import("@sig/consumer");
     const { listActive, writeActive } = await import("../ask/list_active.ts");
-    const { state, warnings } = await withSource(call, source, verifyIssuer);
+    const { state, warnings } = await stateOf(call, source, time);
     const found = listActive(state, time, call.io.now()).filter((each) =>
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)

@@ -33,6 +33,9 @@ export function createDenoIo(): Io {
     createPrivateFile,
     replaceFile,
     onHangup,
+    makePrivateFolder: (path) =>
+      Deno.mkdir(path, { recursive: true, mode: 0o700 })
+        .then(() => true, () => false),
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
     appendFile: (path, text) =>

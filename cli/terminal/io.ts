@@ -37,6 +37,8 @@ export interface Io {
   replaceFile?(path: string, text: string): Promise<void>;
   /** Calls it at each SIGHUP, until what it returns is called. */
   onHangup?(work: () => void): () => void;
+  /** Makes a folder of mode 0700, unless it is there; whether it is. */
+  makePrivateFolder(path: string): Promise<boolean>;
   /** Makes a file for others to read; rejects as `createPrivateFile`. */
   createFile(path: string, text: string): Promise<void>;
   /** A path from the root on; links in it are left as they are. */

@@ -6,7 +6,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** What a process is given. */
 export interface ProcessOptions {
-  /** Its working directory; its key store is `keys` in there. */
+  /** Its working directory; its key store is `keys`, its data folder `data` in there. */
   readonly cwd: string;
   /** Permission flags; all of them unless told. */
   readonly permissions?: readonly string[];
@@ -36,7 +36,11 @@ export function command(
   return new Deno.Command(Deno.execPath(), {
     args: denoArgs(args, options),
     cwd,
-    env: { SIG_KEYS_DIR: `${cwd}/keys`, ...env },
+    env: {
+      SIG_KEYS_DIR: `${cwd}/keys`,
+      XDG_DATA_HOME: `${cwd}/data`,
+      ...env,
+    },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

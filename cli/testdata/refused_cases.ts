@@ -31,7 +31,7 @@ export const REFUSED: readonly Case[] = [
   {
     name: "no place for keys",
     args: "init new.example --dir $D/new",
-    env: { SIG_KEYS_DIR: undefined },
+    env: { SIG_KEYS_DIR: undefined, XDG_DATA_HOME: undefined },
     code: 2,
     stderr: ["error: invalid_request", "SIG_KEYS_DIR"],
   },

@@ -45,6 +45,8 @@ export class Workspace {
     let stderr = "";
     const env: Given["env"] = {
       SIG_KEYS_DIR: `${this.dir}/keys`,
+      // The memory of issuers, too, is the workspace's own.
+      XDG_DATA_HOME: `${this.dir}/data`,
       ...given.env,
     };
     const io: Io = {

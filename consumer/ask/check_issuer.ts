@@ -8,9 +8,10 @@ import {
 } from "@sig/core";
 import { answerFrom, type IssuerQuestion } from "./answer_from.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import { loadIssuer } from "../verify/load_issuer.ts";
 import {
-  verifyIssuer,
   type VerifyIssuerOptions,
+  verifyLoaded,
 } from "../verify/verify_issuer.ts";
 
 /** Options of {@linkcode checkIssuer}. */
@@ -64,7 +65,12 @@ export async function checkIssuer(
 ): Promise<CheckAnswer> {
   // One that is wrong by itself is refused before anything is fetched.
   const asked = parseQuestion(question);
-  const verified = await verifyIssuer(location, options);
+  const loaded = await loadIssuer(location, options);
+  // Of very many relationships those of one subject are needed. What was true
+  // then depends on all that a relationship has been before.
+  const keepOnly = asked.at === undefined ? asked.subject : undefined;
+  const told = { keepOnly };
+  const verified = await verifyLoaded(location, loaded, options, told);
   const seconds = options.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
   return answerFrom(verified, asked, {
     now: options.now,

@@ -15,6 +15,8 @@ export interface FetchedBody {
   readonly etag: string | null;
   /** Of a 206: which bytes these are. */
   readonly contentRange?: ContentRange;
+  /** Bytes of the body, when the server told and nothing was decoded. */
+  readonly length?: number;
   /**
    * The bytes, at most `maxBytes`, to be iterated once; empty with 304. Throws
    * when the body breaks off, is too large or too slow. The time that the loop
@@ -76,17 +78,21 @@ export async function guardedFetch(
     // What a platform decoded has another length than the one that was sent;
     // of a range nothing is encoded.
     const isCounted = response.isVerbatim || head.status !== 200;
+    const expected = length === undefined || !isCounted
+      ? {}
+      : { expectedLength: length };
     return {
       ...told,
+      ...(expected.expectedLength === undefined
+        ? {}
+        : { length: expected.expectedLength }),
       url: url.href,
       body: createCountedBody({
         response,
         url,
         maxBytes: limits.maxBytes,
         tooLargeCode: options.tooLargeCode,
-        ...(length === undefined || !isCounted
-          ? {}
-          : { expectedLength: length }),
+        ...expected,
         budget,
         fail,
       }),

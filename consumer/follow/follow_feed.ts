@@ -1,6 +1,6 @@
 /** Verifying a feed so that a later fetch can go on from it (PROTOCOL §6). @module */
 
-import { sameBytes } from "@sig/core";
+import { DEFAULT_LIMITS, joinBytes, type Limits, sameBytes } from "@sig/core";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
@@ -8,10 +8,12 @@ import {
   type FeedVerificationOptions,
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { HeldFeed } from "./issuer_record.ts";
 import type { KeyResolver } from "@sig/jose";
-import type { OpenedDocument } from "../read/reader.ts";
+import type { FeedGrowth } from "../pins/feed_growth.ts";
+import { inPieces, type OpenedDocument } from "../read/reader.ts";
+import type { Sha256 } from "../pins/sha256.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
 
 /**
@@ -31,6 +33,20 @@ const MAX_TAKEN_BYTES = 1024 * 1024;
 const BYTES_PER_BREATH = 1024 * 1024;
 
 const LF = 0x0a;
+
+/**
+ * Bytes of a tail that are verified in one step where a store has the rest:
+ * what they add is written at once.
+ */
+const STEP_BYTES = 64 * 1024;
+
+/** How a feed is followed. */
+export interface FollowFeedOptions extends ReadFeedOptions {
+  /** Makes digests that can be put aside; others are faster. */
+  readonly createDigest?: (() => FeedDigest) | undefined;
+  /** Size limits; core's defaults unless told. */
+  readonly limits?: Limits | undefined;
+}
 
 /** The part of a {@linkcode HeldFeed} that grows with the feed. */
 export type FollowedFeed =
@@ -65,7 +81,7 @@ export async function goOn(
   held: HeldFeed,
   pin: IssuerPin,
   document: OpenedDocument,
-  options: ReadFeedOptions,
+  options: FollowFeedOptions,
 ): Promise<FollowedFeed | undefined> {
   const stream = new ByteStream(document.bytes);
   const digest = document.range === undefined
@@ -80,20 +96,74 @@ export async function goOn(
       throw verification.incompleteLineAfter(lines(first));
     }
   }
-  const keys = first.length === 0 ? options.keys : await verification.read(
-    followed(chain(first, stream), digest, last),
-    options,
-  );
+  const rest = chain(first, stream);
+  const keys = first.length === 0
+    ? options.keys
+    : held.growth === undefined
+    ? await verification.read(followed(rest, digest, last), options)
+    : await readInSteps(held, held.growth, rest, { digest, last }, options);
   return await grown(verification, digest, marks, last, keys);
+}
+
+/** Verifies a tail piece by piece, with what a store has of before. */
+async function readInSteps(
+  { verification }: HeldFeed,
+  growth: FeedGrowth,
+  tail: AsyncIterable<Uint8Array>,
+  { digest, last }: { readonly digest: FeedDigest; readonly last: LastBytes },
+  options: FollowFeedOptions,
+): Promise<KeyResolver> {
+  const { maxLineBytes } = options.limits ?? DEFAULT_LIMITS;
+  let { keys } = options;
+  for await (const lines of wholeLines(tail, maxLineBytes)) {
+    await growth.before(verification, lines);
+    keys = await verification.read(
+      followed(inPieces(lines), digest, last),
+      { ...options, keys },
+    );
+    if (!verification.isIntact) return keys;
+    growth.step(verification, {
+      sha256: await digest.hex(),
+      hash: (digest.hash as Sha256).save(),
+      overlap: last.bytes,
+    });
+  }
+  return keys;
+}
+
+/** The same bytes, in steps that end behind a line; the last one may not. */
+async function* wholeLines(
+  bytes: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let kept: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LF, from + Math.max(0, STEP_BYTES - length));
+      if (end < 0) break;
+      kept.push(chunk.slice(from, end + 1));
+      yield joinBytes(kept, length + end + 1 - from);
+      kept = [];
+      length = 0;
+      from = end + 1;
+    }
+    kept.push(chunk.slice(from));
+    length += chunk.length - from;
+    // A line that is too long is told so by its beginning.
+    if (length > STEP_BYTES + maxLineBytes) break;
+  }
+  if (length > 0) yield joinBytes(kept, length);
 }
 
 /** A digest of the known bytes, if the stream begins with them. */
 async function digestPrefix(
   stream: ByteStream,
   pin: IssuerPin,
-  { breathe }: ReadFeedOptions,
+  { breathe, createDigest }: FollowFeedOptions,
 ): Promise<FeedDigest | undefined> {
-  const digest = new FeedDigest(0);
+  const digest = createDigest?.() ?? new FeedDigest(0);
   let left = pin.bytes;
   let sinceBreath = 0;
   while (left > 0) {
@@ -128,10 +198,10 @@ async function compareOverlap(
 export async function readFromStart(
   document: OpenedDocument,
   policy: FeedVerificationOptions,
-  options: ReadFeedOptions,
+  options: FollowFeedOptions,
   prefixBytes: number | undefined,
 ): Promise<FeedFromStart> {
-  const digest = new FeedDigest(0);
+  const digest = options.createDigest?.() ?? new FeedDigest(0);
   const marks = new SignatureMarks();
   const last = new LastBytes(OVERLAP_BYTES);
   const verification = new FeedVerification({ ...policy, marks });

@@ -4,8 +4,10 @@ import { type Continuity, isSigError, type Warning } from "@sig/core";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
 import type { FeedDigest } from "../verify/feed_digest.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
-import { type IssuerPin, namePinnedKeys } from "./issuer_pin.ts";
+import { type IssuerPin, namePinnedKeys } from "../pins/issuer_pin.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
+import type { FeedGrowth } from "../pins/feed_growth.ts";
+import type { StoredState } from "../pins/stored_state.ts";
 import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 
 /** A feed that was verified here, from its first byte to its last. */
@@ -14,8 +16,12 @@ export interface HeldFeed {
   readonly verification: FeedVerification;
   /** Goes on as well; undefined where that would mean to keep the feed. */
   readonly digest: FeedDigest | undefined;
-  /** A few bytes of every signature. */
+  /** A few bytes of every signature; of a remembered feed, of the new ones. */
   readonly marks: SignatureMarks;
+  /** Of a remembered feed: those of all signatures. */
+  readonly allMarks?: () => Promise<SignatureMarks>;
+  /** Of a remembered feed: reads what new lines rest upon. */
+  readonly growth?: FeedGrowth;
   /** The feed's last bytes: a tail must begin with them. */
   readonly overlap: Uint8Array;
   /** Where it was got from. */
@@ -38,6 +44,11 @@ export interface Observation {
   readonly observedAtText: string;
   /** How it relates to what this process had seen before. */
   readonly continuity: Continuity;
+  /**
+   * Where the state is, when a store has it; that of `verified` is then of no
+   * use.
+   */
+  readonly stored?: StoredState;
 }
 
 /** What a refresh found, when all of it was in order. */
@@ -89,7 +100,7 @@ export interface IssuerRecord {
 }
 
 /** Codes of what contradicts a pin (PROTOCOL §6). */
-const CONTRADICTIONS: ReadonlySet<string> = new Set([
+export const CONTRADICTIONS: ReadonlySet<string> = new Set([
   "feed_rolled_back",
   "key_replaced",
   "key_withdrawn",

@@ -1,7 +1,7 @@
 /** Whether what an issuer serves goes on from what it served (PROTOCOL §6). @module */
 
 import { type ErrorCode, type ErrorContext, quote, SigError } from "@sig/core";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 
 /** The keys of an issuer, as far as continuity is about them. */
 export interface FetchedKeys {
@@ -124,6 +124,8 @@ function judgePrefix(
       ...(firstDifference === undefined ? {} : { sequence: firstDifference }),
       remembered_sequence: pin.sequence,
       fetched_sequence: events,
+      remembered_sha256: pin.prefix_sha256,
+      ...(prefixSha256 === undefined ? {} : { fetched_sha256: prefixSha256 }),
     },
   );
 }

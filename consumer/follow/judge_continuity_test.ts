@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 import { type FetchedHistory, judgeContinuity } from "./judge_continuity.ts";
 
 const PIN: IssuerPin = {
@@ -124,6 +124,8 @@ Deno.test("an error names the place", () => {
     sequence: 2,
     remembered_sequence: 5,
     fetched_sequence: 7,
+    remembered_sha256: "aa",
+    fetched_sha256: "bb",
   });
   assertEquals(contextOf({ replaced: "k1" }), {
     kid: "k1",

@@ -6,6 +6,7 @@ import {
   type Freshness,
   instantOf,
   isSigError,
+  type ParsedTime,
   SigError,
   type Warning,
 } from "@sig/core";
@@ -26,6 +27,11 @@ export interface ObserveOptions {
    * that the asker has just seen acknowledged.
    */
   readonly minSequence?: number | undefined;
+  /**
+   * The time of the past that the state will be asked about. Needed only where a
+   * store has the state: then no more is read than this.
+   */
+  readonly asOf?: ParsedTime["asOf"];
   /**
    * Does the work of asking the issuer, whose DID it is told; not called while
    * what is known is enough. For those who bound how many wait for one issuer:

@@ -2,7 +2,11 @@ import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { importSigningKey, type SigningKey } from "@sig/jose";
 import { FeedAllowance } from "./feed_allowance.ts";
-import { type IssuerPin, namePinnedKeys, reducePin } from "./issuer_pin.ts";
+import {
+  type IssuerPin,
+  namePinnedKeys,
+  reducePin,
+} from "../pins/issuer_pin.ts";
 import { type IssuerRecord, recordOf } from "./issuer_record.ts";
 import { locateIssuer } from "../read/locate_issuer.ts";
 import { Places } from "../verify/places.ts";

@@ -10,20 +10,18 @@
 import { isSigError, type SigError, type Warning } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
 import { isFault } from "../verify/fault.ts";
-import type {
-  FeedVerification,
-  ReadFeedOptions,
-} from "../verify/feed_verification.ts";
+import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { fetchedKeys } from "./fetched_keys.ts";
 import {
   type FollowedFeed,
+  type FollowFeedOptions,
   goOn,
   readFromStart,
   tailStart,
 } from "./follow_feed.ts";
 import { isWithin } from "./is_within.ts";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { HeldFeed, IssuerRecord } from "./issuer_record.ts";
 import {
   contradictedKids,
@@ -118,6 +116,11 @@ export async function refreshFeed(refresh: FeedRefresh): Promise<FeedOutcome> {
   const mayGoOn = held?.feed?.publicOnly === loaded.metadata.public_only;
   if (!mayGoOn) return await readAnew(refresh);
   const continued = await goOnFrom(refresh, pin, held.feed);
+  // A remembered feed is verified piece by piece: a report wants all faults.
+  const isPart = continued.kind === "failed" && held.feed.growth !== undefined;
+  if (isPart && refresh.options.report && isFault(continued.error)) {
+    return await readAnew(refresh);
+  }
   return continued.kind === "different"
     ? await readAnew(refresh, { sawDifference: true })
     : continued;
@@ -191,7 +194,7 @@ async function readAnew(
   refresh: FeedRefresh,
   { sawDifference = false, told = reading(refresh) }: {
     readonly sawDifference?: boolean;
-    readonly told?: ReadFeedOptions;
+    readonly told?: FollowFeedOptions;
   } = {},
 ): Promise<FeedOutcome> {
   const { record: { pin, held }, loaded, options } = refresh;
@@ -216,12 +219,15 @@ async function readAnew(
       );
       verification = feed.verification;
       throwFaults(verification);
+      const isSame = feed.prefixSha256 === pin?.prefix_sha256;
+      const known = isSame ? undefined : held?.feed;
+      const marks = await known?.allMarks?.() ?? known?.marks;
       const contradiction = pin && judgeContinuity(pin, {
         keys: await fetchedKeys(feed.keys, Object.keys(pin.keys)),
         events: verification.events,
         prefixSha256: feed.prefixSha256,
-        firstDifference: held?.feed &&
-          feed.marks.firstDifference(held.feed.marks, pin.sequence),
+        firstDifference: marks &&
+          feed.marks.firstDifference(marks, pin.sequence),
       });
       if (contradiction !== undefined) throw contradiction;
       await agree(refresh, feed);
@@ -268,14 +274,19 @@ async function agree(
 }
 
 function reading({ loaded, refetchKeys, options }: FeedRefresh) {
-  const { now, report, breathe } = options;
+  const { now, report, breathe, onEvent, createDigest, limits, workers } =
+    options;
   return {
+    onEvent,
+    createDigest,
+    limits,
     keys: loaded.keys,
     now,
     breathe,
+    workers,
     maxFaults: report ? MAX_REPORTED_FAULTS : undefined,
     refreshKeys: refetchKeys,
-  } satisfies ReadFeedOptions;
+  } satisfies FollowFeedOptions;
 }
 
 type OpenedFeed = Awaited<ReturnType<LoadedIssuer["openFeed"]>>;
@@ -283,10 +294,13 @@ type OpenedFeed = Awaited<ReturnType<LoadedIssuer["openFeed"]>>;
 function bounded(
   document: OpenedDocument,
   knownBytes: number,
-  { allowance }: RefreshOptions,
+  { allowance, onProgress }: RefreshOptions,
 ): OpenedDocument {
-  if (allowance === undefined) return document;
-  const bytes = allowance.follow(document.bytes, knownBytes);
+  if (allowance === undefined && onProgress === undefined) return document;
+  const told = onProgress === undefined
+    ? document.bytes
+    : counted(document.bytes, onProgress);
+  const bytes = allowance?.follow(told, knownBytes) ?? told;
   // Member by member: a spread would lose what a reader inherits.
   const { mediaType, etag, unchanged = false, range } = document;
   return {
@@ -297,6 +311,17 @@ function bounded(
     ...(range === undefined ? {} : { range }),
     cancel: () => document.cancel(),
   };
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  onProgress: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of bytes) {
+    onProgress(read += chunk.length);
+    yield chunk;
+  }
 }
 
 /** The failure of a feed that came as far as `verification`. */

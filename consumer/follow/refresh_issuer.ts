@@ -12,7 +12,7 @@ import {
   type HeldDocuments,
 } from "../read/conditional_reader.ts";
 import { isFault } from "../verify/fault.ts";
-import { makePin, reducePin } from "./issuer_pin.ts";
+import { makePin, reducePin } from "../pins/issuer_pin.ts";
 import {
   accept,
   fail,
@@ -183,7 +183,7 @@ async function complete(
           ...loaded.warnings,
           ...warnings,
           ...feedWarnings,
-          ...inconsistency(record),
+          ...inconsistencyWarning(record.inconsistency),
         ],
       },
     },
@@ -202,11 +202,14 @@ function stillOdd(
   );
 }
 
-function inconsistency({ inconsistency }: IssuerRecord): readonly Warning[] {
-  if (inconsistency === undefined) return [];
+/** The warning that the history was inconsistent, once it was. */
+export function inconsistencyWarning(
+  code: string | undefined,
+): readonly Warning[] {
+  if (code === undefined) return [];
   return [{
     code: "history_was_inconsistent",
-    detail: "since this process began, the issuer served something that " +
-      `contradicts its history (${inconsistency})`,
+    detail: "since it is remembered, the issuer served something that " +
+      `contradicts its history (${code})`,
   }];
 }

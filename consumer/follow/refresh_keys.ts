@@ -4,7 +4,7 @@ import type { SigError } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
 import { fetchedKeys } from "./fetched_keys.ts";
 import { isWithin } from "./is_within.ts";
-import type { IssuerPin } from "./issuer_pin.ts";
+import type { IssuerPin } from "../pins/issuer_pin.ts";
 import { judgeKeys } from "./judge_continuity.ts";
 
 /** Keys are fetched a second time within one refresh at most this often. */

@@ -2,7 +2,9 @@
 
 import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
-import type { FeedPolicy } from "../verify/verified_feed.ts";
+import type { SignatureWorkers } from "../verify/signature_workers.ts";
+import type { FeedDigest } from "../verify/feed_digest.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 
 /** Options of `refreshIssuer`. */
 export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
@@ -12,6 +14,14 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly report: boolean;
   /** As in `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`; shared by all issuers of a consumer. */
+  readonly workers?: SignatureWorkers | undefined;
   /** Bounds what is read; undefined for issuers that somebody vouches for. */
   readonly allowance?: FeedAllowance | undefined;
+  /** Told of each event that is verified, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Told how many bytes of the feed were read. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Makes digests that can be put aside. */
+  readonly createDigest?: (() => FeedDigest) | undefined;
 }

@@ -73,6 +73,7 @@ export function createLocalReader(source: LocalSource): LocalReader {
         const close = () => file.close();
         return {
           bytes: readChunks(file, asked),
+          length: file.size,
           mediaType: null,
           etag: null,
           cancel: close,

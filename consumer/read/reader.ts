@@ -17,6 +17,8 @@ export interface OpenedDocument {
   readonly etag: string | null;
   /** The document is the one that `ifNoneMatch` names; no bytes follow. */
   readonly unchanged?: boolean;
+  /** Bytes to come, where that is told; for progress only, never relied upon. */
+  readonly length?: number | undefined;
   /** Which bytes these are, when they are not all. */
   readonly range?: ContentRange;
   /** Closes the file or connection; may be called at any time and twice. */

@@ -44,6 +44,7 @@ export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
         mediaType: fetched.mediaType,
         etag: fetched.etag,
         unchanged: fetched.status === 304,
+        length: fetched.length,
         ...(fetched.contentRange === undefined
           ? {}
           : { range: fetched.contentRange }),

@@ -1,7 +1,7 @@
 /** Documents out of a map: a reader for tests of what judges. @module */
 
 import { SigError } from "@sig/core";
-import type { DocumentReader } from "../read/reader.ts";
+import { type DocumentReader, inPieces } from "../read/reader.ts";
 
 /** A reader that remembers what was asked of it. */
 export interface MemoryReader extends DocumentReader {
@@ -32,15 +32,12 @@ export function createMemoryReader(
         ? new TextEncoder().encode(file)
         : file;
       return Promise.resolve({
-        bytes: oneChunk(bytes),
+        bytes: inPieces(bytes),
+        length: bytes.length,
         mediaType: null,
         etag: null,
         cancel() {},
       });
     },
   };
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

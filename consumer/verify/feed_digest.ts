@@ -3,14 +3,18 @@
 import { encodeHex } from "@std/encoding/hex";
 import { loadBuiltin } from "@sig/jose";
 
-interface NodeHash {
+/** A hash that is made piece by piece, as `node:crypto` has it. */
+export interface PiecewiseHash {
+  /** Takes the next bytes. */
   update(bytes: Uint8Array): unknown;
-  copy(): NodeHash;
+  /** Another one that has taken the same bytes. */
+  copy(): PiecewiseHash;
+  /** The digest; no bytes may follow. */
   digest(encoding: "hex"): string;
 }
 
 interface NodeCrypto {
-  readonly createHash?: (name: string) => NodeHash;
+  readonly createHash?: (name: string) => PiecewiseHash;
 }
 
 /**
@@ -27,12 +31,16 @@ export class FeedDigest {
   readonly #maxKeptBytes: number;
   #kept: Uint8Array<ArrayBuffer>[] = [];
   #keptBytes = 0;
-  #hash: NodeHash | undefined;
+  #hash: PiecewiseHash | undefined;
 
-  /** With `maxKeptBytes` 0 no bytes are kept where that can be avoided. */
-  constructor(maxKeptBytes: number = MAX_KEPT_BYTES) {
+  /**
+   * With `maxKeptBytes` 0 no bytes are kept where that can be avoided; a hash
+   * that is given goes on with what it has taken.
+   */
+  constructor(maxKeptBytes: number = MAX_KEPT_BYTES, hash?: PiecewiseHash) {
     this.#maxKeptBytes = maxKeptBytes;
-    if (maxKeptBytes === 0) this.#hash = createNodeHash();
+    if (hash !== undefined) this.#hash = hash;
+    else if (maxKeptBytes === 0) this.#hash = createNodeHash();
   }
 
   /** Takes the next bytes. */
@@ -69,13 +77,18 @@ export class FeedDigest {
     return encodeHex(await crypto.subtle.digest("SHA-256", all));
   }
 
+  /** What digests; undefined where the bytes are kept. */
+  get hash(): PiecewiseHash | undefined {
+    return this.#hash;
+  }
+
   /** Whether the bytes themselves are kept. */
   get keepsBytes(): boolean {
     return this.#hash === undefined;
   }
 }
 
-function createNodeHash(): NodeHash | undefined {
+function createNodeHash(): PiecewiseHash | undefined {
   const crypto = loadBuiltin("node:crypto") as NodeCrypto | undefined;
   return crypto?.createHash?.("sha256");
 }

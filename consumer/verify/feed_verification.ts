@@ -17,18 +17,26 @@ import {
   instantOf,
   isObject,
   isSigError,
+  type KnownBefore,
   type Limits,
   type ParsedEnvelope,
   parseEventPayload,
   Replay,
+  type ReplayStart,
   type SigError,
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import {
+  type KeyResolver,
+  type VerificationKey,
+  verifyEnvelope,
+} from "@sig/jose";
 import { isFault, located } from "./fault.ts";
 import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_errors.ts";
-import { LineSplitter } from "../read/line_splitter.ts";
+import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
+import { ReadAhead } from "./read_ahead.ts";
+import { SignatureWorkers } from "./signature_workers.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import type {
   FeedPolicy,
@@ -49,15 +57,37 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly issuer: string;
   /** The metadata says that the feed holds public events only. */
   readonly publicOnly: boolean;
+  /** As in `verifyFeed`. */
+  readonly keepOnly?: string | null | undefined;
   /** Takes every verified signature, when given. */
   readonly marks?: SignatureMarks | undefined;
+  /** Where another verification ended, to go on from. */
+  readonly start?: VerificationStart | undefined;
+}
+
+/** Where a verification stopped, at the end of a line, with no fault. */
+export interface VerificationStart {
+  /** Bytes that were read. */
+  readonly bytes: number;
+  /** The last event's `event_id`. */
+  readonly lastEventId: string | null;
+  /** The keys that signed. */
+  readonly keys: readonly KeyUse[];
+  /** The events. */
+  readonly replay: ReplayStart;
 }
 
 /** What holds for one reading. */
 export interface ReadFeedOptions extends
   Pick<
     VerifyFeedOptions,
-    "keys" | "now" | "maxFaults" | "refreshKeys" | "onEvent" | "breathe"
+    | "keys"
+    | "now"
+    | "maxFaults"
+    | "refreshKeys"
+    | "onEvent"
+    | "breathe"
+    | "workers"
   > {
   /**
    * Faults that are told elsewhere: such a line passes for one event, so that
@@ -89,6 +119,8 @@ export class FeedVerification {
   #lastEventId: string | null = null;
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
+  #linesSinceBreath = 0;
+  #bytesSinceBreath = 0;
   #keys: KeyResolver | undefined;
 
   constructor(options: FeedVerificationOptions) {
@@ -97,6 +129,7 @@ export class FeedVerification {
     this.#policy = options;
     this.#limits = limits;
     this.#parse = createFeedLineParser({ limits });
+    const { start } = options;
     this.#replay = new Replay({
       issuer: options.issuer,
       // A later reading has a later clock.
@@ -105,7 +138,28 @@ export class FeedVerification {
       },
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
-    });
+      keepOnly: options.keepOnly,
+    }, start?.replay);
+    if (start === undefined) return;
+    this.#bytes = start.bytes;
+    this.#line = this.#verified = start.replay.lastSequence;
+    this.#lastEventId = start.lastEventId;
+    for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
+  }
+
+  /** Tells what the next lines rest upon, of what was before a start. */
+  learn(known: KnownBefore): void {
+    this.#replay.learn(known);
+  }
+
+  /** Where it stands, for another verification to go on from. */
+  checkpoint(): VerificationStart {
+    return {
+      bytes: this.#bytes,
+      lastEventId: this.#lastEventId,
+      keys: Array.from(this.#keyUse.values(), (use) => ({ ...use })),
+      replay: this.#replay.checkpoint(),
+    };
   }
 
   /**
@@ -151,31 +205,19 @@ export class FeedVerification {
     this.#now = instantOf(options.now);
     this.#refreshed = false;
     this.#faults = [];
-    const { breathe } = options;
-    const { maxFeedBytes, maxLineBytes } = this.#limits;
-    const splitter = new LineSplitter(maxLineBytes);
-    let lines = 0;
-    let lineBytes = 0;
-    reading: for await (const chunk of bytes) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
-      for (const line of splitter.push(chunk)) {
-        // Only a promise is awaited: with a synchronous verifier a feed costs
-        // no turn of the event loop per line.
-        const pending = this.#take(line.bytes, line.tooLong);
-        if (pending !== undefined) await pending;
-        // The rest of a chunk may be millions of lines.
-        if (this.#isFull) break reading;
-        lines++;
-        lineBytes += line.bytes.length;
-        if (
-          breathe !== undefined &&
-          (lines >= LINES_PER_BREATH || lineBytes >= BYTES_PER_BREATH)
-        ) {
-          lines = lineBytes = 0;
-          await breathe();
-        }
-      }
+    const splitter = new LineSplitter(this.#limits.maxLineBytes);
+    const ahead = new ReadAhead(
+      options.workers ?? new SignatureWorkers(),
+      // Where others wait for this thread, it leaves signatures to workers.
+      options.breathe === undefined,
+    );
+    try {
+      const broken = await this.#readLines(bytes, splitter, ahead);
+      // What was read before it broke is judged first, as without workers.
+      await this.#judgeAll(ahead);
+      if (broken !== undefined && !this.#isFull) throw broken.error;
+    } finally {
+      ahead.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -183,6 +225,100 @@ export class FeedVerification {
     }
     this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
     return this.#keys;
+  }
+
+  /** Reads to the end, until it is enough, or to where reading fails. */
+  async #readLines(
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    splitter: LineSplitter,
+    ahead: ReadAhead,
+  ): Promise<Broken | undefined> {
+    const { maxFeedBytes } = this.#limits;
+    for await (const chunk of untilBroken(bytes)) {
+      if ("error" in chunk) return chunk;
+      this.#bytes += chunk.length;
+      if (this.#bytes > maxFeedBytes) {
+        return { error: feedTooLarge(maxFeedBytes) };
+      }
+      ahead.note(chunk.length);
+      for (const line of splitter.push(chunk)) {
+        // Only a promise is awaited: with a synchronous verifier a feed costs
+        // no turn of the event loop per line.
+        const pending = this.#takeLine(line, ahead);
+        if (pending !== undefined) await pending;
+        // The rest of a chunk may be millions of lines.
+        if (this.#isFull) return undefined;
+        const breath = this.#breathAfter(line.bytes.length, ahead);
+        if (breath !== undefined) await breath;
+      }
+      ahead.sendIfIdle();
+      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
+      if (this.#isFull) return undefined;
+    }
+    return undefined;
+  }
+
+  /** Lets others have a turn now and then; workers that start need one too. */
+  #breathAfter(bytes: number, ahead: ReadAhead): Promise<void> | undefined {
+    this.#linesSinceBreath++;
+    this.#bytesSinceBreath += bytes;
+    if (
+      this.#linesSinceBreath < LINES_PER_BREATH &&
+      this.#bytesSinceBreath < BYTES_PER_BREATH
+    ) return undefined;
+    this.#linesSinceBreath = this.#bytesSinceBreath = 0;
+    if (this.#reading?.breathe !== undefined) return this.#reading.breathe();
+    return ahead.isStarting
+      ? new Promise((resolve) => setTimeout(resolve))
+      : undefined;
+  }
+
+  /** Judges a line, or lets it wait for its verdict. */
+  #takeLine(line: FeedLine, ahead: ReadAhead): Promise<void> | undefined {
+    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
+    const parsed = ahead.isReady ? this.#tryParse(line) : undefined;
+    if (parsed === undefined || !ahead.add(parsed, this.#keyOf(parsed))) {
+      return this.#takeInTurn(line, ahead);
+    }
+    return ahead.isFull ? this.#judgeNext(ahead) : undefined;
+  }
+
+  /** Judges a line behind all that wait. */
+  async #takeInTurn(line: FeedLine, ahead: ReadAhead): Promise<void> {
+    await this.#judgeAll(ahead);
+    if (!this.#isFull) await this.#take(line);
+  }
+
+  async #judgeAll(ahead: ReadAhead): Promise<void> {
+    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
+  }
+
+  async #judgeNext(ahead: ReadAhead): Promise<void> {
+    for (const { parsed, provenKey } of await ahead.next()) {
+      const pending = this.#judge(parsed, provenKey);
+      if (pending !== undefined) await pending;
+      if (this.#isFull) return;
+      const breath = this.#breathAfter(parsed.payload.length, ahead);
+      if (breath !== undefined) await breath;
+    }
+  }
+
+  /** Undefined for a line at fault: its turn will come. */
+  #tryParse({ bytes, tooLong }: FeedLine): ParsedEnvelope | undefined {
+    try {
+      return tooLong ? undefined : this.#parse(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Undefined for a key that is not known yet, or no key of this issuer. */
+  #keyOf({ header }: ParsedEnvelope): VerificationKey | undefined {
+    try {
+      return this.#keys!.resolve(header.kid);
+    } catch {
+      return undefined;
+    }
   }
 
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
@@ -213,33 +349,48 @@ export class FeedVerification {
   }
 
   /** Takes the next line; a promise only where the verifier gives one. */
-  #take(bytes: Uint8Array, tooLong: boolean): Promise<void> | undefined {
-    this.#line++;
-    let parsed: ParsedEnvelope | undefined;
-    let signedBy: ReturnType<typeof verifyEnvelope>;
+  #take({ bytes, tooLong }: FeedLine): Promise<void> | undefined {
+    let parsed: ParsedEnvelope;
     try {
-      if (tooLong) throw lineTooLong(this.#line, this.#limits.maxLineBytes);
+      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
       parsed = this.#parse(bytes);
-      signedBy = verifyEnvelope(parsed, this.#keys!);
     } catch (error) {
-      if (parsed !== undefined && this.#mayRefresh(error)) {
-        return this.#retry(parsed);
-      }
-      this.#note(
-        error,
-        parsed?.header.kid,
-        parsed?.payload ?? payloadOf(bytes),
-      );
+      this.#line++;
+      this.#note(error, undefined, payloadOf(bytes));
       return undefined;
     }
-    const line = parsed;
+    return this.#judge(parsed);
+  }
+
+  /**
+   * The signature, and all that comes after it. That a worker proved the
+   * signature to be of a key saves verifying it again, and no more: which key
+   * counts is decided here, and every other verdict is found here.
+   */
+  #judge(
+    parsed: ParsedEnvelope,
+    provenKey?: VerificationKey,
+  ): Promise<void> | undefined {
+    this.#line++;
+    const { kid } = parsed.header;
+    let signedBy: ReturnType<typeof verifyEnvelope>;
+    try {
+      signedBy = provenKey !== undefined &&
+          this.#keys!.resolve(kid).jwk.x === provenKey.jwk.x
+        ? provenKey
+        : verifyEnvelope(parsed, this.#keys!);
+    } catch (error) {
+      if (this.#mayRefresh(error)) return this.#retry(parsed);
+      this.#note(error, kid, parsed.payload);
+      return undefined;
+    }
     if (signedBy instanceof Promise) {
       return signedBy.then(
-        () => this.#apply(line),
-        (error) => this.#note(error, line.header.kid, line.payload),
+        () => this.#apply(parsed),
+        (error) => this.#note(error, kid, parsed.payload),
       );
     }
-    this.#apply(line);
+    this.#apply(parsed);
     return undefined;
   }
 
@@ -326,6 +477,22 @@ export class FeedVerification {
   #resync(sequence: number): void {
     const ahead = sequence - (this.#replay.lastSequence + 1);
     if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
+  }
+}
+
+/** Where reading failed. */
+interface Broken {
+  readonly error: unknown;
+}
+
+/** The chunks, and last of all why there are no more, if that is a failure. */
+async function* untilBroken(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array | Broken> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    yield { error };
   }
 }
 

@@ -29,7 +29,7 @@ export async function reportIssuer(
       location,
       loaded,
       options,
-      { maxFaults: MAX_REPORTED_FAULTS, digest: true },
+      { maxFaults: MAX_REPORTED_FAULTS, digest: true, keepOnly: null },
     );
     const { issuer, feed, warnings } = verified;
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({

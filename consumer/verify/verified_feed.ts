@@ -9,6 +9,7 @@ import type {
   Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
+import type { SignatureWorkers } from "./signature_workers.ts";
 
 /** What a reader decides about feeds that others wrote. */
 export interface FeedPolicy {
@@ -42,6 +43,11 @@ export interface VerifyFeedOptions extends FeedPolicy {
   readonly refreshKeys?: (() => Promise<KeyResolver>) | undefined;
   /** Digest the bytes too; off unless told, since few need it. */
   readonly digest?: boolean | undefined;
+  /**
+   * The one subject that the state will be asked about, null for none; see
+   * core's `Replay`. A large feed then takes a fraction of the memory.
+   */
+  readonly keepOnly?: string | null | undefined;
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
@@ -50,6 +56,12 @@ export interface VerifyFeedOptions extends FeedPolicy {
    * Signatures are verified synchronously where the platform can do so.
    */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /**
+   * What verifies signatures beside this thread once a feed is large; workers
+   * of its own unless told. Share them where several feeds are read at a time;
+   * with `new SignatureWorkers({ maxWorkers: 0 })` this thread does it alone.
+   */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** An event whose signature and rules were verified. */

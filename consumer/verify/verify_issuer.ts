@@ -7,6 +7,7 @@ import {
   type LoadIssuerOptions,
 } from "./load_issuer.ts";
 import type { IssuerLocation } from "../read/reader.ts";
+import type { SignatureWorkers } from "./signature_workers.ts";
 import type {
   FeedPolicy,
   VerifiedEvent,
@@ -15,16 +16,28 @@ import type {
 } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
+/** How far a verification has come, beside the bytes that were read. */
+export interface VerifyProgress {
+  /** Events verified. */
+  readonly events: number;
+  /** Bytes that the feed is said to have, if that is told. */
+  readonly totalBytes: number | undefined;
+}
+
 /** Options of {@linkcode verifyIssuer}. */
 export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   /** The clock. */
   readonly now: Date;
   /** Told of each verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes were read, now and then; for progress bars. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Told how many bytes of the feed were read, now and then. */
+  readonly onProgress?:
+    | ((bytes: number, more: VerifyProgress) => void)
+    | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`: workers of its own unless told. */
+  readonly workers?: SignatureWorkers | undefined;
 }
 
 /** An issuer whose every document and event was verified. */
@@ -57,18 +70,23 @@ export async function verifyIssuer(
 /**
  * The feed's part of {@linkcode verifyIssuer}.
  *
- * @param forReport Faults are then collected instead of thrown.
+ * @param told Faults may be collected instead of thrown, and of the state only
+ * what the caller needs be kept.
  * @throws {SigError} as `verifyFeed`.
  */
 export async function verifyLoaded(
   location: IssuerLocation,
   loaded: LoadedIssuer,
   options: VerifyIssuerOptions,
-  forReport: Pick<VerifyFeedOptions, "maxFaults" | "digest"> = {},
+  told: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
 ): Promise<VerifiedIssuer> {
   const { document, warnings } = await loaded.openFeed();
+  const { onEvent, onProgress } = options;
+  let events = 0;
+  const onBytes = (bytes: number) =>
+    onProgress?.(bytes, { events, totalBytes: document.length });
   try {
-    const feed = await verifyFeed(counted(document.bytes, options.onProgress), {
+    const feed = await verifyFeed(counted(document.bytes, onBytes), {
       issuer: loaded.issuer,
       keys: loaded.keys,
       publicOnly: loaded.metadata.public_only,
@@ -76,9 +94,13 @@ export async function verifyLoaded(
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
-      ...forReport,
-      onEvent: options.onEvent,
+      ...told,
+      onEvent: onProgress === undefined ? onEvent : (verified) => {
+        events++;
+        onEvent?.(verified);
+      },
       breathe: options.breathe,
+      workers: options.workers,
       refreshKeys: async () => (await loadIssuer(location, options)).keys,
     });
     return {
@@ -95,12 +117,12 @@ export async function verifyLoaded(
 
 async function* counted(
   bytes: AsyncIterable<Uint8Array>,
-  onProgress: ((bytes: number) => void) | undefined,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of bytes) {
     read += chunk.length;
-    onProgress?.(read);
+    onBytes(read);
     yield chunk;
   }
 }

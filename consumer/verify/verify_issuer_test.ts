@@ -230,17 +230,23 @@ Deno.test("warnings of documents, transport and feed come together", async () =>
   );
 });
 
-Deno.test("progress counts the bytes of the feed", async () => {
-  const lines = await makeLines(2, key1);
+Deno.test("progress counts the bytes of the feed and its events", async () => {
+  const lines = await makeLines(300, key1);
   const documents = makeDocuments({ keys: [key1], lines });
   const location = {
     reader: createMemoryReader(documents),
     metadataRef: PATHS.metadata,
   };
-  const told: number[] = [];
+  const told: unknown[] = [];
+  const feed = documents.get(PATHS.feed)!;
   await verifyIssuer(location, {
     now: NOW,
-    onProgress: (bytes) => told.push(bytes),
+    onProgress: (bytes, more) => told.push([bytes, more]),
   });
-  assertEquals(told, [documents.get(PATHS.feed)!.length]);
+  // Told when bytes come: before their events are verified.
+  const totalBytes = feed.length;
+  assertEquals(told[0], [65_536, { events: 0, totalBytes }]);
+  const [bytes, { events }] = told.at(-1) as [number, { events: number }];
+  assertEquals(bytes, totalBytes);
+  assert(events > 0 && events < 300);
 });

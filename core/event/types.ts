@@ -271,6 +271,7 @@ export type WarningCode =
   | "unknown_event_ignored"
   | "field_over_limit"
   | "history_was_inconsistent"
+  | "memory_unavailable"
   | "warnings_left_out";
 
 /** Every oddity. */
@@ -287,6 +288,7 @@ export const WARNING_CODES: readonly WarningCode[] = closedList<WarningCode>({
   unknown_event_ignored: true,
   field_over_limit: true,
   history_was_inconsistent: true,
+  memory_unavailable: true,
   warnings_left_out: true,
 });
 

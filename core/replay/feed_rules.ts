@@ -1,7 +1,9 @@
 /** The rules between the events of a feed (PROTOCOL §2–§4). @module */
 
+import { CompactIds } from "./compact_ids.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
+import { KnownRelationships, UNKNOWN } from "./known_relationships.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
 import {
   addSeconds,
@@ -12,6 +14,7 @@ import {
 } from "../text/timestamp.ts";
 import type {
   RelationshipRevokeEvent,
+  RelationshipState,
   RelationshipUpsertEvent,
   SigEvent,
   UnknownEvent,
@@ -43,9 +46,20 @@ export interface Accepted {
 
 const DAY_SECONDS = 86_400;
 
-interface Known {
-  subject: string;
-  revoked: boolean;
+/** Where rules go on that have judged the events before already. */
+export interface RulesStart {
+  /** Sequence of the last event that was accepted. */
+  readonly lastSequence: number;
+  /** The latest `issued_at` so far. */
+  readonly latest: Instant | undefined;
+}
+
+/** What rules that go on must be told before the next events. */
+export interface KnownBefore {
+  /** Those of the next events' `event_id`s that were used before. */
+  readonly eventIds: Iterable<string>;
+  /** The relationships that they are about, as they are. */
+  readonly relationships: Iterable<RelationshipState>;
 }
 
 /**
@@ -78,14 +92,17 @@ interface Known {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new Set<string>();
-  readonly #relationships = new Map<string, Known>();
+  readonly #eventIds = new CompactIds();
+  readonly #relationships = new KnownRelationships();
   #issuer: string | undefined;
-  #lastSequence = 0;
+  #lastSequence: number;
+  #events: number;
   #latest: Instant | undefined;
 
-  /** Starts before the first event. */
-  constructor(options: ReplayOptions = {}) {
+  /** Starts before the first event, or where others have stopped. */
+  constructor(options: ReplayOptions = {}, start?: RulesStart) {
+    this.#lastSequence = this.#events = start?.lastSequence ?? 0;
+    this.#latest = start?.latest;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -101,6 +118,24 @@ export class FeedRules {
     return this.#lastSequence;
   }
 
+  /** The latest `issued_at` so far. */
+  get latest(): Instant | undefined {
+    return this.#latest;
+  }
+
+  /** Tells rules that go on what they need to know of before. */
+  learn({ eventIds, relationships }: KnownBefore): void {
+    for (const eventId of eventIds) this.#eventIds.add(eventId);
+    for (const { relationship_id: id, subject, status } of relationships) {
+      let known = this.#relationships.find(id);
+      if (known === UNKNOWN) {
+        this.#relationships.add(id, subject);
+        known = this.#relationships.find(id);
+      } else this.#relationships.setSubject(known, subject);
+      this.#relationships.setRevoked(known, status === "revoked");
+    }
+  }
+
   /**
    * Takes the next event, or throws and keeps everything as it was.
    *
@@ -110,8 +145,8 @@ export class FeedRules {
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
     this.#judgePlace(event);
-    const known = this.#relationships.get(event.relationship_id);
-    const unmatched = isRevoke(event) && known === undefined;
+    const known = this.#relationships.find(event.relationship_id);
+    const unmatched = isRevoke(event) && known === UNKNOWN;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
     }
@@ -120,6 +155,7 @@ export class FeedRules {
     this.#issuer ??= event.issuer;
     this.#lastSequence = event.sequence;
     this.#eventIds.add(event.event_id);
+    this.#events++;
     const applies = this.#relate(event, known, warnings);
     return { applies, warnings };
   }
@@ -157,14 +193,14 @@ export class FeedRules {
         { context: { sequence: event.sequence, expected } },
       );
     }
-    if (this.#eventIds.has(event.event_id)) {
+    if (this.#eventIds.indexOf(event.event_id) >= 0) {
       throw new SigError(
         "duplicate_event_id",
         "Cannot apply event: its event_id was used before",
         { context: { sequence: event.sequence, pointer: "/event_id" } },
       );
     }
-    if (this.#eventIds.size >= this.#limits.maxEvents) {
+    if (this.#events >= this.#limits.maxEvents) {
       throw new SigError(
         "too_many_events",
         `Cannot read feed: it has more than ${this.#limits.maxEvents} events`,
@@ -217,7 +253,7 @@ export class FeedRules {
   /** Notes what the event says of its relationship. */
   #relate(
     event: SigEvent | UnknownEvent,
-    known: Known | undefined,
+    known: number,
     warnings: Warning[],
   ): boolean {
     const { sequence } = event;
@@ -229,7 +265,7 @@ export class FeedRules {
       });
       return false;
     }
-    if (known === undefined) {
+    if (known === UNKNOWN) {
       if (isRevoke(event)) {
         warnings.push({
           code: "revoke_without_upsert",
@@ -238,10 +274,7 @@ export class FeedRules {
         });
         return false;
       }
-      this.#relationships.set(event.relationship_id, {
-        subject: event.subject,
-        revoked: false,
-      });
+      this.#relationships.add(event.relationship_id, event.subject);
       return true;
     }
     this.#noteChange(event, known, warnings);
@@ -250,27 +283,27 @@ export class FeedRules {
 
   #noteChange(
     event: RelationshipUpsertEvent | RelationshipRevokeEvent,
-    known: Known,
+    known: number,
     warnings: Warning[],
   ): void {
     const { sequence } = event;
-    if (event.subject !== known.subject) {
+    const all = this.#relationships;
+    if (!all.isAbout(known, event.subject)) {
       warnings.push({
         code: "subject_changed",
         detail: "the subject differs from the relationship's",
         sequence,
       });
+      if (isUpsert(event)) all.setSubject(known, event.subject);
     }
-    if (isUpsert(event)) {
-      known.subject = event.subject;
-    } else if (known.revoked) {
+    if (isRevoke(event) && all.isRevoked(known)) {
       warnings.push({
         code: "revoked_again",
         detail: "the relationship was revoked already",
         sequence,
       });
     }
-    known.revoked = isRevoke(event);
+    all.setRevoked(known, isRevoke(event));
   }
 }
 

@@ -46,6 +46,14 @@ export interface FeedHistory {
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
+/** A history that grows by events. */
+export interface GrowingHistory extends FeedHistory {
+  /** Adds the next event; one that does not apply leaves its time only. */
+  add(event: SigEvent | UnknownEvent, applies: boolean): void;
+  /** Notes whom the event is about that was warned about. */
+  warnAt(event: SigEvent | UnknownEvent): void;
+}
+
 /** Identifiers, each once. */
 export interface RelationshipIds extends Iterable<string> {
   /** How many. */
@@ -74,20 +82,29 @@ const BLOCK_EVENTS = 1_024;
 const NOBODY: readonly string[] = Object.freeze([]);
 
 /** Collects a {@linkcode FeedHistory}. */
-export class HistoryBuilder implements FeedHistory {
+export class HistoryBuilder implements GrowingHistory {
   readonly #versions = new Map<string, RelationshipVersion[]>();
   /** A set only where a relationship came from another subject, or back. */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
   readonly #sorted = new SortedIds(this.#versions);
   readonly #warnedAt = new Map<number, readonly string[]>();
-  // Two number arrays instead of an object an event.
-  readonly #seconds: number[] = [];
-  readonly #nanoseconds: number[] = [];
+  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
+  readonly #times: Float64Array[] = [];
+  #events = 0;
   /** The latest instant up to the end of each full block. */
   readonly #latest: Instant[] = [];
+  readonly #keepOnly: string | null | undefined;
 
-  /** Starts empty, or as a copy of the first `events` events of another. */
-  constructor(start?: { from: HistoryBuilder; events: number }) {
+  /**
+   * Starts empty, or as a copy of the first `events` events of another.
+   *
+   * @param keepOnly As in `Replay`.
+   */
+  constructor(
+    start?: { from: HistoryBuilder; events: number },
+    keepOnly?: string | null,
+  ) {
+    this.#keepOnly = keepOnly;
     if (start === undefined) return;
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
@@ -98,8 +115,9 @@ export class HistoryBuilder implements FeedHistory {
     for (const [name, ids] of from.#bySubject) {
       this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [...ids]);
     }
-    this.#seconds = from.#seconds.slice(0, events);
-    this.#nanoseconds = from.#nanoseconds.slice(0, events);
+    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS))
+      .map((block) => block.slice());
+    this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
     for (const [sequence, subjects] of from.#warnedAt) {
       if (sequence <= events) this.#warnedAt.set(sequence, subjects);
@@ -111,6 +129,9 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   relationshipsOf(subject: string): RelationshipIds {
+    if (this.#keepOnly !== undefined && this.#keepOnly !== subject) {
+      throw new TypeError("Cannot ask: nothing was kept about this subject");
+    }
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     // Never a copy: it may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
@@ -125,12 +146,12 @@ export class HistoryBuilder implements FeedHistory {
   }
 
   issuedAt(sequence: number): Instant {
-    const seconds = this.#seconds[sequence - 1];
-    const nanoseconds = this.#nanoseconds[sequence - 1];
-    if (seconds === undefined || nanoseconds === undefined) {
+    if (!(sequence >= 1 && sequence <= this.#events)) {
       throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
     }
-    return { seconds, nanoseconds };
+    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)]!;
+    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
+    return { seconds: block[at]!, nanoseconds: block[at + 1]! };
   }
 
   prefixAt(instant: Instant): number {
@@ -145,7 +166,7 @@ export class HistoryBuilder implements FeedHistory {
     }
     let events = low * BLOCK_EVENTS;
     while (
-      events < this.#seconds.length &&
+      events < this.#events &&
       compareInstants(this.issuedAt(events + 1), instant) <= 0
     ) events++;
     return events;
@@ -164,30 +185,40 @@ export class HistoryBuilder implements FeedHistory {
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void {
     const issuedAt = validInstant(event.issued_at);
-    this.#seconds.push(issuedAt.seconds);
-    this.#nanoseconds.push(issuedAt.nanoseconds);
-    if (this.#seconds.length % BLOCK_EVENTS === 0) this.#endBlock();
+    this.#addTime(issuedAt);
     if (!applies || (!isUpsert(event) && !isRevoke(event))) return;
     const id = event.relationship_id;
     const versions = this.#versions.get(id);
     const before = versions?.at(-1)?.state;
-    const state = stateAfter(before, event);
-    const version: RelationshipVersion = isRevoke(event)
-      ? {
-        state,
-        issuedAt,
-        endsEarlierFrom: earlier(issuedAt, validInstant(event.effective_at)),
-      }
-      : { state, issuedAt };
+    if (before === undefined && !this.#keeps(event)) return;
+    const version = versionAfter(before, event);
+    const { state } = version;
     if (versions) versions.push(version);
     else this.#versions.set(id, [version]);
     if (before?.subject === state.subject) return;
     this.#index(state.subject, id, before !== undefined);
   }
 
+  /** Whether a relationship of which nothing is kept is so from here on. */
+  #keeps(event: SigEvent): boolean {
+    return this.#keepOnly === undefined ||
+      // A revoke leaves the relationship with whom it was about before.
+      isUpsert(event) && event.subject === this.#keepOnly;
+  }
+
+  #addTime({ seconds, nanoseconds }: Instant): void {
+    const at = 2 * (this.#events % BLOCK_EVENTS);
+    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
+    const block = this.#times.at(-1)!;
+    block[at] = seconds;
+    block[at + 1] = nanoseconds;
+    this.#events++;
+    if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
+  }
+
   #endBlock(): void {
     let latest = this.#latest.at(-1);
-    const to = this.#seconds.length;
+    const to = this.#events;
     for (let sequence = to - BLOCK_EVENTS + 1; sequence <= to; sequence++) {
       const issuedAt = this.issuedAt(sequence);
       if (latest === undefined || compareInstants(issuedAt, latest) > 0) {
@@ -205,6 +236,22 @@ export class HistoryBuilder implements FeedHistory {
     else if (mayRepeat) this.#bySubject.set(subject, new Set(ids).add(id));
     else ids.push(id);
   }
+}
+
+/**
+ * A relationship's next version.
+ *
+ * @throws {SigError} `revoke_without_upsert`
+ */
+export function versionAfter(
+  before: RelationshipState | undefined,
+  event: RelationshipUpsertEvent | RelationshipRevokeEvent,
+): RelationshipVersion {
+  const state = stateAfter(before, event);
+  const issuedAt = validInstant(event.issued_at);
+  if (!isRevoke(event)) return { state, issuedAt };
+  const endsEarlierFrom = earlier(issuedAt, validInstant(event.effective_at));
+  return { state, issuedAt, endsEarlierFrom };
 }
 
 function earlier(a: Instant, b: Instant): Instant {

@@ -1,7 +1,16 @@
 /** From events to state (the seed's transitions, PROTOCOL §4). @module */
 
-import { FeedRules, type ReplayOptions } from "./feed_rules.ts";
-import { type FeedHistory, HistoryBuilder } from "./history.ts";
+import {
+  FeedRules,
+  type KnownBefore,
+  type ReplayOptions,
+  type RulesStart,
+} from "./feed_rules.ts";
+import {
+  type FeedHistory,
+  type GrowingHistory,
+  HistoryBuilder,
+} from "./history.ts";
 import type {
   RelationshipState,
   SigEvent,
@@ -22,8 +31,31 @@ export interface FeedState {
   readonly history: FeedHistory;
 }
 
+/** Options of {@linkcode Replay}. */
+export interface ReplayStateOptions extends ReplayOptions {
+  /**
+   * The one subject that the state will be asked about, null for none;
+   * everything is kept unless told. A large feed then takes a fraction of the
+   * memory. The state answers questions about that subject and `now` (also as
+   * of an event); it throws `TypeError` for what it lacks, and must not be
+   * asked for `at`: what its relationships were before they came to the
+   * subject is not known.
+   */
+  readonly keepOnly?: string | null | undefined;
+}
+
 /** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
+
+/** Where a replay goes on that another one began. */
+export interface ReplayStart extends RulesStart {
+  /** Takes the next events; need not know all that were before. */
+  readonly history: GrowingHistory;
+  /** What was odd so far. */
+  readonly warnings: readonly Warning[];
+  /** How many warnings were not kept. */
+  readonly warningsLeftOut: number;
+}
 
 /**
  * A replay in progress: takes events one by one, without keeping them.
@@ -39,13 +71,38 @@ const MAX_WARNINGS = 1_000;
  */
 export class Replay {
   readonly #rules: FeedRules;
-  readonly #history = new HistoryBuilder();
-  readonly #warnings: Warning[] = [];
-  #leftOut = 0;
+  readonly #history: GrowingHistory;
+  readonly #warnings: Warning[];
+  #leftOut: number;
+  readonly #isPartial: boolean;
 
-  /** Starts before the first event. */
-  constructor(options: ReplayOptions = {}) {
-    this.#rules = new FeedRules(options);
+  /**
+   * Starts before the first event, or where another replay has stopped: then
+   * {@linkcode learn} goes before the next events.
+   */
+  constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
+    this.#rules = new FeedRules(options, start);
+    this.#history = start?.history ??
+      new HistoryBuilder(undefined, options.keepOnly);
+    this.#isPartial = options.keepOnly !== undefined;
+    this.#warnings = [...start?.warnings ?? []];
+    this.#leftOut = start?.warningsLeftOut ?? 0;
+  }
+
+  /** Tells a replay that goes on what the next events rest upon. */
+  learn(known: KnownBefore): void {
+    this.#rules.learn(known);
+  }
+
+  /** What another replay needs to go on from here. */
+  checkpoint(): ReplayStart {
+    return {
+      lastSequence: this.#rules.lastSequence,
+      latest: this.#rules.latest,
+      history: this.#history,
+      warnings: [...this.#warnings],
+      warningsLeftOut: this.#leftOut,
+    };
   }
 
   /** What was odd so far; the first 1,000, and how many more there were. */
@@ -110,11 +167,15 @@ export class Replay {
   state(): FeedState {
     const history = this.#history;
     const last = this.#rules.lastSequence;
+    const isPartial = this.#isPartial;
     let map: ReadonlyMap<string, RelationshipState> | undefined;
     return {
       issuer: this.#rules.issuer ?? "",
       last_sequence: last,
       get by_relationship_id() {
+        if (isPartial) {
+          throw new TypeError("Cannot list: not all relationships were kept");
+        }
         return map ??= latest(history, last);
       },
       history,

@@ -50,6 +50,16 @@ export function findPointFault(bytes: Uint8Array): PointFault | undefined {
 /**
  * Whether a signature is worth giving to the platform: 64 bytes, S < L (else
  * one signature has several spellings), R canonical and not of small order.
+ * `VerificationKey.verify` asks this itself; it is for those who let the
+ * platform verify elsewhere. (SECURITY §1)
+ *
+ * @example
+ * ```ts
+ * import { isStrictSignature } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(isStrictSignature(new Uint8Array(64)), false);
+ * ```
  */
 export function isStrictSignature(signature: Uint8Array): boolean {
   return signature.length === SIGNATURE_BYTES && isBelowL(signature) &&

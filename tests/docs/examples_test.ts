@@ -11,10 +11,10 @@ import {
 import { createApp } from "@sig/api";
 import { createDemoIssuer, type DemoIssuer } from "@sig/web";
 import { serveIssuer } from "./issuer_site.ts";
+import { createNewcomer } from "./newcomer.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONFIG = new URL("deno.json", ROOT).pathname;
-const SHIMS = new URL("shims/", import.meta.url).pathname;
 
 function path(example: string): string {
   return new URL(`examples/${example}`, ROOT).pathname;
@@ -209,10 +209,9 @@ async function run(
   args: readonly string[],
   env: { readonly [name: string]: string },
 ) {
-  const { PATH } = Deno.env.toObject();
   const { code, stderr, stdout } = await new Deno.Command(command, {
     args: [...args],
-    env: { NO_COLOR: "1", PATH: `${SHIMS}:${PATH}`, ...env },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -221,11 +220,11 @@ async function run(
 
 Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answer", () =>
   withIssuer(async (host) => {
+    await using newcomer = await createNewcomer();
     const gate = (issuer: string, subject: string) =>
       run(path("ci-gate/gate.sh"), [issuer, subject, "sh", "-c", "exit 7"], {
-        DOCS_ROOT: ROOT.pathname.replace(/\/$/, ""),
-        DOCS_DENO: Deno.execPath(),
-        DOCS_ISSUER: host,
+        ...newcomer.env,
+        ALLOW_INSECURE: "1",
         GATE_PAUSE_SECONDS: "0",
       });
     const allowed = await gate(host, "did:web:alice.example");

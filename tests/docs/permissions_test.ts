@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import { EXECUTABLES } from "../../tools/compile.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -30,24 +29,5 @@ Deno.test("no document for users runs anything with all permissions", async () =
       text,
     );
     assertEquals(asked?.[0], undefined, path);
-  }
-});
-
-Deno.test("sig of the documents has the permissions of the executable, and no more", async () => {
-  const documents = await readDocuments();
-  const { permissions } = EXECUTABLES.find(({ name }) => name === "sig")!;
-  const shim = await Deno.readTextFile(new URL("shims/sig", import.meta.url));
-  for (
-    const [path, text] of [
-      ["README.md", documents.get("README.md")!],
-      ["docs/README.md", documents.get("docs/README.md")!],
-      ["shims/sig", shim],
-    ] as const
-  ) {
-    const [command] =
-      /deno(?:@[\d.]+)? run (?:[^\n]*\\\n)*[^\n]*cli\/main\.ts/.exec(text) ??
-        [];
-    const given = command?.match(/--allow-\S+/g);
-    assertEquals(given, [...permissions], path);
   }
 });

@@ -64,3 +64,12 @@ export function reasonNotRun(block: Block): string | undefined {
 export function exitCodeOf(block: Block): number {
   return Number(/^exits (\d+)$/.exec(block.comment ?? "")?.[1] ?? 0);
 }
+
+/**
+ * Whether a command within the block ends with a no, as a deny does, and the
+ * next one runs all the same: `<!-- says no on the way -->`. Its output is what
+ * is compared.
+ */
+export function hasNo(block: Block): boolean {
+  return block.comment === "says no on the way";
+}

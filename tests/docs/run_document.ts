@@ -1,31 +1,18 @@
 /**
- * Runs a document's `sh` blocks, in order, in one shell and one empty folder:
- * what a reader does who types along.
+ * Runs a document's `sh` blocks, in order, in one shell: what a reader does who
+ * pastes one after the other, beginning in the checkout. Three things differ: the ports, since tests run
+ * side by side; after a line that starts a server its port is waited for,
+ * instead of the second that the document gives it; and of some tasks only the
+ * names are looked up (shims/npx).
  *
  * @module
  */
 
-import { type Block, exitCodeOf } from "./read_blocks.ts";
-
-const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
-const SHIMS = new URL("shims", import.meta.url).pathname;
+import { createNewcomer, ROOT } from "./newcomer.ts";
+import { type Block, exitCodeOf, hasNo } from "./read_blocks.ts";
 
 /** Ports that the documents use; each run has its own. */
-const PORTS = ["8080", "8787", "8788", "8000", "9000"] as const;
-
-/** Where a document means the published issuer, and not a folder of its name. */
-const ASKED =
-  /((?:--issuer|--sig|sig (?:verify|log|dump-state|who|expiring|diff|audit)|(?:gate\.sh|audit\.ts)"?(?: \\)?|"issuer":|"id":|ISSUER=)[\s"']*)(did:web:)?acme\.example\b/g;
-
-/** What a document calls acme.example. */
-export interface Served {
-  /** Host and port, for http. */
-  readonly issuer: string;
-  /** Host and port of another one, for https. */
-  readonly secure: string;
-  /** The authority that signed the certificate of that one. */
-  readonly authorityFile: string;
-}
+const PORTS = ["8080", "8081", "8787", "8788", "8000", "9000"] as const;
 
 /** What became of a document. */
 export interface DocumentRun {
@@ -37,44 +24,24 @@ export interface DocumentRun {
 
 /**
  * Runs the blocks.
+ *
+ * @param shell `bash` or `zsh`.
  */
 export async function runDocument(
   blocks: readonly Block[],
-  served: Served,
+  shell: string,
 ): Promise<DocumentRun> {
-  const home = await Deno.makeTempDir({ prefix: "sig-docs-" });
-  const [run, work] = [`${home}/run`, `${home}/work`];
+  await using newcomer = await createNewcomer();
+  const run = `${newcomer.home}/.run`;
   await Deno.mkdir(run);
-  await Deno.mkdir(work);
   const ports = freePorts();
-  const texts = new Texts(served, ports);
   try {
-    // What a line such as `sig check … && ./deploy` runs.
-    await Deno.writeTextFile(`${work}/deploy`, "#!/bin/sh\n", { mode: 0o755 });
-    await Deno.writeTextFile(`${run}/script`, toScript(blocks, texts));
-    const { PATH, DENO_DIR, HOME } = Deno.env.toObject();
-    const { code, stderr } = await new Deno.Command("bash", {
+    await Deno.writeTextFile(`${run}/script`, toScript(blocks, ports));
+    const { code, stderr } = await new Deno.Command(shell, {
       args: [`${run}/script`],
-      cwd: work,
+      cwd: ROOT,
       clearEnv: true,
-      env: {
-        PATH: `${SHIMS}:${PATH}`,
-        HOME: home,
-        // The cache is no business of the document's.
-        DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
-        DENO_INSTALL_ROOT: `${home}/installed`,
-        NO_COLOR: "1",
-        ROOT,
-        DOCS_ROOT: ROOT,
-        DOCS_RUN: run,
-        DOCS_DENO: Deno.execPath(),
-        DOCS_ISSUER: served.issuer,
-        DOCS_SECURE: served.secure,
-        DENO_CERT: served.authorityFile,
-        ...Object.fromEntries(
-          [...ports].map(([port, own]) => [`DOCS_PORT_${port}`, own]),
-        ),
-      },
+      env: { ...newcomer.env, DOCS_RUN: run },
       stdin: "null",
       stdout: "null",
       stderr: "piped",
@@ -85,7 +52,7 @@ export async function runDocument(
       const file = `${run}/${line}.out`;
       const text = await Deno.readTextFile(file).catch(() => undefined);
       if (text === undefined) break;
-      outputs.set(line, texts.toDocument(text));
+      outputs.set(line, toDocument(text, ports));
       last = line;
     }
     const said = outputs.get(last) ?? new TextDecoder().decode(stderr);
@@ -96,76 +63,61 @@ export async function runDocument(
         : `the block at line ${last} failed (exit code ${code}):\n${said}`,
     };
   } finally {
-    await endServers(run);
-    await Deno.remove(home, { recursive: true });
+    await endServers(`${run}/pids`);
   }
 }
 
-/** The texts of a document, and what is run instead. */
-class Texts {
-  readonly #issuer: string;
-  readonly #secure: string;
-  readonly #ports: ReadonlyMap<string, string>;
-
-  constructor(
-    { issuer, secure }: Served,
-    ports: ReadonlyMap<string, string>,
-  ) {
-    this.#issuer = issuer;
-    this.#secure = secure;
-    this.#ports = ports;
-  }
-
-  get #encoded(): string {
-    return this.#issuer.replace(":", "%3A");
-  }
-
-  get #wellKnown(): string {
-    return `http://${this.#issuer}/.well-known`;
-  }
-
-  toRun(text: string): string {
-    return text
-      .replace(/\b\d{4}\b/g, (word) => this.#ports.get(word) ?? word)
-      .replaceAll("https://acme.example/.well-known", this.#wellKnown)
-      // Who looks at how documents are served finds http, and is right.
-      .replace(
-        /\bsig doctor acme\.example\b/g,
-        `sig doctor https://${this.#secure}/.well-known/sig.json`,
-      )
-      // Tests are reached from this machine only.
-      .replaceAll("0.0.0.0", "127.0.0.1")
-      .replace(
-        ASKED,
-        (_, before: string, did?: string) =>
-          before + (did ? did + this.#encoded : this.#issuer),
-      );
-  }
-
-  toDocument(text: string): string {
-    let shown = text
-      .replaceAll(this.#encoded, "acme.example")
-      .replaceAll(`http://${this.#issuer}`, "https://acme.example")
-      .replaceAll(this.#issuer, "acme.example");
-    for (const [port, own] of this.#ports) {
-      shown = shown.replaceAll(new RegExp(`\\b${own}\\b`, "g"), port);
-    }
-    return shown;
-  }
-}
-
-function toScript(blocks: readonly Block[], texts: Texts): string {
+function toScript(
+  blocks: readonly Block[],
+  ports: ReadonlyMap<string, string>,
+): string {
   const parts = blocks.map((block) => {
-    // Servers go into the background by themselves: see shims/deno.
-    const commands = texts.toRun(block.text).replace(/ &$/gm, "");
+    const commands = withServers(toRun(block.text, ports));
     const expected = exitCodeOf(block);
     const output = `exec >"$DOCS_RUN/${block.line}.out" 2>&1\n`;
+    if (hasNo(block)) return `${output}set +e\n${commands}\nset -e\n`;
     return expected === 0
       ? `${output}${commands}\n`
       : `${output}set +e\n${commands}\nended=$?\nset -e\n` +
         `[ $ended = ${expected} ] || { echo "exit code $ended"; exit 99; }\n`;
   });
   return `set -e\n${parts.join("")}`;
+}
+
+/** A command over several lines, which ends with `&`. */
+const SERVER = /^(?:.*\\\n)*.*[^&]&$/gm;
+const PORT = /(?:--addr \S*?:|--port |\bPORT=)(\d+)/;
+
+/** Notes each server's pid, and waits until it listens. */
+function withServers(commands: string): string {
+  return commands
+    .replace(SERVER, (line) => {
+      const [, port] = PORT.exec(line) ?? [];
+      if (port === undefined) throw new Error(`which port? ${line}`);
+      return `${line}
+echo $! >>"$DOCS_RUN/pids"
+until curl -s -o "$DOCS_RUN/first" http://127.0.0.1:${port}/; do
+  kill -0 $! || exit 98
+  sleep 0.05
+done`;
+    })
+    .replace(/^sleep \d+$/gm, ":")
+    .replace(/^kill \$!$/gm, "kill $!; wait $! || true");
+}
+
+function toRun(text: string, ports: ReadonlyMap<string, string>): string {
+  return text
+    .replace(/(?<=\b|%3A)\d{4}\b/g, (word) => ports.get(word) ?? word)
+    // Tests are reached from this machine only.
+    .replaceAll("0.0.0.0", "127.0.0.1");
+}
+
+function toDocument(text: string, ports: ReadonlyMap<string, string>): string {
+  let shown = text;
+  for (const [port, own] of ports) {
+    shown = shown.replaceAll(new RegExp(`(?<=\\b|%3A)${own}\\b`, "g"), port);
+  }
+  return shown;
 }
 
 /** Ports that were free a moment ago, by those of the documents. */
@@ -180,13 +132,12 @@ function freePorts(): ReadonlyMap<string, string> {
   return ports;
 }
 
-/** Ends what shims/deno has started. */
-async function endServers(run: string): Promise<void> {
-  for await (const { name } of Deno.readDir(run)) {
-    if (!name.startsWith("port.")) continue;
-    const pid = Number(await Deno.readTextFile(`${run}/${name}`));
+/** Ends the servers that were started, by their ids. */
+async function endServers(file: string): Promise<void> {
+  const pids = await Deno.readTextFile(file).catch(() => "");
+  for (const pid of pids.split("\n").filter((line) => line !== "")) {
     try {
-      Deno.kill(pid, "SIGTERM");
+      Deno.kill(Number(pid), "SIGTERM");
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }

@@ -6,6 +6,7 @@ import {
   type ConsumerOptions,
   createConsumer,
 } from "@sig/consumer";
+import type { PinStore } from "@sig/consumer/pins";
 import {
   type ConditionalServer,
   startConditionalServer,
@@ -45,6 +46,7 @@ export async function watchIssuer(
   n: number,
   key: SigningKey,
   options: Partial<ConsumerOptions> = {},
+  make: (options: ConsumerOptions) => Consumer = createConsumer,
 ): Promise<WatchedIssuer & { readonly lines: readonly string[] }> {
   const server = startConditionalServer();
   const { did, origin, documents } = server;
@@ -62,7 +64,7 @@ export async function watchIssuer(
   return {
     server,
     lines,
-    consumer: createConsumer({
+    consumer: make({
       issuers: [did],
       allowPrivate: true,
       now: () => new Date(ms),
@@ -76,5 +78,22 @@ export async function watchIssuer(
       ms += more;
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/**
+ * A consumer that is a new one for each question, as if each came from another
+ * process, with one memory for all of them.
+ */
+export function consumerOfManyProcesses(
+  options: ConsumerOptions & { readonly pins: PinStore },
+): Consumer {
+  const fresh = () => createConsumer(options);
+  return {
+    verify: (...asked) => fresh().verify(...asked),
+    report: (...asked) => fresh().report(...asked),
+    observe: (...asked) => fresh().observe(...asked),
+    state: (...asked) => fresh().state(...asked),
+    check: (...asked) => fresh().check(...asked),
   };
 }

@@ -422,6 +422,7 @@ var WARNING_CODES = closedList({
   unknown_event_ignored: true,
   field_over_limit: true,
   history_was_inconsistent: true,
+  memory_unavailable: true,
   warnings_left_out: true
 });
 
@@ -756,6 +757,13 @@ function parseIssuerDid(did, options = {}) {
   return parsed;
 }
 
+// core/replay/compact_ids.ts
+var PIECE_BYTES = 256 * 1024;
+var MAX_PIECES = 2 ** 32 / PIECE_BYTES;
+
+// core/replay/history.ts
+var NOBODY = Object.freeze([]);
+
 // core/event/line.ts
 var encoder2 = new TextEncoder();
 var PLAIN_HEAD = encoder2.encode('{"protected":"');
@@ -816,9 +824,6 @@ function validateUrl(fields, name) {
     fields.report(name, "invalid_field", "must be an absolute https URL");
   }
 }
-
-// core/replay/history.ts
-var NOBODY = Object.freeze([]);
 
 // jose/attestation/attestation.ts
 var MAX_ATTESTATION_LENGTH = 8 * 1024;

@@ -4,7 +4,7 @@ import {
   importSigningKey,
   signAttestation,
 } from "@sig/jose";
-import { HAS_REDIS, startRedis } from "../stores/testdata/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import type { Challenge } from "./challenge.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 

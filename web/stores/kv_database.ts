@@ -1,7 +1,7 @@
 /** Deno KV as both stores use it. @module */
 
 import { isSigError } from "@sig/core";
-import { retryWhileBusy } from "./retry_while_busy.ts";
+import { retryWhileBusy } from "@sig/consumer/connect";
 import { storeUnavailable } from "./store_unavailable.ts";
 
 /** How long a busy database is asked again, in milliseconds. */

@@ -2,6 +2,7 @@
 
 import { quote, SigError } from "@sig/core";
 import { suggest } from "@sig/api/flags";
+import { storeUnavailable } from "./store_unavailable.ts";
 import type { ChallengeStore } from "./challenge_store.ts";
 import { createMemoryRecords } from "./memory_records.ts";
 import { createMemoryStore } from "./memory_store.ts";
@@ -78,16 +79,15 @@ export async function openStores(
     return together(keepChallengesInKv(database), keepRecordsInKv(database));
   }
   if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("./redis_address.ts");
-    const address = parseRedisUrl(text);
-    const { connectRedis, DEFAULT_TIMEOUT_MS } = await import(
-      "./redis_connection.ts"
+    const { connectRedis, parseRedisUrl } = await import(
+      "@sig/consumer/connect"
     );
+    const address = parseRedisUrl(text);
     const { keepChallengesInRedis } = await import("./redis_store.ts");
     const { keepRecordsInRedis } = await import("./redis_records.ts");
     const redis = await connectRedis(
       password === undefined ? address : { ...address, password },
-      DEFAULT_TIMEOUT_MS,
+      { unavailable: storeUnavailable },
     );
     return together(keepChallengesInRedis(redis), keepRecordsInRedis(redis));
   }

@@ -2,15 +2,15 @@ import { AssertionError, assertRejects } from "@std/assert";
 import { openKvDatabase } from "./kv_database.ts";
 import { keepRecordsInKv } from "./kv_records.ts";
 import { createMemoryRecords } from "./memory_records.ts";
-import { parseRedisUrl } from "./redis_address.ts";
-import { connectRedis } from "./redis_connection.ts";
+import { connectRedis, parseRedisUrl } from "@sig/consumer/connect";
+import { storeUnavailable } from "./store_unavailable.ts";
 import { keepRecordsInRedis } from "./redis_records.ts";
 import type { RecordStore } from "./record_store.ts";
 import {
   RECORD_STORE_RULES,
   testRecordStoreContract,
 } from "./store_contract.ts";
-import { HAS_REDIS, startRedis } from "./testdata/redis_server.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 
 const LIMITS = { assertion: 200 };
 
@@ -39,7 +39,9 @@ testRecordStoreContract("redis", async () => {
   const redis = await startRedis();
   const open = async () =>
     keepRecordsInRedis(
-      await connectRedis(parseRedisUrl(redis.url), 5_000),
+      await connectRedis(parseRedisUrl(redis.url), {
+        unavailable: storeUnavailable,
+      }),
       LIMITS,
     );
   const store = await open();

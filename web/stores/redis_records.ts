@@ -1,6 +1,6 @@
 /** Sessions, codes and the like in Redis. @module */
 
-import type { RedisConnection } from "./redis_connection.ts";
+import type { RedisConnection } from "@sig/consumer/connect";
 import {
   kindFull,
   RECORD_LIMITS,

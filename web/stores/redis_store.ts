@@ -7,12 +7,12 @@ import {
   type Consumption,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import type { RedisAddress } from "./redis_address.ts";
 import {
   connectRedis,
-  DEFAULT_TIMEOUT_MS,
+  type RedisAddress,
   type RedisConnection,
-} from "./redis_connection.ts";
+} from "@sig/consumer/connect";
+import { storeUnavailable } from "./store_unavailable.ts";
 import { CONSUME, COUNT_FAILURE, CREATE, READ } from "./redis_scripts.ts";
 
 /** Options of {@linkcode openRedisStore}. */
@@ -36,9 +36,12 @@ export interface RedisStoreOptions {
  */
 export async function openRedisStore(
   address: RedisAddress,
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: RedisStoreOptions = {},
+  { timeoutMs }: RedisStoreOptions = {},
 ): Promise<ChallengeStore> {
-  return keepChallengesInRedis(await connectRedis(address, timeoutMs));
+  const unavailable = storeUnavailable;
+  return keepChallengesInRedis(
+    await connectRedis(address, { timeoutMs, unavailable }),
+  );
 }
 
 /** The same over a connection that is open; closing the store closes it. */

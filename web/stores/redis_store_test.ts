@@ -2,13 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
 import { openRedisStore } from "./redis_store.ts";
-import { parseRedisUrl } from "./redis_address.ts";
+import { parseRedisUrl } from "@sig/consumer/connect";
 import {
   freePort,
   HAS_REDIS,
   startRedis,
   type TestRedis,
-} from "./testdata/redis_server.ts";
+} from "../../tests/kit/redis_server.ts";
 import { recordOf, testStoreContract } from "./store_contract.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");

@@ -2,7 +2,6 @@
 
 import { type GivenFlags, usageError } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/http";
-import { parseRedisUrl } from "./redis_address.ts";
 
 /** The variable that may hold the password. */
 export const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
@@ -39,6 +38,8 @@ export async function readStorePassword(
       flag: FILE_FLAG,
     });
   }
+  // Loaded here: help needs none of it.
+  const { parseRedisUrl } = await import("@sig/consumer/connect");
   if (parseRedisUrl(store).password !== undefined) {
     if (file === undefined) {
       return { password: undefined, warnings: [IN_ARGUMENTS] };

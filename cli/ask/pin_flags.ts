@@ -1,0 +1,130 @@
+/** Where fetched issuers are remembered (INTERFACES §2c). @module */
+
+import { isSigError, type Warning } from "@sig/core";
+import type { PinStore } from "@sig/consumer/pins";
+import { type FlagSpec, parseDuration, usageError } from "@sig/api/flags";
+import type { Call } from "../command_line/command.ts";
+import type { Io } from "../terminal/io.ts";
+
+/** Where the memory is. */
+export const PINS_FLAG: FlagSpec = {
+  name: "pins",
+  value: "FILE|kv:PATH|redis://HOST",
+  help:
+    "where fetched issuers are remembered; pins.db in the user's data folder unless told",
+};
+
+/** Flags of the commands that remember what they fetched. */
+export const PIN_FLAGS: readonly FlagSpec[] = [
+  PINS_FLAG,
+  { name: "no-pin", help: "neither look into that memory nor add to it" },
+  { name: "require-pin", help: "refuse issuers that it does not hold yet" },
+  { name: "full", help: "verify everything again, not only what is new" },
+  {
+    name: "max-age",
+    value: "DURATION",
+    help:
+      "answer from memory what the issuer confirmed within that time; 0s unless told",
+  },
+];
+
+/** The values of {@linkcode PIN_FLAGS}. */
+export interface PinChoice {
+  /** How old a state may be, in milliseconds. */
+  readonly maxAgeMs: number;
+  /** Verify everything again. */
+  readonly full: boolean;
+  /** The pin must be there. */
+  readonly requirePin: boolean;
+}
+
+/** Judges the flags before anything is opened. */
+export function pinChoice(call: Call): PinChoice {
+  if (call.on("no-pin")) {
+    for (const flag of ["pins", "require-pin"]) {
+      if (call.text(flag) === undefined && !call.on(flag)) continue;
+      throw usageError(`--${flag} and --no-pin contradict each other`, {
+        flag: `--${flag}`,
+      });
+    }
+  }
+  return {
+    maxAgeMs: parseDuration("--max-age", call.text("max-age")) ?? 0,
+    full: call.on("full"),
+    requirePin: call.on("require-pin"),
+  };
+}
+
+/** A memory, or why there is none. */
+export type OpenedPins =
+  | { readonly pins: PinStore; readonly warning?: undefined }
+  | { readonly pins?: undefined; readonly warning: Warning | undefined };
+
+/**
+ * Opens the memory that a command was told of, else the user's own. The latter
+ * may be impossible, which is a warning; but if it is there, it must be usable.
+ *
+ * @throws {SigError} `store_unavailable`
+ */
+export async function openPins(call: Call): Promise<OpenedPins> {
+  if (call.on("no-pin")) return { warning: undefined };
+  const { openPinStore } = await import("@sig/consumer/pins");
+  const named = call.text("pins");
+  if (named !== undefined) {
+    // A variable, since arguments can be read by others on the machine.
+    const password = call.io.env("SIG_REDIS_PASSWORD") || undefined;
+    const isRedis = /^rediss?:/.test(named);
+    return { pins: await openPinStore(named, isRedis ? { password } : {}) };
+  }
+  const folder = dataFolder(call.io);
+  if (folder === undefined) {
+    return unpinned("there is no HOME (or it may not be read)");
+  }
+  const path = `${folder}/pins.db`;
+  if (!await call.io.makePrivateFolder(folder)) {
+    return unpinned(`the folder ${folder} can't be made`);
+  }
+  const isThere = call.io.exists(path);
+  try {
+    return { pins: await openPinStore(path) };
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    const isForbidden = error.context.reason === "permission";
+    if (isThere && !isForbidden) throw error;
+    return unpinned(`${path} can't be opened`);
+  }
+}
+
+/**
+ * The memory for `sig pin`, which is of no use without one.
+ *
+ * @throws {SigError} `store_unavailable`, `invalid_request`
+ */
+export async function requirePins(call: Call): Promise<PinStore> {
+  const { pins, warning } = await openPins(call);
+  if (pins !== undefined) return pins;
+  throw usageError(`there is no memory: ${warning?.detail}`, {
+    flag: "--pins",
+    hint: "Name it with --pins FILE.",
+  });
+}
+
+function unpinned(why: string): OpenedPins {
+  return {
+    warning: {
+      code: "memory_unavailable",
+      detail: `nothing is remembered of issuers: ${why}`,
+    },
+  };
+}
+
+/** A folder of the user's data directory. */
+function dataFolder(io: Io): string | undefined {
+  const data = io.env("XDG_DATA_HOME");
+  // A relative one is to be ignored (XDG base directory specification).
+  if (data?.startsWith("/")) return `${data}/sig`;
+  const home = io.env("HOME");
+  return home === undefined || home === ""
+    ? undefined
+    : `${home}/.local/share/sig`;
+}

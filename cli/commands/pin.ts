@@ -1,0 +1,194 @@
+import type { PinRecord } from "@sig/consumer/pins";
+import { usageError } from "@sig/api/flags";
+import type { Call, Command } from "../command_line/command.ts";
+import {
+  colour,
+  safe,
+  toSecond,
+  writeJson,
+  writeTable,
+} from "../command_line/output.ts";
+import { PINS_FLAG, requirePins } from "../ask/pin_flags.ts";
+import { POLICY_FLAGS } from "../ask/source_flags.ts";
+
+/** Characters of a reason: it is kept, and shown again. */
+const MAX_REASON = 1_000;
+
+/** `sig pin` */
+export const pin: Command = {
+  name: "pin",
+  summary: "look at what is remembered of issuers, accept or forget it",
+  description:
+    "list and show print what later fetches are compared with. ack asks the issuer\nand accepts the history that it serves now, in the place of the remembered one.\nremove forgets an issuer: the next look at it is a first one.",
+  positionals: [
+    {
+      name: "action",
+      help: "list, show, ack or remove",
+      choices: ["list", "show", "ack", "remove"],
+    },
+    {
+      name: "issuer",
+      help: "did:web:host, a host, or an https URL of a sig.json",
+      optional: true,
+    },
+  ],
+  flags: [
+    PINS_FLAG,
+    {
+      name: "reason",
+      value: "TEXT",
+      help: "why another history is accepted; kept with the pin (ack)",
+    },
+    ...POLICY_FLAGS,
+  ],
+  examples: [
+    "sig pin list",
+    "sig pin show acme.example --format json",
+    'sig pin ack acme.example --reason "restored from a backup, see mail of 3 May"',
+    "sig pin remove acme.example",
+  ],
+  async run(call) {
+    const [action, name] = call.positionals;
+    const reason = readReason(call, action!);
+    const issuer = await issuerOf(call, action!, name);
+    const pins = await requirePins(call);
+    try {
+      return await act(call, action!, { pins, issuer, reason });
+    } finally {
+      await pins.close();
+    }
+  },
+};
+
+async function act(
+  call: Call,
+  action: string,
+  { pins, issuer, reason }: {
+    readonly pins: Awaited<ReturnType<typeof requirePins>>;
+    readonly issuer: Awaited<ReturnType<typeof issuerOf>>;
+    readonly reason: string;
+  },
+): Promise<number> {
+  const { acknowledgePin, listPins, removePin, showPin } = await import(
+    "@sig/consumer/pins"
+  );
+  if (action === "list") {
+    writeList(call, await listPins(pins));
+    return 0;
+  }
+  const did = issuer!.expectedIssuer;
+  if (action === "remove") {
+    const before = await showPin(pins, did);
+    await removePin(pins, did);
+    if (call.format === "json") writeJson(call.io, before);
+    else call.io.stdout(`Forgot ${safe(did)}: the next look is a first one\n`);
+    return 0;
+  }
+  const found = action === "show"
+    ? await showPin(pins, did)
+    : await acknowledgePin(pins, issuer!, {
+      reason,
+      now: call.io.now(),
+      allowPrivate: call.on("allow-insecure"),
+      unknownEvents: policy(call, "unknown-events"),
+      unmatchedRevoke: policy(call, "unmatched-revoke"),
+    });
+  if (call.format === "json") writeJson(call.io, found);
+  else if (action === "show") writePin(call, found);
+  else {
+    call.io.stdout(
+      `Accepted ${safe(did)} as it is served now: ${found.sequence} events\n`,
+    );
+  }
+  return 0;
+}
+
+function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
+  return call.text(flag) as "ignore" | "reject" | undefined;
+}
+
+function readReason(call: Call, action: string): string {
+  const reason = call.text("reason")?.trim();
+  if (action !== "ack") {
+    if (reason === undefined) return "";
+    throw usageError("--reason goes with ack", { flag: "--reason" });
+  }
+  if (reason === undefined || reason === "") {
+    throw usageError("--reason is required with ack", {
+      flag: "--reason",
+      hint: "Say why another history is right: it is kept with the pin.",
+    });
+  }
+  if (reason.length <= MAX_REASON) return reason;
+  throw usageError(`--reason must have at most ${MAX_REASON} characters`, {
+    flag: "--reason",
+  });
+}
+
+/** Read only: nobody is asked, so that any name of an issuer may be shown. */
+async function issuerOf(call: Call, action: string, name: string | undefined) {
+  if (action === "list") {
+    if (name === undefined) return undefined;
+    throw usageError("list takes no issuer", { hint: "See: sig pin show" });
+  }
+  if (name === undefined) {
+    throw usageError("<issuer> is missing", { hint: "See: sig pin list" });
+  }
+  const { IssuerName } = await import("@sig/consumer");
+  const allowPrivate = action !== "ack" || call.on("allow-insecure");
+  return IssuerName.parse(name, { allowPrivate });
+}
+
+function writeList(call: Call, pins: readonly PinRecord[]): void {
+  if (call.format === "json") return writeJson(call.io, pins);
+  if (pins.length === 0) call.io.stdout("Nothing is remembered yet\n");
+  else {
+    writeTable(
+      call,
+      [
+        { title: "issuer" },
+        { title: "sequence" },
+        { title: "first seen" },
+        { title: "last seen" },
+        { title: "incident", colour: () => "red" },
+      ],
+      pins.map((each) => [
+        each.issuer,
+        String(each.sequence),
+        toSecond(each.first_seen),
+        toSecond(each.last_seen),
+        each.incident?.code ?? "",
+      ]),
+    );
+  }
+}
+
+function writePin(call: Call, pin: PinRecord): void {
+  const lines: [string, string][] = [
+    ["issuer", pin.issuer],
+    ["sequence", String(pin.sequence)],
+    ["bytes", String(pin.bytes)],
+    ["SHA-256", pin.prefix_sha256],
+    ["last event", pin.last_event_id ?? "none"],
+    ...Object.entries(pin.keys).map(
+      ([kid, thumbprint]): [string, string] => [`key ${kid}`, thumbprint],
+    ),
+    ["first seen", toSecond(pin.first_seen)],
+    ["last seen", toSecond(pin.last_seen)],
+    ...pin.acknowledged.map(({ at, code, reason }): [string, string] => [
+      "accepted",
+      `${toSecond(at)} ${code ?? "with nothing against it"}: ${reason}`,
+    ]),
+  ];
+  const { incident } = pin;
+  for (const [name, value] of lines) {
+    call.io.stdout(`${safe(name).padEnd(12)}  ${safe(value)}\n`);
+  }
+  if (incident === null) return;
+  const code = colour(call.io, "stdout", "red", incident.code);
+  call.io.stdout(
+    `incident      ${code} since ${toSecond(incident.since)}: ${
+      safe(incident.detail)
+    }\n`,
+  );
+}

@@ -1,0 +1,270 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  feedOf,
+  importTestKeys,
+  makeDocuments,
+  makeLines,
+  PATHS,
+} from "../tests/kit/test_issuer.ts";
+import {
+  type ConditionalServer,
+  startConditionalServer,
+} from "../tests/kit/conditional_server.ts";
+import { HAS_REDIS, startRedis } from "../tests/kit/redis_server.ts";
+import { command, denoArgs, sig } from "./testdata/process.ts";
+import type { Ran } from "./testdata/workspace.ts";
+
+const [key] = await importTestKeys();
+assert(key);
+
+/** How often each process is ended; a soak sets more. */
+const ROUNDS = Number(Deno.env.get("SIG_ROUNDS") ?? "2");
+
+interface Place {
+  readonly cwd: string;
+  readonly host: string;
+  readonly server: ConditionalServer;
+  /** `sig` words about the issuer. */
+  readonly check: readonly string[];
+  readonly ack: readonly string[];
+  /** Serves that many events. */
+  publish(events: number): void;
+}
+
+/** An issuer of many events on a server, and a folder. */
+async function withPlace(
+  events: number,
+  work: (place: Place) => Promise<void>,
+): Promise<void> {
+  await using server = startConditionalServer();
+  const { did, origin, documents } = server;
+  const lines = await makeLines(events, key!, { issuer: did });
+  const made = makeDocuments({ did, origin, keys: [key!], lines });
+  for (const [path, text] of made) documents.set(path, text);
+  const cwd = await Deno.makeTempDir();
+  const host = origin.slice("http://".length);
+  try {
+    await work({
+      cwd,
+      host,
+      server,
+      check: [
+        ...["check", "--sig", host, "--allow-insecure", "--subject"],
+        ...["did:web:alice.example", "--require", "role=deploy"],
+      ],
+      ack: [
+        ...["pin", "ack", host, "--allow-insecure", "--reason", "test"],
+      ],
+      publish: (n) => documents.set(PATHS.feed, feedOf(lines.slice(0, n))),
+    });
+  } finally {
+    await Deno.remove(cwd, { recursive: true });
+  }
+}
+
+/** Starts `sig` and ends it by SIGKILL when the time has come; whether it had. */
+async function kill(
+  words: readonly string[],
+  { cwd }: Place,
+  hasCome: () => boolean,
+): Promise<boolean> {
+  const child = command(words, { cwd }).spawn();
+  await child.stdin.close();
+  const timer = setInterval(() => {
+    if (!hasCome()) return;
+    clearInterval(timer);
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }, 1);
+  const { signal } = await child.output();
+  clearInterval(timer);
+  return signal === "SIGKILL";
+}
+
+/** That time has passed. */
+function after(ms: number): () => boolean {
+  const start = performance.now();
+  return () => performance.now() - start >= ms;
+}
+
+/** That so much was written into the memory. */
+function written({ cwd }: Place, bytes: number): () => boolean {
+  return () => {
+    try {
+      return Deno.statSync(`${cwd}/data/sig/pins.db-wal`).size >= bytes;
+    } catch {
+      return false;
+    }
+  };
+}
+
+async function answerOf(words: readonly string[], { cwd }: Place) {
+  const { code, stdout, stderr } = await sig(words, { cwd });
+  assertEquals(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+Deno.test("whenever a first verification is killed, the next one is whole", () =>
+  withPlace(4_000, async (place) => {
+    const path = `${place.cwd}/data/sig/pins.db`;
+    let killed = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      await Deno.remove(path).catch(() => {});
+      for (const end of ["-wal", "-shm"]) {
+        await Deno.remove(path + end).catch(() => {});
+      }
+      // While its rows are staged, before anything is remembered.
+      const bytes = 100_000 + 1_000_000 * round / ROUNDS;
+      if (await kill(place.check, place, written(place, bytes))) killed++;
+      const answer = await answerOf(place.check, place);
+      assertEquals(answer.decision, "allow");
+      assertEquals(answer.last_sequence, 4_000);
+    }
+    assert(killed > 0);
+  }));
+
+Deno.test("whenever an incremental one is killed, a pin that holds is left", () =>
+  withPlace(4_000, async (place) => {
+    place.publish(1_000);
+    await answerOf(place.check, place);
+    const saved = `${place.cwd}/saved.db`;
+    const path = `${place.cwd}/data/sig/pins.db`;
+    await Deno.copyFile(path, saved);
+    place.publish(4_000);
+    const wholeMs = await timeOf(() => answerOf(place.check, place));
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const end of ["", "-wal", "-shm"]) {
+        await Deno.remove(path + end).catch(() => {});
+      }
+      await Deno.copyFile(saved, path);
+      const afterMs = wholeMs * (0.5 + 0.5 * (round + 1) / ROUNDS);
+      await kill(place.check, place, after(afterMs));
+      const { stdout } = await sig(
+        ["pin", "show", place.host, "--format", "json"],
+        place,
+      );
+      const pin = JSON.parse(stdout);
+      assert(pin.sequence >= 1_000 && pin.sequence <= 4_000);
+      // Whatever it is, it is about exactly these bytes.
+      const feed = place.server.documents.get(PATHS.feed) as Uint8Array<
+        ArrayBuffer
+      >;
+      const digest = await crypto.subtle.digest(
+        "SHA-256",
+        feed.slice(0, pin.bytes),
+      );
+      assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
+      const answer = await answerOf(place.check, place);
+      assertEquals([answer.continuity, answer.last_sequence], [
+        "consistent",
+        4_000,
+      ]);
+    }
+  }));
+
+Deno.test("whenever an acknowledgement is killed, it happened or it did not", () =>
+  withPlace(2_000, async (place) => {
+    await answerOf(place.check, place);
+    for (let round = 0; round < ROUNDS; round++) {
+      place.publish(1_000 - round);
+      const { code } = await sig(place.check, place);
+      assertEquals(code, 2);
+      await kill(place.ack, place, after(250 + 500 * round / ROUNDS));
+      const { stdout } = await sig(
+        ["pin", "show", place.host, "--format", "json"],
+        place,
+      );
+      const pin = JSON.parse(stdout);
+      const isDone = pin.sequence === 1_000 - round;
+      assertEquals(pin.incident?.code, isDone ? undefined : "feed_rolled_back");
+      if (isDone) continue;
+      const { code: acked, stderr } = await sig(place.ack, place);
+      assertEquals(acked, 0, stderr);
+    }
+    assertEquals((await answerOf(place.check, place)).continuity, "consistent");
+  }));
+
+Deno.test("processes at once share one memory, and none is turned away", () =>
+  withPlace(1_200, async (place) => {
+    for (const events of [400, 800, 1_200]) {
+      place.publish(events);
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => answerOf(place.check, place)),
+      );
+      for (const answer of answers) {
+        assertEquals([answer.decision, answer.last_sequence], [
+          ...["allow", events],
+        ]);
+      }
+    }
+    const { stdout } = await sig(["pin", "list", "--format", "json"], place);
+    assertEquals(JSON.parse(stdout)[0].sequence, 1_200);
+  }));
+
+Deno.test("a full disk is an error that leaves what was remembered", () =>
+  withPlace(3_000, async (place) => {
+    place.publish(100);
+    await answerOf(place.check, place);
+    place.publish(3_000);
+    const limited = async (): Promise<Ran> => {
+      const { code, stdout, stderr } = await new Deno.Command("sh", {
+        args: [
+          // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
+          ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
+          ...[Deno.execPath(), ...denoArgs(place.check, place)],
+        ],
+        cwd: place.cwd,
+        env: { XDG_DATA_HOME: `${place.cwd}/data` },
+      }).output();
+      const text = new TextDecoder();
+      return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    };
+    const { code, stdout, stderr } = await limited();
+    assertEquals([code, stdout], [2, ""], stderr);
+    assertStringIncludes(stderr, '"code":"store_unavailable"');
+    assertStringIncludes(stderr, "pins.db");
+    const answer = await answerOf(place.check, place);
+    assertEquals([answer.continuity, answer.last_sequence], [
+      ...["consistent", 3_000],
+    ]);
+  }));
+
+Deno.test({
+  name: "a Redis that is silent is an error, one that was emptied a first look",
+  ignore: !HAS_REDIS,
+  fn: () =>
+    withPlace(50, async (place) => {
+      const redis = await startRedis();
+      let again: Awaited<ReturnType<typeof startRedis>> | undefined;
+      try {
+        const check = [...place.check, "--pins", redis.url];
+        assertEquals((await answerOf(check, place)).continuity, "first_seen");
+        assertEquals((await answerOf(check, place)).continuity, "consistent");
+        Deno.kill(redis.pid, "SIGSTOP");
+        const start = performance.now();
+        const { code, stderr } = await sig(check, place);
+        Deno.kill(redis.pid, "SIGCONT");
+        assertEquals(code, 2);
+        assertStringIncludes(stderr, '"code":"store_unavailable"');
+        assertStringIncludes(stderr, redis.url);
+        assert(performance.now() - start < 15_000);
+        await redis.stop();
+        again = await startRedis([], redis.port);
+        const required = await sig([...check, "--require-pin"], place);
+        assertEquals(required.code, 2);
+        assertStringIncludes(required.stderr, "it has no pin of");
+        assertEquals((await answerOf(check, place)).continuity, "first_seen");
+      } finally {
+        await (again ?? redis).stop();
+      }
+    }),
+});

@@ -1,0 +1,249 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createIssuerSite } from "./site/issuer_site.ts";
+import {
+  type Given,
+  inWorkspace,
+  type Ran,
+  type Workspace,
+} from "./testdata/workspace.ts";
+
+const FEED = "acme/.well-known/sig/events.jsonl";
+const ALICE = "did:web:alice.example";
+
+interface Remembered {
+  readonly workspace: Workspace;
+  readonly did: string;
+  /** `check` of Alice's role; its answer or its problem. */
+  check(...words: string[]): Promise<Ran & { readonly json: Json }>;
+  /** `sig pin`, as JSON. */
+  pin(...words: string[]): Promise<Ran & { readonly json: Json }>;
+  /** Appends an upsert. */
+  append(subject: string): Promise<void>;
+  /** Serves the feed's first lines only; all of them without a number. */
+  serveOnly(lines?: number): void;
+  /** Stops answering. */
+  silence(): void;
+}
+
+// deno-lint-ignore no-explicit-any -- the JSON of a program, looked into by tests
+type Json = any;
+
+/** An issuer of two people on a server, and the memory of one user. */
+async function remembered(
+  work: (remembered: Remembered) => Promise<void>,
+): Promise<void> {
+  await inWorkspace(async (workspace) => {
+    const site = createIssuerSite(workspace.path("acme"));
+    let lines: number | undefined;
+    let isSilent = false;
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      async (request) => {
+        if (isSilent) return new Response(null, { status: 503 });
+        if (lines === undefined || !request.url.endsWith(".jsonl")) {
+          return await site(request);
+        }
+        const text = await Deno.readTextFile(workspace.path(FEED));
+        const body = text.split("\n").slice(0, lines).map((l) => `${l}\n`);
+        return new Response(body.join(""), {
+          headers: { "content-type": "application/x-ndjson" },
+        });
+      },
+    );
+    const host = `127.0.0.1:${server.addr.port}`;
+    const run = async (words: readonly string[], given?: Given) => {
+      const ran = await workspace.sig(words, given);
+      const text = ran.stdout === "" ? ran.stderr : ran.stdout;
+      return { ...ran, json: JSON.parse(text) };
+    };
+    const append = async (subject: string) => {
+      const { code, stderr } = await workspace.sig([
+        ...["upsert", "--dir", "$D/acme", "--subject", subject],
+        ...["--type", "employee", "--role", "deploy"],
+      ]);
+      assertEquals(code, 0, stderr);
+    };
+    await workspace.sig([
+      ...["init", host, "--dir", "$D/acme", "--allow-insecure"],
+    ]);
+    await append(ALICE);
+    await append("did:web:bob.example");
+    await work({
+      workspace,
+      did: `did:web:127.0.0.1%3A${server.addr.port}`,
+      check: (...words) =>
+        run([
+          ...["check", "--sig", host, "--allow-insecure", "--subject", ALICE],
+          ...["--require", "role=deploy", ...words],
+        ]),
+      pin: (action = "list", ...words) =>
+        run([
+          ...["pin", action, ...action === "list" ? [] : [host]],
+          ...["--format", "json", ...words],
+        ]),
+      append,
+      serveOnly: (n) => void (lines = n),
+      silence: () => void (isSilent = true),
+    });
+  });
+}
+
+Deno.test("a second process says that the history is the remembered one", async () => {
+  await remembered(async ({ check, pin, append, did, workspace }) => {
+    const first = await check();
+    assertEquals([first.code, first.json.continuity], [0, "first_seen"]);
+    assertEquals(first.json.freshness.max_age_seconds, 0);
+    const second = await check();
+    assertEquals([second.code, second.json.continuity], [0, "consistent"]);
+    await append("did:web:carol.example");
+    const third = await check();
+    assertEquals([third.json.last_sequence, third.json.continuity], [
+      3,
+      "consistent",
+    ]);
+    const { json } = await pin("show");
+    const feed = await Deno.readFile(workspace.path(FEED));
+    const digest = await crypto.subtle.digest("SHA-256", feed);
+    assertEquals(Object.keys(json), [
+      ...["issuer", "sequence", "bytes", "prefix_sha256", "last_event_id"],
+      ...["keys", "etag", "first_seen", "last_seen", "incident"],
+      "acknowledged",
+    ]);
+    assertEquals(
+      [json.issuer, json.sequence, json.bytes, json.prefix_sha256],
+      [did, 3, feed.length, new Uint8Array(digest).toHex()],
+    );
+    assertEquals((await pin()).json, [json]);
+    // As private as the keys.
+    const { mode } = await Deno.stat(workspace.path("data/sig/pins.db"));
+    assertEquals(mode! & 0o777, 0o600);
+  });
+});
+
+Deno.test("a history that was taken back stays an error until it is back", async () => {
+  await remembered(async ({ check, pin, serveOnly }) => {
+    await check();
+    serveOnly(1);
+    for (const words of [[], ["--full"], ["--max-age", "5m"]]) {
+      const { code, stdout, json } = await check(...words);
+      assertEquals([code, stdout, json.code], [2, "", "feed_rolled_back"]);
+      assertEquals([json.remembered_sequence, json.fetched_sequence], [2, 1]);
+    }
+    const { incident, sequence } = (await pin("show")).json;
+    assertEquals([incident.code, sequence], ["feed_rolled_back", 2]);
+    assertStringIncludes(incident.detail, "ends at sequence 1, but 2 events");
+    serveOnly();
+    const { code, json } = await check();
+    assertEquals([code, json.decision, json.continuity], [
+      ...[0, "allow", "consistent"],
+    ]);
+    assertEquals(json.warnings.map((each: Json) => each.code), [
+      "history_was_inconsistent",
+    ]);
+    assertEquals((await pin("show")).json.incident, null);
+  });
+});
+
+Deno.test("what is accepted with a reason is the history from then on", async () => {
+  await remembered(async ({ check, pin, serveOnly }) => {
+    await check();
+    const before = (await pin("show")).json;
+    serveOnly(1);
+    assertEquals((await check()).code, 2);
+    const without = await pin("ack", "--allow-insecure");
+    assertEquals([without.code, without.json.code], [2, "invalid_request"]);
+    const { code, json } = await pin(
+      ...["ack", "--allow-insecure", "--reason", "restored from a backup"],
+    );
+    assertEquals([code, json.sequence, json.incident], [0, 1, null]);
+    assertEquals(json.first_seen, before.first_seen);
+    assertEquals(json.acknowledged.length, 1);
+    assertEquals(json.acknowledged[0].code, "feed_rolled_back");
+    assertEquals(json.acknowledged[0].reason, "restored from a backup");
+    assertEquals((await pin("show")).json, json);
+    const answer = await check();
+    assertEquals([answer.code, answer.json.last_sequence], [0, 1]);
+    assertEquals(answer.json.warnings, []);
+  });
+});
+
+Deno.test("an issuer that is forgotten is seen for the first time again, unless a pin is required", async () => {
+  await remembered(async ({ check, pin, did }) => {
+    await check();
+    assertEquals((await pin("remove")).json.issuer, did);
+    for (const action of ["show", "remove"]) {
+      const { code, json } = await pin(action);
+      assertEquals([code, json.code], [2, "not_found"]);
+    }
+    assertEquals((await pin()).json, []);
+    const required = await check("--require-pin");
+    assertEquals([required.code, required.json.code], [2, "store_unavailable"]);
+    assertEquals((await check()).json.continuity, "first_seen");
+    assertEquals((await check("--require-pin")).code, 0);
+  });
+});
+
+Deno.test("a dead issuer is answered from memory within the caller's bound only", async () => {
+  await remembered(async ({ check, silence }) => {
+    await check();
+    silence();
+    const young = await check("--max-age", "5m");
+    assertEquals([young.code, young.json.decision], [0, "allow"]);
+    assert(young.json.freshness.age_seconds > 0);
+    const now = await check();
+    assertEquals([now.code, now.json.code], [2, "fetch_status"]);
+    const late = await check("--max-age", "1ms");
+    assertEquals([late.code, late.json.code], [2, "feed_stale"]);
+  });
+});
+
+Deno.test("without a place there is a warning, with --no-pin there is not", async () => {
+  await remembered(async ({ check, workspace, did }) => {
+    const env = { XDG_DATA_HOME: undefined };
+    const host = decodeURIComponent(did.slice("did:web:".length));
+    const words = [
+      ...["check", "--sig", host, "--allow-insecure", "--subject", ALICE],
+      ...["--require", "role=deploy"],
+    ];
+    await Deno.writeTextFile(workspace.path("file"), "");
+    for (const place of [env, { XDG_DATA_HOME: workspace.path("file") }]) {
+      const { code, stdout } = await workspace.sig(words, { env: place });
+      const answer = JSON.parse(stdout);
+      assertEquals([code, answer.continuity], [0, "unpinned"]);
+      assertEquals(answer.warnings.map((each: Json) => each.code), [
+        "memory_unavailable",
+      ]);
+    }
+    const { json } = await check("--no-pin");
+    assertEquals([json.continuity, json.warnings], ["unpinned", []]);
+  });
+});
+
+Deno.test("a store that is there and can't be used is refused with its place", async () => {
+  await remembered(async ({ check, workspace }) => {
+    const path = workspace.path("data/sig/pins.db");
+    await Deno.mkdir(workspace.path("data/sig"), { recursive: true });
+    const refused = async (detail: string, ...words: string[]) => {
+      const before = await Deno.readFile(path);
+      const { code, stdout, json } = await check(...words);
+      assertEquals([code, stdout, json.code], [2, "", "store_unavailable"]);
+      assertEquals(json.place, "$D/data/sig/pins.db");
+      assertStringIncludes(json.detail, detail);
+      assertEquals(await Deno.readFile(path), before);
+    };
+    await Deno.writeTextFile(path, "no database at all".repeat(100));
+    await refused("the file is damaged");
+    await refused("the file is damaged", "--pins", "$D/data/sig/pins.db");
+    await Deno.remove(path);
+    await check();
+    const { DatabaseSync } = await import("node:sqlite");
+    const alter = (sql: string) => {
+      using database = new DatabaseSync(path);
+      database.exec(sql);
+    };
+    alter("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99");
+    await refused("another version of this program (99)");
+    alter("PRAGMA application_id = 7");
+    await refused("belongs to another program");
+  });
+});

@@ -1,0 +1,78 @@
+/** From an observation to the state that a question rests upon. @module */
+
+import type { ParsedTime } from "@sig/core";
+import type { PinStore } from "../pins/pin_store.ts";
+import { pinStoreUnavailable, StateMoved } from "../pins/pin_store.ts";
+import { readAbout, readWhole } from "../pins/stored_state.ts";
+import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { FollowedIssuer } from "./followed_issuer.ts";
+import { type Observation, recordOf } from "./issuer_record.ts";
+import type { RememberOptions } from "./remembered_issuer.ts";
+
+/** Which part of a state is needed. */
+export interface StatePartNeeded extends Partial<Pick<ParsedTime, "asOf">> {
+  /** All of it unless told. */
+  readonly subject?: string | undefined;
+}
+
+/** How often rows may move away under our eyes before we give up. */
+const MAX_LOOKS = 5;
+
+/**
+ * Observes an issuer by `observe`, and reads the part of its state that is
+ * needed. Where a store has the state, and another process has put another one
+ * in its place meanwhile, both begin anew.
+ *
+ * @throws {SigError} as `observe`, and `store_unavailable`.
+ */
+export async function observeState(
+  issuer: FollowedIssuer,
+  needed: StatePartNeeded,
+  memory: RememberOptions & { readonly pins?: PinStore | undefined },
+  observe: () => Observation | Promise<Observation>,
+): Promise<{
+  readonly observation: Observation;
+  readonly verified: VerifiedIssuer;
+}> {
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    await recall(issuer, memory);
+    const observation = await observe();
+    try {
+      return { observation, verified: await partOf(observation, needed) };
+    } catch (error) {
+      if (!(error instanceof StateMoved)) throw error;
+      issuer.keep(recordOf());
+    }
+  }
+  throw pinStoreUnavailable(
+    memory.pins!.place,
+    "other processes keep changing it",
+  );
+}
+
+/** What others remember of an issuer that this process knows nothing of. */
+async function recall(
+  issuer: FollowedIssuer,
+  { pins, ...options }: RememberOptions & {
+    readonly pins?: PinStore | undefined;
+  },
+): Promise<void> {
+  const isRemembered = pins !== undefined && issuer.allowance === undefined;
+  if (!isRemembered || issuer.record.held !== undefined || options.full) return;
+  const { recallIssuer } = await import("./remembered_issuer.ts");
+  const did = issuer.location.expectedIssuer;
+  const record = await recallIssuer(pins, did, options);
+  // Somebody may have asked meanwhile.
+  if (record && issuer.record.held === undefined) issuer.keep(record);
+}
+
+async function partOf(
+  { verified, stored }: Observation,
+  { subject, asOf }: StatePartNeeded,
+): Promise<VerifiedIssuer> {
+  if (stored === undefined) return verified;
+  const state = subject === undefined
+    ? await readWhole(stored, { asOf })
+    : await readAbout(stored, subject, { asOf });
+  return { ...verified, state, feed: { ...verified.feed, state } };
+}

@@ -1,0 +1,96 @@
+/** Asking an issuer that a store remembers (PROTOCOL §6). @module */
+
+import type { ProvenLocation } from "../read/locate_issuer.ts";
+import { FeedDigest } from "../verify/feed_digest.ts";
+import type { VerifiedEvent } from "../verify/verified_feed.ts";
+import { EventDigests } from "../pins/feed_growth.ts";
+import {
+  type PinStore,
+  pinStoreUnavailable,
+  RowsTooLarge,
+} from "../pins/pin_store.ts";
+import { Sha256 } from "../pins/sha256.ts";
+import { recordOf } from "./issuer_record.ts";
+import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
+import {
+  findRemembered,
+  type RememberOptions,
+  type Resumed,
+  resumeIssuer,
+} from "./remembered_issuer.ts";
+import type { RefreshOptions } from "./refresh_options.ts";
+import { writeRefresh } from "./write_remembered.ts";
+
+/** How often another process may be faster before we give up. */
+const MAX_ATTEMPTS = 8;
+
+/** Asks an issuer, given what the store has of it, and writes what came of it. */
+export async function refreshRemembered(
+  store: PinStore,
+  location: ProvenLocation,
+  options: RememberOptions & Pick<RefreshOptions, "now" | "report">,
+): Promise<Refresh> {
+  let { full } = options;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = await findRemembered(store, location.expectedIssuer);
+    if (found === undefined && options.requirePin) {
+      throw pinMissing(store, location.expectedIssuer);
+    }
+    const before = found && await resumeIssuer(found, { ...options, full });
+    const { refresh, digests } = await readWithDigests(
+      location,
+      options,
+      before,
+    );
+    let written: Refresh | undefined;
+    try {
+      written = await writeRefresh(
+        store,
+        found,
+        before,
+        refresh,
+        digests,
+        options,
+      );
+    } catch (error) {
+      if (!(error instanceof RowsTooLarge)) throw error;
+      // As a whole they can be staged.
+      full = true;
+    }
+    if (written !== undefined) return written;
+    // Another process was faster: what it has seen counts as well.
+  }
+  throw pinStoreUnavailable(store.place, "other processes keep changing it");
+}
+
+/**
+ * A refresh that notes what a store needs beside its record: from the start of
+ * the feed, unless there is something to go on from.
+ */
+export async function readWithDigests(
+  location: ProvenLocation,
+  options: RememberOptions & Pick<RefreshOptions, "now"> & {
+    readonly report?: boolean;
+  },
+  before?: Resumed,
+): Promise<{ readonly refresh: Refresh; readonly digests: EventDigests }> {
+  const digests = new EventDigests();
+  const refresh = await refreshIssuer(location, before?.record ?? recordOf(), {
+    ...options,
+    report: options.report ?? false,
+    createDigest: () => new FeedDigest(0, new Sha256()),
+    onEvent: (verified: VerifiedEvent) => {
+      before?.growth.note(verified.event);
+      digests.note(verified.event);
+      options.onEvent?.(verified);
+    },
+  });
+  return { refresh, digests };
+}
+
+function pinMissing(store: PinStore, issuer: string): Error {
+  return pinStoreUnavailable(store.place, `it has no pin of ${issuer}`, {
+    hint:
+      "It may have been emptied. Without --require-pin the next look is a first one.",
+  });
+}

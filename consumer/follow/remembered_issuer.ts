@@ -1,0 +1,254 @@
+/** An issuer as a store remembers it (PROTOCOL §6). @module */
+
+import type { Warning } from "@sig/core";
+import { decodeBase64Url } from "@std/encoding/base64url";
+import type { HeldDocuments } from "../read/conditional_reader.ts";
+import { FeedDigest } from "../verify/feed_digest.ts";
+import {
+  FeedVerification,
+  type VerificationStart,
+} from "../verify/feed_verification.ts";
+import { SignatureMarks } from "../verify/signature_marks.ts";
+import { FeedGrowth } from "../pins/feed_growth.ts";
+import {
+  instantOfStored,
+  readDocuments,
+  type StoredBlock,
+} from "../pins/feed_rows.ts";
+import { reducePin } from "../pins/issuer_pin.ts";
+import { damaged, type PinEntry, type PinStore } from "../pins/pin_store.ts";
+import { BLOCK_PREFIX, DOCUMENTS_KEY } from "../pins/row_keys.ts";
+import { Sha256 } from "../pins/sha256.ts";
+import { StoredHistory } from "../pins/stored_history.ts";
+import {
+  readText,
+  readWarnings,
+  type StoredState,
+} from "../pins/stored_state.ts";
+import {
+  type HeldFeed,
+  type IssuerRecord,
+  type Observation,
+  recordOf,
+  type Refreshed,
+} from "./issuer_record.ts";
+import { inconsistencyWarning } from "./refresh_issuer.ts";
+import type { RefreshOptions } from "./refresh_options.ts";
+import { readBody, type RememberedBody } from "./remembered_body.ts";
+
+/** An issuer as the store has it. */
+export interface Remembered {
+  /** As it is kept. */
+  readonly entry: PinEntry;
+  /** What its text says. */
+  readonly body: RememberedBody;
+  /** Its rows. */
+  readonly stored: StoredState;
+}
+
+/** What a refresh from memory is told. */
+export type RememberOptions = Omit<RefreshOptions, "now" | "report"> & {
+  /** Verify everything again. */
+  readonly full?: boolean | undefined;
+  /** The pin must be there already. */
+  readonly requirePin?: boolean | undefined;
+};
+
+/** What the store has of an issuer. */
+export async function findRemembered(
+  store: PinStore,
+  issuer: string,
+): Promise<Remembered | undefined> {
+  const entry = await store.get(issuer);
+  if (entry === undefined) return undefined;
+  const body = readBody(store, entry);
+  const stored = storedOf(store, entry, body);
+  return { entry, body, stored };
+}
+
+/** The rows of an entry. */
+export function storedOf(
+  store: PinStore,
+  { issuer, state }: PinEntry,
+  { pin, feed }: RememberedBody,
+): StoredState {
+  return {
+    store,
+    ref: { issuer, state },
+    lastSequence: pin.sequence,
+    hasWarnings: feed.warnings > 0,
+  };
+}
+
+/**
+ * The record of an issuer that others have verified: enough to answer from
+ * while it is young enough, without asking anybody. Undefined where the store
+ * knows nothing, or nothing that may be answered from.
+ */
+export async function recallIssuer(
+  store: PinStore,
+  issuer: string,
+  options: RememberOptions,
+): Promise<IssuerRecord | undefined> {
+  const found = await findRemembered(store, issuer);
+  if (found === undefined) return undefined;
+  const { body, stored } = found;
+  if (body.suspended || body.incident !== null) return undefined;
+  if (body.feed.policy !== policyOf(options)) return undefined;
+  const warnings = (await readWarnings(stored, new StoredHistory()))
+    .map(({ warning }) => warning);
+  return { ...recordOf(), ...await heldOf(found, warnings, undefined) };
+}
+
+/** The record to go on from, and what collects how the feed grows. */
+export interface Resumed {
+  /** What a refresh begins with. */
+  readonly record: IssuerRecord;
+  /** The feed to go on from, when that may be. */
+  readonly feed: HeldFeed | undefined;
+  /** Follows it. */
+  readonly growth: FeedGrowth;
+}
+
+/** What a refresh goes on from. */
+export async function resumeIssuer(
+  found: Remembered,
+  options: RememberOptions,
+): Promise<Resumed> {
+  const { body, stored } = found;
+  const { feed, pin } = body;
+  const history = new StoredHistory();
+  const warnings = (await readWarnings(stored, history))
+    .map(({ warning }) => warning);
+  const marks = new SignatureMarks();
+  const growth = new FeedGrowth(stored, history, marks, warnings.length);
+  const start: VerificationStart = {
+    bytes: pin.bytes,
+    lastEventId: pin.last_event_id,
+    keys: feed.keys,
+    replay: {
+      lastSequence: pin.sequence,
+      latest: feed.latest === null ? undefined : instantOfStored(feed.latest),
+      history,
+      warnings,
+      warningsLeftOut: feed.warnings_left_out,
+    },
+  };
+  const hash = Sha256.load(feed.hash);
+  if (hash === undefined) {
+    throw damaged(stored.store.place, `the pin of ${pin.issuer}`);
+  }
+  const held: HeldFeed = {
+    verification: new FeedVerification({
+      issuer: pin.issuer,
+      publicOnly: feed.public_only,
+      limits: options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      marks,
+      start,
+    }),
+    digest: new FeedDigest(0, hash),
+    marks,
+    allMarks: () => readMarks(stored),
+    growth,
+    overlap: decodeBase64Url(feed.overlap),
+    ref: feed.ref,
+    publicOnly: feed.public_only,
+    warnings: feed.served_warnings,
+    comparedAt: new Date(feed.compared_at),
+  };
+  // Other rules, or everything on request: then all events are judged again.
+  const mayGoOn = !options.full && feed.policy === policyOf(options);
+  const base = await heldOf(found, warnings, mayGoOn ? held : undefined);
+  const documents = mayGoOn ? await readHeldDocuments(stored) : new Map();
+  return {
+    feed: mayGoOn ? held : undefined,
+    growth,
+    record: {
+      ...recordOf(),
+      ...base,
+      held: { ...base.held, documents },
+      isSuspended: body.suspended || body.incident !== null,
+    },
+  };
+}
+
+/** What answers without asking, and what a refresh goes on from. */
+async function heldOf(
+  { body, stored }: Remembered,
+  feedWarnings: readonly Warning[],
+  feed: HeldFeed | undefined,
+): Promise<Pick<IssuerRecord, "pin" | "inconsistency"> & { held: Refreshed }> {
+  const { pin, notices, inconsistency } = body;
+  const state = {
+    issuer: pin.issuer,
+    last_sequence: pin.sequence,
+    by_relationship_id: new Map(),
+    history: new StoredHistory(),
+  };
+  const observation: Observation = {
+    observedAt: new Date(pin.last_seen),
+    observedAtText: pin.last_seen,
+    continuity: pin.first_seen === pin.last_seen ? "first_seen" : "consistent",
+    stored,
+    verified: {
+      issuer: pin.issuer,
+      source: "https",
+      state,
+      feed: {
+        state,
+        verifiedEvents: pin.sequence,
+        bytes: pin.bytes,
+        sha256: pin.prefix_sha256,
+        keys: body.feed.keys,
+        warnings: feedWarnings,
+        faults: [],
+      },
+      warnings: [
+        ...notices,
+        ...feedWarnings,
+        ...inconsistencyWarning(inconsistency ?? undefined),
+      ],
+    },
+  };
+  return {
+    pin,
+    inconsistency: inconsistency ?? undefined,
+    held: {
+      observation,
+      pin,
+      reduced: await reducePin(pin),
+      feed,
+      documents: new Map(),
+    },
+  };
+}
+
+async function readHeldDocuments(stored: StoredState): Promise<HeldDocuments> {
+  const [text] = await stored.store.rows(stored.ref, [DOCUMENTS_KEY]);
+  if (text === undefined) return new Map();
+  readText(stored, text, "a document");
+  return readDocuments(text);
+}
+
+async function readMarks(stored: StoredState): Promise<SignatureMarks> {
+  const blocks: [string, StoredBlock][] = [];
+  for await (const [key, text] of stored.store.all(stored.ref, BLOCK_PREFIX)) {
+    blocks.push([
+      key,
+      readText<StoredBlock>(stored, text, "a block of events"),
+    ]);
+  }
+  blocks.sort(([a], [b]) => a < b ? -1 : 1);
+  const marks = new SignatureMarks();
+  for (const [, block] of blocks) marks.addMarks(block.marks);
+  return marks;
+}
+
+/** The rules of a reader that decide what a feed says. */
+export function policyOf(
+  { unknownEvents, unmatchedRevoke }: RememberOptions,
+): string {
+  return `${unknownEvents ?? "reject"} ${unmatchedRevoke ?? "ignore"}`;
+}

@@ -1,0 +1,260 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import type { SigningKey } from "@sig/jose";
+import { type Consumer, createConsumer } from "../create_consumer.ts";
+import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+import { showPin } from "./pin_records.ts";
+import { openPinStore } from "../pins/open_pin_store.ts";
+import type { PinStore } from "../pins/pin_store.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
+import {
+  feedOf,
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  PATHS,
+} from "../../tests/kit/test_issuer.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { day, revoke, upsert } from "../../tests/kit/events.ts";
+
+const [key] = await importTestKeys();
+assert(key);
+const NOW = () => new Date("2026-06-01T00:00:00Z");
+
+/** An issuer whose feed grows, and consumers of it. */
+async function withIssuer(
+  work: (issuer: {
+    readonly did: string;
+    readonly pins: PinStore;
+    /** A consumer of a process that has just begun. */
+    fresh(): Consumer;
+    /** One that knows nothing and remembers nothing. */
+    plain(): Consumer;
+    publish(events: readonly Event[]): Promise<void>;
+    readonly server: ReturnType<typeof startConditionalServer>;
+  }) => Promise<void>,
+  pins: PinStore = createMemoryPinStore(),
+): Promise<void> {
+  await using server = startConditionalServer();
+  const { did, origin, documents } = server;
+  const all = makeDocuments({
+    did,
+    origin,
+    keys: [key as SigningKey],
+    lines: [],
+  });
+  for (const [path, text] of all) documents.set(path, text);
+  const options = { issuers: [did], allowPrivate: true, now: NOW, maxAge: 0 };
+  const lines: string[] = [];
+  await work({
+    did,
+    pins,
+    server,
+    fresh: () => createConsumer({ ...options, pins }),
+    plain: () => createConsumer(options),
+    async publish(events) {
+      for (const event of events) {
+        lines.push(await lineOf({ ...event, issuer: did }, key as SigningKey));
+      }
+      documents.set(PATHS.feed, feedOf(lines));
+    },
+  });
+}
+
+type Event = ReturnType<typeof upsert> | ReturnType<typeof revoke>;
+
+const SUBJECTS = ["did:web:a.example", "did:web:b.example", "someone\u00e9"];
+const IDS = ["r1", "r2", "__proto__", "x".repeat(300)];
+
+/** What an event does, without its sequence. */
+const change = fc.record({
+  id: fc.constantFrom(...IDS),
+  subject: fc.constantFrom(...SUBJECTS),
+  role: fc.constantFrom("deploy", "review"),
+  revokes: fc.boolean(),
+  day: fc.integer({ min: 1, max: 28 }),
+});
+
+function eventOf(
+  sequence: number,
+  { id, subject, role, revokes, day: n }: typeof change extends
+    fc.Arbitrary<infer T> ? T : never,
+): Event {
+  const common = { relationship_id: id, subject, issued_at: day(n) };
+  return revokes
+    ? revoke(sequence, {
+      ...common,
+      revokes_relationship_id: id,
+      effective_at: day(n),
+    })
+    : upsert(sequence, { ...common, roles: [role] });
+}
+
+Deno.test("however a feed grew, a new process answers as one that read all of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      async (batches) => {
+        await withIssuer(async ({ did, fresh, plain, publish }) => {
+          let sequence = 0;
+          for (const batch of batches) {
+            await publish(batch.map((each) => eventOf(++sequence, each)));
+            const questions = SUBJECTS.flatMap((subject) =>
+              [{}, { at: day(9) }, { asOf: day(9) }, { asOf: sequence }].map(
+                (time) => ({ subject, require: ["role=deploy"], ...time }),
+              )
+            );
+            for (const question of questions) {
+              const { continuity: _, ...known } = await fresh().check(
+                did,
+                { ...question, explain: true },
+              );
+              const { continuity: __, ...anew } = await plain().check(
+                did,
+                { ...question, explain: true },
+              );
+              assertEquals(known, anew);
+            }
+            const known = await fresh().state(did);
+            const anew = await plain().state(did);
+            assertEquals(
+              [...known.by_relationship_id],
+              [...anew.by_relationship_id],
+            );
+            assertEquals(await fresh().report(did), await plain().report(did));
+          }
+        });
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
+Deno.test("relationships are listed in the order in which they came to a subject", async () => {
+  await withIssuer(async ({ did, fresh, plain, publish }) => {
+    const [a, b] = SUBJECTS as [string, string];
+    await publish([
+      upsert(1, { relationship_id: "r1", subject: a }),
+      upsert(2, { relationship_id: "r2", subject: b }),
+      upsert(3, { relationship_id: "r1", subject: b }),
+    ]);
+    const question = { subject: b, require: ["role=x"], explain: true };
+    await fresh().verify(did);
+    const { explain } = await fresh().check(did, question);
+    assertEquals(explain, (await plain().check(did, question)).explain);
+    assertEquals(explain?.relationships.map((each) => each.relationship_id), [
+      ...["r2", "r1"],
+    ]);
+  });
+});
+
+/** Each kind of store, and how it is opened. */
+const STORES: readonly (readonly [string, (dir: string) => string])[] = [
+  ["a file", (dir) => `${dir}/pins.db`],
+  ["Deno KV", (dir) => `kv:${dir}/pins.kv`],
+];
+
+for (const [name, textOf] of STORES) {
+  Deno.test(`only what is new is fetched and verified, with ${name}`, async () => {
+    const dir = await Deno.makeTempDir();
+    const pins = await openPinStore(textOf(dir));
+    try {
+      await onlyWhatIsNew(pins);
+    } finally {
+      await pins.close();
+      await Deno.remove(dir, { recursive: true });
+    }
+  });
+}
+
+Deno.test({
+  name: "only what is new is fetched and verified, with Redis",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    const pins = await openPinStore(redis.url);
+    try {
+      await onlyWhatIsNew(pins);
+    } finally {
+      await pins.close();
+      await redis.stop();
+    }
+  },
+});
+
+async function onlyWhatIsNew(store: PinStore): Promise<void> {
+  await withIssuer(async ({ did, fresh, publish, server, pins }) => {
+    const question = {
+      subject: "did:web:alice.example",
+      require: ["role=deploy"],
+    };
+    const event = (n: number) =>
+      upsert(n, { relationship_id: `r${n}`, issued_at: day(1) });
+    await publish(Array.from({ length: 2_000 }, (_, i) => event(i + 1)));
+    const first = await fresh().check(did, question);
+    assertEquals([first.decision, first.continuity], ["allow", "first_seen"]);
+    const again = await fresh().check(did, question);
+    assertEquals([again.decision, again.continuity], ["allow", "consistent"]);
+    await publish([event(2_001), event(2_002)]);
+    const grown = await fresh().check(did, question);
+    assertEquals(grown.last_sequence, 2_002);
+    assertEquals(
+      server.of(PATHS.feed).map(({ status }) => status),
+      [200, 304, 206],
+    );
+    assert(server.of(PATHS.feed)[2]!.bytes < 4_000);
+    const [entry] = await pins.list();
+    const { pin } = JSON.parse(entry!.body);
+    const bytes = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
+    assertEquals([pin.sequence, pin.bytes], [2_002, bytes.length]);
+    // Many steps in a row: more than a store takes at once.
+    await publish(Array.from({ length: 1_500 }, (_, i) => event(i + 2_003)));
+    const far = await fresh().check(did, question);
+    assertEquals(far.last_sequence, 3_502);
+    assertEquals(server.of(PATHS.feed).at(-1)!.status, 206);
+    assertEquals((await fresh().state(did)).by_relationship_id.size, 3_502);
+  }, store);
+}
+
+Deno.test("an event_id of an earlier process's events is used once, too", async () => {
+  await withIssuer(async ({ did, fresh, publish }) => {
+    await publish([upsert(1), upsert(2)]);
+    await fresh().verify(did);
+    await publish([upsert(3, { event_id: upsert(1).event_id })]);
+    await expectSigError(
+      () => fresh().verify(did),
+      "duplicate_event_id",
+      "its event_id was used before",
+    );
+  });
+});
+
+Deno.test("an incident tells the first event that differs, the old bytes and the new", async () => {
+  await withIssuer(async ({ did, fresh, publish, server, pins }) => {
+    await publish([upsert(1), upsert(2), upsert(3)]);
+    await fresh().verify(did);
+    const { prefix_sha256: old } = await showPin(pins, did);
+    const other = [upsert(1), upsert(2, { roles: ["deploy", "x"] }), upsert(3)];
+    const lines = await Promise.all(
+      other.map((each) => lineOf({ ...each, issuer: did }, key!)),
+    );
+    server.documents.set(PATHS.feed, feedOf(lines));
+    for (let process = 0; process < 2; process++) {
+      const error = await expectSigError(
+        () => fresh().verify(did),
+        "feed_rewritten",
+        "event 2 is not the one that is remembered",
+      );
+      assertEquals(error.context.remembered_sha256, old);
+    }
+    const { incident, sequence } = await showPin(pins, did);
+    assertEquals([incident?.code, sequence], ["feed_rewritten", 3]);
+    assertStringIncludes(incident!.detail, `was ${old}, is `);
+  });
+});

@@ -1,0 +1,244 @@
+/** Writing what a refresh came to into a store (PROTOCOL §6). @module */
+
+import {
+  formatInstant,
+  instantOf,
+  isSigError,
+  type SigError,
+  type Warning,
+} from "@sig/core";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import {
+  type EventDigests,
+  type GrowthStep,
+  wholeRows,
+} from "../pins/feed_growth.ts";
+import { storedInstant, writeDocuments } from "../pins/feed_rows.ts";
+import type { PinEntry, PinRow, PinStore } from "../pins/pin_store.ts";
+import { DOCUMENTS_KEY } from "../pins/row_keys.ts";
+import type { Sha256 } from "../pins/sha256.ts";
+import {
+  CONTRADICTIONS,
+  type HeldFeed,
+  type IssuerRecord,
+  type Observation,
+  type Refreshed,
+} from "./issuer_record.ts";
+import type { Refresh } from "./refresh_issuer.ts";
+import type { RefreshOptions } from "./refresh_options.ts";
+import type { RememberedBody } from "./remembered_body.ts";
+import {
+  policyOf,
+  type Remembered,
+  type RememberOptions,
+  type Resumed,
+  storedOf,
+} from "./remembered_issuer.ts";
+
+/** Rows staged at once. */
+const STAGED_ROWS = 2_000;
+
+/**
+ * Writes what came of a refresh.
+ *
+ * @returns What to answer from; undefined when the entry is another one by now.
+ */
+export async function writeRefresh(
+  store: PinStore,
+  found: Remembered | undefined,
+  before: Resumed | undefined,
+  refresh: Refresh,
+  digests: EventDigests,
+  options: RememberOptions & Pick<RefreshOptions, "now">,
+): Promise<Refresh | undefined> {
+  const { record, outcome } = refresh;
+  if (outcome.observation === undefined) {
+    if (found === undefined) return refresh;
+    return await noteFailure(store, found, refresh, outcome.error, options.now)
+      ? { ...refresh, record: forget(record) }
+      : undefined;
+  }
+  const held = record.held!;
+  const feed = held.feed!;
+  const isAnew = feed.verification !== before?.feed?.verification;
+  const body: RememberedBody = {
+    pin: held.pin,
+    incident: null,
+    acknowledged: found?.body.acknowledged ?? [],
+    inconsistency: record.inconsistency ?? null,
+    suspended: false,
+    notices: noticesOf(outcome.observation),
+    feed: rememberedFeed(feed, options),
+  };
+  const last = await putAll(store, found, body, {
+    isAnew,
+    held,
+    steps: before?.growth.steps ?? [],
+    digests,
+  });
+  if (last === undefined) return undefined;
+  const observation: Observation = {
+    ...outcome.observation,
+    stored: storedOf(store, last, body),
+  };
+  return {
+    record: forget({ ...record, held: { ...held, observation } }),
+    outcome: { observation },
+  };
+}
+
+/** The store has it: this process keeps what it answers from. */
+function forget(record: IssuerRecord): IssuerRecord {
+  const { held } = record;
+  if (held === undefined) return record;
+  return {
+    ...record,
+    held: { ...held, feed: undefined, documents: new Map() },
+  };
+}
+
+/** What is needed to go on with a feed. */
+export function rememberedFeed(
+  feed: HeldFeed,
+  options: RememberOptions,
+): RememberedBody["feed"] {
+  const { replay, keys } = feed.verification.checkpoint();
+  return {
+    hash: (feed.digest!.hash as Sha256).save(),
+    overlap: encodeBase64Url(feed.overlap),
+    ref: feed.ref,
+    public_only: feed.publicOnly,
+    policy: policyOf(options),
+    compared_at: feed.comparedAt.toISOString(),
+    latest: replay.latest === undefined ? null : storedInstant(replay.latest),
+    keys,
+    warnings: replay.warnings.length,
+    warnings_left_out: replay.warningsLeftOut,
+    served_warnings: feed.warnings,
+  };
+}
+
+/** What is odd, but for events and the history: those are told anew. */
+export function noticesOf({ verified }: Observation): readonly Warning[] {
+  const ofFeed = new Set(verified.feed.warnings);
+  return verified.warnings.filter((warning) =>
+    !ofFeed.has(warning) && warning.code !== "history_was_inconsistent"
+  );
+}
+
+/** Writes everything, in steps that each leave a pin that holds. */
+export async function putAll(
+  store: PinStore,
+  found: Remembered | undefined,
+  body: RememberedBody,
+  { isAnew, held, steps, digests }: {
+    readonly isAnew: boolean;
+    readonly held: Refreshed;
+    readonly steps: readonly GrowthStep[];
+    readonly digests: EventDigests;
+  },
+): Promise<PinEntry | undefined> {
+  const { issuer } = body.pin;
+  let revision = found?.entry.revision ?? 0;
+  const entryOf = (state: string, body: RememberedBody): PinEntry => ({
+    issuer,
+    revision: ++revision,
+    state,
+    body: JSON.stringify(body),
+  });
+  const documents: PinRow = [DOCUMENTS_KEY, writeDocuments(held.documents)];
+  if (isAnew || found === undefined) {
+    const state = crypto.randomUUID();
+    const { verification, marks } = held.feed!;
+    let rows: PinRow[] = [documents];
+    for (const row of wholeRows(verification.checkpoint(), marks, digests)) {
+      if (rows.push(row) < STAGED_ROWS) continue;
+      await store.stage({ issuer, state }, rows);
+      rows = [];
+    }
+    await store.stage({ issuer, state }, rows);
+    const entry = entryOf(state, body);
+    return await store.put(entry) ? entry : undefined;
+  }
+  const { state } = found.entry;
+  // All but the last: the feed up to there was verified as a part of the whole.
+  for (const { end, rows, ...part } of steps.slice(0, -1)) {
+    const { replay, keys, bytes, lastEventId } = end;
+    const kids = new Set(keys.map(({ kid }) => kid));
+    const partial: RememberedBody = {
+      ...body,
+      pin: {
+        ...body.pin,
+        sequence: replay.lastSequence,
+        bytes,
+        prefix_sha256: part.sha256,
+        last_event_id: lastEventId,
+        keys: Object.fromEntries(
+          Object.entries(body.pin.keys).filter(([kid]) => kids.has(kid)),
+        ),
+        etag: null,
+      },
+      feed: {
+        ...body.feed,
+        hash: part.hash,
+        overlap: encodeBase64Url(part.overlap),
+        latest: storedInstant(replay.latest!),
+        keys,
+        warnings: replay.warnings.length,
+        warnings_left_out: replay.warningsLeftOut,
+      },
+    };
+    if (!await store.put(entryOf(state, partial), rows)) return undefined;
+  }
+  const entry = entryOf(state, body);
+  const rows = [...steps.at(-1)?.rows ?? [], documents];
+  return await store.put(entry, rows) ? entry : undefined;
+}
+
+/** Whether it is noted, or was noted before. */
+async function noteFailure(
+  store: PinStore,
+  { entry, body }: Remembered,
+  { record }: Refresh,
+  error: unknown,
+  now: Date,
+): Promise<boolean> {
+  const code = isSigError(error) && CONTRADICTIONS.has(error.code)
+    ? error.code
+    : undefined;
+  const incident = code === undefined ? body.incident : {
+    code,
+    since: body.incident?.code === code
+      ? body.incident.since
+      : formatInstant(instantOf(now)),
+    detail: detailOf(error as SigError),
+  };
+  const isKnown = JSON.stringify(incident) === JSON.stringify(body.incident) &&
+    record.isSuspended === (body.suspended || body.incident !== null);
+  if (isKnown) {
+    // What was verified against an older view may be wrong by now.
+    return (await store.get(entry.issuer))?.revision === entry.revision;
+  }
+  const after: RememberedBody = {
+    ...body,
+    incident,
+    inconsistency: record.inconsistency ?? null,
+    suspended: record.isSuspended,
+  };
+  return await store.put({
+    ...entry,
+    revision: entry.revision + 1,
+    body: JSON.stringify(after),
+  });
+}
+
+/** What was seen, with old and new value where the message has none. */
+function detailOf({ message, context }: SigError): string {
+  const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
+    context;
+  const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
+  if (newKey !== undefined) return `${message}: was ${oldKey}, is ${newKey}`;
+  return newBytes === undefined
+    ? message
+    : `${message}: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
+}

@@ -1,0 +1,428 @@
+/**
+ * A memory in Deno KV: a file, or Deno Deploy's database. Long because values
+ * are cut here into the 64 KiB that it takes, and that has no meaning elsewhere.
+ *
+ * @module
+ */
+
+import { joinBytes } from "@sig/core";
+import { DeadlineOver, withDeadline } from "../connect/with_deadline.ts";
+import { retryWhileBusy } from "../connect/retry_while_busy.ts";
+import {
+  damaged,
+  type PinEntry,
+  type PinRow,
+  type PinStore,
+  pinStoreUnavailable,
+  RowsTooLarge,
+  StateMoved,
+  type StateRef,
+} from "./pin_store.ts";
+
+/** How long one call may take, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** Bytes of a part: a value may have 64 KiB, with what it is packed in. */
+const PART_BYTES = 60_000;
+
+/** Of one transaction: it may have 1,000 changes, 800 KiB, and 80 KiB of keys. */
+const MAX_CHANGES = 900;
+const MAX_CHANGE_BYTES = 700_000;
+const MAX_KEY_BYTES = 75_000;
+
+/** Keys of one transaction that only deletes: none is longer than 300 bytes. */
+const MAX_DELETIONS = 250;
+
+/** Keys that are got at once. */
+const GOT_AT_ONCE = 10;
+
+type Key = readonly (string | number)[];
+
+/** A part of a text; the first says how many there are. */
+interface Part {
+  /** Those of one text have one. */
+  readonly tag: string;
+  readonly parts: number;
+  readonly bytes: Uint8Array;
+}
+
+interface Change {
+  readonly key: Key;
+  readonly value: Part | true;
+}
+
+/** The entry, but for its body. */
+interface StoredEntry {
+  readonly revision: number;
+  readonly state: string;
+}
+
+interface Found<T> {
+  readonly key: Key;
+  readonly value: T | null;
+  readonly versionstamp: string | null;
+}
+
+/** As much of Deno KV as is used: its own types need an unstable flag. */
+interface Kv {
+  get<T>(key: Key): Promise<Found<T>>;
+  getMany<T>(keys: readonly Key[]): Promise<readonly Found<T>[]>;
+  list<T>(
+    selector: { prefix: Key } | { start: Key; end: Key },
+  ): AsyncIterable<Found<T>>;
+  atomic(): KvTransaction;
+  close(): void;
+}
+
+interface KvTransaction {
+  check(found: { key: Key; versionstamp: string | null }): KvTransaction;
+  set(key: Key, value: unknown): KvTransaction;
+  delete(key: Key): KvTransaction;
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+const ENTRY: Key = ["sig", "pins", "entry"];
+const BODY: Key = ["sig", "pins", "body"];
+const ROW: Key = ["sig", "row"];
+const STAGED: Key = ["sig", "pins", "staged"];
+
+/**
+ * Opens the memory in Deno KV, which Deno offers to programs that were started
+ * with `--unstable-kv`; a file needs `--allow-read` and `--allow-write`, too.
+ *
+ * @param path the database's file; undefined for the platform's own database.
+ * @throws {SigError} `store_unavailable`, with what to do.
+ */
+export async function openKvPinStore(path?: string): Promise<PinStore> {
+  const place = `kv:${path ?? ""}`;
+  return new KvPinStore(place, await openKv(place, path));
+}
+
+class KvPinStore implements PinStore {
+  readonly place: string;
+  readonly #kv: Kv;
+
+  constructor(place: string, kv: Kv) {
+    this.place = place;
+    this.#kv = kv;
+  }
+
+  get(issuer: string): Promise<PinEntry | undefined> {
+    return this.#answer(async () => {
+      for (;;) {
+        const { value } = await this.#kv.get<StoredEntry>([...ENTRY, issuer]);
+        if (value === null) return undefined;
+        const body = await this.#text([...BODY, issuer, value.revision]);
+        if (body !== undefined) return { issuer, ...value, body };
+        // Another process has written meanwhile, or somebody has damaged it.
+        const again = await this.#kv.get<StoredEntry>([...ENTRY, issuer]);
+        if (again.value?.revision === value.revision) {
+          throw damaged(this.place, `the pin of ${issuer}`);
+        }
+      }
+    });
+  }
+
+  async list(): Promise<readonly PinEntry[]> {
+    const issuers = await this.#answer(async () => {
+      const found: string[] = [];
+      for await (const { key } of this.#kv.list({ prefix: ENTRY })) {
+        found.push(String(key.at(-1)));
+      }
+      return found.sort();
+    });
+    const entries: PinEntry[] = [];
+    for (const issuer of issuers) {
+      const entry = await this.get(issuer);
+      if (entry !== undefined) entries.push(entry);
+    }
+    return entries;
+  }
+
+  rows(
+    ref: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    return this.#answer(async () => {
+      const texts: (string | undefined)[] = [];
+      for (let at = 0; at < keys.length; at += GOT_AT_ONCE) {
+        const places = keys.slice(at, at + GOT_AT_ONCE)
+          .map((key) => rowKey(ref, key));
+        const firsts = await this.#kv.getMany<Part>(
+          places.map((place) => [...place, 0]),
+        );
+        for (const [i, { value }] of firsts.entries()) {
+          texts.push(await this.#rest(places[i]!, value));
+        }
+      }
+      await this.#requireCurrent(ref);
+      return texts;
+    });
+  }
+
+  async *all(ref: StateRef, prefix: string): AsyncGenerator<PinRow> {
+    const base = [...ROW, ref.state];
+    const rows = this.#kv.list<Part>({
+      start: [...base, prefix],
+      end: [...base, `${prefix}\u{10ffff}`],
+    })[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await this.#answer(() => rows.next());
+      if (next.done) break;
+      const { key, value } = next.value;
+      if (key.at(-1) !== 0) continue;
+      const text = await this.#answer(() =>
+        this.#rest(key.slice(0, -1), value)
+      );
+      if (text !== undefined) yield [String(key.at(-2)), text];
+    }
+    // What was got before is whole if the state is still the issuer's.
+    await this.#answer(() => this.#requireCurrent(ref));
+  }
+
+  async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
+    const { issuer, state } = ref;
+    await this.#change([
+      { key: [...STAGED, issuer, state], value: true },
+      ...rows.flatMap(([key, text]) => partsOf(rowKey(ref, key), text)),
+    ]);
+  }
+
+  async put(
+    entry: PinEntry,
+    rows: readonly PinRow[] = [],
+  ): Promise<boolean> {
+    const { issuer, revision, state, body } = entry;
+    const key = [...ENTRY, issuer];
+    const changes = [
+      ...partsOf([...BODY, issuer, revision], body),
+      ...rows.flatMap(([row, text]) => partsOf(rowKey(entry, row), text)),
+    ];
+    const room = new Room();
+    if (!changes.every((each) => room.take(each))) throw new RowsTooLarge();
+    // All that is staged before the entry is written is dead afterwards.
+    const before = await this.#answer(() => this.#kv.get<StoredEntry>(key));
+    const isMove = before.value?.state !== state;
+    const dead = isMove ? await this.#statesOf(issuer) : [];
+    const { versionstamp } = before;
+    if ((before.value?.revision ?? 0) + 1 !== revision) return false;
+    const oldBody = [...BODY, issuer, revision - 1];
+    const ok = await this.#answer(async () => {
+      const old = await this.#kv.get<Part>([...oldBody, 0]);
+      const write = this.#kv.atomic().check({ key, versionstamp })
+        .set(key, { revision, state })
+        .set([...STAGED, issuer, state], true);
+      for (let i = 0; i < (old.value?.parts ?? 0); i++) {
+        write.delete([...oldBody, i]);
+      }
+      for (const { key, value } of changes) write.set(key, value);
+      return (await write.commit()).ok;
+    });
+    if (!ok) return false;
+    for (const each of dead) {
+      if (each !== state) await this.#forget({ issuer, state: each });
+    }
+    return true;
+  }
+
+  async remove(issuer: string): Promise<boolean> {
+    const states = await this.#statesOf(issuer);
+    const key = [...ENTRY, issuer];
+    const wasThere = await this.#answer(async () => {
+      const { value } = await this.#kv.get<StoredEntry>(key);
+      await this.#kv.atomic().delete(key).commit();
+      return value !== null;
+    });
+    await this.#deleteAll([...BODY, issuer]);
+    for (const state of states) await this.#forget({ issuer, state });
+    return wasThere;
+  }
+
+  close(): Promise<void> {
+    this.#kv.close();
+    return Promise.resolve();
+  }
+
+  /** A text by the place of its parts; undefined when it is not there. */
+  async #text(place: Key): Promise<string | undefined> {
+    const first = await this.#kv.get<Part>([...place, 0]);
+    return await this.#rest(place, first.value);
+  }
+
+  async #rest(place: Key, first: Part | null): Promise<string | undefined> {
+    if (first === null) return undefined;
+    const chunks = [first.bytes];
+    for (let i = 1; i < first.parts; i++) {
+      const { value } = await this.#kv.get<Part>([...place, i]);
+      // Written anew meanwhile: from the start.
+      if (value?.tag !== first.tag) return await this.#text(place);
+      chunks.push(value.bytes);
+    }
+    const length = chunks.reduce((sum, each) => sum + each.length, 0);
+    return new TextDecoder().decode(joinBytes(chunks, length));
+  }
+
+  async #requireCurrent({ issuer, state }: StateRef): Promise<void> {
+    const { value } = await this.#kv.get<StoredEntry>([...ENTRY, issuer]);
+    if (value?.state !== state) throw new StateMoved();
+  }
+
+  #statesOf(issuer: string): Promise<readonly string[]> {
+    return this.#answer(async () => {
+      const found: string[] = [];
+      for await (
+        const { key } of this.#kv.list({ prefix: [...STAGED, issuer] })
+      ) {
+        found.push(String(key.at(-1)));
+      }
+      return found;
+    });
+  }
+
+  async #forget({ issuer, state }: StateRef): Promise<void> {
+    await this.#deleteAll([...ROW, state]);
+    await this.#answer(() =>
+      this.#kv.atomic().delete([...STAGED, issuer, state]).commit()
+    );
+  }
+
+  async #deleteAll(prefix: Key): Promise<void> {
+    let keys: Key[] = [];
+    const flush = () =>
+      this.#answer(async () => {
+        const gone = this.#kv.atomic();
+        for (const key of keys) gone.delete(key);
+        await gone.commit();
+        keys = [];
+      });
+    for await (const { key } of this.#kv.list({ prefix })) {
+      if (keys.push(key) >= MAX_DELETIONS) await flush();
+    }
+    if (keys.length > 0) await flush();
+  }
+
+  /** Writes in as many transactions as it takes. */
+  async #change(
+    changes: readonly Change[],
+  ): Promise<void> {
+    for (let at = 0; at < changes.length;) {
+      const from = at;
+      const room = new Room();
+      while (at < changes.length && (room.take(changes[at]!) || at === from)) {
+        at++;
+      }
+      await this.#answer(async () => {
+        const write = this.#kv.atomic();
+        for (const { key, value } of changes.slice(from, at)) {
+          write.set(key, value);
+        }
+        await write.commit();
+      });
+    }
+  }
+
+  async #answer<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(
+        TIMEOUT_MS,
+        () => retryWhileBusy(work, { isBusy, timeoutMs: TIMEOUT_MS }),
+      );
+    } catch (error) {
+      throw unusable(this.place, error);
+    }
+  }
+}
+
+/** Short, since keys are what fills a transaction; states have unique names. */
+function rowKey({ state }: StateRef, key: string): Key {
+  return [...ROW, state, key];
+}
+
+function partsOf(
+  place: Key,
+  text: string,
+): readonly Change[] {
+  const bytes = new TextEncoder().encode(text);
+  const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
+  const tag = parts === 1 ? "" : crypto.randomUUID();
+  return Array.from({ length: parts }, (_, i) => ({
+    key: [...place, i],
+    value: {
+      tag,
+      parts,
+      bytes: bytes.slice(i * PART_BYTES, (i + 1) * PART_BYTES),
+    },
+  }));
+}
+
+/** Each of them fits: whether all together fit into one transaction, too. */
+class Room {
+  #changes = MAX_CHANGES;
+  #bytes = MAX_CHANGE_BYTES;
+  #keyBytes = MAX_KEY_BYTES;
+
+  /** Takes one more; whether there was room for it. */
+  take({ key, value }: Change): boolean {
+    const keyBytes = key.reduce<number>(
+      (sum, part) => sum + 10 + (typeof part === "string" ? part.length : 0),
+      0,
+    );
+    this.#changes--;
+    this.#keyBytes -= keyBytes;
+    this.#bytes -= keyBytes + 100 + (value === true ? 0 : value.bytes.length);
+    return Math.min(this.#changes, this.#bytes, this.#keyBytes) >= 0;
+  }
+}
+
+/** SQLite gives way at once where two processes write: nothing was written. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error &&
+    /database (table )?is locked/.test(error.message);
+}
+
+function unusable(place: string, cause: unknown): unknown {
+  const isOurs = cause instanceof StateMoved || cause instanceof RowsTooLarge;
+  if (isOurs || (cause as { code?: unknown }).code === "store_unavailable") {
+    return cause;
+  }
+  return cause instanceof DeadlineOver
+    ? pinStoreUnavailable(place, "Deno KV does not answer in time", { cause })
+    : pinStoreUnavailable(place, "Deno KV failed", { cause });
+}
+
+async function openKv(place: string, path: string | undefined): Promise<Kv> {
+  const { openKv } = Deno as unknown as {
+    readonly openKv?: (path?: string) => Promise<Kv>;
+  };
+  if (openKv === undefined) {
+    throw pinStoreUnavailable(place, "this Deno offers no KV", {
+      hint: "Start it with deno run --unstable-kv …, or name a file.",
+    });
+  }
+  try {
+    return await withDeadline(
+      TIMEOUT_MS,
+      () =>
+        retryWhileBusy(() => openKv(path || undefined), {
+          isBusy,
+          timeoutMs: TIMEOUT_MS,
+        }),
+    );
+  } catch (cause) {
+    if (cause instanceof DeadlineOver) throw unusable(place, cause);
+    const isDenied = cause instanceof Deno.errors.NotCapable;
+    throw pinStoreUnavailable(
+      place,
+      isDenied
+        ? "permission denied"
+        : "it can't be opened, or is no KV database",
+      {
+        cause,
+        ...(isDenied ? { reason: "permission" as const } : {}),
+        hint: isDenied
+          ? "Allow the file with --allow-read and --allow-write."
+          : "Its folder must exist, be writable, and the file be a KV database.",
+      },
+    );
+  }
+}

@@ -1,0 +1,103 @@
+/** A memory that dies with the process. @module */
+
+import {
+  type PinEntry,
+  type PinRow,
+  type PinStore,
+  StateMoved,
+  type StateRef,
+} from "./pin_store.ts";
+
+/**
+ * Makes an empty store in memory.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryPinStore } from "@sig/consumer/pins";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = createMemoryPinStore();
+ * assertEquals(await store.list(), []);
+ * await store.close();
+ * ```
+ */
+export function createMemoryPinStore(): PinStore {
+  return new MemoryPinStore();
+}
+
+class MemoryPinStore implements PinStore {
+  readonly place = "of this process";
+  readonly #entries = new Map<string, PinEntry>();
+  /** By issuer, then by state. */
+  readonly #states = new Map<string, Map<string, Map<string, string>>>();
+
+  get(issuer: string): Promise<PinEntry | undefined> {
+    return Promise.resolve(this.#entries.get(issuer));
+  }
+
+  list(): Promise<readonly PinEntry[]> {
+    const entries = [...this.#entries.values()];
+    return Promise.resolve(
+      entries.sort((a, b) => a.issuer < b.issuer ? -1 : 1),
+    );
+  }
+
+  rows(
+    ref: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    return Promise.resolve().then(() => {
+      const rows = this.#current(ref);
+      return keys.map((key) => rows.get(key));
+    });
+  }
+
+  async *all(ref: StateRef, prefix: string): AsyncGenerator<PinRow> {
+    await Promise.resolve();
+    for (const row of this.#current(ref)) {
+      if (!row[0].startsWith(prefix)) continue;
+      this.#current(ref);
+      yield row;
+    }
+  }
+
+  stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
+    const kept = this.#rowsOf(ref);
+    for (const [key, value] of rows) kept.set(key, value);
+    return Promise.resolve();
+  }
+
+  put(entry: PinEntry, rows: readonly PinRow[] = []): Promise<boolean> {
+    const before = this.#entries.get(entry.issuer)?.revision ?? 0;
+    if (entry.revision !== before + 1) return Promise.resolve(false);
+    const kept = this.#rowsOf(entry);
+    for (const [key, value] of rows) kept.set(key, value);
+    this.#states.set(entry.issuer, new Map([[entry.state, kept]]));
+    this.#entries.set(entry.issuer, entry);
+    return Promise.resolve(true);
+  }
+
+  remove(issuer: string): Promise<boolean> {
+    this.#states.delete(issuer);
+    return Promise.resolve(this.#entries.delete(issuer));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #current(ref: StateRef): ReadonlyMap<string, string> {
+    if (this.#entries.get(ref.issuer)?.state !== ref.state) {
+      throw new StateMoved();
+    }
+    return this.#rowsOf(ref);
+  }
+
+  #rowsOf({ issuer, state }: StateRef): Map<string, string> {
+    const states = this.#states.get(issuer) ?? new Map();
+    this.#states.set(issuer, states);
+    const rows = states.get(state) ?? new Map();
+    states.set(state, rows);
+    return rows;
+  }
+}

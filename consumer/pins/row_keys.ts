@@ -1,0 +1,70 @@
+/** The keys of a state's rows. @module */
+
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { encodeHex } from "@std/encoding/hex";
+import { Sha256 } from "./sha256.ts";
+
+/** Warnings, and what came with them. */
+export const WARNINGS_KEY = "w";
+
+/** The documents as they were got. */
+export const DOCUMENTS_KEY = "d";
+
+/** Before the key of every relationship. */
+export const RELATIONSHIP_PREFIX = "r";
+
+/** Before the key of every block of events. */
+export const BLOCK_PREFIX = "b";
+
+/** Events of one block. */
+export const BLOCK_EVENTS = 1_024;
+
+/** Characters of an `event_id`'s digest: 16 bytes in base64url. */
+export const EVENT_DIGEST_LENGTH = 22;
+
+/** The versions of a relationship. */
+export function relationshipKey(id: string): string {
+  return RELATIONSHIP_PREFIX + keyOf(id);
+}
+
+/** The relationships that ever were about a subject. */
+export function subjectKey(subject: string): string {
+  return `s${keyOf(subject)}`;
+}
+
+/** The block that an event is in. */
+export function blockKey(sequence: number): string {
+  const block = Math.floor((sequence - 1) / BLOCK_EVENTS);
+  // By code units in the order of the feed.
+  return BLOCK_PREFIX + String(block).padStart(12, "0");
+}
+
+/**
+ * Where the digest of an `event_id` is kept, and the digest: 128 bits, so that
+ * what an issuer chooses takes the same room, and nobody finds two that agree.
+ */
+export function eventIdDigest(
+  eventId: string,
+): { readonly key: string; readonly digest: string } {
+  const bytes = sha256(eventId);
+  return {
+    key: `e${encodeHex(bytes.subarray(0, 2))}`,
+    digest: encodeBase64Url(bytes.subarray(2, 18)),
+  };
+}
+
+/**
+ * Short texts of ASCII stand for themselves, others by their digest: no store
+ * has to bear long keys, or text that is no Unicode.
+ */
+function keyOf(text: string): string {
+  return /^[\x20-\x7e]{1,200}$/.test(text)
+    ? `=${text}`
+    : `#${encodeHex(sha256(text))}`;
+}
+
+function sha256(text: string): Uint8Array {
+  // As JSON: a lone surrogate is escaped there, and not replaced.
+  return new Sha256().update(new TextEncoder().encode(JSON.stringify(text)))
+    .bytes();
+}

@@ -1,0 +1,385 @@
+/**
+ * A memory in one file, which the processes of a machine share. Long because its
+ * statements stand here with the tables that they are about.
+ *
+ * @module
+ */
+
+import { isSigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose";
+import {
+  damaged,
+  type PinEntry,
+  type PinRow,
+  type PinStore,
+  pinStoreUnavailable,
+  StateMoved,
+  type StateRef,
+} from "./pin_store.ts";
+
+type SqlValue = string | number | null;
+type SqlRow = { readonly [column: string]: unknown };
+
+interface SqlStatement {
+  get(...parameters: SqlValue[]): SqlRow | undefined;
+  all(...parameters: SqlValue[]): readonly SqlRow[];
+  run(...parameters: SqlValue[]): unknown;
+}
+
+interface SqlDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqlStatement;
+  close(): void;
+}
+
+interface SqliteModule {
+  readonly DatabaseSync: new (path: string) => SqlDatabase;
+}
+
+interface FileModule {
+  openSync(path: string, flags: string, mode: number): number;
+  closeSync(file: number): void;
+}
+
+/** "SIGp": tells our files from those of other programs. */
+const APPLICATION_ID = 0x53494770;
+
+/** Changes when the tables do. */
+const SCHEMA_VERSION = 1;
+
+/** How long a file that another process writes is waited for. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Rows of a page of {@linkcode PinStore.all}. */
+const PAGE_ROWS = 1_000;
+
+/** After every key that begins with a text. */
+const LAST = "\u{10ffff}";
+
+// With a write-ahead log and NORMAL a commit costs no flush, and whatever
+// crashes, the file is whole; after a power cut it is at worst behind.
+const SETTINGS = `
+PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
+`;
+
+const SCHEMA = `
+CREATE TABLE pins (
+  issuer TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  body TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE states (
+  id INTEGER PRIMARY KEY,
+  issuer TEXT NOT NULL,
+  state TEXT NOT NULL,
+  UNIQUE (issuer, state)
+);
+CREATE TABLE rows (
+  state INTEGER NOT NULL REFERENCES states (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (state, key)
+) WITHOUT ROWID;
+PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/**
+ * Opens the memory in a file, which is made if it is missing (0600), in a folder
+ * that must be there.
+ *
+ * @throws {SigError} `store_unavailable` for a file that can't be opened, is
+ * damaged, or was made by another program or a newer version of this one.
+ */
+export function openSqlitePinStore(path: string): Promise<PinStore> {
+  return Promise.resolve().then(() => new SqlitePinStore(path));
+}
+
+class SqlitePinStore implements PinStore {
+  readonly place: string;
+  readonly #database: SqlDatabase;
+  readonly #statements = new Map<string, SqlStatement>();
+
+  constructor(path: string) {
+    this.place = path;
+    this.#database = this.#try(() => open(path));
+    try {
+      this.#try(() => this.#prepareFile());
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  get(issuer: string): Promise<PinEntry | undefined> {
+    return this.#answer(() => this.#get(issuer));
+  }
+
+  list(): Promise<readonly PinEntry[]> {
+    return this.#answer(() =>
+      this.#sql("SELECT * FROM pins ORDER BY issuer").all()
+        .map((row) => this.#entryOf(row))
+    );
+  }
+
+  rows(
+    ref: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    return this.#answer(() =>
+      // One transaction: all of it is as of one moment.
+      this.#within("BEGIN", () => {
+        const id = this.#current(ref);
+        const find = this.#sql(
+          "SELECT value FROM rows WHERE state=? AND key=?",
+        );
+        return keys.map((key) => {
+          const row = find.get(id, key);
+          return row && this.#text(row, "value");
+        });
+      })
+    );
+  }
+
+  async *all(ref: StateRef, prefix: string): AsyncGenerator<PinRow> {
+    let last = prefix;
+    for (;;) {
+      const page = await this.#answer(() =>
+        this.#within("BEGIN", () =>
+          this.#sql(
+            `SELECT key, value FROM rows WHERE state=? AND key>? AND key<? ORDER BY key LIMIT ${PAGE_ROWS}`,
+          ).all(this.#current(ref), last, prefix + LAST))
+      );
+      for (const row of page) {
+        last = this.#text(row, "key");
+        yield [last, this.#text(row, "value")];
+      }
+      if (page.length < PAGE_ROWS) return;
+    }
+  }
+
+  stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
+    return this.#answer(() =>
+      this.#within("BEGIN IMMEDIATE", () => void this.#write(ref, rows))
+    );
+  }
+
+  put(entry: PinEntry, rows: readonly PinRow[] = []): Promise<boolean> {
+    const { issuer, revision, state, body } = entry;
+    return this.#answer(() =>
+      this.#within("BEGIN IMMEDIATE", () => {
+        const before = this.#get(issuer);
+        if (revision !== (before?.revision ?? 0) + 1) return false;
+        const id = this.#write(entry, rows);
+        if (before?.state !== state) {
+          this.#sql("DELETE FROM states WHERE issuer=? AND id<>?")
+            .run(issuer, id);
+        }
+        this.#sql("REPLACE INTO pins VALUES (?, ?, ?, ?)")
+          .run(issuer, revision, state, body);
+        return true;
+      })
+    );
+  }
+
+  remove(issuer: string): Promise<boolean> {
+    return this.#answer(() =>
+      this.#within("BEGIN IMMEDIATE", () => {
+        const wasThere = this.#get(issuer) !== undefined;
+        this.#sql("DELETE FROM states WHERE issuer=?").run(issuer);
+        this.#sql("DELETE FROM pins WHERE issuer=?").run(issuer);
+        return wasThere;
+      })
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#answer(() => {
+      this.#statements.clear();
+      this.#database.close();
+    });
+  }
+
+  #prepareFile(): void {
+    const database = this.#database;
+    database.exec(SETTINGS);
+    if (this.#isOurs()) return;
+    // Two that find it empty at once take turns.
+    this.#within("BEGIN IMMEDIATE", () => {
+      if (!this.#isOurs()) database.exec(SCHEMA);
+    });
+    database.exec("PRAGMA journal_mode = WAL");
+  }
+
+  /** False for an empty file. */
+  #isOurs(): boolean {
+    const pragma = (name: string) =>
+      this.#database.prepare(`PRAGMA ${name}`).get()?.[name];
+    const version = pragma("user_version");
+    const id = pragma("application_id");
+    if (id === APPLICATION_ID) {
+      if (version === SCHEMA_VERSION) return true;
+      throw pinStoreUnavailable(
+        this.place,
+        `it was made by another version of this program (${version})`,
+        { hint: "Use the newer version, or name another file with --pins." },
+      );
+    }
+    const tables = this.#database.prepare(
+      "SELECT count(*) AS n FROM sqlite_schema",
+    ).get()?.n;
+    if (id === 0 && version === 0 && tables === 0) return false;
+    throw pinStoreUnavailable(
+      this.place,
+      "the file belongs to another program",
+      {
+        hint: "Name another file with --pins.",
+      },
+    );
+  }
+
+  #get(issuer: string): PinEntry | undefined {
+    const row = this.#sql("SELECT * FROM pins WHERE issuer=?").get(issuer);
+    return row && this.#entryOf(row);
+  }
+
+  #current({ issuer, state }: StateRef): number {
+    const row = this.#sql(
+      "SELECT id FROM states JOIN pins USING (issuer, state) WHERE issuer=? AND state=?",
+    ).get(issuer, state);
+    if (row === undefined) throw new StateMoved();
+    return this.#integer(row, "id");
+  }
+
+  #write({ issuer, state }: StateRef, rows: readonly PinRow[]): number {
+    this.#sql("INSERT OR IGNORE INTO states (issuer, state) VALUES (?, ?)")
+      .run(issuer, state);
+    const id = this.#integer(
+      this.#sql("SELECT id FROM states WHERE issuer=? AND state=?")
+        .get(issuer, state)!,
+      "id",
+    );
+    const replace = this.#sql("REPLACE INTO rows VALUES (?, ?, ?)");
+    for (const [key, value] of rows) replace.run(id, key, value);
+    return id;
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.#sql(begin).run();
+    try {
+      const result = work();
+      this.#sql("COMMIT").run();
+      return result;
+    } catch (error) {
+      try {
+        this.#sql("ROLLBACK").run();
+      } catch {
+        // Some failures have rolled it back already.
+      }
+      throw error;
+    }
+  }
+
+  #sql(text: string): SqlStatement {
+    const known = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, known);
+    return known;
+  }
+
+  #answer<T>(work: () => T): Promise<T> {
+    return Promise.resolve().then(() => this.#try(work));
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (isSigError(error) || error instanceof StateMoved) throw error;
+      throw unusable(this.place, error);
+    }
+  }
+
+  #entryOf(row: SqlRow): PinEntry {
+    return {
+      issuer: this.#text(row, "issuer"),
+      revision: this.#integer(row, "revision"),
+      state: this.#text(row, "state"),
+      body: this.#text(row, "body"),
+    };
+  }
+
+  #text(row: SqlRow, name: string): string {
+    const value = row[name];
+    if (typeof value === "string") return value;
+    throw damaged(this.place, `a row (${name})`);
+  }
+
+  #integer(row: SqlRow, name: string): number {
+    const value = row[name];
+    if (Number.isSafeInteger(value)) return value as number;
+    throw damaged(this.place, `a row (${name})`);
+  }
+}
+
+function open(path: string): SqlDatabase {
+  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
+  const files = loadBuiltin("node:fs") as FileModule | undefined;
+  if (sqlite === undefined || files === undefined) {
+    throw pinStoreUnavailable(path, "this platform has no SQLite");
+  }
+  // Before SQLite makes it, which asks the umask; its log takes over the bits.
+  files.closeSync(files.openSync(path, "a", 0o600));
+  return new sqlite.DatabaseSync(path);
+}
+
+function unusable(path: string, cause: unknown): Error {
+  const { message = "", code } = cause as { message?: string; code?: unknown };
+  const is = (pattern: RegExp) => pattern.test(message);
+  if (is(/not a database|malformed|no such (table|column)/)) {
+    return pinStoreUnavailable(path, "the file is damaged", {
+      cause,
+      hint:
+        "Move it away, or name another file with --pins; the next look at each issuer is then a first one.",
+    });
+  }
+  if (is(/disk is full|disk I\/O error/)) {
+    return pinStoreUnavailable(
+      path,
+      "it can't be written, the disk may be full",
+      {
+        cause,
+        hint: "Make room; what was remembered is as it was.",
+      },
+    );
+  }
+  if (is(/locked|busy/)) {
+    return pinStoreUnavailable(path, "other processes keep it locked", {
+      cause,
+    });
+  }
+  if (is(/readonly/)) {
+    return pinStoreUnavailable(path, "it can't be written", {
+      cause,
+      hint: "Give the file and its folder to this user, or use --no-pin.",
+    });
+  }
+  if ((cause as Error).name === "NotCapable" || is(/Requires \w+ access/)) {
+    return pinStoreUnavailable(path, "permission denied", {
+      cause,
+      reason: "permission",
+      hint:
+        "Allow the file's folder with --allow-read and --allow-write, or use --no-pin.",
+    });
+  }
+  const reason = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code)
+    ? ` (${code})`
+    : "";
+  return pinStoreUnavailable(path, `it can't be opened${reason}`, {
+    cause,
+    hint:
+      "Its folder must be there, and this user must be able to write there.",
+  });
+}

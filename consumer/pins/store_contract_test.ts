@@ -1,0 +1,55 @@
+import { createMemoryPinStore } from "./memory_pin_store.ts";
+import { openSqlitePinStore } from "./sqlite_pin_store.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { openPinStore } from "./open_pin_store.ts";
+import { testPinStoreContract } from "./store_contract.ts";
+
+testPinStoreContract("memory", () => {
+  const store = createMemoryPinStore();
+  return Promise.resolve({ store, close: () => store.close() });
+});
+
+testPinStoreContract("sqlite", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = await openSqlitePinStore(`${folder}/pins.db`);
+  const other = await openSqlitePinStore(`${folder}/pins.db`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+});
+
+testPinStoreContract("kv", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = await openPinStore(`kv:${folder}/pins.kv`);
+  const other = await openPinStore(`kv:${folder}/pins.kv`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+});
+
+testPinStoreContract("redis", async () => {
+  const redis = await startRedis();
+  const store = await openPinStore(redis.url);
+  const other = await openPinStore(`${redis.url}/0`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await redis.stop();
+    },
+  };
+}, !HAS_REDIS);

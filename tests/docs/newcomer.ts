@@ -1,0 +1,49 @@
+/**
+ * The machine of somebody who has Node, a shell and this checkout, and has run
+ * `deno task install`: that is what documents are written for.
+ *
+ * @module
+ */
+
+export const ROOT = new URL("../..", import.meta.url).pathname.replace(
+  /\/$/,
+  "",
+);
+const SHIMS = new URL("shims", import.meta.url).pathname;
+
+/** Somebody's home. */
+export interface Newcomer extends AsyncDisposable {
+  /** The home folder. */
+  readonly home: string;
+  /** The whole environment of their shell. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Makes a home with `sig`, `sig-api` and `sig-web` in its PATH. */
+export async function createNewcomer(): Promise<Newcomer> {
+  const { PATH, DENO_DIR, HOME } = Deno.env.toObject();
+  const home = await Deno.makeTempDir({ prefix: "sig-newcomer-" });
+  const bin = `${home}/.local/bin`;
+  const env = {
+    PATH: `${bin}:${SHIMS}:${PATH}`,
+    HOME: home,
+    // The cache is no business of the documents'.
+    DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
+    NO_COLOR: "1",
+    DOCS_ROOT: ROOT,
+    DOCS_DENO: Deno.execPath(),
+  };
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "install"],
+    cwd: ROOT,
+    clearEnv: true,
+    env,
+    stdout: "null",
+  }).output();
+  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+  return {
+    home,
+    env,
+    [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
+  };
+}

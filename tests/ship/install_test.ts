@@ -1,0 +1,190 @@
+/** `deno task install` as a newcomer runs it: with an empty home. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { EXECUTABLES } from "../../tools/compile.ts";
+import { shellLauncher, windowsLauncher } from "../../tools/launcher.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd: URL | string = ROOT,
+): Promise<Outcome> {
+  const { code, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+/** A home that nobody has used, with the cache of this run's modules. */
+async function withHome(
+  work: (
+    home: string,
+    install: (
+      folder?: string,
+      env?: Record<string, string>,
+    ) => Promise<Outcome>,
+  ) => Promise<void>,
+): Promise<void> {
+  // As shells spell it: a link on the way would be another name.
+  const home = await Deno.realPath(
+    await Deno.makeTempDir({ prefix: "sig it's new " }),
+  );
+  const { denoDir } = JSON.parse(
+    (await run(Deno.execPath(), ["info", "--json"])).stdout,
+  );
+  try {
+    await work(
+      home,
+      (folder, env = {}) =>
+        run(Deno.execPath(), ["task", "install", ...folder ? [folder] : []], {
+          ...{ HOME: home, DENO_DIR: denoDir, SHELL: "/bin/bash", ...env },
+        }),
+    );
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+const ignore = Deno.build.os === "windows";
+
+Deno.test({
+  name: "an empty home gets sig, sig-api and sig-web, and the line for PATH",
+  ignore,
+  fn: () =>
+    withHome(async (home, install) => {
+      const { code, stdout, stderr } = await install();
+      assertEquals(code, 0, stderr);
+      const folder = `${home}/.local/bin`;
+      assertStringIncludes(
+        stdout,
+        `Installed sig, sig-api and sig-web in ${folder}`,
+      );
+      assertStringIncludes(stdout, `${folder} is not in your PATH`);
+      const [line] = /^ {2}export .*$/m.exec(stdout)!;
+      for (const name of ["sig", "sig-api", "sig-web"]) {
+        const outcome = await run("sh", ["-c", `${line}\n${name} --version`]);
+        assertEquals([name, outcome.code, outcome.stdout], [
+          name,
+          0,
+          `${name} 0.1.0\n`,
+        ]);
+      }
+      const PATH = `${folder}:${Deno.env.get("PATH")}`;
+      assertStringIncludes((await install(undefined, { PATH })).stdout, "Try:");
+      const other = await install(`${home}/other`, { PATH });
+      assertStringIncludes(
+        other.stdout,
+        `Another sig is found first, in ${folder}`,
+      );
+      const fish = await install(undefined, { SHELL: "/usr/bin/fish" });
+      assertStringIncludes(fish.stdout, "fish_add_path");
+    }),
+});
+
+for (const shell of ["bash", "zsh", "fish"]) {
+  const isThere = (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
+    try {
+      return Deno.statSync(`${folder}/${shell}`).isFile;
+    } catch {
+      return false;
+    }
+  });
+  Deno.test({
+    name: `${shell} finds it, also in a folder with spaces and quotes`,
+    ignore: ignore || !isThere,
+    fn: () =>
+      withHome(async (home, install) => {
+        const { code, stderr } = await install(`${home}/my "tools"`);
+        assertEquals(code, 0, stderr);
+        const PATH = `${home}/my "tools":${Deno.env.get("PATH")}`;
+        const found = await run(shell, ["-c", "sig --version"], { PATH });
+        assertEquals([found.code, found.stdout], [0, "sig 0.1.0\n"]);
+        const wrong = await run(shell, ["-c", "sig check --format json"], {
+          PATH,
+        });
+        assertEquals(wrong.code, 2);
+        assertEquals(JSON.parse(wrong.stderr).code, "invalid_request");
+      }),
+  });
+}
+
+Deno.test({
+  name: "a file or link of somebody else is never overwritten",
+  ignore,
+  fn: () =>
+    withHome(async (home, install) => {
+      const folder = `${home}/bin`;
+      await Deno.mkdir(folder);
+      await Deno.writeTextFile(`${folder}/sig-web`, "#!/bin/sh\necho mine\n");
+      const refused = await install(folder);
+      assertEquals(refused.code, 1);
+      assertStringIncludes(refused.stderr, `${folder}/sig-web is there`);
+      assertStringIncludes(refused.stderr, "Nothing was written");
+      const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+      assertEquals(names, ["sig-web"]);
+
+      await Deno.remove(`${folder}/sig-web`);
+      assertEquals((await install(folder)).code, 0);
+      await Deno.rename(`${folder}/sig`, `${home}/elsewhere`);
+      await Deno.symlink(`${home}/elsewhere`, `${folder}/sig`);
+      assertEquals((await install(folder)).code, 1);
+      await Deno.remove(`${folder}/sig`);
+      assertEquals((await install(folder)).code, 0, "its own are replaced");
+    }),
+});
+
+Deno.test({
+  name: "a launcher without its Deno or checkout is exit code 2, never a deny",
+  ignore,
+  async fn() {
+    const [sig] = EXECUTABLES;
+    const [deno, root] = [Deno.execPath(), ROOT.pathname.replace(/\/$/, "")];
+    for (
+      const options of [
+        { deno: "/nowhere/deno", root },
+        { deno, root: "/nowhere/checkout" },
+      ]
+    ) {
+      const { code, stdout, stderr } = await run("sh", [
+        ...["-c", shellLauncher(sig!, options), "sig", "check"],
+      ]);
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(stderr, "task install");
+    }
+  },
+});
+
+Deno.test("launchers have the permissions of the executables, and no more", () => {
+  const options = { deno: "C:\\100% deno.exe", root: "C:\\sig" };
+  for (const executable of EXECUTABLES) {
+    for (
+      const text of [
+        shellLauncher(executable, options),
+        windowsLauncher(executable, options),
+      ]
+    ) {
+      assertEquals(
+        [...text.matchAll(/--(?:allow|unstable|deny)[\w-]*(?:=\S+)?|\s-A\b/g)]
+          .map(([flag]) => flag),
+        [...executable.permissions],
+      );
+      assert(text.includes("--no-prompt"));
+    }
+  }
+  const text = windowsLauncher(EXECUTABLES[0]!, options);
+  assertStringIncludes(text, '\r\n"C:\\100%% deno.exe" run ');
+  assertStringIncludes(text, '"C:\\sig\\cli\\main.ts" %*');
+});

@@ -1,0 +1,140 @@
+/**
+ * Puts `sig`, `sig-api` and `sig-web` into a folder of yours, as launchers of
+ * this checkout. Run by `deno task install [FOLDER]`.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { EXECUTABLES } from "./compile.ts";
+import { isLauncher, shellLauncher, windowsLauncher } from "./launcher.ts";
+
+const HELP = `Puts the commands sig, sig-api and sig-web into a folder.
+
+Usage: deno task install [FOLDER]
+
+FOLDER is ~/.local/bin unless told. Launchers that are there are replaced, any
+other file stays as it is. To take them away again, delete the three files.
+`;
+
+const isWindows = Deno.build.os === "windows";
+
+/** A wish that can't be fulfilled; its message is for people. */
+class Refusal extends Error {}
+
+function readFolder(args: readonly string[]): string {
+  const [folder, ...more] = args;
+  if (more.length > 0 || folder?.startsWith("-")) {
+    throw new Refusal(`Cannot install: one folder is expected.\n\n${HELP}`);
+  }
+  const home = Deno.env.get(isWindows ? "USERPROFILE" : "HOME");
+  // deno task runs in the checkout; people mean where they typed.
+  const path = folder === undefined
+    ? home && `${home}/.local/bin`
+    : resolve(Deno.env.get("INIT_CWD") ?? Deno.cwd(), folder);
+  if (!path) {
+    throw new Refusal("Cannot install: HOME is not set. Name a folder.");
+  }
+  try {
+    Deno.mkdirSync(path, { recursive: true });
+    return Deno.realPathSync(path);
+  } catch (error) {
+    throw new Refusal(`Cannot install into ${path}: ${messageOf(error)}`);
+  }
+}
+
+/** Refuses to replace what is no launcher, a link to one too. */
+function requireOurs(path: string): void {
+  let text: string;
+  try {
+    text = Deno.lstatSync(path).isFile ? Deno.readTextFileSync(path) : "";
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new Refusal(`Cannot look at ${path}: ${messageOf(error)}`);
+  }
+  if (isLauncher(text)) return;
+  throw new Refusal(
+    `Cannot install: ${path} is there and is none of our launchers. Nothing ` +
+      "was written.\nName another folder: deno task install FOLDER",
+  );
+}
+
+/** Never leaves half a launcher: a running shell may read it meanwhile. */
+function write(path: string, text: string): void {
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  try {
+    Deno.writeTextFileSync(temporary, text, { createNew: true, mode: 0o755 });
+    if (!isWindows) Deno.chmodSync(temporary, 0o755); // whatever the umask
+    Deno.renameSync(temporary, path);
+  } catch (error) {
+    throw new Refusal(`Cannot write ${path}: ${messageOf(error)}`);
+  }
+}
+
+/** How the shell of this person finds the folder, if it does not yet. */
+function adviseOnPath(folder: string): string {
+  const folders = (Deno.env.get("PATH") ?? "").split(isWindows ? ";" : ":");
+  const found = folders.find((each) => {
+    try {
+      return Deno.realPathSync(each) === folder ||
+        Deno.statSync(`${each}/${isWindows ? "sig.cmd" : "sig"}`).isFile;
+    } catch {
+      return false; // not there, or no business of ours
+    }
+  });
+  if (found !== undefined && Deno.realPathSync(found) === folder) {
+    return "Try:  sig --help\n";
+  }
+  const before = found === undefined
+    ? `${folder} is not in your PATH.`
+    : `Another sig is found first, in ${found}.`;
+  if (isWindows) {
+    return `${before} For this window and all later ones:\n\n` +
+      `  set "PATH=${folder};%PATH%"\n  setx PATH "${folder};%PATH%"\n`;
+  }
+  const shell = Deno.env.get("SHELL")?.split("/").at(-1);
+  if (shell === "fish") {
+    return `${before} For this terminal and all later ones:\n\n` +
+      `  fish_add_path --move '${folder}'\n`;
+  }
+  const line = `export PATH="${folder.replaceAll(/["$\\`]/g, "\\$&")}:$PATH"`;
+  const file = shell === "zsh" ? "~/.zshrc" : "~/.bashrc";
+  return `${before} For this terminal:\n\n  ${line}\n\n` +
+    `For all later ones write the same line into ${file}.\n`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "unknown reason";
+}
+
+function install(args: readonly string[]): void {
+  const folder = readFolder(args);
+  const options = {
+    deno: Deno.execPath(),
+    root: new URL("..", import.meta.url).pathname.replace(/\/$/, ""),
+  };
+  if (isWindows) {
+    options.root = options.root.slice(1).replaceAll("/", "\\");
+  }
+  options.root = decodeURIComponent(options.root);
+  const launchers = EXECUTABLES.map((executable) => ({
+    path: `${folder}/${executable.name}${isWindows ? ".cmd" : ""}`,
+    text: (isWindows ? windowsLauncher : shellLauncher)(executable, options),
+  }));
+  for (const { path } of launchers) requireOurs(path);
+  for (const { path, text } of launchers) write(path, text);
+  console.log(`Installed sig, sig-api and sig-web in ${folder}`);
+  console.log(adviseOnPath(folder));
+}
+
+if (Deno.args.includes("--help")) {
+  console.log(HELP);
+} else {
+  try {
+    install(Deno.args);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    console.error(error.message);
+    Deno.exit(1);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The text of a launcher: a file of a few lines that runs one of this
+ * checkout's programs, with that program's permissions and no more.
+ *
+ * @module
+ */
+
+import type { Executable } from "./compile.ts";
+
+/** What a launcher runs. */
+export interface LauncherOptions {
+  /** The Deno that runs it. */
+  readonly deno: string;
+  /** The checkout, without a slash at its end. */
+  readonly root: string;
+}
+
+/** By this line a launcher is known as one: others are never overwritten. */
+const MARK = "made by `deno task install` of SIG for Deno";
+
+/** Whether a file is a launcher. */
+export function isLauncher(text: string): boolean {
+  return text.includes(MARK);
+}
+
+/**
+ * A launcher for shells. Without its Deno or its checkout it ends with exit
+ * code 2: 1 would be read as a deny.
+ */
+export function shellLauncher(
+  { name, entry, permissions }: Executable,
+  { deno, root }: LauncherOptions,
+): string {
+  return `#!/bin/sh
+# ${name}, ${MARK}. It may be deleted.
+deno=${quote(deno)}
+root=${quote(root)}
+if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
+  echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
+  exit 2
+fi
+exec "$deno" run --quiet --no-prompt \\
+  ${permissions.join(" ")} \\
+  --config "$root/deno.json" "$root/${entry}" "$@"
+`;
+}
+
+/** The same for Windows. */
+export function windowsLauncher(
+  { name, entry, permissions }: Executable,
+  { deno, root }: LauncherOptions,
+): string {
+  const [program, config, file] = [
+    deno,
+    `${root}\\deno.json`,
+    `${root}\\${entry.replaceAll("/", "\\")}`,
+  ].map((path) => `"${path.replaceAll("%", "%%")}"`);
+  return [
+    "@echo off",
+    `rem ${name}, ${MARK}. It may be deleted.`,
+    ...[program, file].map((path) =>
+      `if not exist ${path} (echo ${name}: ${path} is gone. Run ` +
+      `"npx -y deno@2.9.6 task install" in the checkout again. 1>&2 & exit /b 2)`
+    ),
+    `${program} run --quiet --no-prompt ${permissions.join(" ")} ` +
+    `--config ${config} ${file} %*`,
+    "",
+  ].join("\r\n");
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,123 @@
+import { assertEquals } from "@std/assert";
+import { openStores, type Stores } from "../stores/open_store.ts";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { Browser, TestProvider } from "./testdata/test_provider.ts";
+
+/** Two replicas over one store, each with a connection of its own. */
+async function withReplicas(
+  open: () => Promise<Stores>,
+  work: (first: TestProvider, second: TestProvider) => Promise<void>,
+): Promise<void> {
+  const [own, others] = [await open(), await open()];
+  try {
+    await using first = await TestProvider.start({
+      records: own.records,
+      challenges: own.challenges,
+    });
+    await using second = await TestProvider.start({
+      records: others.records,
+      challenges: others.challenges,
+      like: first,
+    });
+    await work(first, second);
+  } finally {
+    await own.close();
+    await others.close();
+  }
+}
+
+/** Everything that one replica began, the other goes on with. */
+async function playStory(
+  first: TestProvider,
+  second: TestProvider,
+): Promise<void> {
+  const { person, relationship } = await first.employ();
+  const browser = new Browser();
+  const id = await browser.begin(await first.authorizeUrl());
+  const { challenge } = await browser.interaction(second.origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const answers = await Promise.all(
+    [first, second, first, second].map(({ origin }) =>
+      browser.answer(origin, id, { attestation })
+    ),
+  );
+  const bodies = await Promise.all(answers.map((answer) => answer.json()));
+  const done = bodies.filter(({ redirect_to }) => redirect_to !== undefined);
+  assertEquals(done.length, 1);
+  const code = new URL(done[0].redirect_to).searchParams.get("code")!;
+  const { status, body } = await second.redeem(code);
+  assertEquals(status, 200);
+  assertEquals((await first.userinfo(body.access_token)).body.sub, person.did);
+  // The old token at the other replica ends the family at both.
+  const next = await first.refresh(body.refresh_token);
+  assertEquals(next.status, 200);
+  assertEquals((await second.refresh(body.refresh_token)).status, 400);
+  assertEquals((await first.refresh(next.body.refresh_token)).status, 400);
+  // Applications can't be told apart from one.
+  const raced = await browser.follow(await second.authorizeUrl());
+  const racedCode = raced.searchParams.get("code")!;
+  const uses = await Promise.all(
+    [first, second, first, second].map((each) => each.redeem(racedCode)),
+  );
+  const won = uses.filter(({ status }) => status === 200);
+  assertEquals(won.length, 1);
+  const { access_token } = won[0]!.body;
+  assertEquals((await second.userinfo(access_token)).status, 401);
+  // A revocation that one looks at ends the session at the other.
+  await first.demo.revoke(relationship);
+  await second.web.provider!.watch();
+  const silent = await browser.follow(
+    await first.authorizeUrl({ prompt: "none" }),
+  );
+  assertEquals(silent.searchParams.get("error"), "login_required");
+}
+
+Deno.test("two replicas over Deno KV are one provider", async () => {
+  const folder = await Deno.makeTempDir();
+  await withReplicas(() => openStores(`kv:${folder}/web.db`), playStory);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test({
+  name: "two replicas over Redis are one provider",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    await withReplicas(() => openStores(redis.url), playStory);
+    await redis.stop();
+  },
+});
+
+Deno.test({
+  name:
+    "while Redis is frozen nothing is given and nothing lost; the same token is good afterwards",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    await withReplicas(() => openStores(redis.url), async (first) => {
+      const { person } = await first.employ();
+      const browser = new Browser();
+      const { access_token, refresh_token } = await browser.tokens(
+        first,
+        person,
+      );
+      Deno.kill(redis.pid, "SIGSTOP");
+      try {
+        const [token, info, page] = await Promise.all([
+          first.refresh(refresh_token),
+          first.userinfo(access_token),
+          browser.send(await first.authorizeUrl()),
+        ]);
+        await page.body?.cancel();
+        for (const { status, body } of [token, info]) {
+          assertEquals([status, body.error], [503, "temporarily_unavailable"]);
+        }
+        assertEquals([page.status, page.headers.get("location")], [503, null]);
+      } finally {
+        Deno.kill(redis.pid, "SIGCONT");
+      }
+      assertEquals((await first.refresh(refresh_token)).status, 200);
+    });
+    await redis.stop();
+  },
+});
