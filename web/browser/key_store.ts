@@ -4,10 +4,16 @@
  *
  * @module
  */
-/// <reference lib="dom" />
 
 import { jwkToDidKey } from "@sig/jose";
 import { hasEd25519 } from "./ed25519_support.ts";
+import {
+  type Asked,
+  browserGlobals,
+  type Database,
+  type ObjectStore,
+  type Transaction,
+} from "./indexed_db.ts";
 
 const DATABASE = "sig-sign-in";
 const STORE = "keys";
@@ -44,7 +50,7 @@ export type Missing = "insecure" | "ed25519" | "storage";
 
 /** What this browser lacks for holding a key; undefined when nothing. */
 export async function findMissing(): Promise<Missing | undefined> {
-  if (!globalThis.isSecureContext) return "insecure";
+  if (!browserGlobals().isSecureContext) return "insecure";
   if (!await hasEd25519()) return "ed25519";
   try {
     (await open()).close();
@@ -57,10 +63,10 @@ export async function findMissing(): Promise<Missing | undefined> {
 
 /** All keys, the newest first: it is the one that signs unless told. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
-  const keys = await transact<BrowserKey[]>(
+  const keys = await transact(
     "readonly",
     (store) => store.getAll(),
-  );
+  ) as BrowserKey[];
   return keys.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : -1);
 }
 
@@ -108,9 +114,9 @@ export async function forgetKey(did: string): Promise<void> {
   await transact("readwrite", (store) => store.delete(did));
 }
 
-function open(): Promise<IDBDatabase> {
+function open(): Promise<Database> {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, VERSION);
+    const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
     request.onupgradeneeded = ({ oldVersion }) => {
       if (oldVersion === 0) request.result.createObjectStore(STORE);
       else if (request.transaction) moveOldKey(request.transaction);
@@ -121,11 +127,11 @@ function open(): Promise<IDBDatabase> {
 }
 
 /** Version 1 had one key, under a name. */
-function moveOldKey(transaction: IDBTransaction): void {
+function moveOldKey(transaction: Transaction): void {
   const store = transaction.objectStore(STORE);
-  const request: IDBRequest<BrowserKey | undefined> = store.get(OLD_NAME);
+  const request = store.get(OLD_NAME);
   request.onsuccess = () => {
-    const key = request.result;
+    const key = request.result as BrowserKey | undefined;
     if (key === undefined) return;
     store.put(key, key.did);
     store.delete(OLD_NAME);
@@ -134,7 +140,7 @@ function moveOldKey(transaction: IDBTransaction): void {
 
 async function transact<T>(
   mode: IDBTransactionMode,
-  work: (store: IDBObjectStore) => IDBRequest<T>,
+  work: (store: ObjectStore) => Asked<T>,
 ): Promise<T> {
   const database = await open();
   try {

@@ -1422,13 +1422,18 @@ async function hasEd25519() {
   }
 }
 
+// web/browser/indexed_db.ts
+function browserGlobals() {
+  return globalThis;
+}
+
 // web/browser/key_store.ts
 var DATABASE = "sig-sign-in";
 var STORE = "keys";
 var VERSION = 2;
 var OLD_NAME = "login";
 async function findMissing() {
-  if (!globalThis.isSecureContext) return "insecure";
+  if (!browserGlobals().isSecureContext) return "insecure";
   if (!await hasEd25519()) return "ed25519";
   try {
     (await open()).close();
@@ -1473,7 +1478,7 @@ async function keepKey(key) {
 }
 function open() {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, VERSION);
+    const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
     request.onupgradeneeded = ({ oldVersion }) => {
       if (oldVersion === 0) request.result.createObjectStore(STORE);
       else if (request.transaction) moveOldKey(request.transaction);
