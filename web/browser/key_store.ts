@@ -139,7 +139,7 @@ function moveOldKey(transaction: Transaction): void {
 }
 
 async function transact<T>(
-  mode: IDBTransactionMode,
+  mode: "readonly" | "readwrite",
   work: (store: ObjectStore) => Asked<T>,
 ): Promise<T> {
   const database = await open();
