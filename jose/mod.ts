@@ -29,6 +29,7 @@ export {
   type AttestationChallenge,
   type AttestationClaims,
   type AttestationHeader,
+  ENROL_SCOPE,
   MAX_ATTESTATION_LENGTH,
   type ParsedAttestation,
   type SignableChallenge,

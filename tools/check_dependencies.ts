@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:jose", "jsr:@std/assert", "jsr:@std/csv"],
+    ...["npm:hono", "npm:jose", "jsr:@std/assert", "jsr:@std/csv"],
     ...["jsr:@std/encoding", "jsr:@std/http"],
   ],
   // What is bundled for browsers; no part of what is published.
@@ -54,7 +54,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "requests", "names", "stores", "login", "sessions", "openid"],
+    ...["ui", "browser", "requests", "names", "stores", "login"],
+    ...["sessions", "openid", "gate", "hono"],
     ...["demo", "pages"],
   ],
   "web/ui": [
@@ -91,7 +92,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "testing.ts",
     ],
     ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
-    "openid/add_client.ts",
+    ...["openid/add_client.ts", "browser/mod.ts", "hono/mod.ts"],
     "names/mod.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];

@@ -25,6 +25,9 @@ import {
   type Provider,
   type ProviderSettings,
 } from "./openid/provider.ts";
+import { createGateRoutes } from "./gate/create_gate.ts";
+import { createGateHosts } from "./gate/gate_hosts.ts";
+import type { ProviderContext } from "./openid/provider_context.ts";
 import { createPageRoutes } from "./pages/page_routes.ts";
 import { openShownIssuers } from "./pages/shown_issuers.ts";
 import type { ChallengeStore } from "./stores/challenge_store.ts";
@@ -158,6 +161,7 @@ export function createWeb(options: AppOptions): Web {
   };
   const provider = options.openid && createProvider({
     ...options.openid,
+    ...withGate(options),
     issuer: issuerIdentifierOf(options.audiences),
     challenges: {
       ...challenges,
@@ -224,8 +228,28 @@ export function createWeb(options: AppOptions): Web {
     return { app: createService("sig-web", routes, options) };
   }
   const { allowOrigin } = provider;
-  const app = createService("sig-web", routes, { ...options, allowOrigin });
-  return { app, provider };
+  // Proxies may pass on the name that the browser asked for.
+  const hosts = options.hosts &&
+    [...options.hosts, ...options.openid?.gateHosts ?? []];
+  const own = { ...options, allowOrigin, hosts };
+  return { app: createService("sig-web", routes, own), provider };
+}
+
+/** How old an answer to a proxy may be, in milliseconds, unless told. */
+const DEFAULT_GATE_MAX_AGE_MS = 30_000;
+
+/** The applications behind proxies, where there are any. */
+function withGate({ audiences, openid }: AppOptions) {
+  const { gateHosts = [], gateMaxAgeMs } = openid ?? {};
+  if (openid === undefined || gateHosts.length === 0) return {};
+  const hosts = createGateHosts(gateHosts, issuerIdentifierOf(audiences));
+  const { clients, records } = openid;
+  const maxAgeMs = gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
+  return {
+    clients: hosts.addTo(clients),
+    furtherRoutes: (context: ProviderContext) =>
+      createGateRoutes(context, { hosts, records, maxAgeMs }),
+  };
 }
 
 /** The first https audience; on this machine alone the http one does. */

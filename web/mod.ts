@@ -20,6 +20,26 @@
  */
 export { createApp, createWeb } from "./app.ts";
 export type { AppOptions, Web } from "./app.ts";
+export type { Challenge } from "./login/challenge.ts";
+export {
+  createChallenge,
+  type CreateChallengeOptions,
+} from "./login/create_challenge.ts";
+export type {
+  CheckRelationship,
+  LoginRelationship,
+} from "./login/relationship.ts";
+export {
+  createSubjectKeys,
+  type LoginKeyResolver,
+  type ResolveSubjectKey,
+  type SubjectKeysOptions,
+} from "./login/subject_keys.ts";
+export {
+  type VerifiedLogin,
+  verifyLogin,
+  type VerifyLoginOptions,
+} from "./login/verify_login.ts";
 export type { WatchReport } from "./sessions/watch.ts";
 export type { App } from "@sig/api/http";
 export { createDemoIssuer } from "./demo/demo_issuer.ts";

@@ -84,6 +84,12 @@ const FLAGS: readonly FlagSpec[] = [
     help: "be an OpenID Provider for these applications; SIGHUP reads it again",
   },
   {
+    name: "gate-host",
+    value: "HOST[:PORT]",
+    help: "an application whose proxy asks here who is there; see sig export",
+    repeat: true,
+  },
+  {
     name: "oidc-keys",
     value: "FILE",
     help: "the provider's private keys; made at the first start",
@@ -190,13 +196,14 @@ async function readOpenIdFlags(
   io: ServerIo,
   log: "json" | "text" | "off",
 ): Promise<OpenIdProgram | undefined> {
-  if (flags.text("oidc-clients") !== undefined) {
+  const isGate = flags.texts("gate-host").length > 0;
+  if (isGate || flags.text("oidc-clients") !== undefined) {
     const { startOpenId } = await import("./openid/start_openid.ts");
     return await startOpenId(flags, io, log);
   }
   for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
     if (flags.text(flag) === undefined) continue;
-    throw usageError(`--${flag} goes with --oidc-clients`, {
+    throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
       flag: `--${flag}`,
     });
   }

@@ -11,9 +11,10 @@ const FLAGS = new Map(
 /** `sig export` */
 export const exportSite: Command = {
   name: "export",
-  summary: "print what a web server or a static host needs to serve an issuer",
+  summary:
+    "print what a web server needs: to serve an issuer, or to ask for a login",
   description:
-    "Serves the issuer's documents as readers want them, and nothing else of the\ndirectory. nginx and caddy: a configuration. deno-deploy: a program that runs\non Deno Deploy and by deno serve. static: the file _headers, which Netlify,\nCloudflare Pages and others read.",
+    "Serves the issuer's documents as readers want them, and nothing else of the\ndirectory. nginx and caddy: a configuration. deno-deploy: a program that runs\non Deno Deploy and by deno serve. static: the file _headers, which Netlify,\nCloudflare Pages and others read.\n\ngate-nginx, gate-caddy, gate-traefik: a proxy's configuration, which lets only\npeople whom the login of sig web knows reach an application.",
   positionals: [{
     name: "kind",
     help: EXPORT_KINDS.map(({ name }) => name).join(", "),
@@ -31,6 +32,7 @@ export const exportSite: Command = {
     "sig export nginx --dir acme.example --root /srv/acme.example",
     "sig export caddy --dir acme.example --out acme.caddy",
     "sig export static --dir acme.example --out public/_headers",
+    "sig export gate-nginx --login https://login.acme.example --app wiki.acme.example",
   ],
   async run(call) {
     const { io } = call;

@@ -23,14 +23,7 @@ export function caddyConfiguration(
   const types = documents.map(([path, type]) =>
     `\t\theader ${path} content-type ${type}`
   );
-  // Without TLS only tests make sense: they stay on this machine.
-  const place = scheme === "https"
-    ? tlsLine(certificate)
-    : `\tbind ${
-      hostname === "localhost"
-        ? "127.0.0.1 ::1"
-        : hostname.replace(/^\[|\]$/g, "")
-    }\n`;
+  const place = scheme === "https" ? tlsLine(certificate) : bindLine(hostname);
   return `# The documents of ${issuer}, for Caddy: import it into the Caddyfile.
 # A host that has a site block already takes @sig and its handle alone, and
 # "encode" must leave these paths out: readers refuse compressed documents.
@@ -57,7 +50,16 @@ ${types.join("\n")}
 `;
 }
 
-function tlsLine(certificate: HostingOptions["certificate"]): string {
+/** Without TLS only tests make sense: they stay on this machine. */
+export function bindLine(hostname: string): string {
+  const address = hostname === "localhost"
+    ? "127.0.0.1 ::1"
+    : hostname.replace(/^\[|\]$/g, "");
+  return `\tbind ${address}\n`;
+}
+
+/** The certificate of a host; none: Caddy gets one itself. */
+export function tlsLine(certificate: HostingOptions["certificate"]): string {
   if (certificate === undefined) return "";
   const { file, keyFile } = certificate;
   return `\ttls ${quoted("the certificate", file)} ${

@@ -5,6 +5,10 @@ import { usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { caddyConfiguration } from "./caddy.ts";
 import { denoDeployProgram } from "./deno_deploy.ts";
+import { gateCaddyConfiguration } from "./gate_caddy.ts";
+import { gateNginxConfiguration } from "./gate_nginx.ts";
+import { type GateSite, readGateSite } from "./gate_site.ts";
+import { gateTraefikConfiguration } from "./gate_traefik.ts";
 import { type HostedSite, readHostedSite } from "./hosted_site.ts";
 import type { HostingOptions } from "./hosting_options.ts";
 import { nginxConfiguration } from "./nginx.ts";
@@ -44,6 +48,25 @@ const CERTIFICATE: readonly FlagSpec[] = [
   },
 ];
 
+const GATE: readonly FlagSpec[] = [
+  {
+    name: "login",
+    value: "URL",
+    help: "of gate-…: the login's address, such as https://login.acme.example",
+  },
+  {
+    name: "app",
+    value: "HOST[:PORT]",
+    help: "of gate-…: the application's host; its scheme is the login's",
+  },
+  {
+    name: "upstream",
+    value: "URL",
+    help:
+      "of gate-…: where the application listens; http://127.0.0.1:3000 unless told",
+  },
+];
+
 /** Every kind, in the order of the help. */
 export const EXPORT_KINDS: readonly ExportKind[] = [
   {
@@ -66,7 +89,38 @@ export const EXPORT_KINDS: readonly ExportKind[] = [
     flags: [DIR],
     make: (call) => ofSite(call, staticHeaders, ""),
   },
+  {
+    name: "gate-nginx",
+    flags: [...GATE, ...CERTIFICATE],
+    make: (call) => ofGate(call, gateNginxConfiguration),
+  },
+  {
+    name: "gate-caddy",
+    flags: [...GATE, ...CERTIFICATE],
+    make: (call) => ofGate(call, gateCaddyConfiguration),
+  },
+  {
+    name: "gate-traefik",
+    flags: GATE,
+    make: (call) => ofGate(call, gateTraefikConfiguration),
+  },
 ];
+
+// deno-lint-ignore require-await -- what it throws is a rejection
+async function ofGate(
+  call: Call,
+  write: (
+    site: GateSite,
+    certificate: HostingOptions["certificate"],
+  ) => string,
+): Promise<string> {
+  const site = readGateSite(
+    call.text("login"),
+    call.text("app"),
+    call.text("upstream"),
+  );
+  return write(site, readCertificate(call));
+}
 
 async function ofSite(
   call: Call,
@@ -74,6 +128,14 @@ async function ofSite(
   root: string,
 ): Promise<string> {
   const site = await readHostedSite(requiredDir(call));
+  const certificate = readCertificate(call);
+  return write(
+    site,
+    certificate === undefined ? { root } : { root, certificate },
+  );
+}
+
+function readCertificate(call: Call): HostingOptions["certificate"] {
   const file = call.text("certificate");
   const keyFile = call.text("certificate-key");
   if ((file === undefined) !== (keyFile === undefined)) {
@@ -81,8 +143,8 @@ async function ofSite(
       flag: file === undefined ? "--certificate" : "--certificate-key",
     });
   }
-  if (file === undefined || keyFile === undefined) return write(site, { root });
-  return write(site, { root, certificate: { file, keyFile } });
+  if (file === undefined || keyFile === undefined) return undefined;
+  return { file, keyFile };
 }
 
 function requiredDir(call: Call): string {

@@ -63,7 +63,10 @@ ${
 }`;
 }
 
-function listenLines({ hostname, port, scheme }: HostedSite): string {
+/** Where a host listens. */
+export function listenLines(
+  { hostname, port, scheme }: Pick<HostedSite, "hostname" | "port" | "scheme">,
+): string {
   if (scheme === "https") {
     return `listen ${port} ssl;\nlisten [::]:${port} ssl;`;
   }
@@ -74,7 +77,8 @@ function listenLines({ hostname, port, scheme }: HostedSite): string {
   return `listen ${hostname}:${port};`;
 }
 
-function tlsLines(
+/** The certificate of a host. */
+export function tlsLines(
   hostname: string,
   certificate: HostingOptions["certificate"],
 ): string {
@@ -107,6 +111,7 @@ function redirectBlock(hostname: string): string {
 }`;
 }
 
-function indent(text: string): string {
+/** Each line two spaces further in. */
+export function indent(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }

@@ -10,7 +10,7 @@ import {
   quote,
   SigError,
 } from "@sig/core";
-import { describeChallenge, encodeBase64Url } from "@sig/jose";
+import { describeChallenge, encodeBase64Url, ENROL_SCOPE } from "@sig/jose";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
 import { digestOf } from "./digest.ts";
@@ -52,8 +52,7 @@ export interface CreateChallengeOptions {
  *
  * @example
  * ```ts
- * import { createChallenge } from "./create_challenge.ts";
- * import { createMemoryStore } from "../stores/memory_store.ts";
+ * import { createChallenge, createMemoryStore } from "@sig/web";
  * import { assertEquals } from "@std/assert";
  *
  * const challenge = await createChallenge({ scopes: ["profile", "email"] }, {
@@ -66,7 +65,8 @@ export interface CreateChallengeOptions {
  * assertEquals(challenge.expires_at, "2026-01-31T09:05:00Z");
  * ```
  *
- * @throws {SigError} `invalid_request` with `context.errors`;
+ * @throws {SigError} `invalid_request` with `context.errors`, for the scope
+ * `enrol` of a DID too;
  * `invalid_identifier`, `unsupported_did_method`, `address_not_allowed` for the
  * subject; `audience_not_allowed`; `rate_limited` (with
  * `context.retry_after_seconds`) and `store_unavailable` from the store.
@@ -143,6 +143,7 @@ function readRequest(input: unknown, options: CreateChallengeOptions): Asked {
     throw new RangeError("Cannot create challenge: no audience is configured");
   }
   if (!audiences.includes(audience)) throw audienceNotAllowed(audience);
+  requireNoEnrolment(audience, scopes);
   return { audience, scopes: scopes.toSorted(), subject, ttlSeconds };
 }
 
@@ -153,6 +154,20 @@ function requireTtl(seconds: number): void {
   ) return;
   throw new RangeError(
     `Cannot create challenges: defaultTtlSeconds must be a whole number from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}, current value is ${seconds}`,
+  );
+}
+
+/** Signers refuse it: where the audience is a DID, that is how one enrols. */
+function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
+  const index = scopes.indexOf(ENROL_SCOPE);
+  if (index < 0 || !audience.startsWith("did:")) return;
+  const pointer = `/scopes/${index}`;
+  const detail =
+    `it must not be ${ENROL_SCOPE}, which is for answers to invitations, where the audience is a DID`;
+  throw new SigError(
+    "invalid_request",
+    `Cannot create challenge: ${pointer}: ${detail}`,
+    { context: { errors: [{ pointer, code: "invalid_field", detail }] } },
   );
 }
 

@@ -22,6 +22,19 @@ function create(
   });
 }
 
+Deno.test("the scope of enrolment is refused where the audience is a DID", async () => {
+  const scopes = ["email", "enrol"];
+  const error = await expectSigError(
+    create({ audience: "did:web:shop.example", scopes }),
+    "invalid_request",
+    "/scopes/1: it must not be enrol",
+  );
+  const [fault] = error.context.errors as unknown as { pointer: string }[];
+  assertEquals(fault?.pointer, "/scopes/1");
+  // An origin can't be an issuer.
+  assertEquals((await create({ scopes })).scopes, scopes);
+});
+
 Deno.test("a challenge has exactly the members of the protocol", async () => {
   let filled = 0;
   const challenge = await create({

@@ -95,11 +95,16 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   const consumer = createConsumer({
     ...issuer.policy,
     issuers: [issuer.did],
-    maxAge: options.maxAgeMs ?? 0,
+    // Each question says how old an answer may be: some may be older.
+    maxAge: Infinity,
     backend: "node",
     now,
   });
-  const ask = createAsk(consumer, issuer.did, require);
+  const ask = createAsk(consumer, {
+    issuer: issuer.did,
+    require,
+    maxAgeMs: options.maxAgeMs ?? 0,
+  });
   return {
     issuer: issuer.did,
     require,
@@ -113,12 +118,15 @@ const SAME_STATE_MS = 60_000;
 
 function createAsk(
   consumer: Consumer,
-  issuer: string,
-  own: readonly string[],
+  { issuer, require: own, maxAgeMs }: {
+    readonly issuer: string;
+    readonly require: readonly string[];
+    readonly maxAgeMs: number;
+  },
 ): AskIssuer {
   const check: AskIssuer["check"] = (
     subject,
-    { require, maxAgeSeconds } = {},
+    { require, maxAgeSeconds = maxAgeMs / 1000 } = {},
   ) =>
     consumer.check(issuer, {
       subject,

@@ -106,10 +106,12 @@ const REQUEST = object<LoginRequest>({
  *
  * @example
  * ```ts
- * import { createChallenge } from "./create_challenge.ts";
- * import { createSubjectKeys } from "./subject_keys.ts";
- * import { verifyLogin } from "./verify_login.ts";
- * import { createMemoryStore } from "../stores/memory_store.ts";
+ * import {
+ *   createChallenge,
+ *   createMemoryStore,
+ *   createSubjectKeys,
+ *   verifyLogin,
+ * } from "@sig/web";
  * import {
  *   generateSigningKey,
  *   importSigningKey,

@@ -1,22 +1,20 @@
 /** Where applications send people to log in (OIDC Core §3.1.2). @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { digestOf } from "../login/digest.ts";
 import type { Session } from "../sessions/session.ts";
-import { randomText } from "../sessions/sessions.ts";
 import { codeLocation, errorLocation, type Pending } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
+import { beginInteraction } from "./begin_interaction.ts";
 import type { Client } from "./client.ts";
-import { INTERACTION_LIFE_MS } from "./interaction_record.ts";
+import type { CodeBinding } from "./grants.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
 import { sendTo, showRefusal } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
-const BROWSER_BYTES = 32;
 const MAX_STATE_LENGTH = 2_048;
 const MAX_KEPT_BYTES = 4_096;
 /** Seconds that the clocks of two replicas may differ. */
@@ -67,7 +65,24 @@ async function authorize(
     return await answerSilently(exchange, context, client, request, pending);
   }
   return await signedInLocation(exchange, context, client, request, pending) ??
-    await beginInteraction(exchange, context, client, request, pending);
+    await beginInteraction(exchange, context, {
+      client_id: client.client_id,
+      binding: bindingOf(request, redirect_uri),
+      ...(state === undefined ? {} : { state }),
+      scope: request.scope,
+      ...(request.subject === undefined ? {} : { subject: request.subject }),
+    });
+}
+
+function bindingOf(
+  { code_challenge, nonce }: AuthorizeRequest,
+  redirect_uri: string,
+): CodeBinding {
+  return {
+    redirect_uri,
+    code_challenge,
+    ...(nonce === undefined ? {} : { nonce }),
+  };
 }
 
 /** Strangers' requests wait in memory: 20,000 of them are to stay below 100 MB. */
@@ -137,13 +152,8 @@ async function signedInLocation(
     return undefined;
   }
   if (await assess(session, client) === undefined) return undefined;
-  const { scope, code_challenge, nonce } = request;
-  const binding = {
-    redirect_uri,
-    code_challenge,
-    ...(nonce === undefined ? {} : { nonce }),
-  };
-  const asked = { binding, scope, state };
+  const binding = bindingOf(request, redirect_uri);
+  const asked = { binding, scope: request.scope, state };
   const location = await codeLocation(context, client, session, asked);
   return location === undefined ? undefined : sendTo(exchange, location);
 }
@@ -160,42 +170,4 @@ function isFor(
     (request.maxAge === undefined ||
       // Nobody has signed in the future: a clock was set back.
       (age <= request.maxAge && age >= -CLOCK_SKEW_SECONDS));
-}
-
-/** To the page that asks the person, in this browser and no other. */
-async function beginInteraction(
-  exchange: Exchange,
-  context: ProviderContext,
-  { client_id }: Client,
-  request: AuthorizeRequest,
-  { redirect_uri, state }: Pending,
-): Promise<Response> {
-  const { browserCookie, interactions, issuer, now } = context;
-  const given = browserCookie.read(exchange.request.headers);
-  const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
-    ? given
-    : randomText(BROWSER_BYTES);
-  const at = now();
-  const id = randomText(24);
-  const { scope, code_challenge, nonce, subject } = request;
-  await interactions.create(
-    id,
-    {
-      client_id,
-      binding: {
-        redirect_uri,
-        code_challenge,
-        ...(nonce === undefined ? {} : { nonce }),
-      },
-      ...(state === undefined ? {} : { state }),
-      scope,
-      ...(subject === undefined ? {} : { subject }),
-      browser_sha256: await digestOf(browser),
-    },
-    new Date(at.getTime() + INTERACTION_LIFE_MS),
-    at,
-  );
-  return sendTo(exchange, `${issuer}/#/sign-in/${id}`, [
-    browserCookie.set(browser, INTERACTION_LIFE_MS / 1000),
-  ]);
 }

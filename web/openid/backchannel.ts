@@ -36,7 +36,9 @@ export function createBackchannel(
         }),
       );
       await response.body?.cancel();
-      if (response.status === 200 || response.status === 204) return "heard";
+      const { status } = response;
+      if (status === 200 || status === 204) return "heard";
+      if (status >= 400 && status < 500) return "refused";
     } catch {
       // Down, slow or unknown: it is told later.
     }

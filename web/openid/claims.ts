@@ -61,18 +61,35 @@ export async function claimsOf(
   const { issuer, relationship_id, type, roles, sequence } = standing;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
-    const short = await shortNameOf(subject);
-    claims.preferred_username = names.usernameOf?.(subject) ?? short;
-    claims.name = names.nameOf?.(subject) ?? short;
+    claims.preferred_username = names.usernameOf?.(subject) ??
+      await shortNameOf(subject);
+    claims.name = await shownNameOf(subject, names.nameOf);
   }
   if (scope.includes("groups")) {
-    // Some programs join groups with commas: a role that has one is left out.
-    const named = roles.filter((role) => !role.includes(","));
-    claims.groups = [type, ...named.map((role) => `role:${role}`)];
+    claims.groups = groupsOf(standing);
     claims.roles = roles;
     claims.sig = { issuer, relationship_id, type, roles, sequence };
   }
   return claims;
+}
+
+/**
+ * What somebody is, as groups. Some programs join them with commas: a role that
+ * has one is left out.
+ */
+export function groupsOf(
+  { type, roles }: Pick<Standing, "type" | "roles">,
+): readonly string[] {
+  const named = roles.filter((role) => !role.includes(","));
+  return [type, ...named.map((role) => `role:${role}`)];
+}
+
+/** What people are shown of somebody. */
+export async function shownNameOf(
+  subject: string,
+  nameOf: NameOf | undefined,
+): Promise<string> {
+  return nameOf?.(subject) ?? await shortNameOf(subject);
 }
 
 /** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */

@@ -159,6 +159,37 @@ Deno.test("the watch ends the sessions of those who were revoked, and tells by a
   assertEquals(await deliver(), 0);
 });
 
+Deno.test("what an application refuses keeps it from hearing nothing else", async () => {
+  const told: string[] = [];
+  let refused: string | undefined;
+  const fetch = async (request: Request) => {
+    const form = new URLSearchParams(await request.text());
+    const [, claims = ""] = (form.get("logout_token") ?? "").split(".");
+    const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
+    refused ??= sub;
+    if (sub === refused) return new Response(null, { status: 400 });
+    told.push(sub);
+    return new Response(null, { status: 200 });
+  };
+  const clients = await clientsTold("https://app.example/logout");
+  await using provider = await TestProvider.start({
+    clients,
+    settings: { fetch },
+  });
+  const people = [];
+  for (let i = 0; i < 3; i++) {
+    const { person, relationship } = await provider.employ();
+    await new Browser().tokens(provider, person);
+    people.push(person.did);
+    await provider.demo.revoke(relationship);
+    provider.skewMs += 10;
+    await provider.web.provider!.watch();
+    await provider.web.provider!.deliver();
+  }
+  assertEquals(refused, people[0]);
+  assertEquals(told, people.slice(1));
+});
+
 Deno.test("an application that was down is told later, in order, by one of two replicas", async () => {
   await using receiver = startReceiver();
   const clients = await clientsTold(receiver.uri);

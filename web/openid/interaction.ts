@@ -157,11 +157,16 @@ async function accept(
   { logins, ask, sessionMs }: InteractionLogin,
 ): Promise<Response> {
   const { interactions, sessions, sessionCookie, now } = context;
-  const { challenge, binding, scope, state } = interaction;
+  const { challenge, scope } = interaction;
   if (challenge === undefined) throw unknown();
   const { require } = client;
   const login = await verifyLogin(
-    { attestation, challenge_id: challenge.challenge_id, scopes: ["openid"] },
+    {
+      attestation,
+      challenge_id: challenge.challenge_id,
+      // A proxy is told all of it each time: nothing can be left out.
+      scopes: "binding" in interaction ? ["openid"] : scope,
+    },
     {
       ...logins,
       checkRelationship: (subject) => ask.check(subject, { require }),
@@ -187,11 +192,14 @@ async function accept(
     },
     before,
   );
-  // What the person did not grant is not given.
-  const granted = scope.filter((each) => login.scopes.includes(each));
-  const redirect_to = await codeLocation(context, client, session, {
-    ...{ binding, scope: granted, state },
-  });
+  const redirect_to = "binding" in interaction
+    ? await codeLocation(context, client, session, {
+      binding: interaction.binding,
+      // What the person did not grant is not given.
+      scope: scope.filter((each) => login.scopes.includes(each)),
+      state: interaction.state,
+    })
+    : interaction.return_to;
   if (redirect_to === undefined) throw unknown();
   return exchange.reply(JSON.stringify({ redirect_to }), {
     type: "application/json",
@@ -209,6 +217,10 @@ async function decline(
 ): Promise<Response> {
   const taken = await context.interactions.take(id, context.now());
   if (taken === undefined) throw unknown();
+  // A proxy would only ask again.
+  if (!("binding" in interaction)) {
+    return exchange.json({ redirect_to: `${context.issuer}/` });
+  }
   const { binding: { redirect_uri }, state } = interaction;
   const redirect_to = errorLocation(
     context,

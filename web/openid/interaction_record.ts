@@ -1,16 +1,14 @@
-/** A request of an application that waits for a person. @module */
+/** A request that waits for a person. @module */
 
 import type { Challenge } from "../login/challenge.ts";
 import type { CodeBinding } from "./grants.ts";
 
 /** What is kept of it. */
-export interface Interaction {
+export type Interaction = ClientInteraction | GateInteraction;
+
+interface Waiting {
   /** The application. */
   readonly client_id: string;
-  /** Where the answer goes, and what it is bound to. */
-  readonly binding: CodeBinding;
-  /** What the answer must repeat. */
-  readonly state?: string;
   /** What was asked for. */
   readonly scope: readonly string[];
   /** The only person who may answer. */
@@ -19,6 +17,20 @@ export interface Interaction {
   readonly browser_sha256: string;
   /** What the person is to sign, once the page has asked for it. */
   readonly challenge?: Challenge;
+}
+
+/** An application waits for a code. */
+export interface ClientInteraction extends Waiting {
+  /** Where the answer goes, and what it is bound to. */
+  readonly binding: CodeBinding;
+  /** What the answer must repeat. */
+  readonly state?: string;
+}
+
+/** A proxy waits for a session. */
+export interface GateInteraction extends Waiting {
+  /** An address of our own that goes on when there is one. */
+  readonly return_to: string;
 }
 
 /** Milliseconds in which the person must answer. */

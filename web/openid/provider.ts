@@ -36,6 +36,10 @@ export interface ProviderSettings extends Naming {
   readonly records: RecordStore;
   /** Milliseconds that a session lives; 8 hours unless told. */
   readonly sessionMs?: number | undefined;
+  /** Hosts whose proxies may ask who is there, `HOST[:PORT]`; none unless told. */
+  readonly gateHosts?: readonly string[] | undefined;
+  /** Milliseconds that such an answer may be old; 30,000 unless told. */
+  readonly gateMaxAgeMs?: number | undefined;
   /** Sends logout tokens; `fetch` unless told. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
@@ -47,6 +51,8 @@ export interface ProviderOptions
   readonly issuer: string;
   /** The clock. */
   readonly now: () => Date;
+  /** Routes of others that know the same sessions; none unless told. */
+  readonly furtherRoutes?: (context: ProviderContext) => readonly Route[];
 }
 
 /** The provider. */
@@ -107,6 +113,7 @@ export function createProvider(options: ProviderOptions): Provider {
         context,
         () => void outbox.deliver().catch(() => {}),
       ),
+      ...(options.furtherRoutes?.(context) ?? []),
     ],
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({

@@ -31,9 +31,10 @@ const MIN_SESSION_MS = 60_000;
 const MAX_SESSION_MS = 30 * 86_400_000;
 
 /**
- * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`. The
- * keys are made where there are none; applications and names are read again at
- * each SIGHUP, and each stays as it is when its file is wrong then.
+ * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
+ * `--gate-host`. The keys are made where there are none; applications and names
+ * are read again at each SIGHUP, and each stays as it is when its file is wrong
+ * then.
  *
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
  * `source_not_found`, `document_too_large`, `write_failed`.
@@ -43,11 +44,14 @@ export async function startOpenId(
   io: ServerIo,
   log: "json" | "text" | "off",
 ): Promise<OpenIdProgram> {
-  const path = flags.text("oidc-clients") ?? "";
+  const path = flags.text("oidc-clients");
   const sessionMs = readSession(flags);
   const recheckMs = readRecheck(flags);
-  const read = async () =>
-    readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
+  // Where only proxies ask there are no applications.
+  const read = async (): Promise<Clients> =>
+    path === undefined
+      ? new Map()
+      : readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
   const namesPath = flags.text("names");
   const readPeople = async (): Promise<PersonNames | undefined> =>
@@ -95,6 +99,9 @@ export async function startOpenId(
       ...{ keys, sessionMs },
       nameOf: (subject) => people?.nameOf?.(subject),
       usernameOf: (subject) => people?.usernameOf?.(subject),
+      gateHosts: flags.texts("gate-host"),
+      gateMaxAgeMs: parseDuration("--max-age", flags.text("max-age")) ??
+        recheckMs,
     },
     begin(provider) {
       stop = runInBackground({

@@ -5,10 +5,11 @@ import type { RecordStore } from "../stores/record_store.ts";
 import type { Farewell } from "./session.ts";
 
 /**
- * What came of telling: the application has heard; it must be told again; or
- * there is nobody to tell.
+ * What came of telling: the application has heard; it must be told again; it
+ * answered that it can't take this one, and must be told again; or there is
+ * nobody to tell.
  */
-export type Told = "heard" | "later" | "nobody";
+export type Told = "heard" | "later" | "refused" | "nobody";
 
 /** What {@linkcode createOutbox} works with. */
 export interface OutboxOptions {
@@ -26,7 +27,8 @@ export interface Outbox {
   add(farewell: Farewell): Promise<void>;
   /**
    * Tells what is due, each application in the order in which its sessions
-   * ended, and nothing more to one that could not be told.
+   * ended, and nothing more to one that does not answer. What one refuses keeps
+   * it from nothing else.
    *
    * @returns how many have heard.
    */
@@ -38,6 +40,8 @@ interface Note extends Farewell {
   readonly attempts: number;
   /** Not before; while somebody is telling, when others may try. */
   readonly next_ms: number;
+  /** It was answered that it can't be taken: others need not wait for it. */
+  readonly refused?: boolean;
   /** It was told. It stays a while, so that nobody adds it again. */
   readonly done?: true;
 }
@@ -71,10 +75,11 @@ export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
     if (mine === undefined) return "later";
     const told = await send(mine).catch((): Told => "later");
     const at = now().getTime();
-    if (told === "later") {
+    if (told === "later" || told === "refused") {
       const pause = FIRST_PAUSE_MS * 2 ** Math.min(mine.attempts - 1, 20);
       const next_ms = at + Math.min(pause, MAX_PAUSE_MS);
-      await notes.change(id, now(), (note) => ({ ...note, next_ms }));
+      const refused = told === "refused";
+      await notes.change(id, now(), (note) => ({ ...note, next_ms, refused }));
     } else {
       await notes.change(
         id,
@@ -103,7 +108,8 @@ export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
     async deliver() {
       const queues = new Map<string, (Note & { readonly id: string })[]>();
       for await (const [id, note] of notes.list(now())) {
-        if (note.done) continue;
+        const isResting = note.refused && note.next_ms > now().getTime();
+        if (note.done || isResting) continue;
         const queue = queues.get(note.client_id) ?? [];
         queues.set(note.client_id, queue);
         queue.push({ id, ...note });

@@ -2,8 +2,8 @@
 
 import type { Standing } from "../login/login_gate.ts";
 
-/** A person in one browser. */
-export interface Session {
+/** A person in one browser; `S` is what an issuer says of them. */
+export interface Session<S = Standing> {
   /** Its name, which applications know; no secret. */
   readonly sid: string;
   /** SHA-256 of the cookie's secret, in base64url. */
@@ -15,7 +15,7 @@ export interface Session {
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
   /** What the issuer said at the login. */
-  readonly standing: Standing;
+  readonly standing: S;
   /** What the person was asked for at the last login, and did not grant. */
   readonly withheld?: readonly string[];
   /** The applications that it logged in to. */
@@ -28,6 +28,11 @@ export interface Session {
 export interface Joined {
   /** Milliseconds since 1970. What it was given before is good for nothing. */
   readonly since_ms: number;
+  /**
+   * SHA-256 of the secrets of its own cookies, the newest last; for applications
+   * that a proxy asks for.
+   */
+  readonly secrets_sha256?: readonly string[];
 }
 
 /** An application that must be told that its session is over. */

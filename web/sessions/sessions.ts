@@ -5,7 +5,7 @@ import { digestOf } from "../login/digest.ts";
 import type { Standing } from "../login/login_gate.ts";
 import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
-import type { Farewell, Session } from "./session.ts";
+import type { Farewell, Joined, Session } from "./session.ts";
 
 /** What {@linkcode createSessions} works with. */
 export interface SessionsOptions {
@@ -20,17 +20,17 @@ export interface SessionsOptions {
 }
 
 /** Somebody who has proved who they are. */
-export interface LoggedIn {
+export interface LoggedIn<S = Standing> {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
-  readonly standing: Standing;
+  readonly standing: S;
   /** What they were asked for and did not grant; nothing unless told. */
   readonly withheld?: readonly string[];
 }
 
 /** The sessions of a server. */
-export interface Sessions {
+export interface Sessions<S = Standing> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
    * under a new secret; one of somebody else ends.
@@ -38,25 +38,45 @@ export interface Sessions {
    * @returns the session, and what the browser's cookie must hold: a secret.
    */
   logIn(
-    who: LoggedIn,
-    before?: Session,
-  ): Promise<{ readonly session: Session; readonly cookie: string }>;
+    who: LoggedIn<S>,
+    before?: Session<S>,
+  ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
   /** The session that a browser's cookie names, if it is going on. */
-  find(cookie: string | undefined): Promise<Session | undefined>;
+  find(cookie: string | undefined): Promise<Session<S> | undefined>;
   /** The session of that name, if it is going on. */
-  get(sid: string): Promise<Session | undefined>;
+  get(sid: string): Promise<Session<S> | undefined>;
   /** Notes that an application joins; undefined when the session is over. */
-  join(sid: string, clientId: string): Promise<Session | undefined>;
+  join(sid: string, clientId: string): Promise<Session<S> | undefined>;
+  /**
+   * The same for an application that has a cookie of its own, which this browser
+   * will send to it alone.
+   *
+   * @returns the session, and what that cookie must hold: a secret.
+   */
+  admit(
+    sid: string,
+    clientId: string,
+  ): Promise<
+    { readonly session: Session<S>; readonly cookie: string } | undefined
+  >;
+  /** The session that an application's own cookie names, if it is going on. */
+  findAdmitted(
+    cookie: string | undefined,
+    clientId: string,
+  ): Promise<Session<S> | undefined>;
   /** Takes an application out, and tells it. */
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
   end(sid: string): Promise<void>;
   /** All, those that are ending included. */
-  list(): AsyncIterable<Session>;
+  list(): AsyncIterable<Session<S>>;
 }
 
 const SECRET_BYTES = 32;
 const SID_BYTES = 16;
+
+/** Cookies of one application in one session: tabs that log in at once. */
+const MAX_SECRETS = 4;
 
 /**
  * Makes the sessions of a server. Each is one record, which every change
@@ -68,11 +88,13 @@ const SID_BYTES = 16;
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createSessions(options: SessionsOptions): Sessions {
+export function createSessions<S = Standing>(
+  options: SessionsOptions,
+): Sessions<S> {
   const { lifeMs, tell, now } = options;
-  const records = recordsOf<Session>(options.store, "session");
+  const records = recordsOf<Session<S>>(options.store, "session");
 
-  async function get(sid: string): Promise<Session | undefined> {
+  async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
     return session?.ended ? undefined : session;
   }
@@ -109,7 +131,15 @@ export function createSessions(options: SessionsOptions): Sessions {
         const { after } = await records.change(
           before.sid,
           at,
-          (session) => session.ended ? undefined : { ...session, ...fresh },
+          (session) => {
+            if (session.ended) return undefined;
+            // What applications' cookies held before the login ends with it.
+            const clients = Object.fromEntries(
+              Object.entries(session.clients)
+                .map(([id, { since_ms }]) => [id, { since_ms }]),
+            );
+            return { ...session, ...fresh, clients };
+          },
           expiresAt,
         );
         if (after) return { session: after, cookie: `${after.sid}.${secret}` };
@@ -119,7 +149,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return { session, cookie: `${session.sid}.${secret}` };
     },
     async find(cookie) {
-      const [, sid, secret] = COOKIE.exec(cookie ?? "") ?? [];
+      const [sid, secret] = readCookie(cookie);
       if (sid === undefined || secret === undefined) return undefined;
       const session = await get(sid);
       const digest = await digestOf(secret);
@@ -138,6 +168,37 @@ export function createSessions(options: SessionsOptions): Sessions {
         return { ...session, clients };
       });
       return after ?? (before?.ended ? undefined : before);
+    },
+    async admit(sid, clientId) {
+      const secret = randomText(SECRET_BYTES);
+      const digest = await digestOf(secret);
+      const { after } = await records.change(sid, now(), (session) => {
+        if (session.ended) return undefined;
+        const joined = Object.hasOwn(session.clients, clientId)
+          ? session.clients[clientId]
+          : undefined;
+        const secrets = joined?.secrets_sha256 ?? [];
+        const next: Joined = {
+          since_ms: joined?.since_ms ?? now().getTime(),
+          secrets_sha256: [...secrets.slice(1 - MAX_SECRETS), digest],
+        };
+        return {
+          ...session,
+          clients: { ...session.clients, [clientId]: next },
+        };
+      });
+      return after && { session: after, cookie: `${sid}.${secret}` };
+    },
+    async findAdmitted(cookie, clientId) {
+      const [sid, secret] = readCookie(cookie);
+      if (sid === undefined || secret === undefined) return undefined;
+      const session = await get(sid);
+      if (!Object.hasOwn(session?.clients ?? {}, clientId)) return undefined;
+      const known = session?.clients[clientId]?.secrets_sha256 ?? [];
+      const digest = await digestOf(secret);
+      return known.some((each) => equalInConstantTime(each, digest))
+        ? session
+        : undefined;
     },
     async leave(sid, clientId) {
       const session = await get(sid);
@@ -161,6 +222,10 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 const COOKIE = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+function readCookie(cookie = ""): readonly (string | undefined)[] {
+  return COOKIE.exec(cookie)?.slice(1) ?? [];
+}
 
 /** A text of random bytes, which nobody guesses from 16 on. */
 export function randomText(bytes: number): string {

@@ -8,6 +8,7 @@ export type RecordKind =
   | "session"
   | "grant"
   | "assertion"
+  | "gate"
   | "logout";
 
 /**
@@ -24,6 +25,8 @@ export const RECORD_LIMITS: Readonly<Record<RecordKind, number>> = Object
     grant: 400_000,
     /** Ids of applications' own assertions, each good for once. */
     assertion: 100_000,
+    /** Codes on their way to hosts behind a proxy; for those logged in. */
+    gate: 100_000,
     /** Logout tokens on their way. */
     logout: 200_000,
   });

@@ -3690,92 +3690,6 @@ function fault2(code, pointer, why) {
   });
 }
 
-// npm:deno-std@1.4.0/encoding/_validate_binary_like.js
-var encoder3 = new TextEncoder();
-function getTypeName(value) {
-  const type = typeof value;
-  if (type !== "object") {
-    return type;
-  } else if (value === null) {
-    return "null";
-  } else {
-    return value?.constructor?.name ?? "object";
-  }
-}
-function validateBinaryLike(source) {
-  if (typeof source === "string") {
-    return encoder3.encode(source);
-  } else if (source instanceof Uint8Array) {
-    return source;
-  } else if (source instanceof ArrayBuffer) {
-    return new Uint8Array(source);
-  }
-  throw new TypeError(`Cannot validate the input as it must be a Uint8Array, a string, or an ArrayBuffer: received a value of the type ${getTypeName(source)}`);
-}
-
-// npm:deno-std@1.4.0/encoding/base58.js
-var base58alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".split("");
-function encodeBase58(data) {
-  const uint8tData = validateBinaryLike(data);
-  let length = 0;
-  let zeroes = 0;
-  let index = 0;
-  while (uint8tData[index] === 0) {
-    zeroes++;
-    index++;
-  }
-  const notZeroUint8Data = uint8tData.slice(index);
-  const size = Math.round(uint8tData.length * 138 / 100 + 1);
-  const b58Encoding = [];
-  notZeroUint8Data.forEach((byte) => {
-    let i3 = 0;
-    let carry = byte;
-    for (let reverseIterator = size - 1; (carry > 0 || i3 < length) && reverseIterator !== -1; reverseIterator--, i3++) {
-      carry += (b58Encoding[reverseIterator] ?? 0) * 256;
-      b58Encoding[reverseIterator] = Math.round(carry % 58);
-      carry = Math.floor(carry / 58);
-    }
-    length = i3;
-  });
-  const strResult = Array.from({
-    length: b58Encoding.length + zeroes
-  });
-  if (zeroes > 0) {
-    strResult.fill("1", 0, zeroes);
-  }
-  b58Encoding.forEach((byteValue) => strResult.push(base58alphabet[byteValue]));
-  return strResult.join("");
-}
-
-// jose/bytes/base58.ts
-var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-var DIGITS = Int8Array.from({
-  length: 128
-}, (_3, code) => ALPHABET2.indexOf(String.fromCharCode(code)));
-var CHUNK = 9;
-function decodeBase582(text2) {
-  let number = 0n;
-  for (let from = 0; from < text2.length; from += CHUNK) {
-    const to = Math.min(from + CHUNK, text2.length);
-    let chunk = 0;
-    for (let i3 = from; i3 < to; i3++) {
-      const digit = DIGITS[text2.charCodeAt(i3)] ?? -1;
-      if (digit < 0) return void 0;
-      chunk = chunk * 58 + digit;
-    }
-    number = number * BigInt(58 ** (to - from)) + BigInt(chunk);
-  }
-  let zeroes = 0;
-  while (text2[zeroes] === "1") zeroes++;
-  const hex = number === 0n ? "" : number.toString(16);
-  const length = zeroes + Math.ceil(hex.length / 2);
-  const bytes = new Uint8Array(length);
-  for (let i3 = length - 1, end = hex.length; end > 0; i3--, end -= 2) {
-    bytes[i3] = Number.parseInt(hex.slice(Math.max(end - 2, 0), end), 16);
-  }
-  return bytes;
-}
-
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
 var alphabet = {
@@ -3916,6 +3830,19 @@ function fromHex(hex) {
   return bytes;
 }
 
+// jose/bytes/load_builtin.ts
+function loader() {
+  const { process } = globalThis;
+  return process?.getBuiltinModule;
+}
+function loadBuiltin(name) {
+  try {
+    return loader()?.(name);
+  } catch {
+    return void 0;
+  }
+}
+
 // jose/bytes/ed25519_curve.ts
 var P2 = 2n ** 255n - 19n;
 var D3 = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
@@ -4005,6 +3932,92 @@ function decode32(jwk, name) {
   return bytes;
 }
 
+// npm:deno-std@1.4.0/encoding/_validate_binary_like.js
+var encoder3 = new TextEncoder();
+function getTypeName(value) {
+  const type = typeof value;
+  if (type !== "object") {
+    return type;
+  } else if (value === null) {
+    return "null";
+  } else {
+    return value?.constructor?.name ?? "object";
+  }
+}
+function validateBinaryLike(source) {
+  if (typeof source === "string") {
+    return encoder3.encode(source);
+  } else if (source instanceof Uint8Array) {
+    return source;
+  } else if (source instanceof ArrayBuffer) {
+    return new Uint8Array(source);
+  }
+  throw new TypeError(`Cannot validate the input as it must be a Uint8Array, a string, or an ArrayBuffer: received a value of the type ${getTypeName(source)}`);
+}
+
+// npm:deno-std@1.4.0/encoding/base58.js
+var base58alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".split("");
+function encodeBase58(data) {
+  const uint8tData = validateBinaryLike(data);
+  let length = 0;
+  let zeroes = 0;
+  let index = 0;
+  while (uint8tData[index] === 0) {
+    zeroes++;
+    index++;
+  }
+  const notZeroUint8Data = uint8tData.slice(index);
+  const size = Math.round(uint8tData.length * 138 / 100 + 1);
+  const b58Encoding = [];
+  notZeroUint8Data.forEach((byte) => {
+    let i3 = 0;
+    let carry = byte;
+    for (let reverseIterator = size - 1; (carry > 0 || i3 < length) && reverseIterator !== -1; reverseIterator--, i3++) {
+      carry += (b58Encoding[reverseIterator] ?? 0) * 256;
+      b58Encoding[reverseIterator] = Math.round(carry % 58);
+      carry = Math.floor(carry / 58);
+    }
+    length = i3;
+  });
+  const strResult = Array.from({
+    length: b58Encoding.length + zeroes
+  });
+  if (zeroes > 0) {
+    strResult.fill("1", 0, zeroes);
+  }
+  b58Encoding.forEach((byteValue) => strResult.push(base58alphabet[byteValue]));
+  return strResult.join("");
+}
+
+// jose/bytes/base58.ts
+var ALPHABET2 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+var DIGITS = Int8Array.from({
+  length: 128
+}, (_3, code) => ALPHABET2.indexOf(String.fromCharCode(code)));
+var CHUNK = 9;
+function decodeBase582(text2) {
+  let number = 0n;
+  for (let from = 0; from < text2.length; from += CHUNK) {
+    const to = Math.min(from + CHUNK, text2.length);
+    let chunk = 0;
+    for (let i3 = from; i3 < to; i3++) {
+      const digit = DIGITS[text2.charCodeAt(i3)] ?? -1;
+      if (digit < 0) return void 0;
+      chunk = chunk * 58 + digit;
+    }
+    number = number * BigInt(58 ** (to - from)) + BigInt(chunk);
+  }
+  let zeroes = 0;
+  while (text2[zeroes] === "1") zeroes++;
+  const hex = number === 0n ? "" : number.toString(16);
+  const length = zeroes + Math.ceil(hex.length / 2);
+  const bytes = new Uint8Array(length);
+  for (let i3 = length - 1, end = hex.length; end > 0; i3--, end -= 2) {
+    bytes[i3] = Number.parseInt(hex.slice(Math.max(end - 2, 0), end), 16);
+  }
+  return bytes;
+}
+
 // jose/keys/did_key.ts
 var MULTICODEC = [
   237,
@@ -4045,165 +4058,6 @@ function decodeDidKey(did) {
   const bytes = decodeBase582(did.slice("did:key:z".length));
   if (bytes !== void 0) return bytes;
   throw malformed3("what follows the z must be base58");
-}
-
-// jose/event/signing_input.ts
-var encoder4 = new TextEncoder();
-function encodeSigningInput(parts) {
-  return encoder4.encode(`${parts.protected}.${parts.payload}`);
-}
-
-// jose/event/sign_jws.ts
-var encoder5 = new TextEncoder();
-async function signJws(header, payload, key) {
-  const parts = {
-    protected: encodeBase64Url2(encoder5.encode(JSON.stringify(header))),
-    payload: encodeBase64Url2(encoder5.encode(payload))
-  };
-  const signature = await key.sign(encodeSigningInput(parts));
-  return {
-    ...parts,
-    signature: encodeBase64Url2(signature)
-  };
-}
-
-// jose/attestation/sign_claims.ts
-function refuseToSign(code, why, hint) {
-  return new SigError(code, `Cannot sign attestation: ${why}`, {
-    context: hint === void 0 ? {} : {
-      hint
-    }
-  });
-}
-function chooseSubject({ subject, key }, asked) {
-  const didKey = jwkToDidKey(key.publicJwk);
-  const did = subject ?? didKey;
-  if (asked !== void 0 && asked !== did) {
-    throw refuseToSign("subject_mismatch", `the challenge is for ${quote(asked)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
-  }
-  if (did === didKey) {
-    return {
-      did,
-      kid: `${did}#${did.slice("did:key:".length)}`
-    };
-  }
-  if (did.startsWith("did:key:")) {
-    throw refuseToSign("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
-  }
-  if (!did.startsWith("did:web:")) {
-    throw refuseToSign("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
-  }
-  parseDidWeb(did, {
-    allowPrivate: true
-  });
-  return {
-    did,
-    kid: `${did}#${key.kid}`
-  };
-}
-async function signClaims(claims, kid, key) {
-  const header = {
-    alg: "EdDSA",
-    typ: ATTESTATION_TYP,
-    kid
-  };
-  const jws = await signJws(header, JSON.stringify(claims), key);
-  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
-  if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
-  throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
-}
-
-// jose/attestation/sign_attestation.ts
-async function signAttestation(options) {
-  const { claims, kid } = prepare(options);
-  return await signClaims(claims, kid, options.key);
-}
-function prepare(options) {
-  const challenge = validateSignableChallenge(options.challenge);
-  const { audience, require: require2, expiresAt } = challenge;
-  const subject = chooseSubject(options, challenge.subject);
-  const times = chooseTimes(options, challenge);
-  const scopes = chooseScopes(options, challenge);
-  return {
-    claims: {
-      iss: subject.did,
-      sub: subject.did,
-      aud: audience,
-      nonce: challenge.nonce,
-      jti: challenge.challengeId,
-      ...times,
-      ...scopes.length === 0 ? {} : {
-        scope: scopes.join(" ")
-      }
-    },
-    kid: subject.kid,
-    preview: {
-      audience,
-      subject: subject.did,
-      scopes,
-      require: require2,
-      expires_at: formatInstant(expiresAt)
-    }
-  };
-}
-function chooseTimes({ now }, { expiresAt }) {
-  const iat = instantOf(now()).seconds;
-  const exp = expiresAt.seconds;
-  if (iat >= exp) {
-    throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
-  }
-  const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
-  if (exp - iat <= most) return {
-    iat,
-    exp
-  };
-  throw new SigError("invalid_field", `Cannot use challenge: /expires_at must lie at most ${most} s ahead`, {
-    context: {
-      pointer: "/expires_at",
-      hint: "Check this machine's clock; else begin the login again."
-    }
-  });
-}
-function chooseScopes({ scopes }, challenge) {
-  const granted = [
-    ...new Set(scopes ?? challenge.scopes)
-  ].sort();
-  const extra = granted.find((scope) => !challenge.scopes.includes(scope));
-  if (extra !== void 0) {
-    throw refuseToSign("scope_not_granted", `scope ${quote(extra)} was not asked for`);
-  }
-  return granted;
-}
-
-// consumer/verify/fault.ts
-function isFault(error) {
-  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
-}
-function located(error, place) {
-  const { code, reason } = error;
-  return new SigError(code, {
-    action: "verify feed",
-    reason
-  }, {
-    context: {
-      ...error.context,
-      ...place
-    },
-    cause: error
-  });
-}
-
-// jose/bytes/load_builtin.ts
-function loader() {
-  const { process } = globalThis;
-  return process?.getBuiltinModule;
-}
-function loadBuiltin(name) {
-  try {
-    return loader()?.(name);
-  } catch {
-    return void 0;
-  }
 }
 
 // jose/keys/did_document.ts
@@ -4596,6 +4450,134 @@ function refusal(code, kid, why, skipReason) {
   });
 }
 
+// jose/event/signing_input.ts
+var encoder4 = new TextEncoder();
+function encodeSigningInput(parts) {
+  return encoder4.encode(`${parts.protected}.${parts.payload}`);
+}
+
+// jose/event/sign_jws.ts
+var encoder5 = new TextEncoder();
+async function signJws(header, payload, key) {
+  const parts = {
+    protected: encodeBase64Url2(encoder5.encode(JSON.stringify(header))),
+    payload: encodeBase64Url2(encoder5.encode(payload))
+  };
+  const signature = await key.sign(encodeSigningInput(parts));
+  return {
+    ...parts,
+    signature: encodeBase64Url2(signature)
+  };
+}
+
+// jose/attestation/sign_claims.ts
+function refuseToSign(code, why, hint) {
+  return new SigError(code, `Cannot sign attestation: ${why}`, {
+    context: hint === void 0 ? {} : {
+      hint
+    }
+  });
+}
+function chooseSubject({ subject, key }, asked) {
+  const didKey = jwkToDidKey(key.publicJwk);
+  const did = subject ?? didKey;
+  if (asked !== void 0 && asked !== did) {
+    throw refuseToSign("subject_mismatch", `the challenge is for ${quote(asked)}, not ${quote(did)}`, "Name it as the subject (sig attest --subject) if it is yours and this site may know.");
+  }
+  if (did === didKey) {
+    return {
+      did,
+      kid: `${did}#${did.slice("did:key:".length)}`
+    };
+  }
+  if (did.startsWith("did:key:")) {
+    throw refuseToSign("subject_mismatch", `${quote(did)} is another key than ${quote(didKey)}`);
+  }
+  if (!did.startsWith("did:web:")) {
+    throw refuseToSign("unsupported_did_method", `${quote(did)} is neither a did:key nor a did:web`);
+  }
+  parseDidWeb(did, {
+    allowPrivate: true
+  });
+  return {
+    did,
+    kid: `${did}#${key.kid}`
+  };
+}
+async function signClaims(claims, kid, key) {
+  const header = {
+    alg: "EdDSA",
+    typ: ATTESTATION_TYP,
+    kid
+  };
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
+  if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
+  throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
+}
+
+// jose/attestation/sign_attestation.ts
+async function signAttestation(options) {
+  const { claims, kid } = prepare(options);
+  return await signClaims(claims, kid, options.key);
+}
+function prepare(options) {
+  const challenge = validateSignableChallenge(options.challenge);
+  const { audience, require: require2, expiresAt } = challenge;
+  const subject = chooseSubject(options, challenge.subject);
+  const times = chooseTimes(options, challenge);
+  const scopes = chooseScopes(options, challenge);
+  return {
+    claims: {
+      iss: subject.did,
+      sub: subject.did,
+      aud: audience,
+      nonce: challenge.nonce,
+      jti: challenge.challengeId,
+      ...times,
+      ...scopes.length === 0 ? {} : {
+        scope: scopes.join(" ")
+      }
+    },
+    kid: subject.kid,
+    preview: {
+      audience,
+      subject: subject.did,
+      scopes,
+      require: require2,
+      expires_at: formatInstant(expiresAt)
+    }
+  };
+}
+function chooseTimes({ now }, { expiresAt }) {
+  const iat = instantOf(now()).seconds;
+  const exp = expiresAt.seconds;
+  if (iat >= exp) {
+    throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
+  }
+  const most = MAX_TTL_SECONDS + DEFAULT_LIMITS.clockSkewSeconds;
+  if (exp - iat <= most) return {
+    iat,
+    exp
+  };
+  throw new SigError("invalid_field", `Cannot use challenge: /expires_at must lie at most ${most} s ahead`, {
+    context: {
+      pointer: "/expires_at",
+      hint: "Check this machine's clock; else begin the login again."
+    }
+  });
+}
+function chooseScopes({ scopes }, challenge) {
+  const granted = [
+    ...new Set(scopes ?? challenge.scopes)
+  ].sort();
+  const extra = granted.find((scope) => !challenge.scopes.includes(scope));
+  if (extra !== void 0) {
+    throw refuseToSign("scope_not_granted", `scope ${quote(extra)} was not asked for`);
+  }
+  return granted;
+}
+
 // jose/keys/signing_key.ts
 var PKCS8_PREFIX = Uint8Array.of(...[
   48,
@@ -4641,6 +4623,156 @@ function signatureInvalid(kid, signature) {
     context: {
       kid
     }
+  });
+}
+
+// web/browser/attest.ts
+function signingKeyOf({ did, privateKey, publicJwk }) {
+  return {
+    kid: did,
+    publicJwk,
+    async sign(message) {
+      const bytes = new Uint8Array(message);
+      return new Uint8Array(await crypto.subtle.sign("Ed25519", privateKey, bytes));
+    }
+  };
+}
+async function attest(challenge, key, scopes, now) {
+  return await signAttestation({
+    challenge,
+    key: signingKeyOf(key),
+    now,
+    ...scopes === void 0 ? {} : {
+      scopes
+    }
+  });
+}
+function clockOf({ issued_at }) {
+  const issued = Date.parse(issued_at);
+  const wall = Date.now();
+  const steady = performance.now();
+  return () => {
+    const passed = Math.max(Date.now() - wall, performance.now() - steady);
+    return new Date(issued + passed);
+  };
+}
+
+// web/browser/ed25519_support.ts
+async function hasEd25519() {
+  try {
+    await crypto.subtle.generateKey("Ed25519", false, [
+      "sign",
+      "verify"
+    ]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// web/browser/indexed_db.ts
+function browserGlobals() {
+  return globalThis;
+}
+
+// web/browser/key_store.ts
+var DATABASE = "sig-sign-in";
+var STORE = "keys";
+var VERSION = 2;
+var OLD_NAME = "login";
+async function findMissing() {
+  if (!browserGlobals().isSecureContext) return "insecure";
+  if (!await hasEd25519()) return "ed25519";
+  try {
+    (await open()).close();
+  } catch {
+    return "storage";
+  }
+  return void 0;
+}
+async function loadKeys() {
+  const keys = await transact("readonly", (store) => store.getAll());
+  return keys.toSorted((a4, b) => a4.createdAt < b.createdAt ? 1 : -1);
+}
+async function createKey(place) {
+  const pair = await crypto.subtle.generateKey("Ed25519", false, [
+    "sign",
+    "verify"
+  ]);
+  const { x: x2 = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
+  const publicJwk = {
+    kty: "OKP",
+    crv: "Ed25519",
+    x: x2
+  };
+  const key = {
+    did: jwkToDidKey(publicJwk),
+    publicJwk,
+    privateKey: pair.privateKey,
+    createdAt: (/* @__PURE__ */ new Date()).toISOString(),
+    ...place === void 0 ? {} : {
+      place
+    }
+  };
+  await keepKey(key);
+  return key;
+}
+async function keepKey(key) {
+  await transact("readwrite", (store) => store.put(key, key.did));
+}
+async function forgetKey(did) {
+  await transact("readwrite", (store) => store.delete(did));
+}
+function open() {
+  return new Promise((resolve, reject) => {
+    const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
+    request.onupgradeneeded = ({ oldVersion }) => {
+      if (oldVersion === 0) request.result.createObjectStore(STORE);
+      else if (request.transaction) moveOldKey(request.transaction);
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+function moveOldKey(transaction) {
+  const store = transaction.objectStore(STORE);
+  const request = store.get(OLD_NAME);
+  request.onsuccess = () => {
+    const key = request.result;
+    if (key === void 0) return;
+    store.put(key, key.did);
+    store.delete(OLD_NAME);
+  };
+}
+async function transact(mode, work) {
+  const database = await open();
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction(STORE, mode);
+      const request = work(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+// consumer/verify/fault.ts
+function isFault(error) {
+  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
+}
+function located(error, place) {
+  const { code, reason } = error;
+  return new SigError(code, {
+    action: "verify feed",
+    reason
+  }, {
+    context: {
+      ...error.context,
+      ...place
+    },
+    cause: error
   });
 }
 
@@ -7338,21 +7470,6 @@ function readRequest(challenge) {
     };
   }
 }
-async function attest(challenge, key, scopes, now) {
-  return await signAttestation({
-    challenge,
-    scopes,
-    now,
-    key: {
-      kid: key.did,
-      publicJwk: key.publicJwk,
-      async sign(message) {
-        const bytes = new Uint8Array(message);
-        return new Uint8Array(await crypto.subtle.sign("Ed25519", key.privateKey, bytes));
-      }
-    }
-  });
-}
 function decodeAttestation(jwt) {
   const [header = "", claims = ""] = jwt.split(".");
   try {
@@ -7366,15 +7483,6 @@ function decodeAttestation(jwt) {
 }
 function decode4(part) {
   return JSON.parse(new TextDecoder().decode(decodeBase64UrlStrict(part)));
-}
-function clockOf(challenge) {
-  const issued = Date.parse(challenge.issued_at);
-  const wall = Date.now();
-  const steady = performance.now();
-  return () => {
-    const passed = Math.max(Date.now() - wall, performance.now() - steady);
-    return new Date(issued + passed);
-  };
 }
 
 // web/ui/sign_in/use_login.ts
@@ -10260,19 +10368,6 @@ function Tabs({ issuer, tab }) {
   });
 }
 
-// web/ui/feed/ed25519_support.ts
-async function hasEd25519() {
-  try {
-    await crypto.subtle.generateKey("Ed25519", false, [
-      "sign",
-      "verify"
-    ]);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 // web/ui/feed/check_feed.ts
 async function checkFeed(documents, { expectedIssuer, onProgress, signal } = {}) {
   if (!await hasEd25519()) {
@@ -10946,87 +11041,6 @@ function KeyCard({ stored, keys, act, onForget }) {
       })
     ]
   });
-}
-
-// web/ui/keys/key_store.ts
-var DATABASE = "sig-sign-in";
-var STORE = "keys";
-var VERSION = 2;
-var OLD_NAME = "login";
-async function findMissing() {
-  if (!globalThis.isSecureContext) return "insecure";
-  if (!await hasEd25519()) return "ed25519";
-  try {
-    (await open()).close();
-  } catch {
-    return "storage";
-  }
-  return void 0;
-}
-async function loadKeys() {
-  const keys = await transact("readonly", (store) => store.getAll());
-  return keys.toSorted((a4, b) => a4.createdAt < b.createdAt ? 1 : -1);
-}
-async function createKey(place) {
-  const pair = await crypto.subtle.generateKey("Ed25519", false, [
-    "sign",
-    "verify"
-  ]);
-  const { x: x2 = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  const publicJwk = {
-    kty: "OKP",
-    crv: "Ed25519",
-    x: x2
-  };
-  const key = {
-    did: jwkToDidKey(publicJwk),
-    publicJwk,
-    privateKey: pair.privateKey,
-    createdAt: (/* @__PURE__ */ new Date()).toISOString(),
-    place
-  };
-  await keepKey(key);
-  return key;
-}
-async function keepKey(key) {
-  await transact("readwrite", (store) => store.put(key, key.did));
-}
-async function forgetKey(did) {
-  await transact("readwrite", (store) => store.delete(did));
-}
-function open() {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, VERSION);
-    request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion === 0) request.result.createObjectStore(STORE);
-      else if (request.transaction) moveOldKey(request.transaction);
-    };
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-function moveOldKey(transaction) {
-  const store = transaction.objectStore(STORE);
-  const request = store.get(OLD_NAME);
-  request.onsuccess = () => {
-    const key = request.result;
-    if (key === void 0) return;
-    store.put(key, key.did);
-    store.delete(OLD_NAME);
-  };
-}
-async function transact(mode, work) {
-  const database = await open();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(STORE, mode);
-      const request = work(transaction.objectStore(STORE));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error);
-    });
-  } finally {
-    database.close();
-  }
 }
 
 // web/ui/keys/this_browser.ts

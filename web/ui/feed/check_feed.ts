@@ -7,7 +7,7 @@ import {
   type VerifyReport,
 } from "../libraries/mod.ts";
 import { type Documents, DocumentsError } from "./documents.ts";
-import { hasEd25519 } from "./ed25519_support.ts";
+import { hasEd25519 } from "../libraries/mod.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";
 
 /** What came of it. */

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { shortened, shown } from "../parts/text.ts";
-import type { StoredKey } from "./key_store.ts";
+import type { BrowserKey } from "../libraries/mod.ts";
 
 /** Asks once more; Escape keeps the key. */
 export function ForgetDialog({ leaving, onClose, onForget }: {
-  readonly leaving: StoredKey | undefined;
+  readonly leaving: BrowserKey | undefined;
   readonly onClose: () => void;
   readonly onForget: (did: string) => void;
 }) {

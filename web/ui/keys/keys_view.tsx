@@ -7,14 +7,14 @@ import { Notice } from "../parts/notice.tsx";
 import { shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import { ForgetDialog } from "./forget_dialog.tsx";
-import type { StoredKey } from "./key_store.ts";
+import type { BrowserKey } from "../libraries/mod.ts";
 import { MISSING } from "./missing.ts";
 import type { Keys } from "./use_keys.ts";
 
 /** A card a key. */
 export function KeysView({ keys }: { readonly keys: Keys }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const [leaving, setLeaving] = useState<StoredKey | undefined>();
+  const [leaving, setLeaving] = useState<BrowserKey | undefined>();
   const [trouble, setTrouble] = useState("");
   const act = (work: () => Promise<unknown>) => {
     setTrouble("");
@@ -88,7 +88,7 @@ export function KeysView({ keys }: { readonly keys: Keys }) {
 }
 
 function KeyCard({ stored, keys, act, onForget }: {
-  readonly stored: StoredKey;
+  readonly stored: BrowserKey;
   readonly keys: Keys;
   readonly act: (work: () => Promise<unknown>) => void;
   readonly onForget: () => void;

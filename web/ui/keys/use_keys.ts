@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 import {
+  type BrowserKey,
   createKey,
   findMissing,
   forgetKey,
   keepKey,
   loadKeys,
   type Missing,
-  type StoredKey,
-} from "./key_store.ts";
+} from "../libraries/mod.ts";
 import { nameBrowser } from "./this_browser.ts";
 
 /** What views know of keys and do with them. */
@@ -19,15 +19,15 @@ export interface Keys {
   /** Why no key can live here, if none can. */
   readonly missing: Missing | undefined;
   /** The newest first. */
-  readonly all: readonly StoredKey[];
+  readonly all: readonly BrowserKey[];
   /** The one that signs. */
-  readonly current: StoredKey | undefined;
+  readonly current: BrowserKey | undefined;
   /** Makes one, which signs from then on. */
-  create(): Promise<StoredKey>;
+  create(): Promise<BrowserKey>;
   /** Lets another one sign. */
   choose(did: string): void;
   /** Gives one a name. */
-  rename(key: StoredKey, name: string): Promise<void>;
+  rename(key: BrowserKey, name: string): Promise<void>;
   /** Deletes one for good. */
   forget(did: string): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface Keys {
 /** Reads them once, and keeps up with what this page does to them. */
 export function useKeys(): Keys {
   const [loaded, setLoaded] = useState<
-    { missing: Missing | undefined; all: readonly StoredKey[] } | undefined
+    { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
   >();
   const [chosen, setChosen] = useState<string | undefined>();
   const missing = loaded?.missing;

@@ -32,8 +32,17 @@ export {
 } from "../../../core/mod.ts";
 export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
 export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
-export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
-export { signAttestation } from "../../../jose/attestation/sign_attestation.ts";
+export { attest, clockOf } from "../../browser/attest.ts";
+export { hasEd25519 } from "../../browser/ed25519_support.ts";
+export {
+  type BrowserKey,
+  createKey,
+  findMissing,
+  forgetKey,
+  keepKey,
+  loadKeys,
+  type Missing,
+} from "../../browser/key_store.ts";
 export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
 
 export type {

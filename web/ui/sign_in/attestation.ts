@@ -1,12 +1,10 @@
-/** Answering a challenge with the key of this browser (PROTOCOL §7). @module */
+/** A request and its answer, for people to read (PROTOCOL §7). @module */
 
 import {
   decodeBase64UrlStrict,
   isSigError,
-  signAttestation,
   validateSignableChallenge,
 } from "../libraries/mod.ts";
-import type { StoredKey } from "../keys/key_store.ts";
 import type { Challenge } from "../server/config.ts";
 
 /** A request in words, or why it must not be signed. */
@@ -27,35 +25,6 @@ export function readRequest(challenge: Challenge): ReadRequest {
   }
 }
 
-/**
- * Signs.
- *
- * @param scopes What is granted.
- * @param now The server's clock, as far as it is known.
- */
-export async function attest(
-  challenge: Challenge,
-  key: StoredKey,
-  scopes: readonly string[],
-  now: () => Date,
-): Promise<string> {
-  return await signAttestation({
-    challenge,
-    scopes,
-    now,
-    key: {
-      kid: key.did,
-      publicJwk: key.publicJwk,
-      async sign(message) {
-        const bytes = new Uint8Array(message);
-        return new Uint8Array(
-          await crypto.subtle.sign("Ed25519", key.privateKey, bytes),
-        );
-      },
-    },
-  });
-}
-
 /** Header and claims of an attestation, for people to look at; not judged. */
 export function decodeAttestation(
   jwt: string,
@@ -70,19 +39,4 @@ export function decodeAttestation(
 
 function decode(part: string): unknown {
   return JSON.parse(new TextDecoder().decode(decodeBase64UrlStrict(part)));
-}
-
-/**
- * The server's time: its own when it issued the challenge, and what has passed
- * here since. A wrong clock on this device does not matter then.
- */
-export function clockOf(challenge: Challenge): () => Date {
-  const issued = Date.parse(challenge.issued_at);
-  const wall = Date.now();
-  const steady = performance.now();
-  return () => {
-    // The steady clock may stop while the device sleeps.
-    const passed = Math.max(Date.now() - wall, performance.now() - steady);
-    return new Date(issued + passed);
-  };
 }

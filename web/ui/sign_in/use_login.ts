@@ -6,15 +6,13 @@
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { StoredKey } from "../keys/key_store.ts";
+import { attest, type BrowserKey, clockOf } from "../libraries/mod.ts";
 import { isRecord } from "../parts/text.ts";
 import type { Site } from "../site/site.ts";
 import type { Wanted } from "../server/api.ts";
 import type { Challenge, Login } from "../server/config.ts";
 import { Problem, toProblem } from "../server/problem.ts";
 import {
-  attest,
-  clockOf,
   decodeAttestation,
   type ReadRequest,
   readRequest,
@@ -126,7 +124,7 @@ export function useLogin(site: Site, options: LoginOptions): LoginFlow {
   async function approve(scopes: readonly string[]): Promise<void> {
     if (asked === undefined || busy) return;
     setBusy(true);
-    let key: StoredKey;
+    let key: BrowserKey;
     let attestation: string;
     try {
       key = keys.current ?? await keys.create();

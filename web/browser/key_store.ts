@@ -1,12 +1,19 @@
 /**
  * The person's keys: made in this browser, kept in IndexedDB, and never to be
- * read by anyone, this page included. Nothing of them leaves but signatures.
+ * read by anyone, the page included. Nothing of them leaves but signatures.
  *
  * @module
  */
 
-import { hasEd25519 } from "../feed/ed25519_support.ts";
-import { jwkToDidKey } from "../libraries/mod.ts";
+import { jwkToDidKey } from "@sig/jose";
+import { hasEd25519 } from "./ed25519_support.ts";
+import {
+  type Asked,
+  browserGlobals,
+  type Database,
+  type ObjectStore,
+  type Transaction,
+} from "./indexed_db.ts";
 
 const DATABASE = "sig-sign-in";
 const STORE = "keys";
@@ -14,10 +21,11 @@ const VERSION = 2;
 /** The only key's place in version 1. */
 const OLD_NAME = "login";
 
-/** A key of this browser. */
-export interface StoredKey {
+/** A key of this browser, for the pages of one origin. */
+export interface BrowserKey {
   /** The key's did:key, and its place in the store. */
   readonly did: string;
+  /** The public part. */
   readonly publicJwk: {
     readonly kty: "OKP";
     readonly crv: "Ed25519";
@@ -25,19 +33,24 @@ export interface StoredKey {
   };
   /** Not extractable. */
   readonly privateKey: CryptoKey;
+  /** RFC 3339 UTC. */
   readonly createdAt: string;
   /** What the person calls it. */
   readonly name?: string;
-  /** The browser that made it. */
+  /** The browser that made it, in words. */
   readonly place?: string;
 }
 
-/** What a browser may lack for holding keys. */
+/**
+ * What a browser may lack for holding keys: `insecure`, a page that is neither on
+ * https nor on this machine; `ed25519`, the algorithm; `storage`, a place, as in
+ * some private windows.
+ */
 export type Missing = "insecure" | "ed25519" | "storage";
 
 /** What this browser lacks for holding a key; undefined when nothing. */
 export async function findMissing(): Promise<Missing | undefined> {
-  if (!globalThis.isSecureContext) return "insecure";
+  if (!browserGlobals().isSecureContext) return "insecure";
   if (!await hasEd25519()) return "ed25519";
   try {
     (await open()).close();
@@ -49,46 +62,61 @@ export async function findMissing(): Promise<Missing | undefined> {
 }
 
 /** All keys, the newest first: it is the one that signs unless told. */
-export async function loadKeys(): Promise<readonly StoredKey[]> {
-  const keys = await transact<StoredKey[]>(
+export async function loadKeys(): Promise<readonly BrowserKey[]> {
+  const keys = await transact(
     "readonly",
     (store) => store.getAll(),
-  );
+  ) as BrowserKey[];
   return keys.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : -1);
 }
 
-/** Makes a key and keeps it. */
-export async function createKey(place: string): Promise<StoredKey> {
+/**
+ * The key of a did:key, or the newest one.
+ *
+ * @returns undefined when there is none.
+ */
+export async function loadKey(did?: string): Promise<BrowserKey | undefined> {
+  const keys = await loadKeys();
+  return did === undefined ? keys[0] : keys.find((key) => key.did === did);
+}
+
+/**
+ * Makes a key and keeps it. No script can read its private part: what steals a
+ * page steals signatures for as long as it is open, and never the key.
+ *
+ * @param place Where it is made, in words for the person.
+ */
+export async function createKey(place?: string): Promise<BrowserKey> {
   const pair = await crypto.subtle.generateKey("Ed25519", false, [
     "sign",
     "verify",
   ]) as CryptoKeyPair;
   const { x = "" } = await crypto.subtle.exportKey("jwk", pair.publicKey);
   const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
-  const key: StoredKey = {
+  const key: BrowserKey = {
     did: jwkToDidKey(publicJwk),
     publicJwk,
     privateKey: pair.privateKey,
     createdAt: new Date().toISOString(),
-    place,
+    ...(place === undefined ? {} : { place }),
   };
   await keepKey(key);
   return key;
 }
 
 /** Keeps a key, or a changed one in its place. */
-export async function keepKey(key: StoredKey): Promise<void> {
+export async function keepKey(key: BrowserKey): Promise<void> {
   await transact("readwrite", (store) => store.put(key, key.did));
 }
 
-/** Deletes a key for good. */
+/** Deletes a key for good: who has no other can't log in any more. */
 export async function forgetKey(did: string): Promise<void> {
   await transact("readwrite", (store) => store.delete(did));
 }
 
-function open(): Promise<IDBDatabase> {
+function open(): Promise<Database> {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, VERSION);
+    const request = browserGlobals().indexedDB.open(DATABASE, VERSION);
     request.onupgradeneeded = ({ oldVersion }) => {
       if (oldVersion === 0) request.result.createObjectStore(STORE);
       else if (request.transaction) moveOldKey(request.transaction);
@@ -99,11 +127,11 @@ function open(): Promise<IDBDatabase> {
 }
 
 /** Version 1 had one key, under a name. */
-function moveOldKey(transaction: IDBTransaction): void {
+function moveOldKey(transaction: Transaction): void {
   const store = transaction.objectStore(STORE);
-  const request: IDBRequest<StoredKey | undefined> = store.get(OLD_NAME);
+  const request = store.get(OLD_NAME);
   request.onsuccess = () => {
-    const key = request.result;
+    const key = request.result as BrowserKey | undefined;
     if (key === undefined) return;
     store.put(key, key.did);
     store.delete(OLD_NAME);
@@ -111,8 +139,8 @@ function moveOldKey(transaction: IDBTransaction): void {
 }
 
 async function transact<T>(
-  mode: IDBTransactionMode,
-  work: (store: IDBObjectStore) => IDBRequest<T>,
+  mode: "readonly" | "readwrite",
+  work: (store: ObjectStore) => Asked<T>,
 ): Promise<T> {
   const database = await open();
   try {

@@ -1,0 +1,91 @@
+/** An application behind a proxy that asks our login who is there. @module */
+
+import { usageError } from "@sig/api/flags";
+import { quote } from "@sig/core";
+import { SCHEME_PORTS } from "./hosted_site.ts";
+
+/** What the proxy is told of itself and of the login. */
+export interface GateSite {
+  /** The login's origin. */
+  readonly login: string;
+  /** Its host, with the port unless that is the scheme's own. */
+  readonly loginHost: string;
+  /** The application's origin, whose scheme is the login's. */
+  readonly origin: string;
+  /** Its host, likewise. */
+  readonly host: string;
+  /** The host's name alone. */
+  readonly hostname: string;
+  /** The port that the proxy listens at. */
+  readonly port: number;
+  /** The scheme of both. */
+  readonly scheme: "http" | "https";
+  /** Where the application itself listens: `http://host:port`. */
+  readonly upstream: string;
+}
+
+/**
+ * The headers that say who it is; `web/gate` sends them. Each has a twin with an
+ * underscore: CGI and WSGI can't tell the two apart.
+ */
+export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
+  ...["Remote-User", "Remote-Groups", "Remote-Name"],
+]);
+
+/** The same, and their twins. */
+export const FORGEABLE_HEADERS: readonly string[] = Object.freeze(
+  IDENTITY_HEADERS.flatMap((name) => [name, name.replaceAll("-", "_")]),
+);
+
+const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
+
+/**
+ * Reads `--login`, `--app` and `--upstream`.
+ *
+ * @throws {SigError} `invalid_request` with `context.flag`.
+ */
+export function readGateSite(
+  login: string | undefined,
+  app: string | undefined,
+  upstream = "http://127.0.0.1:3000",
+): GateSite {
+  const at = readOrigin("--login", login, "https://login.acme.example");
+  const scheme = at.protocol === "https:" ? "https" : "http";
+  if (app === undefined) {
+    throw usageError("--app is required", { flag: "--app" });
+  }
+  const url = /[/?#@\\\s]/.test(app) ? null : URL.parse(`${scheme}://${app}`);
+  if (url === null || !HOSTNAME.test(url.hostname)) {
+    throw usageError(`--app ${quote(app)} must be a host`, {
+      flag: "--app",
+      hint: "For example: wiki.acme.example.",
+    });
+  }
+  const { host, hostname, origin, port } = url;
+  return {
+    login: at.origin,
+    loginHost: at.host,
+    ...{ origin, host, hostname, scheme },
+    port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
+    upstream:
+      readOrigin("--upstream", upstream, "http://127.0.0.1:3000").origin,
+  };
+}
+
+function readOrigin(
+  flag: string,
+  text: string | undefined,
+  example: string,
+): URL {
+  const url = text === undefined ? null : URL.parse(text);
+  if (
+    url !== null && (text === url.origin || text === `${url.origin}/`) &&
+    /^https?:$/.test(url.protocol) && HOSTNAME.test(url.hostname)
+  ) return url;
+  throw usageError(
+    text === undefined
+      ? `${flag} is required`
+      : `${flag} ${quote(text)} must be an address without a path`,
+    { flag, hint: `For example: ${example}.` },
+  );
+}

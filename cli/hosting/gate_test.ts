@@ -1,0 +1,94 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { parse } from "@std/yaml/parse";
+import { inWorkspace } from "../testdata/workspace.ts";
+
+const GATE = [
+  "--login",
+  "https://login.acme.example",
+  "--app",
+  "wiki.acme.example",
+];
+
+Deno.test("gate-traefik is YAML that strips forged headers before it asks", () =>
+  inWorkspace(async (workspace) => {
+    const { code, stdout } = await workspace.sig([
+      "export",
+      "gate-traefik",
+      ...GATE,
+    ]);
+    assertEquals(code, 0);
+    // deno-lint-ignore no-explicit-any -- any wrong shape fails below
+    const { http } = parse(stdout) as any;
+    assertEquals(http.routers["sig-app"].middlewares, [
+      "sig-strip",
+      "sig-login",
+    ]);
+    assertEquals(
+      http.middlewares["sig-strip"].headers.customRequestHeaders,
+      Object.fromEntries(
+        ["User", "Groups", "Name"].flatMap((name) => [
+          [`Remote-${name}`, ""],
+          [`Remote_${name}`, ""],
+        ]),
+      ),
+    );
+    assertEquals(http.middlewares["sig-login"].forwardAuth, {
+      address: "https://login.acme.example/forward-auth?redirect",
+      trustForwardHeader: false,
+      authResponseHeaders: ["Remote-User", "Remote-Groups", "Remote-Name"],
+    });
+    assertEquals(http.services["sig-app"].loadBalancer.servers, [{
+      url: "http://127.0.0.1:3000",
+    }]);
+  }));
+
+Deno.test("over https nginx asks only a login that it can tell from others", () =>
+  inWorkspace(async (workspace) => {
+    const { stdout } = await workspace.sig(["export", "gate-nginx", ...GATE]);
+    assertEquals(stdout.match(/proxy_ssl_verify on;/g)?.length, 2);
+    assertEquals(
+      stdout.match(/X-Forwarded-Host wiki\.acme\.example;/g)?.length,
+      3,
+    );
+  }));
+
+Deno.test("a login or an application that is no host is refused", async (t) => {
+  await inWorkspace(async (workspace) => {
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [["--app", "a.example"], "--login is required"],
+      [["--login", "https://a.example"], "--app is required"],
+      [["--login", "a.example", "--app", "b.example"], "without a path"],
+      [
+        ["--login", "https://a.example/x", "--app", "b.example"],
+        "without a path",
+      ],
+      [["--login", "ftp://a.example", "--app", "b.example"], "without a path"],
+      [
+        ["--login", "https://a.example", "--app", "https://b.example"],
+        "must be a host",
+      ],
+      [
+        ["--login", "https://a.example", "--app", "b.example; return 200"],
+        "must be a host",
+      ],
+      [["--login", "https://a.example", "--app", "$host"], "must be a host"],
+      [
+        ["--login", "https://a.example", "--app", "b.example/x"],
+        "must be a host",
+      ],
+      [[...GATE, "--upstream", "http://a.example/x"], "--upstream"],
+      [[...GATE, "--dir", "x"], "--dir means nothing to gate-nginx"],
+    ];
+    for (const [words, message] of wrong) {
+      await t.step(words.join(" "), async () => {
+        const { code, stdout, stderr } = await workspace.sig([
+          "export",
+          "gate-nginx",
+          ...words,
+        ]);
+        assertEquals([code, stdout], [2, ""]);
+        assertStringIncludes(stderr, message);
+      });
+    }
+  });
+});

@@ -1,0 +1,67 @@
+/** The gate in Python of docs/gate.md, as it stands there. */
+
+import { assert, assertEquals } from "@std/assert";
+import { freePort, hasProgram } from "../../cli/testdata/web_server.ts";
+import {
+  Browser,
+  TestProvider,
+} from "../../web/openid/testdata/test_provider.ts";
+
+Deno.test({
+  name:
+    "the gate in Python asks the login, sends people there, and lets them in",
+  ignore: !hasProgram("python3") && Deno.env.get("SIG_CI") !== "1",
+  fn: async () => {
+    const text = await Deno.readTextFile(
+      new URL("../../docs/gate.md", import.meta.url),
+    );
+    const [, block = ""] = /```python\n([\s\S]*?)```/.exec(text) ?? [];
+    const host = `127.0.0.1:${freePort()}`;
+    await using provider = await TestProvider.start({
+      settings: { gateHosts: [host], gateMaxAgeMs: 0 },
+    });
+    const program = block
+      .replace("http://127.0.0.1:8788", provider.origin)
+      .replace("127.0.0.1:9000", host);
+    assert(program.includes(host) && program.includes(provider.origin));
+    const child = new Deno.Command("python3", {
+      args: ["-c", program],
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    try {
+      const browser = new Browser();
+      const open = async (): Promise<Response> => {
+        for (let tries = 0;; tries++) {
+          try {
+            return await browser.send(`http://${host}/a?b=c&d`);
+          } catch (error) {
+            if (tries === 100) throw error;
+            await new Promise((go) => setTimeout(go, 100));
+          }
+        }
+      };
+      const asked = await open();
+      await asked.body?.cancel();
+      const location = asked.headers.get("location") ?? "";
+      assertEquals([asked.status, location], [
+        303,
+        `${provider.origin}/gate/login?rd=http://${host}/a?b=c&d`,
+      ]);
+      const { person, relationship } = await provider.employ();
+      const login = await browser.signIn(provider, person, location);
+      assertEquals(
+        (await browser.follow(login.href)).href,
+        `http://${host}/a?b=c&d`,
+      );
+      assertEquals(await (await open()).text(), `Hello, ${person.did}`);
+      await provider.demo.revoke(relationship);
+      const after = await open();
+      await after.body?.cancel();
+      assertEquals(after.status, 303);
+    } finally {
+      child.kill("SIGTERM");
+      await child.status;
+    }
+  },
+});

@@ -1,0 +1,197 @@
+/// <reference lib="dom" />
+/** Apache's mod_auth_openidc, by the configuration of docs/openid.md. */
+
+import { assert, assertEquals } from "@std/assert";
+import { freePort, hasProgram } from "../../cli/testdata/web_server.ts";
+import {
+  SECRET,
+  sha256,
+  TestProvider,
+} from "../../web/openid/testdata/test_provider.ts";
+import type { Person } from "../../web/testdata/independent_client.ts";
+import { browserTest } from "../../web/ui_test/testdata/browser.ts";
+import type { Page } from "playwright-core";
+
+const MODULES = "/usr/lib/apache2/modules";
+
+function lacking(): string | undefined {
+  if (!hasProgram("apache2")) return "there is no Apache here";
+  try {
+    Deno.statSync(`${MODULES}/mod_auth_openidc.so`);
+    return undefined;
+  } catch {
+    return "there is no mod_auth_openidc here";
+  }
+}
+
+/** The lines of the document that are Apache's, for this test's addresses. */
+async function documented(login: string, app: string): Promise<string> {
+  const text = await Deno.readTextFile(
+    new URL("../../docs/openid.md", import.meta.url),
+  );
+  const [, block = ""] = /```apache\n([\s\S]*?)```/.exec(text) ?? [];
+  assert(block.includes("OIDCProviderMetadataURL"));
+  return block
+    .replaceAll("https://login.acme.example", login)
+    .replaceAll("https://wiki.acme.example", app)
+    .replace(/(OIDCClientSecret ).*/, `$1"${SECRET}"`)
+    .replace(/(OIDCCryptoPassphrase ).*/, "$1test-only-passphrase");
+}
+
+async function startApache(
+  port: number,
+  site: string,
+): Promise<AsyncDisposable> {
+  const dir = await Deno.makeTempDir({ prefix: "sig-apache-" });
+  await Deno.chmod(dir, 0o755);
+  await Deno.mkdir(`${dir}/www`);
+  await Deno.writeTextFile(`${dir}/www/index.html`, "the wiki");
+  const modules = [
+    "mpm_event",
+    "authn_core",
+    "authz_core",
+    "authz_user",
+    "auth_openidc",
+    "dir",
+    "headers",
+  ];
+  await Deno.writeTextFile(
+    `${dir}/apache.conf`,
+    `ServerRoot ${dir}
+ServerName localhost
+Listen 127.0.0.1:${port}
+PidFile ${dir}/pid
+ErrorLog ${dir}/error.log
+Mutex file:${dir}
+DefaultRuntimeDir ${dir}
+${
+      modules.map((name) =>
+        `LoadModule ${name}_module ${MODULES}/mod_${name}.so`
+      ).join("\n")
+    }
+${Deno.uid() === 0 ? "User www-data\nGroup www-data" : ""}
+DocumentRoot ${dir}/www
+DirectoryIndex index.html
+LogLevel warn auth_openidc:warn
+${site}
+`,
+  );
+  const child = new Deno.Command("apache2", {
+    args: ["-f", `${dir}/apache.conf`, "-DFOREGROUND"],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const said = new Response(child.stderr).text();
+  const stop = async () => {
+    try {
+      child.kill("SIGTERM");
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await child.status;
+    const log = await Deno.readTextFile(`${dir}/error.log`).catch(() => "");
+    await Deno.remove(dir, { recursive: true });
+    return await said + log;
+  };
+  for (let waits = 0;; waits++) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      break;
+    } catch {
+      if (waits === 100) {
+        throw new Error(`Apache did not start: ${await stop()}`);
+      }
+      await new Promise((go) => setTimeout(go, 100));
+    }
+  }
+  return { [Symbol.asyncDispose]: async () => void await stop() };
+}
+
+/** Consents as the page does, with the person's key outside of the browser. */
+async function consent(
+  page: Page,
+  provider: TestProvider,
+  person: Person,
+): Promise<void> {
+  await page.waitForURL((url) => url.hash.startsWith("#/sign-in/"));
+  const id = new URL(page.url()).hash.split("/").pop() ?? "";
+  const { challenge } = await page.evaluate(
+    async (id) => await (await fetch(`/oidc/interaction/${id}`)).json(),
+    id,
+  );
+  const attestation = person.attest(challenge, provider.now().getTime());
+  const { redirect_to } = await page.evaluate(
+    async ({ id, attestation }) => {
+      const response = await fetch(`/oidc/interaction/${id}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ attestation }),
+      });
+      return await response.json();
+    },
+    { id, attestation },
+  );
+  await page.goto(redirect_to);
+}
+
+browserTest(
+  "Apache logs a person in and out, and out when the issuer says so",
+  async (browser) => {
+    const port = freePort();
+    const app = `http://localhost:${port}`;
+    await using provider = await TestProvider.start({
+      clients: [{
+        client_id: "wiki",
+        client_secret_sha256: await sha256(SECRET),
+        redirect_uris: [`${app}/oidc`],
+        post_logout_redirect_uris: [`${app}/bye.html`],
+        backchannel_logout_uri: `${app}/oidc?logout=backchannel`,
+      }],
+    });
+    await using _apache = await startApache(
+      port,
+      await documented(provider.origin, app),
+    );
+    const { person, relationship } = await provider.employ();
+    const context = await browser.newContext();
+    context.setDefaultTimeout(10_000);
+    try {
+      const page = await context.newPage();
+      const text = async () => await page.locator("body").textContent();
+      await page.goto(`${app}/index.html?a=b`);
+      await consent(page, provider, person);
+      assertEquals([page.url(), await text()], [
+        `${app}/index.html?a=b`,
+        "the wiki",
+      ]);
+
+      // Out, by Apache: no form, since its ID token shows who asks.
+      await page.goto(
+        `${app}/oidc?logout=${encodeURIComponent(`${app}/bye.html`)}`,
+      );
+      await page.waitForURL((url) =>
+        url.hash.startsWith("#/sign-in/") || url.pathname === "/bye.html"
+      );
+      await page.goto(app);
+      await consent(page, provider, person);
+      assertEquals(await text(), "the wiki");
+
+      // Out, by the issuer: nobody clicks anything.
+      await provider.demo.revoke(relationship);
+      await provider.web.provider!.watch();
+      // What is being told at the same moment is told with the next delivery.
+      let heard = 0;
+      for (let tries = 0; heard === 0 && tries < 50; tries++) {
+        heard = await provider.web.provider!.deliver();
+        await new Promise((go) => setTimeout(go, 100));
+      }
+      assertEquals(heard, 1);
+      await page.goto(app);
+      await page.waitForURL((url) => url.hash.startsWith("#/sign-in/"));
+    } finally {
+      await context.close();
+    }
+  },
+  lacking(),
+);

@@ -1,0 +1,193 @@
+/** The gate behind the real proxies, by the configurations of `sig export`. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  freePort,
+  hasProgram,
+  startWebServer,
+  type WebServerName,
+} from "../../cli/testdata/web_server.ts";
+import { inWorkspace } from "../../cli/testdata/workspace.ts";
+import {
+  Browser,
+  TestProvider,
+} from "../../web/openid/testdata/test_provider.ts";
+import type { Person } from "../../web/testdata/independent_client.ts";
+
+/** A browser that keeps cookies by host name, as browsers do. */
+class Visitor {
+  readonly #provider: TestProvider;
+  readonly #jars = new Map<string, Browser>();
+
+  constructor(provider: TestProvider) {
+    this.#provider = provider;
+  }
+
+  jar(url: string): Browser {
+    const { hostname } = new URL(url);
+    const jar = this.#jars.get(hostname) ?? new Browser();
+    this.#jars.set(hostname, jar);
+    return jar;
+  }
+
+  async open(url: string, init: RequestInit = {}): Promise<Page> {
+    const steps: string[] = [];
+    for (let next = url;;) {
+      steps.push(next);
+      if (steps.length > 12) throw new Error(steps.join("\n"));
+      const response = await this.jar(next).send(next, init);
+      const text = await response.text();
+      const location = response.headers.get("location");
+      if (location === null) {
+        return { url: next, status: response.status, text, steps };
+      }
+      next = new URL(location, next).href;
+    }
+  }
+
+  async sign(person: Person, { url }: Page): Promise<Page> {
+    const { origin, now } = this.#provider;
+    const id = new URL(url).hash.split("/").pop() ?? "";
+    const browser = this.jar(origin);
+    const { challenge } = await browser.interaction(origin, id);
+    const attestation = person.attest(challenge, now().getTime());
+    const done = await browser.answer(origin, id, { attestation });
+    return await this.open((await done.json()).redirect_to);
+  }
+}
+
+interface Page {
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+  readonly steps: readonly string[];
+}
+
+const FORGED: HeadersInit = [
+  ["remote-user", "did:web:ceo.example"],
+  ["Remote-Groups", "admin"],
+  ["REMOTE-NAME", "The CEO"],
+  ["remote_user", "did:web:ceo.example"],
+  ["Remote_Groups", "admin"],
+  ["x-forwarded-host", "127.0.0.1"],
+  ["x-forwarded-uri", "/public"],
+  ["x-forwarded-method", "POST"],
+  ["forwarded", "host=127.0.0.1"],
+  ["x-original-url", "/public"],
+];
+
+for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
+  Deno.test({
+    name:
+      `${name} lets in whom the login knows, and a revocation lets nobody in`,
+    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    fn: () =>
+      inWorkspace(async (workspace) => {
+        const port = freePort();
+        const app = `localhost:${port}`;
+        await using provider = await TestProvider.start({
+          settings: { gateHosts: [app], gateMaxAgeMs: 0 },
+        });
+        await using upstream = Deno.serve(
+          { hostname: "127.0.0.1", port: 0, onListen() {} },
+          ({ headers, url }) => {
+            const { pathname, search } = new URL(url);
+            const path = pathname + search;
+            return Response.json({
+              path,
+              headers: Object.fromEntries(headers),
+            });
+          },
+        );
+        const { code, stdout, stderr } = await workspace.sig([
+          ...["export", `gate-${name}`, "--login", provider.origin],
+          ...[
+            "--app",
+            app,
+            "--upstream",
+            `http://127.0.0.1:${upstream.addr.port}`,
+          ],
+        ]);
+        assertEquals(code, 0, stderr);
+        await using _server = await startWebServer(
+          name,
+          workspace.dir,
+          stdout,
+          port,
+        );
+        const { person, relationship } = await provider.employ();
+        const visitor = new Visitor(provider);
+        const start =
+          `http://${app}/reports/a%20b?x=1&rd=http://evil.example/&y=%26`;
+
+        const asked = await visitor.open(start, { headers: FORGED });
+        assertMatch(asked.url, /\/#\/sign-in\/[A-Za-z0-9_-]{32}$/);
+        const shown = await visitor.sign(person, asked);
+        assertEquals([shown.status, shown.url], [200, start]);
+        const seen = JSON.parse(shown.text);
+        assertEquals(
+          seen.path,
+          new URL(start).pathname + new URL(start).search,
+        );
+        assertEquals(seen.headers["remote-user"], person.did);
+
+        const again = await visitor.open(start, { headers: FORGED });
+        const { headers } = JSON.parse(again.text);
+        assertEquals(headers["remote-user"], person.did);
+        assertEquals(headers["remote-groups"], "employee,role:deploy");
+        assertMatch(headers["remote-name"], /^u-[0-9a-f]{16}$/);
+        assertEquals(headers["remote_user"], undefined);
+        assertEquals(headers["remote_groups"], undefined);
+
+        // Without the cookie nothing that a browser may say opens it.
+        for (
+          const path of [
+            "/",
+            "/_sig/forward-auth",
+            "/_sig/../",
+            "//",
+            "/%5fsig/",
+          ]
+        ) {
+          for (const method of ["GET", "POST"]) {
+            const response = await fetch(`http://${app}${path}`, {
+              ...{ method, headers: FORGED, redirect: "manual" },
+            });
+            const text = await response.text();
+            assert(!text.includes("ceo"), `${method} ${path} reached it`);
+            assert(response.status !== 200, `${method} ${path}: ${text}`);
+          }
+        }
+        await provider.demo.revoke(relationship);
+        const after = await visitor.open(start);
+        assertMatch(after.url, /\/#\/sign-in\//);
+      }),
+  });
+}
+
+Deno.test({
+  name: "nginx says 500, and lets nobody in, while the login is away",
+  ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
+  fn: () =>
+    inWorkspace(async (workspace) => {
+      const port = freePort();
+      const { stdout } = await workspace.sig([
+        ...[
+          "export",
+          "gate-nginx",
+          "--login",
+          `http://127.0.0.1:${freePort()}`,
+        ],
+        ...["--app", `localhost:${port}`],
+      ]);
+      await using _server = await startWebServer(
+        "nginx",
+        workspace.dir,
+        stdout,
+        port,
+      );
+      const response = await fetch(`http://localhost:${port}/`);
+      await response.body?.cancel();
+      assertEquals(response.status, 500);
+    }),
+});

@@ -1,0 +1,62 @@
+/** Answering a challenge with a key of this browser (PROTOCOL §7). @module */
+
+import {
+  type SignableChallenge,
+  signAttestation,
+  type SigningKey,
+} from "@sig/jose";
+import type { BrowserKey } from "./key_store.ts";
+
+/** What the libraries sign with, of a key of this browser. */
+export function signingKeyOf(
+  { did, privateKey, publicJwk }: BrowserKey,
+): SigningKey {
+  return {
+    kid: did,
+    publicJwk,
+    async sign(message) {
+      const bytes = new Uint8Array(message);
+      return new Uint8Array(
+        await crypto.subtle.sign("Ed25519", privateKey, bytes),
+      );
+    },
+  };
+}
+
+/**
+ * Signs a challenge.
+ *
+ * @param scopes What is granted; all that is asked for unless told.
+ * @param now The server's clock, as far as it is known.
+ * @throws {SigError} as `signAttestation` of `@sig/jose`.
+ */
+export async function attest(
+  challenge: SignableChallenge,
+  key: BrowserKey,
+  scopes: readonly string[] | undefined,
+  now: () => Date,
+): Promise<string> {
+  return await signAttestation({
+    challenge,
+    key: signingKeyOf(key),
+    now,
+    ...(scopes === undefined ? {} : { scopes }),
+  });
+}
+
+/**
+ * The server's time: its own when it issued the challenge, and what has passed
+ * here since. A wrong clock on this device does not matter then.
+ */
+export function clockOf(
+  { issued_at }: { readonly issued_at: string },
+): () => Date {
+  const issued = Date.parse(issued_at);
+  const wall = Date.now();
+  const steady = performance.now();
+  return () => {
+    // The steady clock may stop while the device sleeps.
+    const passed = Math.max(Date.now() - wall, performance.now() - steady);
+    return new Date(issued + passed);
+  };
+}

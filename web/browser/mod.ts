@@ -1,0 +1,35 @@
+/**
+ * The browser's part of a login, for the pages of applications: keys that no
+ * script can read, and the way from a challenge to its answer. Plain ES modules,
+ * which bundlers take; nothing here needs Deno.
+ *
+ * Keys belong to an origin: the person who signs in at two applications has two,
+ * unless both send people to one login (`sig web --oidc-clients`).
+ *
+ * @module
+ */
+
+export {
+  type BrowserKey,
+  createKey,
+  findMissing,
+  forgetKey,
+  keepKey,
+  loadKey,
+  loadKeys,
+  type Missing,
+} from "./key_store.ts";
+export {
+  type SignedIn,
+  signIn,
+  type SignInOptions,
+  type SignInRequest,
+} from "./sign_in.ts";
+export { attest, clockOf, signingKeyOf } from "./attest.ts";
+export type { JsonValue, Jwk } from "@sig/core";
+export type {
+  AttestationChallenge,
+  AttestationPreview,
+  SignableChallenge,
+  SigningKey,
+} from "@sig/jose";

@@ -1,0 +1,81 @@
+/// <reference lib="dom" />
+/** Keys and sign-ins in a real browser, by the page of `sigLogin`. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { bundleLogin } from "../../tools/bundle_login.ts";
+import { HonoSite } from "../hono/testdata/hono_site.ts";
+import { browserTest, openPage } from "../ui_test/testdata/browser.ts";
+
+Deno.test("the script of the login page is what the libraries are now", async () => {
+  const path = new URL("../hono/login_page.js", import.meta.url);
+  const isFresh = await bundleLogin() === await Deno.readTextFile(path);
+  assertEquals(isFresh, true, "run deno task bundle-login");
+});
+
+browserTest(
+  "a person signs in by a key that no script can read, until a revocation",
+  async (browser) => {
+    await using site = await HonoSite.start();
+    await using opened = await openPage(browser, site.origin, {
+      hash: "sig/login?rd=%2F%3Fa%3D1",
+    });
+    const { page } = opened;
+    const key = page.locator("#key");
+    await page.locator("summary").click();
+    const did = await key.textContent() ?? "";
+    assertMatch(did, /^did:key:z6Mk/);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The issuer does not vouch for your key").waitFor();
+
+    const { relationship_id } = await site.demo.enrol(did);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`${site.origin}/?a=1`);
+    assertEquals(await page.locator("body").textContent(), did);
+
+    const read = await page.evaluate(async () => {
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        const request = indexedDB.open("sig-sign-in");
+        request.onsuccess = () => resolve(request.result);
+      });
+      const keys = await new Promise<{ privateKey: CryptoKey }[]>((resolve) => {
+        const request = database.transaction("keys").objectStore("keys")
+          .getAll();
+        request.onsuccess = () => resolve(request.result);
+      });
+      const tries = keys.flatMap(({ privateKey }) =>
+        (["jwk", "pkcs8", "raw"] as const).map((format) =>
+          crypto.subtle.exportKey(format as "jwk", privateKey).then(
+            () => "read",
+            () => "refused",
+          )
+        )
+      );
+      return [await Promise.all(tries), document.cookie];
+    });
+    assertEquals(read, [["refused", "refused", "refused"], ""]);
+
+    await site.demo.revoke(relationship_id);
+    await page.reload();
+    assertEquals(await page.locator("body").textContent(), "nobody");
+  },
+);
+
+browserTest("a link to the login page leads nowhere else", async (browser) => {
+  await using site = await HonoSite.start({ require: [] });
+  for (
+    const rd of [
+      "https://evil.example/",
+      "//evil.example/",
+      "javascript:alert(1)",
+      "\\\\evil.example",
+      "data:text/html,x",
+    ]
+  ) {
+    await using opened = await openPage(browser, site.origin, {
+      hash: `sig/login?rd=${encodeURIComponent(rd)}`,
+    });
+    await opened.page.getByRole("button", { name: "Sign in" }).click();
+    await opened.page.waitForURL((url) => url.pathname !== "/sig/login");
+    assertEquals(opened.page.url(), `${site.origin}/`);
+  }
+});

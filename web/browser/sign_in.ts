@@ -1,0 +1,114 @@
+/** One login, from the page of an application. @module */
+
+import { isObject, type JsonValue, SigError } from "@sig/core";
+import {
+  type AttestationPreview,
+  previewAttestation,
+  type SignableChallenge,
+} from "@sig/jose";
+import { attest, clockOf, signingKeyOf } from "./attest.ts";
+import { type BrowserKey, createKey, loadKey } from "./key_store.ts";
+import { postJson } from "./post_json.ts";
+
+/** What a person is asked before anything is signed. */
+export interface SignInRequest extends AttestationPreview {
+  /** The key that would sign. */
+  readonly key: BrowserKey;
+}
+
+/** Options of {@linkcode signIn}. */
+export interface SignInOptions {
+  /** Where challenges are made; `/v1/auth/challenge/create` unless told. */
+  readonly challengeUrl?: string | URL;
+  /** Where answers are judged; `/v1/auth/attestation/verify` unless told. */
+  readonly answerUrl?: string | URL;
+  /**
+   * For whom a challenge must be; the origin of `challengeUrl` unless told. One
+   * for anybody else was got there to be used there.
+   */
+  readonly audience?: string;
+  /** What is asked for, and granted; nothing unless told. */
+  readonly scopes?: readonly string[];
+  /** What signs; the newest of this browser unless told, made if there is none. */
+  readonly key?: BrowserKey;
+  /** Asks the person; signs without asking unless told. */
+  readonly confirm?: (request: SignInRequest) => boolean | Promise<boolean>;
+  /** Asks the server; the browser's own unless told. */
+  readonly fetch?: typeof fetch;
+}
+
+/** What the server said of the login: that of `@sig/web` as INTERFACES §4 says. */
+export interface SignedIn {
+  /** Who signed. */
+  readonly key: BrowserKey;
+  /** The server's answer. */
+  readonly login: JsonValue;
+}
+
+/**
+ * Gets a challenge, signs it with a key of this browser, and brings the answer.
+ * What is shown to the person comes from the members that get signed; a
+ * challenge for another site is refused, whoever brought it here.
+ *
+ * @example In a page of an application that mounts `sigLogin`
+ * ```ts ignore
+ * import { signIn } from "@sig/web/browser";
+ *
+ * const done = await signIn({
+ *   challengeUrl: "/sig/challenge",
+ *   answerUrl: "/sig/session",
+ *   confirm: ({ audience }) => confirm(`Sign in to ${audience}?`),
+ * });
+ * if (done !== undefined) location.reload();
+ * ```
+ *
+ * @returns undefined when the person declined.
+ * @throws {SigError} what the server refused with, such as `relationship_denied`;
+ * `audience_mismatch`; `invalid_field` and the like for a challenge that must not
+ * be signed; `fetch_failed`, `fetch_status`.
+ */
+export async function signIn(
+  options: SignInOptions = {},
+): Promise<SignedIn | undefined> {
+  const fetcher = options.fetch ?? ((input, init) => fetch(input, init));
+  const [challengeUrl, answerUrl] = [
+    options.challengeUrl ?? "/v1/auth/challenge/create",
+    options.answerUrl ?? "/v1/auth/attestation/verify",
+  ].map((url) => new URL(url, globalThis.location?.href)) as [URL, URL];
+  const { scopes = [] } = options;
+  const challenge = readChallenge(
+    await postJson(challengeUrl, { scopes }, fetcher),
+    options.audience ?? challengeUrl.origin,
+  );
+  const now = clockOf(challenge);
+  const key = options.key ?? await loadKey() ?? await createKey();
+  const preview = previewAttestation({
+    challenge,
+    key: signingKeyOf(key),
+    now,
+  });
+  if (options.confirm && !await options.confirm({ ...preview, key })) {
+    return undefined;
+  }
+  const attestation = await attest(challenge, key, undefined, now);
+  return { key, login: await postJson(answerUrl, { attestation }, fetcher) };
+}
+
+function readChallenge(
+  value: JsonValue,
+  audience: string,
+): SignableChallenge & { readonly issued_at: string } {
+  const { audience: named, issued_at } = isObject(value) ? value : {};
+  if (named !== audience) {
+    throw new SigError(
+      "audience_mismatch",
+      "Cannot sign in: the challenge is for another site",
+      { context: { hint: "Tell signIn the audience if it is meant." } },
+    );
+  }
+  // The rest is judged by what signs it.
+  return {
+    ...value as unknown as SignableChallenge,
+    issued_at: String(issued_at),
+  };
+}

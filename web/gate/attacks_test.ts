@@ -1,0 +1,340 @@
+/** What attacks on the gate come to. */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { TestProvider } from "../openid/testdata/test_provider.ts";
+import { type Arrival, Visitor } from "./testdata/visitor.ts";
+
+const WIKI = "wiki.example";
+const OPS = "ops.example";
+const PAGE = `http://${WIKI}/`;
+
+function start() {
+  return TestProvider.start({
+    settings: { gateHosts: [WIKI, OPS], gateMaxAgeMs: 0 },
+  });
+}
+
+/** The links of a visitor's login that came back to the host with a code. */
+function returnsOf({ steps }: Arrival): readonly string[] {
+  return steps.filter((each) => each.includes("/_sig/return?code="));
+}
+
+async function refusedPage(visitor: Visitor, url: string): Promise<string> {
+  const { refusal, steps } = await visitor.walk(url);
+  assert(refusal !== undefined, `it went on: ${steps.join(" ")}`);
+  return refusal;
+}
+
+Deno.test("attack: rd that leads elsewhere is refused, and nothing is sent there", async (t) => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const evil = [
+    ...[
+      "http://evil.example/",
+      "https://wiki.example/",
+      "//evil.example/",
+      "/",
+    ],
+    ...["http://wiki.example@evil.example/", "http://wiki.example:81/"],
+    ...["http://user@wiki.example/", "http://wiki.example.evil.example/"],
+    ...[
+      "http://evil.example%23@wiki.example/",
+      "http://evil.example\\@wiki.example/",
+    ],
+    ...[
+      "http:%5C%5Cevil.example/",
+      "javascript:alert(1)",
+      "",
+      "http%3A%2F%2Fevil.example",
+    ],
+    ...["http%3A%2F%2Fwiki.example%40evil.example%2F", "http%3a%2f%2f%E0%A4"],
+    ...[
+      `http://${WIKI}/${"a".repeat(5_000)}`,
+      "http%253A%252F%252Fwiki.example",
+    ],
+    ...["http://wiki.example.:80/", "http://ＷＩＫＩ．example.evil/"],
+  ];
+  for (const rd of evil) {
+    await t.step(rd.slice(0, 60), async () => {
+      for (const query of [`rd=${rd}`, `rd=${rd}&rd=${PAGE}`, `x=1&rd=${rd}`]) {
+        const url = `${provider.origin}/gate/login?${query}`;
+        const response = await visitor.login.send(url);
+        const text = await response.text();
+        assertEquals(response.headers.get("location"), null, query);
+        assertMatch(text, /rd leads to no host|rd is not encoded/);
+        assertEquals(response.status, 400);
+      }
+    });
+  }
+  const bare = await visitor.login.send(`${provider.origin}/gate/login`);
+  assertStringIncludes(await bare.text(), "rd must say where to go");
+});
+
+Deno.test("attack: a code is good once", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  const [, last = ""] = returnsOf(await visitor.logIn(person, PAGE));
+  assertStringIncludes(
+    await refusedPage(visitor, last),
+    "its code is not good, or was used",
+  );
+});
+
+Deno.test("attack: of parallel uses of a code one gets a cookie", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  // At the second host the browser is known by now: one more code, unused.
+  const begun = await visitor.login.follow(visitor.gate(PAGE));
+  const bound = await codeFor(visitor, provider, begun.href);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      visitor.at(WIKI).send(
+        `${provider.origin}/_sig/return${new URL(bound).search}`,
+        {
+          headers: { "x-forwarded-host": WIKI },
+        },
+      )),
+  );
+  const statuses = await Promise.all(answers.map(async (each) => {
+    await each.body?.cancel();
+    return each.status;
+  }));
+  assertEquals(statuses.toSorted(), [303, ...Array(7).fill(400)]);
+});
+
+/** From a link back that only begins to one with a code for this browser. */
+async function codeFor(
+  visitor: Visitor,
+  provider: TestProvider,
+  link: string,
+): Promise<string> {
+  const { host, search } = new URL(link);
+  const begun = await visitor.at(host).send(
+    `${provider.origin}/_sig/return${search}`,
+    {
+      headers: { "x-forwarded-host": host },
+    },
+  );
+  await begun.body?.cancel();
+  return (await visitor.login.follow(begun.headers.get("location") ?? "")).href;
+}
+
+Deno.test("attack: a code of another host opens nothing, and is gone", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const link = await visitor.login.follow(visitor.gate(PAGE));
+  const bound = new URL(await codeFor(visitor, provider, link.href));
+  const code = bound.searchParams.get("code") ?? "";
+  const elsewhere = `http://${OPS}/_sig/return?code=${code}&rd=http://${OPS}/`;
+  assertStringIncludes(
+    await refusedPage(visitor, elsewhere),
+    "its code is not good",
+  );
+  assertStringIncludes(
+    await refusedPage(visitor, bound.href),
+    "its code is not good",
+  );
+  assertEquals((await visitor.ask(OPS)).status, 401);
+});
+
+Deno.test("attack: a host's cookie is good at no other host, nor at the login", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  await visitor.walk(visitor.gate(`http://${OPS}/`));
+  const stolen = visitor.at(WIKI).cookies.get("sig-gate") ?? "";
+  assert(stolen !== "");
+  const thief = new Visitor(provider);
+  thief.at(OPS).cookies.set("sig-gate", stolen);
+  assertEquals((await thief.ask(OPS)).status, 401);
+  for (const name of ["sig-gate", "sig-session"]) {
+    thief.login.cookies.set(name, stolen);
+  }
+  assertEquals(
+    (await thief.walk(thief.gate(PAGE))).url.hash.slice(0, 10),
+    "#/sign-in/",
+  );
+  const asked = await thief.login.send(`${provider.origin}/forward-auth`);
+  await asked.body?.cancel();
+  assertEquals(asked.status, 401);
+  // Its name on its own host is another matter: proxies overwrite this header.
+  thief.at(WIKI).cookies.set("sig-gate", stolen);
+  assertEquals((await thief.ask(WIKI)).status, 200);
+});
+
+Deno.test("attack: a link with the attacker's code logs nobody in as the attacker", async () => {
+  await using provider = await start();
+  const { person: attacker } = await provider.employ();
+  const { person: victim } = await provider.employ();
+  const theirs = new Visitor(provider);
+  await theirs.logIn(attacker, PAGE);
+  // One that no browser is named for.
+  const loose = await theirs.login.follow(theirs.gate(PAGE));
+  const stranger = new Visitor(provider);
+  const { url } = await stranger.walk(loose.href);
+  assertMatch(url.hash, /^#\/sign-in\//);
+  assertEquals((await stranger.ask(WIKI)).status, 401);
+  // One for the attacker's own browser.
+  const again = await theirs.login.follow(theirs.gate(PAGE));
+  const bound = await codeFor(theirs, provider, again.href);
+  assertStringIncludes(
+    await refusedPage(stranger, bound),
+    "another browser began it",
+  );
+  assertEquals((await stranger.ask(WIKI)).status, 401);
+  // Somebody who is logged in stays who they are.
+  const third = await theirs.login.follow(theirs.gate(PAGE));
+  const employee = new Visitor(provider);
+  await employee.logIn(victim, PAGE);
+  await employee.walk(third.href);
+  assertEquals(
+    (await employee.ask(WIKI)).headers.get("remote-user"),
+    victim.did,
+  );
+});
+
+Deno.test("attack: what a browser held before a login is good for nothing after it", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  const fixed = `${"A".repeat(22)}.${"A".repeat(43)}`;
+  visitor.at(WIKI).cookies.set("sig-gate", fixed);
+  visitor.login.cookies.set("sig-session", fixed);
+  await visitor.logIn(person, PAGE);
+  const before = visitor.at(WIKI).cookies.get("sig-gate") ?? "";
+  assert(
+    before !== fixed && visitor.login.cookies.get("sig-session") !== fixed,
+  );
+  // A login anew ends what the applications' cookies held.
+  const id = await visitor.login.begin(
+    await provider.authorizeUrl({ prompt: "login" }),
+  );
+  const { challenge } = await visitor.login.interaction(provider.origin, id);
+  const attestation = person.attest(challenge, provider.now().getTime());
+  const done = await visitor.login.answer(provider.origin, id, { attestation });
+  await done.body?.cancel();
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+  const { url } = await visitor.walk(visitor.gate(PAGE));
+  assertEquals(url.href, PAGE);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+});
+
+Deno.test("attack: of two cookies of one name none is believed", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const own = visitor.at(WIKI).cookie;
+  for (const cookie of [`${own}; sig-gate=x.y`, `sig-gate=x.y; ${own}`]) {
+    const response = await fetch(`${provider.origin}/forward-auth`, {
+      headers: { cookie, "x-forwarded-host": WIKI },
+    });
+    await response.body?.cancel();
+    assertEquals(response.status, 401);
+  }
+});
+
+Deno.test("attack: identity headers of a request are never passed back", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  const forged = {
+    "remote-user": "did:web:ceo.example",
+    "remote-groups": "admin",
+  };
+  const out = await visitor.ask(WIKI, forged);
+  assertEquals([out.status, out.headers.get("remote-user")], [401, null]);
+  await visitor.logIn(person, PAGE);
+  const { headers } = await visitor.ask(WIKI, forged);
+  assertEquals(headers.get("remote-user"), person.did);
+  assertEquals(headers.get("remote-groups"), "employee,role:deploy");
+});
+
+Deno.test("attack: a way back to another host than the one that is asked is refused", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const ask = async (host: string, rd: string) => {
+    const code = (await visitor.login.follow(visitor.gate(PAGE))).searchParams
+      .get("code");
+    const response = await visitor.at(host).send(
+      `${provider.origin}/_sig/return?code=${code}&rd=${rd}`,
+      { headers: { "x-forwarded-host": host } },
+    );
+    return [
+      response.status,
+      response.headers.get("location"),
+      await response.text(),
+    ] as const;
+  };
+  for (
+    const [host, rd] of [
+      [WIKI, `http://${OPS}/`],
+      [WIKI, "http://evil.example/"],
+      ["evil.example", PAGE],
+      [new URL(provider.origin).host, `${provider.origin}/`],
+    ] as const
+  ) {
+    const [status, location] = await ask(host, rd);
+    assertEquals([status, location], [400, null], `${host} ${rd}`);
+  }
+});
+
+Deno.test("attack: a gate is no application: no code, no token, no logout target", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const response = await visitor.login.send(
+    await provider.authorizeUrl({
+      client_id: `gate:${WIKI}`,
+      redirect_uri: PAGE,
+    }),
+  );
+  assertStringIncludes(await response.text(), "redirect_uri is none");
+  const token = await provider.redeem("x", {
+    client_id: `gate:${WIKI}`,
+    client_secret: "",
+  });
+  assertEquals(token.body.error, "invalid_client");
+});
+
+Deno.test("attack: a code ends after 60 seconds, and with its session", async () => {
+  await using provider = await start();
+  const { person, relationship } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const link = await visitor.login.follow(visitor.gate(PAGE));
+  const bound = await codeFor(visitor, provider, link.href);
+  const other = await codeFor(
+    visitor,
+    provider,
+    (await visitor.login.follow(visitor.gate(PAGE))).href,
+  );
+  provider.skewMs = 61_000;
+  assertStringIncludes(
+    await refusedPage(visitor, bound),
+    "its code is not good",
+  );
+  provider.skewMs = 0;
+  await provider.demo.revoke(relationship);
+  await provider.web.provider!.watch();
+  assertStringIncludes(
+    await refusedPage(visitor, other),
+    "its session is over",
+  );
+});

@@ -1,0 +1,179 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { createGateHosts } from "./gate_hosts.ts";
+import { TestProvider } from "../openid/testdata/test_provider.ts";
+import { Visitor } from "./testdata/visitor.ts";
+
+const WIKI = "wiki.example";
+const OPS = "ops.example:8443";
+const PAGE = `http://${WIKI}/a%2Fb?x=1&y=%26#top`;
+const SHOWN = `http://${WIKI}/a%2Fb?x=1&y=%26`;
+
+function start(settings: Record<string, unknown> = {}) {
+  return TestProvider.start({
+    settings: { gateHosts: [WIKI, OPS], gateMaxAgeMs: 0, ...settings },
+  });
+}
+
+Deno.test("a login at a gate leads back to the page, and the proxy is told who it is", async () => {
+  await using provider = await start({ nameOf: () => "Zoë" });
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+  const { url, steps } = await visitor.logIn(person, PAGE);
+  assertEquals(url.href, SHOWN);
+  assert(
+    steps.some((each) => each.startsWith(`http://${WIKI}/_sig/return?code=`)),
+  );
+  const { status, headers } = await visitor.ask(WIKI);
+  assertEquals(status, 200);
+  assertEquals(headers.get("remote-user"), person.did);
+  assertEquals(headers.get("remote-groups"), "employee,role:deploy");
+  const name = headers.get("remote-name") ?? "";
+  const bytes = Uint8Array.from(name, (each) => each.charCodeAt(0));
+  assertEquals(new TextDecoder().decode(bytes), "Zoë");
+  // The second one asks for no signature.
+  const other = await visitor.walk(
+    visitor.gate(encodeURIComponent(`http://${OPS}/`)),
+  );
+  assertEquals(other.url.href, `http://${OPS}/`);
+  assertEquals((await visitor.ask(OPS)).status, 200);
+});
+
+Deno.test("on the login's own host, at another port too, there is one cookie and no code", async () => {
+  await using provider = await start({ gateHosts: ["127.0.0.1:8443"] });
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  const { url, steps } = await visitor.logIn(person, "http://127.0.0.1:8443/x");
+  assertEquals(url.href, "http://127.0.0.1:8443/x");
+  assertEquals(steps.filter((each) => each.includes("/_sig/")), []);
+  const ask = (headers: Record<string, string>) =>
+    visitor.login.send(`${provider.origin}/forward-auth`, { headers });
+  for (const host of ["127.0.0.1:8443", new URL(provider.origin).host]) {
+    const response = await ask({ "x-forwarded-host": host });
+    await response.body?.cancel();
+    assertEquals(response.status, 200);
+  }
+  // Behind another name the same cookie is nobody's.
+  const forged = await ask({ "x-forwarded-host": "wiki.example" });
+  await forged.body?.cancel();
+  assertEquals(forged.status, 401);
+});
+
+Deno.test("a revoked relationship closes the gate at the next question", async () => {
+  await using provider = await start();
+  const { person, relationship } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  await provider.demo.revoke(relationship);
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+  const { url } = await visitor.walk(visitor.gate(PAGE));
+  assertMatch(url.hash, /^#\/sign-in\//);
+});
+
+Deno.test("the watch closes the gate too, where answers may be old", async () => {
+  await using provider = await start({ gateMaxAgeMs: 600_000 });
+  const { person, relationship } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  await provider.demo.revoke(relationship);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  await provider.web.provider!.watch();
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+});
+
+Deno.test("an issuer that can't be asked closes no gate, and opens none", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  provider.issuerIsDown = true;
+  const { status, headers } = await visitor.ask(WIKI);
+  assertEquals([status, headers.get("remote-user")], [200, person.did]);
+  const { refusal } = await visitor.walk(visitor.gate(`http://${OPS}/`));
+  assertMatch(refusal ?? "", /^503 .*Could not tell/s);
+  assertEquals((await visitor.ask(OPS)).status, 401);
+});
+
+Deno.test("a logout closes every gate", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, PAGE);
+  const form =
+    await (await visitor.login.send(`${provider.origin}/oidc/logout`)).text();
+  const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(form) ?? [];
+  const out = await visitor.login.send(`${provider.origin}/oidc/logout`, {
+    method: "POST",
+    body: new URLSearchParams({ csrf }),
+  });
+  await out.body?.cancel();
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+});
+
+Deno.test("with ?redirect a page goes to the login, a script gets 401", async () => {
+  await using provider = await start();
+  const ask = async (headers: Record<string, string>) => {
+    const response = await fetch(`${provider.origin}/forward-auth?redirect`, {
+      headers: { "x-forwarded-host": WIKI, ...headers },
+      redirect: "manual",
+    });
+    await response.body?.cancel();
+    return [response.status, response.headers.get("location")];
+  };
+  assertEquals(await ask({ "x-forwarded-uri": "/a?b=c&d" }), [
+    303,
+    `${provider.origin}/gate/login?rd=${
+      encodeURIComponent(`http://${WIKI}/a?b=c&d`)
+    }`,
+  ]);
+  assertEquals(await ask({ "x-forwarded-method": "POST" }), [401, null]);
+  assertEquals(await ask({ "sec-fetch-mode": "cors" }), [401, null]);
+  for (
+    const [uri, host] of [
+      ["@evil.example/", WIKI],
+      ["//evil.example/", WIKI],
+      ["/", "evil.example"],
+      ["/", `${WIKI}, evil.example`],
+    ] as const
+  ) {
+    const [, location] = await ask({
+      "x-forwarded-uri": uri,
+      "x-forwarded-host": host,
+    });
+    if (location === null) continue;
+    const rd = new URL(String(location)).searchParams.get("rd") ?? "";
+    assertEquals(new URL(rd).host, WIKI, uri);
+  }
+});
+
+Deno.test("the page says for which host it is, and a decline leads nowhere", async () => {
+  await using provider = await start();
+  const visitor = new Visitor(provider);
+  const { url } = await visitor.walk(visitor.gate(PAGE));
+  const id = url.hash.split("/").pop() ?? "";
+  const { client } = await visitor.login.interaction(provider.origin, id);
+  assertEquals(client, { client_id: `gate:${WIKI}`, client_name: WIKI });
+  const declined = await visitor.login.answer(provider.origin, id, {
+    declined: true,
+  });
+  assertEquals(await declined.json(), { redirect_to: `${provider.origin}/` });
+});
+
+Deno.test("a name of --gate-host that is no host is refused", async () => {
+  const wrong = [
+    "https://wiki.example",
+    "wiki.example/",
+    "a b",
+    "",
+    "*.example",
+  ];
+  for (const name of [...wrong, "wiki.example:99999", "a@wiki.example"]) {
+    await expectSigError(
+      () => createGateHosts([name], "https://login.example"),
+      "invalid_request",
+      "it must be a host name, with a port at most",
+    );
+  }
+});

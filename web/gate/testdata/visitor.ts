@@ -1,0 +1,99 @@
+/** A browser whose proxies are played by the test: cookies by host. */
+
+import type { Person } from "../../testdata/independent_client.ts";
+import {
+  Browser,
+  type TestProvider,
+} from "../../openid/testdata/test_provider.ts";
+
+/** Where a walk ended. */
+export interface Arrival {
+  readonly url: URL;
+  /** The address of every step. */
+  readonly steps: readonly string[];
+  /** The page of a refusal; undefined elsewhere. */
+  readonly refusal?: string;
+}
+
+const MAX_STEPS = 12;
+
+/** A browser at the login and at applications behind proxies. */
+export class Visitor {
+  /** Its cookies at the login. */
+  readonly login = new Browser();
+  readonly #provider: TestProvider;
+  readonly #hosts = new Map<string, Browser>();
+
+  constructor(provider: TestProvider) {
+    this.#provider = provider;
+  }
+
+  /** Its cookies at a host. */
+  at(host: string): Browser {
+    const browser = this.#hosts.get(host) ?? new Browser();
+    this.#hosts.set(host, browser);
+    return browser;
+  }
+
+  /** Who a proxy is told it is at a host. */
+  async ask(host: string, headers: Record<string, string> = {}) {
+    const response = await this.at(host).send(
+      `${this.#provider.origin}/forward-auth`,
+      { headers: { "x-forwarded-host": host, ...headers } },
+    );
+    await response.body?.cancel();
+    return response;
+  }
+
+  /** Follows redirects, until a page of the login or of an application. */
+  async walk(start: string): Promise<Arrival> {
+    const { origin } = this.#provider;
+    const steps: string[] = [];
+    let url = new URL(start);
+    for (;;) {
+      steps.push(url.href);
+      if (steps.length > MAX_STEPS) throw new Error(steps.join("\n"));
+      const isLogin = url.origin === origin;
+      const isPage = isLogin
+        ? url.pathname === "/"
+        : url.pathname !== "/_sig/return";
+      if (isPage) return { url, steps };
+      const response = isLogin
+        ? await this.login.send(url.href)
+        : await this.at(url.host).send(
+          `${origin}${url.pathname}${url.search}`,
+          {
+            headers: { "x-forwarded-host": url.host },
+          },
+        );
+      const text = await response.text();
+      const location = response.headers.get("location");
+      if (location === null) {
+        return { url, steps, refusal: `${response.status} ${text}` };
+      }
+      url = new URL(location);
+    }
+  }
+
+  /** Signs at the page where a walk ended, and walks on. */
+  async sign(person: Person, { url }: Arrival): Promise<Arrival> {
+    const { origin, now } = this.#provider;
+    const id = url.hash.split("/").pop() ?? "";
+    const { challenge } = await this.login.interaction(origin, id);
+    const attestation = person.attest(challenge, now().getTime());
+    const response = await this.login.answer(origin, id, { attestation });
+    const body = await response.json();
+    if (response.status !== 200) throw new Error(JSON.stringify(body));
+    return await this.walk(body.redirect_to);
+  }
+
+  /** Opens a page behind a gate, and logs in for it. */
+  async logIn(person: Person, address: string): Promise<Arrival> {
+    return await this.sign(person, await this.walk(this.gate(address)));
+  }
+
+  /** Where a proxy sends people, as nginx writes it. */
+  gate(address: string): string {
+    return `${this.#provider.origin}/gate/login?rd=${address}`;
+  }
+}

@@ -1,0 +1,232 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { SigError } from "@sig/core";
+import { Browser } from "../openid/testdata/test_provider.ts";
+import { Person } from "../testdata/independent_client.ts";
+import { requireRelationship, sigLogin } from "./mod.ts";
+import { HonoSite } from "./testdata/hono_site.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** A person's browser at an application. */
+class Visitor {
+  readonly browser = new Browser();
+  readonly person = new Person();
+  readonly #site: HonoSite;
+
+  constructor(site: HonoSite) {
+    this.#site = site;
+  }
+
+  async get(path: string, headers: Record<string, string> = {}) {
+    return await told(
+      await this.browser.send(this.#site.origin + path, { headers }),
+    );
+  }
+
+  async post(
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) {
+    return await told(
+      await this.browser.send(this.#site.origin + path, {
+        method: "POST",
+        headers: { ...JSON_TYPE, ...headers },
+        body: JSON.stringify(body) ?? null,
+      }),
+    );
+  }
+
+  async attestation(): Promise<string> {
+    const { body } = await this.post("/sig/challenge");
+    return this.person.attest(body, this.#site.now().getTime());
+  }
+
+  async signIn() {
+    return await this.post("/sig/session", {
+      attestation: await this.attestation(),
+    });
+  }
+}
+
+async function told(response: Response) {
+  const text = await response.text();
+  const { headers, status } = response;
+  // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
+  const body: any = text.startsWith("{") ? JSON.parse(text) : undefined;
+  return { status, headers, text, body };
+}
+
+Deno.test("an employee signs in, is known to handlers, and signs out", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  const { did } = visitor.person;
+  await site.demo.enrol(did);
+  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals((await visitor.get("/sig/session")).status, 401);
+  const { status, body, headers } = await visitor.signIn();
+  assertEquals([status, body.subject], [200, did]);
+  assertEquals(body.relationship.roles, ["deploy"]);
+  const cookie = headers.getSetCookie().find((each) =>
+    each.startsWith("sig-session=")
+  );
+  assert(cookie?.endsWith("; Path=/; HttpOnly; SameSite=Lax"), cookie);
+  assertEquals((await visitor.get("/")).text, did);
+  assertEquals((await visitor.get("/sig/session")).body, body);
+  assertEquals((await visitor.get("/deploy")).text, "deployed");
+  const { cookies } = visitor.browser;
+  const before = cookies.get("sig-session")!;
+  assertEquals((await visitor.post("/sig/logout")).status, 204);
+  cookies.set("sig-session", before);
+  assertEquals((await visitor.get("/")).text, "nobody");
+});
+
+Deno.test("a revocation ends the session; an issuer that can't be asked does not", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  const { relationship_id } = await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  site.issuerIsDown = true;
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  const unanswered = await visitor.get("/deploy");
+  assertEquals(unanswered.status, 503);
+  assertEquals(unanswered.body.status, 503);
+  assert(unanswered.headers.has("retry-after"));
+  site.issuerIsDown = false;
+  site.skewMs += 6_000;
+  await site.demo.revoke(relationship_id);
+  assertEquals((await visitor.get("/")).text, "nobody");
+  assertEquals((await visitor.get("/deploy")).status, 401);
+  const again = await visitor.signIn();
+  assertEquals([again.status, again.body.code], [403, "relationship_denied"]);
+});
+
+Deno.test("within recheckMs the issuer is not asked again", async () => {
+  await using site = await HonoSite.start({ recheckMs: 60_000 });
+  const visitor = new Visitor(site);
+  const { relationship_id } = await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  await site.demo.revoke(relationship_id);
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  site.skewMs = 61_000;
+  assertEquals((await visitor.get("/")).text, "nobody");
+});
+
+Deno.test("who lacks a relationship gets 403 with the reasons; nobody gets 401, or the login", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  const page = { accept: "text/html,*/*" };
+  const nobody = await visitor.get("/page?a=b&c", page);
+  assertEquals(
+    [nobody.status, nobody.headers.get("location")],
+    [303, "/sig/login?rd=%2Fpage%3Fa%3Db%26c"],
+  );
+  const script = await visitor.get("/page", {
+    ...page,
+    "sec-fetch-mode": "cors",
+  });
+  assertEquals([script.status, script.body.code], [401, "unauthorized"]);
+  await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  const denied = await visitor.get("/page", page);
+  assertEquals([denied.status, denied.body.code], [403, "relationship_denied"]);
+  assertEquals(denied.body.reasons[0].code, "role_missing");
+});
+
+Deno.test("a login that was begun in another browser, or is used again, is refused", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  await site.demo.enrol(visitor.person.did);
+  const attestation = await visitor.attestation();
+  const victim = new Visitor(site);
+  const fixed = await victim.post("/sig/session", { attestation });
+  assertEquals([fixed.status, fixed.body.code], [400, "invalid_request"]);
+  await victim.post("/sig/challenge");
+  const confused = await victim.post("/sig/session", { attestation });
+  assertEquals([confused.status, confused.body.code], [
+    422,
+    "invalid_attestation",
+  ]);
+  assertEquals((await victim.get("/")).text, "nobody");
+  const mine = visitor.browser.cookies.get("sig-challenge")!;
+  assertEquals(
+    (await visitor.post("/sig/session", { attestation })).status,
+    200,
+  );
+  visitor.browser.cookies.set("sig-challenge", mine);
+  const again = await visitor.post("/sig/session", { attestation });
+  assertEquals([again.status, again.body.code], [409, "challenge_used"]);
+});
+
+Deno.test("pages of other sites can neither sign in nor out", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  const attestation = await visitor.attestation();
+  const foreign: Record<string, string>[] = [
+    { origin: "https://evil.example" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site", origin: site.origin },
+    { origin: "null" },
+  ];
+  for (const headers of foreign) {
+    for (
+      const [path, body] of [["/sig/logout", {}], ["/sig/session", {
+        attestation,
+      }]] as const
+    ) {
+      const { status, body: told } = await visitor.post(path, body, headers);
+      assertEquals([status, told.code], [403, "origin_not_allowed"]);
+    }
+  }
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+});
+
+Deno.test("a body that is too large, or no JSON, or has more members, is refused", async () => {
+  await using site = await HonoSite.start();
+  const visitor = new Visitor(site);
+  await visitor.post("/sig/challenge");
+  const large = await visitor.post("/sig/session", {
+    attestation: "x".repeat(70_000),
+  });
+  assertEquals([large.status, large.body.code], [413, "body_too_large"]);
+  const odd = await visitor.post("/sig/session", {
+    attestation: "x",
+    subjekt: "y",
+  });
+  assertEquals([odd.status, odd.body.code], [400, "invalid_request"]);
+  const none = await told(
+    await visitor.browser.send(`${site.origin}/sig/session`, {
+      method: "POST",
+      body: "{",
+    }),
+  );
+  assertEquals([none.status, none.body.code], [400, "invalid_json"]);
+});
+
+Deno.test("options that can't be meant are refused", () => {
+  const wrong: readonly (readonly [() => unknown, string])[] = [
+    [
+      () => sigLogin({ audience: "https://shop.example/" }),
+      "must be an origin",
+    ],
+    [
+      () => sigLogin({ audience: "https://a.example", require: ["role=x"] }),
+      "exactly one issuer",
+    ],
+    [
+      () => requireRelationship({ issuer: "a.example", require: [] }),
+      "nothing is required",
+    ],
+    [
+      () => requireRelationship({ issuer: "a.example", require: ["rule=x"] }),
+      "rule",
+    ],
+    [
+      () => requireRelationship({ issuer: "10.0.0.1", require: ["role=x"] }),
+      "10.0.0.1",
+    ],
+  ];
+  for (const [run, message] of wrong) assertThrows(run, SigError, message);
+});

@@ -1,0 +1,281 @@
+/** The login of SIG inside a Hono application. @module */
+
+import {
+  fetchDocument,
+  type FetchPolicy,
+  fetchPolicyOf,
+  locateIssuer,
+} from "@sig/consumer";
+import { JsonError, parseJson, SigError } from "@sig/core";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { createChallenge } from "../login/create_challenge.ts";
+import { createLoginGate, type Standing } from "../login/login_gate.ts";
+import { createSubjectResolver } from "../login/resolve_subject.ts";
+import { createSubjectKeys } from "../login/subject_keys.ts";
+import { verifyLogin } from "../login/verify_login.ts";
+import { createAssessment } from "../sessions/assess.ts";
+import { hostCookie } from "../sessions/cookies.ts";
+import { createPatientQuestion } from "../sessions/patient_question.ts";
+import type { Session } from "../sessions/session.ts";
+import { createSessions } from "../sessions/sessions.ts";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { createMemoryStore } from "../stores/memory_store.ts";
+import type { Stores } from "../stores/open_store.ts";
+import { addLoginPage } from "./login_page.ts";
+import { refuse, unauthorized } from "./refusal.ts";
+import type { SigEnv, SigSession } from "./sig_session.ts";
+
+/** Options of {@linkcode sigLogin}. */
+export interface SigLoginOptions extends FetchPolicy {
+  /** The application's origin, which people sign for; never that of a request. */
+  readonly audience: string;
+  /** A did:web, a host, or the https URL of a `sig.json`; goes with `require`. */
+  readonly issuer?: string;
+  /** What a login needs of a relationship, `key=value` each; none unless told. */
+  readonly require?: readonly string[];
+  /** Milliseconds from a login to the session's end; 8 hours unless told. */
+  readonly sessionMs?: number;
+  /**
+   * Milliseconds that the issuer's word about somebody who is logged in may be
+   * old; 30,000 unless told.
+   */
+  readonly recheckMs?: number;
+  /** Keeps challenges and sessions (`openStores`); in memory unless told. */
+  readonly stores?: Pick<Stores, "challenges" | "records">;
+  /** Where its routes are; `/sig` unless told. */
+  readonly path?: string;
+  /** The clock; `() => new Date()` unless told. */
+  readonly now?: () => Date;
+}
+
+const DEFAULT_SESSION_MS = 8 * 3_600_000;
+const DEFAULT_RECHECK_MS = 30_000;
+const CHALLENGE_SECONDS = 300;
+const SUBJECT_TIMEOUT_MS = 5_000;
+const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * Makes a Hono application that logs people in: mount it at `/`, before the
+ * routes that read `c.get("sig")`. A revocation ends the session of whom it
+ * concerns with the next page, once the issuer's word is older than `recheckMs`;
+ * an issuer that can't be asked ends none.
+ *
+ * | route | |
+ * |---|---|
+ * | `GET /sig/login?rd=PATH` | a page that signs in by a key of the browser, and leads to a path |
+ * | `POST /sig/challenge` | a challenge for this browser |
+ * | `POST /sig/session` `{attestation}` | begins the session: `{subject, relationship, signedInAt}` |
+ * | `GET /sig/session` | the same, or 401 |
+ * | `POST /sig/logout` | ends it: 204 |
+ *
+ * @example
+ * ```ts
+ * import { type SigEnv, sigLogin } from "@sig/web/hono";
+ * import { Hono } from "hono";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const app = new Hono<SigEnv>();
+ * app.route("/", sigLogin({ audience: "https://shop.example" }));
+ * app.get("/", (c) => c.text(c.get("sig")?.subject ?? "nobody"));
+ *
+ * const response = await app.request("https://shop.example/");
+ * assertEquals(await response.text(), "nobody");
+ * ```
+ *
+ * @throws {SigError} `invalid_request` for requirements without an issuer;
+ * `invalid_requirement`; those of `locateIssuer`.
+ */
+export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
+  const { audience, path = "/sig" } = options;
+  const now = options.now ?? (() => new Date());
+  const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
+  const challenges = options.stores?.challenges ?? createMemoryStore();
+  const policy = fetchPolicyOf(options);
+  const allowPrivate = options.allowPrivate ?? false;
+  const isSecure = requireOrigin(audience).protocol === "https:";
+  const sessionCookie = hostCookie("sig-session", isSecure);
+  const challengeCookie = hostCookie("sig-challenge", isSecure);
+  const gate = createLoginGate({
+    issuers: options.issuer === undefined
+      ? []
+      : [{ did: locateIssuer(options.issuer, policy).expectedIssuer, policy }],
+    require: options.require,
+    now,
+  });
+  const sessions = createSessions<Standing | null>({
+    store: options.stores?.records ?? createMemoryRecords(),
+    lifeMs: sessionMs,
+    tell: () => Promise.resolve(),
+    now,
+  });
+  const stillIs = gate.ask && createPatientQuestion({
+    assess: createAssessment({ ask: gate.ask, sessions }),
+    maxAgeMs: options.recheckMs ?? DEFAULT_RECHECK_MS,
+    now,
+  });
+  const resolveKey = createSubjectKeys({
+    resolveSubjectKey: createSubjectResolver({
+      fetchDocument: (url, { maxBytes }) =>
+        fetchDocument(url, {
+          ...policy,
+          maxBytes,
+          totalTimeoutMs: SUBJECT_TIMEOUT_MS,
+        }),
+      allowPrivate,
+    }),
+  });
+
+  /** The session of a request, if the issuer still vouches for its person. */
+  async function sessionOf(
+    headers: Headers,
+  ): Promise<Session<Standing | null> | undefined> {
+    const session = await sessions.find(sessionCookie.read(headers));
+    if (session === undefined || stillIs === undefined) return session;
+    const { standing } = session;
+    // From before something was required: it must be signed for.
+    if (standing === null) return undefined;
+    const now = await stillIs({ ...session, standing });
+    return now && { ...session, standing: now };
+  }
+
+  const app = new Hono<SigEnv>();
+  app.use("*", async (c, next) => {
+    try {
+      c.set("sig", describe(await sessionOf(c.req.raw.headers)));
+    } catch (error) {
+      return refuse(error);
+    }
+    await next();
+  });
+  const guard = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () =>
+      refuse(
+        new SigError("body_too_large", "Cannot read request: it is too large", {
+          context: { limit: MAX_BODY_BYTES },
+        }),
+      ),
+  });
+  const post = (
+    at: string,
+    answer: (c: Context<SigEnv>) => Promise<Response>,
+  ) =>
+    app.post(`${path}/${at}`, guard, async (c) => {
+      try {
+        requireOwnPage(c.req.raw.headers, audience);
+        return await answer(c);
+      } catch (error) {
+        return refuse(error);
+      }
+    });
+
+  post("challenge", async (c) => {
+    const challenge = await createChallenge(
+      {},
+      {
+        store: challenges,
+        audiences: [audience],
+        require: gate.require,
+        defaultTtlSeconds: CHALLENGE_SECONDS,
+        allowPrivate,
+        now,
+      },
+    );
+    // Only the browser that asked may answer: nobody is logged in as another.
+    c.header(
+      ...challengeCookie.set(challenge.challenge_id, CHALLENGE_SECONDS),
+      { append: true },
+    );
+    return c.json(challenge, 200, { "cache-control": "no-store" });
+  });
+  post("session", async (c) => {
+    const { headers } = c.req.raw;
+    const challenge_id = challengeCookie.read(headers);
+    if (challenge_id === undefined) throw notBegun();
+    const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
+    const { checkRelationship } = gate;
+    const login = await verifyLogin(
+      { ...Object(body), challenge_id },
+      {
+        store: challenges,
+        resolveKey,
+        ...(checkRelationship === undefined ? {} : { checkRelationship }),
+        now,
+      },
+    );
+    const { subject } = login;
+    const standing = await gate.ask?.standing(subject, { maxAgeSeconds: 60 });
+    if (gate.ask !== undefined && standing === undefined) throw unauthorized();
+    const before = await sessions.find(sessionCookie.read(headers));
+    const { cookie, session } = await sessions.logIn(
+      { subject, standing: standing ?? null },
+      before,
+    );
+    c.header(...sessionCookie.set(cookie, sessionMs / 1000), { append: true });
+    c.header(...challengeCookie.set("", 0), { append: true });
+    return c.json(describe(session), 200, { "cache-control": "no-store" });
+  });
+  post("logout", async (c) => {
+    const session = await sessions.find(sessionCookie.read(c.req.raw.headers));
+    if (session !== undefined) await sessions.end(session.sid);
+    c.header(...sessionCookie.set("", 0), { append: true });
+    return c.body(null, 204);
+  });
+  app.get(`${path}/session`, (c) => {
+    const sig = c.get("sig");
+    return sig === undefined
+      ? refuse(unauthorized())
+      : c.json(sig, 200, { "cache-control": "no-store" });
+  });
+  addLoginPage(app, path);
+  return app;
+}
+
+function describe<T extends Session<Standing | null>>(
+  session: T | undefined,
+): SigSession | undefined {
+  return session && {
+    subject: session.subject,
+    relationship: session.standing,
+    signedInAt: new Date(session.auth_time * 1000).toISOString(),
+  };
+}
+
+/** A page of a neighbour under the same domain gets cookies along, too. */
+function requireOwnPage(headers: Headers, audience: string): void {
+  const site = headers.get("sec-fetch-site") ?? "same-origin";
+  const origin = headers.get("origin") ?? audience;
+  if (site === "same-origin" && origin === audience) return;
+  throw new SigError(
+    "origin_not_allowed",
+    "Cannot answer: a page of another site asks",
+  );
+}
+
+function requireOrigin(audience: string): URL {
+  const url = URL.parse(audience);
+  if (url !== null && url.origin === audience) return url;
+  throw new SigError(
+    "invalid_request",
+    "Cannot log anyone in: the audience must be an origin",
+    { context: { hint: "For example: https://shop.example." } },
+  );
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new SigError("invalid_json", `Cannot read body: ${error.message}`);
+  }
+}
+
+function notBegun(): SigError {
+  return new SigError(
+    "invalid_request",
+    "Cannot log in: no login was begun in this browser",
+    { context: { hint: "Ask for a challenge first." } },
+  );
+}

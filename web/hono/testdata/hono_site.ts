@@ -1,0 +1,86 @@
+/** A Hono application on loopback, and the issuer that it asks. */
+
+import { Hono } from "hono";
+import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
+import { requireRelationship, type SigEnv, sigLogin } from "../mod.ts";
+import type { SigLoginOptions } from "../sig_login.ts";
+
+/** A running application. */
+export class HonoSite implements AsyncDisposable {
+  origin = "";
+  demo!: DemoIssuer;
+  /** Answers nothing while it is so. */
+  issuerIsDown = false;
+  skewMs = 0;
+  readonly now = (): Date => new Date(Date.now() + this.skewMs);
+  #servers: Deno.HttpServer<Deno.NetAddr>[] = [];
+
+  /** Starts both; `options` replace those of `sigLogin`. */
+  static async start(
+    options: Partial<SigLoginOptions> = {},
+  ): Promise<HonoSite> {
+    const site = new HonoSite();
+    const listen = (
+      fetch: (request: Request) => Response | Promise<Response>,
+    ) => {
+      const server = Deno.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        onListen() {},
+      }, fetch);
+      site.#servers.push(server);
+      return `http://127.0.0.1:${server.addr.port}`;
+    };
+    const issuer = listen(({ url }) => {
+      const { pathname } = new URL(url);
+      const bytes = site.issuerIsDown
+        ? undefined
+        : site.demo.document(pathname);
+      return bytes === undefined
+        ? new Response(null, { status: 404 })
+        : new Response(bytes.slice(), {
+          headers: {
+            "content-type": pathname.endsWith(".jsonl")
+              ? "application/x-ndjson"
+              : "application/json",
+          },
+        });
+    });
+    site.demo = await createDemoIssuer({ origin: issuer, now: site.now });
+    const app = new Hono<SigEnv>();
+    site.origin = listen((request) => app.fetch(request));
+    const { did } = site.demo;
+    const asked = { issuer: did, allowPrivate: true, now: site.now };
+    app.route(
+      "/",
+      sigLogin({
+        ...asked,
+        audience: site.origin,
+        require: ["relationship=employee"],
+        recheckMs: 0,
+        ...options,
+      }),
+    );
+    app.use(
+      "/deploy",
+      requireRelationship({ ...asked, require: ["role=deploy"], maxAgeMs: 0 }),
+    );
+    app.use(
+      "/page",
+      requireRelationship({
+        ...asked,
+        require: ["role=ops"],
+        maxAgeMs: 0,
+        loginAt: "/sig/login",
+      }),
+    );
+    app.get("/", (c) => c.text(c.get("sig")?.subject ?? "nobody"));
+    app.get("/deploy", (c) => c.text("deployed"));
+    app.get("/page", (c) => c.text("page"));
+    return site;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.shutdown()));
+  }
+}
