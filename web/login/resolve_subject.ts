@@ -1,20 +1,8 @@
 /** The key of a did:web subject, from its DID document (PROTOCOL §7). @module */
 
-import {
-  DEFAULT_LIMITS,
-  type DidWeb,
-  isSigError,
-  JsonError,
-  parseDidWeb,
-  parseJson,
-  quote,
-  SigError,
-} from "@sig/core";
-import {
-  importVerificationKey,
-  readDidDocument,
-  type VerificationKey,
-} from "@sig/jose";
+import { fetchSubjectKey } from "@sig/consumer";
+import { type DidWeb, isSigError, parseDidWeb, SigError } from "@sig/core";
+import type { VerificationKey } from "@sig/jose";
 import {
   createSubjectFetches,
   type SubjectFetchLimits,
@@ -83,66 +71,23 @@ export interface SubjectResolverOptions {
 export function createSubjectResolver(
   options: SubjectResolverOptions,
 ): ResolveSubjectKey {
+  const { allowPrivate = false } = options;
   const run = createSubjectFetches(options.limits);
   return async (did, kid, challengeId): Promise<VerificationKey> => {
-    const { didDocumentUrl } = parseSubject(did, options);
-    const { host } = new URL(didDocumentUrl);
-    const authentication = await run(
+    const { host } = new URL(parseSubject(did, allowPrivate).didDocumentUrl);
+    return await run(
       { did, host, challengeId },
-      () => readKeys(did, didDocumentUrl, options),
+      () => fetchSubjectKey(kid, options),
     );
-    const x = authentication.get(kid.slice(did.length + 1));
-    if (x === undefined) {
-      throw new SigError(
-        "attestation_signature_invalid",
-        `Cannot accept attestation: the DID document of ${
-          quote(did)
-        } does not list its kid under authentication`,
-        {
-          context: {
-            kid,
-            hint: "Sign with a key that did.json lists under authentication.",
-          },
-        },
-      );
-    }
-    return await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid });
   };
 }
 
 /** A kid is a signed header's, not a caller's mistake. */
-function parseSubject(did: string, options: SubjectResolverOptions): DidWeb {
+function parseSubject(did: string, allowPrivate: boolean): DidWeb {
   try {
-    return parseDidWeb(did, { allowPrivate: options.allowPrivate ?? false });
+    return parseDidWeb(did, { allowPrivate });
   } catch (error) {
     if (!isSigError(error, "invalid_identifier")) throw error;
     throw new SigError("invalid_header", error, { cause: error });
-  }
-}
-
-async function readKeys(
-  did: string,
-  url: string,
-  { fetchDocument }: SubjectResolverOptions,
-): Promise<ReadonlyMap<string, string>> {
-  try {
-    const maxBytes = DEFAULT_LIMITS.maxDidDocumentBytes;
-    const document = parseJson(await fetchDocument(url, { maxBytes }));
-    return readDidDocument(document, did, { relationship: "authentication" });
-  } catch (error) {
-    if (isSigError(error, "address_not_allowed")) throw error;
-    if (!isSigError(error) && !(error instanceof JsonError)) throw error;
-    const reason = isSigError(error) ? error.code : "invalid_did_document";
-    throw new SigError(
-      "key_unresolvable",
-      `Cannot get the keys of ${quote(did)}: its DID document can't be used`,
-      {
-        context: {
-          reason,
-          hint: `Check that ${url} can be fetched, or try again later.`,
-        },
-        cause: error,
-      },
-    );
   }
 }
