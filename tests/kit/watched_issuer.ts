@@ -95,5 +95,6 @@ export function consumerOfManyProcesses(
     observe: (...asked) => fresh().observe(...asked),
     state: (...asked) => fresh().state(...asked),
     check: (...asked) => fresh().check(...asked),
+    checkAny: (...asked) => fresh().checkAny(...asked),
   };
 }
