@@ -15,10 +15,12 @@
 import {
   type FlagSpec,
   type GivenFlags,
+  openServerPins,
   parseDuration,
   readServerFlags,
   requireOnlyHere,
   SERVER_FLAGS,
+  SERVER_PIN_FLAGS,
   serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
@@ -96,6 +98,7 @@ const FLAGS: readonly FlagSpec[] = [
     name: "demo",
     help: "an issuer in memory to play with, on this machine only",
   },
+  ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,
 ];
 
@@ -126,6 +129,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     flags.text("store") ?? "memory",
     password,
   );
+  const { pins, requirePin, warnings: ofPins } = await openServerPins(
+    flags,
+    io,
+  );
   const named = audiences.flatMap(hostOf);
   const options = {
     issuers: flags.texts("issuer"),
@@ -133,6 +140,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       ? flags.texts("require")
       : undefined,
     store: stores.challenges,
+    pins,
+    requirePin,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
     ...serviceOptionsOf(settings),
@@ -157,11 +166,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (provider !== undefined) openid?.begin(provider);
       return app;
     },
-    warnings,
+    warnings: [...warnings, ...ofPins],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
       await openid?.close();
       await stores.close();
+      await pins?.close();
     },
   };
 }
