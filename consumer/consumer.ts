@@ -7,6 +7,7 @@ import type {
   ObservedIssuer,
   ObserveOptions,
 } from "./follow/observe_issuer.ts";
+import type { WatchedEvent, WatchOptions } from "./follow/watch_issuer.ts";
 import type { WaitingLimits } from "./follow/refresh_queue.ts";
 import type { PinStore } from "./pins/pin_store.ts";
 import type { IssuerName } from "./read/locate_issuer.ts";
@@ -109,4 +110,12 @@ export interface Consumer {
     issuers: readonly (string | IssuerName)[],
     question: ConsumerQuestion,
   ): Promise<AnyAnswer>;
+  /**
+   * Follows an issuer of the list: each newly verified event once, in order, as
+   * {@linkcode watchIssuer}. With `pins` the cursor outlives the process.
+   */
+  watch(
+    issuer: string | IssuerName,
+    options?: WatchOptions,
+  ): AsyncIterable<WatchedEvent>;
 }

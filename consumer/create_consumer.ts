@@ -1,6 +1,11 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
-import { type CheckAnswer, isSigError, parseQuestion } from "@sig/core";
+import {
+  type CheckAnswer,
+  isSigError,
+  parseQuestion,
+  SigError,
+} from "@sig/core";
 import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
 import { combineAnswers } from "./ask/combine_answers.ts";
 import type {
@@ -22,6 +27,7 @@ import {
   observeIssuer,
   readBounds,
 } from "./follow/observe_issuer.ts";
+import { watchIssuer } from "./follow/watch_issuer.ts";
 import { observeState } from "./follow/observed_state.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import {
@@ -155,6 +161,17 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       return verified.state;
     },
     check,
+    watch(text, asked = {}) {
+      const { location, allowance } = issuers.find(text);
+      if (allowance !== undefined) {
+        throw new SigError(
+          "issuer_not_allowed",
+          "Cannot watch: only issuers of the list are watched",
+          { context: { issuer: location.expectedIssuer } },
+        );
+      }
+      return watchIssuer(location, { ...options, now, ...asked });
+    },
     async checkAny(asked, question) {
       // A wrong question is wrong to all of them.
       parseQuestion(question);

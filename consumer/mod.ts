@@ -71,6 +71,12 @@ export type {
   ObserveOptions,
   WaitFor,
 } from "./follow/observe_issuer.ts";
+export {
+  type WatchedEvent,
+  watchIssuer,
+  type WatchIssuerOptions,
+  type WatchOptions,
+} from "./follow/watch_issuer.ts";
 export { openInlineFeed, openSource } from "./read/open_source.ts";
 export {
   type DocumentReader,
