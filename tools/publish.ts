@@ -109,7 +109,7 @@ if (import.meta.main) {
     Deno.env.get("JSR_URL") === undefined;
   if (isForOthers && await isInBundle(ROOT)) {
     console.error(
-      "Cannot publish: web/ui/verify.js has code of npm's deno-std in it, a " +
+      "Cannot publish: web/ui/app.js has code of npm's deno-std in it, a " +
         "third party's repackaging. See CONTRIBUTING.md, Publishing.",
     );
     Deno.exit(1);

@@ -8,7 +8,7 @@
 
 /** How the bundle of the page names code of `deno-std`. */
 const BUNDLED = "// npm:deno-std@";
-const BUNDLE = "web/ui/verify.js";
+const BUNDLE = "web/ui/app.js";
 
 /**
  * The folders that the configuration puts in the place of JSR's packages.

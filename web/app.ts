@@ -43,6 +43,8 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly issuers?: readonly string[] | undefined;
   /** What a login needs of a relationship with the one issuer: `key=value`. */
   readonly require?: readonly string[] | undefined;
+  /** What a login on the page asks to learn, as scopes; nothing unless told. */
+  readonly scopes?: readonly string[] | undefined;
   /** How old the issuer's state may be, in milliseconds; 0 unless told. */
   readonly maxAgeMs?: number | undefined;
   /**
@@ -187,6 +189,7 @@ export function createWeb(options: AppOptions): Web {
     version: VERSION,
     audiences: options.audiences,
     ttl_seconds: ttlSeconds,
+    scopes: options.scopes ?? [],
     require: gate.require,
     issuer: gate.issuer,
     demo: isDemo,

@@ -55,6 +55,12 @@ const FLAGS: readonly FlagSpec[] = [
     repeat: true,
   },
   {
+    name: "scope",
+    value: "SCOPE",
+    help: "what a login on the page asks to learn; nothing unless told",
+    repeat: true,
+  },
+  {
     name: "store",
     value: "memory|kv:PATH|redis://…",
     help: "where challenges are kept; memory unless told",
@@ -139,6 +145,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     require: flags.texts("require").length > 0
       ? flags.texts("require")
       : undefined,
+    scopes: await readScopes(flags.texts("scope")),
     store: stores.challenges,
     pins,
     requirePin,
@@ -224,6 +231,22 @@ function requireAudience(text: string): string {
       flag: "--audience",
       hint: "For example: https://login.acme.example, with no path behind it.",
     },
+  );
+}
+
+async function readScopes(
+  texts: readonly string[],
+): Promise<readonly string[]> {
+  if (texts.length === 0) return texts;
+  // Loaded here, so that help and version need no cryptography.
+  const { isScopeToken } = await import("@sig/jose");
+  const wrong = texts.find((text) => !isScopeToken(text));
+  if (wrong === undefined) return texts;
+  throw usageError(
+    `--scope ${
+      quote(wrong)
+    } must be printable ASCII without space, quote and backslash`,
+    { flag: "--scope", hint: "Name each one by itself: --scope profile." },
   );
 }
 

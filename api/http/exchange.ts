@@ -161,12 +161,14 @@ export class Exchange {
    * @throws {SigError} `overloaded` when too much waits to be sent.
    */
   reply(
-    body: string | TextPieces | null,
+    body: string | TextPieces | Uint8Array<ArrayBuffer> | null,
     options: ReplyOptions,
   ): Response {
     const { status = 200, type, headers = NONE } = options;
     const isHead = this.request.method === "HEAD";
-    const sized = body === null ? null : bySize(body);
+    const sized = body === null || body instanceof Uint8Array
+      ? body
+      : bySize(body);
     const isLarge = sized !== null && typeof sized !== "string";
     const sent = isHead ? null : isLarge ? this.#send(sized) : sized;
     const response = new Response(sent, {
@@ -222,7 +224,9 @@ export class Exchange {
     }
   }
 
-  #send(body: TextPieces): ReadableStream<Uint8Array<ArrayBuffer>> {
+  #send(
+    body: TextPieces | Uint8Array<ArrayBuffer>,
+  ): ReadableStream<Uint8Array<ArrayBuffer>> {
     const { flow, sendTimeoutMs } = this.#context;
     return sendAnswer(body, {
       timeoutMs: sendTimeoutMs,

@@ -32,7 +32,7 @@ const MAX_LOOKS = 4 * LOOKS;
 const encoder = new TextEncoder();
 
 /**
- * Makes the body of an answer from its text. A server that is given a text
+ * Makes the body of an answer from its text, or from bytes. A server that is given a text
  * keeps it until the client has read it, for as long as the client likes, and
  * its bytes as well; of this one a piece is made when it is taken, and it is
  * cut off (which the client sees: its end is missing) when the client doesn't
@@ -57,12 +57,13 @@ const encoder = new TextEncoder();
  * @throws what `hold` throws; then nothing is held.
  */
 export function sendAnswer(
-  { pieces, heldBytes }: TextPieces,
+  body: TextPieces | Uint8Array<ArrayBuffer>,
   { timeoutMs, hold, release }: SendOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const heldBytes = body instanceof Uint8Array ? body.length : body.heldBytes;
   hold(heldBytes);
   // Let go when it is over: the stream itself may stay longer.
-  let chunks: Iterator<string> | undefined = inChunks(pieces);
+  let chunks: Iterator<Uint8Array<ArrayBuffer>> | undefined = bytesOf(body);
   let taken = 0;
   let looks = 0;
   let seen = -1;
@@ -93,7 +94,7 @@ export function sendAnswer(
           controller.close();
         } else {
           taken++;
-          controller.enqueue(encoder.encode(value));
+          controller.enqueue(value);
         }
       } catch (error) {
         stop();
@@ -135,6 +136,19 @@ const scratch = new Uint8Array(3 * CHUNK_LENGTH);
 /** What a text takes in memory: a byte a character where all are Latin-1. */
 export function heldBytesOf(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
+}
+
+/** What is sent, a chunk at a time. */
+function* bytesOf(
+  body: TextPieces | Uint8Array<ArrayBuffer>,
+): Generator<Uint8Array<ArrayBuffer>> {
+  if (!(body instanceof Uint8Array)) {
+    for (const text of inChunks(body.pieces)) yield encoder.encode(text);
+    return;
+  }
+  for (let at = 0; at < body.length; at += CHUNK_LENGTH) {
+    yield body.subarray(at, at + CHUNK_LENGTH);
+  }
 }
 
 /** The same text in pieces that are neither very short nor very long. */

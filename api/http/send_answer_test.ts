@@ -33,6 +33,21 @@ Deno.test("an answer is what its text is in UTF-8, wherever it is cut", async ()
   }
 });
 
+Deno.test("bytes are sent as they are, in chunks, and counted until then", async () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(50_000));
+  const all = new Uint8Array(150_000);
+  for (const at of [0, 50_000, 100_000]) all.set(bytes, at);
+  let held = 0;
+  const body = sendAnswer(all, {
+    timeoutMs: 60_000,
+    hold: (count) => void (held += count),
+    release: (count) => void (held -= count),
+  });
+  assertEquals(held, 150_000);
+  assertEquals(await new Response(body).bytes(), all);
+  assertEquals(held, 0);
+});
+
 Deno.test("pieces of any length are sent in chunks of about 64 KiB", async () => {
   const pieces = ["", "a", "b".repeat(150_000), ...Array(70_000).fill("cd")];
   const { send } = heldAnswer({ pieces, heldBytes: 1 });

@@ -64,10 +64,13 @@ export function auditCsv({ entries }: AuditReport, names: Names): string {
     .map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
-/** In quotes always; what a spreadsheet would run is made text. */
+/**
+ * In quotes always; what a spreadsheet would run is made text, also behind
+ * blanks and in the full width of East Asian keyboards.
+ */
 function csvCell(value: string): string {
   const text = escapeInvisible(value);
-  const shown = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const shown = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
   return `"${shown.replaceAll('"', '""')}"`;
 }
 

@@ -153,7 +153,11 @@ export function placeOf(context: {
 
 /** Reports why a command could not do its work: exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
-  const error = isMissingPermission(thrown) ? toUsageError(thrown) : thrown;
+  const error = isNamed(thrown, "NotCapable")
+    ? toUsageError(thrown)
+    : isNamed(thrown, "OutputFailed")
+    ? toWriteFailed(thrown)
+    : thrown;
   const problem = toProblem(error);
   if (format === "json") {
     io.stderr(`${safeJson(JSON.stringify(problem))}\n`);
@@ -179,9 +183,28 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   return 2;
 }
 
-/** Deno's error of a permission that was not given to the process. */
-function isMissingPermission(error: unknown): error is Error {
-  return error instanceof Error && error.name === "NotCapable";
+/**
+ * `NotCapable` is Deno's error of a permission that was not given to the
+ * process, `OutputFailed` that of `writeAll`.
+ */
+function isNamed(
+  error: unknown,
+  name: "NotCapable" | "OutputFailed",
+): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+function toWriteFailed(cause: Error): SigError {
+  return new SigError(
+    "write_failed",
+    "Cannot write the result: standard output takes no more",
+    {
+      context: {
+        hint: "What the command was to do may be done: look before you repeat.",
+      },
+      cause,
+    },
+  );
 }
 
 function toUsageError(error: Error): SigError {

@@ -23,7 +23,7 @@ export const apply: Command = {
   name: "apply",
   summary: "make the feed say what a list says",
   description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number.",
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number; an end\nthat is past by now counts like a revocation.",
   flags: [
     REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
@@ -49,7 +49,7 @@ export const apply: Command = {
     const state = await issuer.published();
     const plan = await planOf(state);
     if (plan.changes.length === 0) return reportBatch(call, []);
-    requireConfirmation(plan, state, confirmed);
+    requireConfirmation(plan, state, confirmed, call.io.now());
     await requireYes(call, plan);
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");

@@ -238,3 +238,84 @@ Deno.test("a faulty row leaves nothing behind, and a name without a format is as
     );
     assertEquals(told.code, 0);
   }));
+
+Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =>
+  withIssuer(async (workspace) => {
+    await list(
+      workspace,
+      "subject,type,title\n" + "did:web:alice.example,employee,Boss\n",
+    );
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    const plan = JSON.parse(
+      await Deno.readTextFile(workspace.path("plan.json")),
+    );
+    const [change] = plan.changes;
+    assertEquals(change.fields, ["title"]);
+    change.after.roles.push("admin");
+    const asked: string[] = [];
+    for (const fields of [["title"], [], undefined, ["\u001b[2J"]]) {
+      change.fields = fields;
+      await Deno.writeTextFile(
+        workspace.path("plan.json"),
+        JSON.stringify(plan),
+      );
+      const { code, stdout, stderr } = await run(
+        workspace,
+        "apply",
+        ["--plan", "$D/plan.json"],
+        {
+          terminals: ["stdin", "stdout"],
+          io: { ask: (question) => asked.push(question) < 0 },
+        },
+      );
+      assertEquals(code, 2);
+      assertStringIncludes(
+        stderr,
+        "confirmation_required: Cannot apply plan: nobody has agreed",
+      );
+      assertStringIncludes(stdout, "deploy, review → deploy, review, admin");
+      assertStringIncludes(stdout, "none → Boss");
+    }
+    assertEquals(asked.length, 4);
+  }));
+
+Deno.test("apply keeps the reason, which no list shows", () =>
+  withIssuer(async (workspace) => {
+    await workspace.sig([
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:carol.example"],
+      ...["--type", "employee", "--reason", "ticket 7"],
+    ]);
+    await list(
+      workspace,
+      "subject,type,title\ndid:web:carol.example,employee,Boss\n",
+    );
+    await run(workspace, "apply", ["--yes"]);
+    const { stdout } = await workspace.sig([
+      "log",
+      "$D/acme",
+      "--format",
+      "json",
+    ]);
+    const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
+    assertEquals([last.display, last.reason], [{ title: "Boss" }, "ticket 7"]);
+  }));
+
+Deno.test("a column of dates that have passed ends nobody unconfirmed", () =>
+  withIssuer(async (workspace) => {
+    const rows = (end: string) =>
+      "subject,type,valid_until\n" +
+      Array.from({ length: 6 }, (_, i) =>
+        `did:web:p${i}.example,employee,${end}\n`)
+        .join("");
+    await list(workspace, rows(""));
+    await run(workspace, "apply", ["--yes"]);
+    await list(workspace, rows("2025-12-30"));
+    const refused = await run(workspace, "apply", ["--yes"]);
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "confirmation_required: Cannot apply plan: it ends 6 of 7 active relationships",
+    );
+    const meant = ["--yes", "--confirm-revocations", "6"];
+    assertEquals((await run(workspace, "apply", meant)).code, 0);
+  }));

@@ -1,5 +1,5 @@
 import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
-import { parseDuration, usageError } from "@sig/api/flags";
+import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import type { Call, Command } from "../command_line/command.ts";
 import { warn, writeJson } from "../command_line/output.ts";
@@ -152,11 +152,19 @@ function readEnd(call: Call, end: End): string | undefined {
   });
 }
 
+/**
+ * A page that came over http may be anybody's on the way, who could keep the
+ * invitation and answer it first; on this machine nobody is on the way.
+ */
 function readPage(call: Call): string | undefined {
   const page = call.text("page");
-  if (page === undefined || /^https?:$/.test(URL.parse(page)?.protocol ?? "")) {
-    return page;
-  }
+  if (page === undefined) return undefined;
+  const url = URL.parse(page);
+  const hostname = url?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
+  if (
+    url?.protocol === "https:" ||
+    url?.protocol === "http:" && isLoopback(hostname)
+  ) return page;
   throw usageError("--page must be the https URL of a page", {
     flag: "--page",
     hint: "For example: --page https://login.acme.example.",

@@ -56,7 +56,7 @@ export const test: Command = {
     const { parseExpectedDecisions } = await import(
       "../ask/expected_decisions.ts"
     );
-    const file = parseExpectedDecisions(new TextDecoder().decode(bytes));
+    const file = parseExpectedDecisions(decode(bytes));
     const source = call.text("sig") ?? file.source;
     if (source === undefined) {
       throw usageError("there is no source to ask", {
@@ -72,6 +72,17 @@ export const test: Command = {
     return outcomes.every(({ holds }) => holds) ? 0 : 1;
   },
 };
+
+/** A role of which a letter is lost is nobody's, and its deny would pass. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError("cases can't be read: the file is not UTF-8", {
+      hint: "Save it as UTF-8.",
+    });
+  }
+}
 
 function judge(
   state: FeedState,

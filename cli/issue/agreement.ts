@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import type { Call } from "../command_line/command.ts";
-import { warn } from "../command_line/output.ts";
+import { safe, warn } from "../command_line/output.ts";
 
 /**
  * Asks about each doubt on a terminal; warns elsewhere, where nobody answers.
@@ -15,7 +15,7 @@ export function requireAgreement(call: Call, doubts: readonly string[]): void {
     io.isTerminal("stdout");
   for (const doubt of doubts) {
     if (!canAsk || io.ask === undefined) warn(call, doubt);
-    else if (!io.ask(`${doubt}. Append it all the same?`)) {
+    else if (!io.ask(safe(`${doubt}. Append it all the same?`))) {
       throw new SigError(
         "confirmation_required",
         `Cannot append: nobody has agreed: ${doubt}`,

@@ -15,10 +15,10 @@ import {
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
 import { suggest } from "@sig/api/flags";
-import { parse as parseYaml } from "@std/yaml/parse";
 import type { ListFormat } from "./list_format.ts";
 import { type CsvRow, readCsv } from "./read_csv.ts";
 import { type End, readDay } from "./read_day.ts";
+import { readYaml } from "./read_yaml.ts";
 import { RowFaults } from "./row_faults.ts";
 
 /** The columns, or members, that a list may have. */
@@ -58,9 +58,9 @@ export function readPeople(
   format: ListFormat,
 ): readonly DesiredRelationship[] {
   const text = decode(bytes);
-  const rows = format === "csv"
-    ? rowsOfCsv(readCsv(text))
-    : rowsOfList(format === "json" ? parseList(text) : parseYamlList(text));
+  const rows = format === "csv" ? rowsOfCsv(readCsv(text)) : rowsOfList(
+    format === "json" ? parseList(text) : readYaml(text, notAList),
+  );
   const faults = new RowFaults();
   const desired = rows.map((row) => new RowReader(row, faults).read());
   faults.throwIfAny();
@@ -130,19 +130,6 @@ function parseList(text: string): unknown {
       "invalid_json",
       `Cannot read list: ${error.pointer} ${error.message}`,
       { context: { pointer: error.pointer } },
-    );
-  }
-}
-
-function parseYamlList(text: string): unknown {
-  try {
-    return parseYaml(text, { schema: "core" });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    // The parser's own text quotes the input.
-    const line = /line (\d+)/.exec(error.message)?.[1];
-    throw notAList(
-      `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
     );
   }
 }

@@ -178,3 +178,33 @@ Deno.test("the file's name tells the format", () => {
     ["csv", "csv", "json", "yaml", "yaml", undefined],
   );
 });
+
+Deno.test("YAML that means more than it writes, or what JSON can't say, is refused", () => {
+  const row = `- subject: ${ALICE}\n  type: employee\n  metadata:`;
+  const grown = ["a: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let i = 0; i < 8; i++) {
+    grown.push(`b${i}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(", ")}]`);
+  }
+  for (
+    const [text, why] of [
+      [`${row} &m\n    x: *m\n`, "it is nested too deeply"],
+      [`${row}\n    ${grown.join("\n    ")}\n`, "more than 2000000 values"],
+      // Where a single word is expected it would be written out too.
+      [`- {subject: &s [*s], type: employee}\n`, "it is nested too deeply"],
+      [`${row} {x: .nan}\n`, "a number that JSON can't say exactly"],
+      [`${row} {x: .inf}\n`, "a number that JSON can't say exactly"],
+      [
+        `${row} {x: 9007199254740993}\n`,
+        "a number that JSON can't say exactly",
+      ],
+    ] as const
+  ) {
+    const { code, message } = refused(text, "yaml");
+    assertEquals(code, "invalid_request", text);
+    assert(message.startsWith("Cannot read list: it "), message);
+    assert(message.includes(why), message);
+  }
+  const shared =
+    `- &r {subject: ${ALICE}, type: employee, metadata: {x: 1.5}}\n- *r\n`;
+  assertEquals(read(shared, "yaml").length, 2);
+});

@@ -41,8 +41,7 @@ export function createDenoIo(): Io {
     realPath: (path) => Deno.realPath(path).catch(() => undefined),
     runProgram: async (words, stdin) =>
       (await import("./run_program.ts")).runProgram(words, stdin),
-    appendFile: (path, text) =>
-      writeFile(path, text, { append: true, mode: 0o600 }),
+    appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
     exists: (path) => {
       try {

@@ -235,3 +235,11 @@ Deno.test("api: a token file that can't be read is one line", async () => {
     );
   }
 });
+
+Deno.test("web: a scope that no request could ask for is refused", async () => {
+  for (const scope of ["a b", 'a"b']) {
+    const [line, hint] = await refusal("web", ["--scope", scope]);
+    assertMatch(line, /^invalid_request: Cannot run: --scope /);
+    assertEquals(hint, "Name each one by itself: --scope profile.");
+  }
+});

@@ -98,14 +98,14 @@ Deno.test("stand-ins are found in the configuration and in the page's script", a
   const write = async (config: string, script: string) => {
     await Deno.mkdir(new URL("web/ui/", root), { recursive: true });
     await Deno.writeTextFile(new URL("deno.json", root), config);
-    await Deno.writeTextFile(new URL("web/ui/verify.js", root), script);
+    await Deno.writeTextFile(new URL("web/ui/app.js", root), script);
     return await standInFault(root);
   };
   assertEquals(await write("{}", "// core/mod.ts"), undefined);
   const linked = await write('{"links": ["./links/std-cli"]}', "");
   assertMatch(linked!, /^deno\.json links links\/std-cli: @std would be /);
   const bundled = await write("{}", "// npm:deno-std@1.4.0/encoding/hex.js");
-  assertMatch(bundled!, /^web\/ui\/verify\.js is bundled so: @std would be /);
+  assertMatch(bundled!, /^web\/ui\/app\.js is bundled so: @std would be /);
 });
 
 Deno.test("an unknown target is a mistake, and all are named, exit 2", async () => {

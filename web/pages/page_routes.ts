@@ -8,6 +8,7 @@ import {
   type ShownIssuer,
 } from "./issuer_documents.ts";
 import { replyDocument } from "../requests/reply_document.ts";
+import { gzip, takesGzip } from "./compressed.ts";
 import { type Asset, ASSETS, PAGE_CSP } from "../ui/assets.ts";
 
 /** What the page is told of its server. */
@@ -20,6 +21,8 @@ export interface PageConfig {
   readonly audiences: readonly string[];
   /** Seconds that a challenge lives. */
   readonly ttl_seconds: number;
+  /** What a login on the page asks for. */
+  readonly scopes: readonly string[];
   /** Issuers to explore, and where their documents are passed on. */
   readonly issuers: readonly { readonly did: string; readonly base: string }[];
   /** What a login needs of a relationship, or null. */
@@ -67,23 +70,45 @@ export function createPageRoutes(
 }
 
 function assetRoute(path: string, { type, text }: Asset): Route {
-  let tag: Promise<string | undefined> | undefined;
+  let plainTag: Promise<string> | undefined;
+  let packed: Promise<Packed> | undefined;
   return {
     method: "GET",
     path,
     async handle(exchange: Exchange) {
-      const etag = await (tag ??= eTag(text)) ?? "";
+      const isPacked = takesGzip(exchange.request);
+      const { body, etag } = isPacked
+        ? await (packed ??= pack(text))
+        : { body: text, etag: await (plainTag ??= tagOf(text)) };
       const headers: (readonly [string, string])[] = [
         ["etag", etag],
         // Asked again each time, and answered with 304.
         ["cache-control", "no-cache"],
+        ["vary", "accept-encoding"],
         ["content-security-policy", PAGE_CSP],
         ...PAGE_HEADERS,
       ];
       const given = exchange.request.headers.get("if-none-match");
-      return ifNoneMatch(given, etag)
-        ? exchange.reply(text, { type, headers })
-        : exchange.reply(null, { status: 304, type, headers });
+      if (!ifNoneMatch(given, etag)) {
+        return exchange.reply(null, { status: 304, type, headers });
+      }
+      if (isPacked) headers.push(["content-encoding", "gzip"]);
+      return exchange.reply(body, { type, headers });
     },
   };
+}
+
+interface Packed {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
+
+/** Once a process; it takes some milliseconds. */
+async function pack(text: string): Promise<Packed> {
+  const body = await gzip(text);
+  return { body, etag: await tagOf(body) };
+}
+
+async function tagOf(entity: string | Uint8Array): Promise<string> {
+  return await eTag(entity) ?? "";
 }

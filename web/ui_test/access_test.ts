@@ -9,51 +9,88 @@ import {
   screenshot,
 } from "./testdata/browser.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
-import { approve, createKey, focused, start } from "./testdata/person.ts";
+import {
+  approve,
+  createKey,
+  focused,
+  goTo,
+  openByHand,
+  start,
+} from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 /** Presses Tab until the focus is on a control with this text. */
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let presses = 0; presses < 40; presses++) {
+async function tabTo(page: Page, text: string, most = 40): Promise<void> {
+  for (let presses = 0; presses < most; presses++) {
     await page.keyboard.press("Tab");
     if ((await focused(page)).startsWith(text)) return;
   }
   throw new Error(`Cannot reach ${text} with the Tab key`);
 }
 
-browserTest("everything can be done with the keyboard", async (browser) => {
-  await using server = await startServer({ withDemo: true });
-  await using watched = await openPage(browser, server.origin);
-  const { page } = watched;
-  await page.keyboard.press("Tab");
-  assertEquals(await focused(page), "Skip to the content");
-  await page.keyboard.press("Enter");
-  await tabTo(page, "Make my key");
-  await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Enrol me" }).waitFor();
-  await page.locator("#main").focus();
-  await tabTo(page, "Enrol me");
-  await page.keyboard.press("Enter");
-  await page.locator("#tour").getByRole("button", { name: "Start sign-in" })
-    .waitFor();
-  await page.waitForFunction(() =>
-    document.activeElement?.textContent === "Start sign-in"
-  );
-  await page.keyboard.press("Enter");
-  await page.locator("#request-card h3").waitFor();
-  await tabTo(page, "Another request");
-  await tabTo(page, "Approve and sign in");
-  const outline = await page.locator("#approve").evaluate((element) =>
-    getComputedStyle(element).outlineStyle
-  );
-  assertEquals(outline, "solid");
-  await page.keyboard.press("Enter");
-  await page.locator("#result-card h3").waitFor();
-  assertEquals(await focused(page), "You are signed in");
-  await tabTo(page, "Sign in again");
-  await page.keyboard.press("Space");
-  await page.locator("#approve").waitFor();
-});
+browserTest(
+  "the whole story can be played with the keyboard",
+  async (browser) => {
+    await using server = await startServer({ withDemo: true });
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const { host } = new URL(server.origin);
+    await page.keyboard.press("Tab");
+    assertEquals(await focused(page), "Skip to the content");
+    await page.keyboard.press("Enter");
+    await tabTo(page, "Make my key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Enrol me" }).waitFor();
+    // The focus is where the person works: no way through the page's head.
+    assertEquals(await focused(page), "Be hired");
+    await tabTo(page, "Enrol me", 2);
+    await page.keyboard.press("Enter");
+    await page.locator("#approve:enabled").waitFor();
+    assertEquals(await focused(page), `${host} asks you to sign in`);
+    await tabTo(page, "Approve", 1);
+    const outline = await page.locator("#approve").evaluate((element) =>
+      getComputedStyle(element).outlineStyle
+    );
+    assertEquals(outline, "solid");
+    await page.keyboard.press("Enter");
+    await page.locator("#outcome").waitFor();
+    assertEquals(await focused(page), "You are signed in");
+    await tabTo(page, "Revoke me as the issuer would", 3);
+    await page.keyboard.press("Space");
+    await page.locator("#approve:enabled").waitFor();
+    assertEquals(await focused(page), `${host} asks you to sign in`);
+    await tabTo(page, "Approve", 1);
+    await page.keyboard.press("Enter");
+    await page.locator("#outcome", { hasText: "ended your employment" })
+      .waitFor();
+    assert((await focused(page)).includes("ended your employment"));
+    await tabTo(page, "See it in the feed", 1);
+    await page.keyboard.press("Enter");
+    await page.locator("#answer-title", { hasText: "Deny" }).waitFor();
+  },
+);
+
+browserTest(
+  "rows are reached and opened with the keyboard",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin, {
+      hash: "#/explore",
+    });
+    const { page } = watched;
+    await page.setInputFiles("#files", await feedFiles("history"));
+    await page.locator(".row-table").waitFor();
+    // The rows as a whole scroll with the arrow keys; then the first one's name.
+    await tabTo(page, "did:web:alice.example");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // Back where the person was.
+    assertEquals(await focused(page), "did:web:alice.example");
+  },
+);
 
 /** Every view and state that people see. */
 async function visit(
@@ -65,26 +102,48 @@ async function visit(
   await using watched = await openPage(browser, server.origin, { device });
   const { page } = watched;
   await look(page, "start");
+  await goTo(page, "#/keys");
+  await page.getByRole("button", { name: "Create my key" }).waitFor();
+  await look(page, "no-key");
   await createKey(page);
-  await start(page, "profile email");
-  await page.locator("#approve-card details summary").click();
-  await look(page, "approve");
-  // Nobody is hired here: a refusal with its explanation.
-  await approve(page);
-  await page.locator("#result-card .explanation").waitFor();
-  await page.locator("#log summary").click();
-  await look(page, "refused");
+  await look(page, "keys");
   await page.getByRole("button", { name: "Forget this key" }).click();
   await look(page, "forget");
   await page.getByRole("button", { name: "Keep it" }).click();
-  await page.getByRole("link", { name: "Explore feeds" }).click();
+  await start(page, "profile email");
+  await openByHand(page);
+  await look(page, "approve");
+  // Nobody is hired here: a refusal.
+  await approve(page);
+  await look(page, "unknown");
+  await goTo(page, "#/sign-in");
+  await page.getByRole("button", { name: "Enrol me" }).click();
+  await approve(page);
+  await page.getByText("because of event #1").waitFor();
+  await look(page, "signed-in");
+  await page.getByRole("button", { name: "Revoke me" }).click();
+  await approve(page);
+  await page.getByText("ended your employment").waitFor();
+  await look(page, "refused");
+  await page.getByRole("link", { name: "Explore", exact: true }).click();
   await page.locator("#own-documents > summary").click();
   await page.setInputFiles("#files", await feedFiles("history"));
-  await page.locator("#relationships ol").waitFor();
+  await page.locator(".row-table").waitFor();
+  await look(page, "people");
+  await page.locator(".row-button").first().click();
+  await look(page, "person");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await look(page, "events");
+  await page.locator(".row-button").first().click();
+  await look(page, "event");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Ask", exact: true }).click();
   await page.fill("#ask-subject", "did:web:alice.example");
+  await page.getByText("At another time").click();
   await page.locator("#ask-form button[type=submit]").click();
   await page.locator("#answer-title").waitFor();
-  await look(page, "explore");
+  await look(page, "ask");
   await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
   await page.locator(".faults").waitFor();
   await look(page, "invalid");
@@ -110,7 +169,7 @@ const SCHEMES = ["light", "dark"] as const;
 /** Controls that are lower than a finger needs. */
 async function findSmallControls(page: Page): Promise<readonly string[]> {
   const controls = page.locator(
-    ":is(button, select, summary, textarea, nav a, input:not([type=checkbox])):visible",
+    ":is(button, select, summary, textarea, nav a, input:not([type=checkbox], [type=file])):visible",
   );
   return await controls.evaluateAll((elements) =>
     elements.filter((element) => element.getBoundingClientRect().height < 44)
@@ -191,7 +250,7 @@ browserTest("nothing moves where motion is not wanted", async (browser) => {
     await using watched = await openPage(browser, server.origin, {
       device: { reducedMotion },
     });
-    const found = await watched.page.locator("#start").evaluate((button) =>
+    const found = await watched.page.locator("#approve").evaluate((button) =>
       getComputedStyle(button).transitionDuration.split(",")[0]
     );
     assertEquals(found, duration);

@@ -1,7 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserTest, openPage } from "./testdata/browser.ts";
-import { approve, createKey, outcome } from "./testdata/person.ts";
+import {
+  approve,
+  createKey,
+  goTo,
+  openByHand,
+  outcome,
+  start,
+} from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 import { signedFeed } from "../../tests/kit/signed_feed.ts";
 
@@ -46,7 +53,7 @@ async function strangers(page: Page): Promise<number> {
 browserTest("what a feed says is text, whatever it says", async (browser) => {
   await using server = await startServer();
   await using watched = await openPage(browser, server.origin, {
-    hash: "#explore",
+    hash: "#/explore",
   });
   const { page } = watched;
   const texts = [...PAYLOADS, HIDING];
@@ -61,17 +68,33 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
       reason: text,
     })),
   );
+  await page.locator("#own-documents > summary").click();
   await page.fill("#paste-all", feed);
   await page.getByRole("button", { name: "Verify these documents" }).click();
-  assertEquals(await page.locator("#verdict-card h3").innerText(), "Valid");
-  const items = page.locator("#timeline > ol > li");
-  for (const [i, text] of texts.entries()) {
-    const item = items.nth(texts.length - 1 - i);
-    await item.locator("summary").click();
-    const visible = shown(text);
-    assert((await item.innerText()).includes(visible), text);
+  assertEquals(await page.locator("#verdict h2").innerText(), "Valid");
+  // Pasted texts are the person's own.
+  await page.fill("#paste-all", "");
+  const tab = (name: string) =>
+    page.getByRole("link", { name, exact: true }).click();
+  for (const name of ["People", "Events"]) {
+    await tab(name);
+    const rows = page.locator(".table-space > .table-row");
+    for (const text of texts) {
+      const row = rows.filter({ hasText: shown(text) }).first();
+      await row.locator(".row-button").click();
+      const dialog = await page.getByRole("dialog").innerText();
+      assert(dialog.includes(shown(text)), text);
+      assert(!dialog.match(HIDDEN), text);
+      assertEquals(await strangers(page), 0, text);
+      await page.keyboard.press("Escape");
+    }
+    assert(!(await page.locator("body").innerText()).match(HIDDEN));
+  }
+  await tab("Ask");
+  for (const text of texts) {
     await page.fill("#ask-subject", text);
     await page.locator("#ask-form button[type=submit]").click();
+    await page.locator("#answer", { hasText: shown(text) }).waitFor();
     assertEquals(await page.locator("#answer-title").innerText(), "Allow");
   }
   assert(!(await page.locator("body").innerText()).match(HIDDEN));
@@ -79,6 +102,45 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
   assertEquals(await page.locator("#answer .copyable").count(), 0);
   assertEquals(await strangers(page), 0);
 });
+
+browserTest(
+  "a value of another type than text is no element",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const element = {
+      type: "img",
+      tag: "img",
+      props: { src: "x", onerror: "alert(1)", children: [] },
+      key: null,
+      constructor: null,
+      dangerouslySetInnerHTML: { __html: "<img src=x onerror=alert(1)>" },
+    };
+    await page.route("**/attestation/verify", async (route) => {
+      await route.fulfill({
+        status: 403,
+        json: {
+          code: "relationship_denied",
+          detail: "a detail",
+          reasons: [{ code: element, sequence: element }],
+          errors: [{ pointer: element, detail: element }],
+        },
+      });
+    });
+    await page.click("#approve");
+    await page.locator("#outcome").waitFor();
+    assertEquals(await strangers(page), 0);
+    await page.route("**/challenge/create", async (route) => {
+      const challenge = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...challenge, require: element } });
+    });
+    await page.reload();
+    await page.locator("#request").waitFor();
+    assertEquals(await strangers(page), 0);
+    assertEquals(await page.locator("#approve").count(), 0);
+  },
+);
 
 browserTest(
   "a request that says anything is text, and not for signing",
@@ -103,14 +165,14 @@ browserTest(
           },
         });
       }, { times: 1 });
-      await page.click("#start");
+      await start(page);
       await page.getByText("Careful:").waitFor();
-      const card = await page.locator("#request-card").innerText();
+      await page.locator("#details > summary").click();
+      const card = await page.locator("#request").innerText();
       assert(card.includes(shown(text)), card);
       await page.getByText("This request must not be signed.").waitFor();
-      assertEquals(await page.locator("#approve-card button").count(), 0);
+      assertEquals(await page.locator("#request button").count(), 0);
       assertEquals(await strangers(page), 0, text);
-      await page.getByRole("button", { name: "Another request" }).click();
     }
     assert(!(await page.locator("body").innerText()).match(HIDDEN));
   },
@@ -122,26 +184,24 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    await createKey(page);
     await page.route("**/challenge/create", async (route) => {
       const response = await route.fetch();
       const challenge = await response.json();
       const message = challenge.message.replace("profile", "nothing more");
       await route.fulfill({ json: { ...challenge, message } });
     });
-    await page.fill("#scopes", "profile");
-    await page.click("#start");
+    await start(page, "profile");
     await page.getByText("This request must not be signed.").waitFor();
-    const card = await page.locator("#approve-card").innerText();
+    await page.locator("#details > summary").click();
+    const card = await page.locator("#request").innerText();
     assert(
       card.includes(
         "Cannot use challenge: /message does not say what would be signed",
       ),
       card,
     );
-    assertEquals(await page.locator("#approve-card button").count(), 0);
-    const request = await page.locator("#request-card").innerText();
-    assert(!request.includes("You grant:"), request);
+    assertEquals(await page.locator("#request button").count(), 0);
+    assert(!card.includes("You grant:"), card);
   },
 );
 
@@ -151,7 +211,6 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    await createKey(page);
     for (const text of [...PAYLOADS, BIDI]) {
       await page.route("**/attestation/verify", async (route) => {
         await route.fulfill({
@@ -165,16 +224,47 @@ browserTest(
           },
         });
       });
-      await page.click("#start");
-      await page.locator("#approve-card details summary").click();
+      await start(page);
+      await openByHand(page);
       await page.fill("#attestation", "a.b.c");
       await page.getByRole("button", { name: "Send the answer" }).click();
       assertEquals((await outcome(page)).trim(), shown(text));
+      await page.getByText("Details", { exact: true }).click();
       assertEquals(await strangers(page), 0, text);
-      await page.locator("#log[open], #log summary").first().click();
-      await page.getByRole("button", { name: "Another request" }).click();
     }
     assert(!(await page.locator("body").innerText()).match(HIDDEN));
+  },
+);
+
+browserTest(
+  "an application behind the login is named as text, and sends nobody into a script",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const response = await fetch(`${server.origin}/v1/auth/challenge/create`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"scopes":["openid","groups"]}',
+    });
+    const challenge = await response.json();
+    for (const text of [...PAYLOADS, BIDI]) {
+      await page.route("**/oidc/interaction/*", async (route) => {
+        const client = { client_id: "app", client_name: text };
+        await route.fulfill({
+          json: route.request().method() === "GET"
+            ? { client, challenge }
+            : { redirect_to: "javascript:alert(1)" },
+        });
+      });
+      await goTo(page, "#/keys");
+      await goTo(page, "#/sign-in/abc");
+      const card = await page.locator("#request").innerText();
+      assert(card.includes(`${shown(text)} asks you to sign in`), card);
+      assertEquals(await strangers(page), 0, text);
+    }
+    await page.click("#approve");
+    assertEquals(await outcome(page), "The server did not answer");
   },
 );
 
@@ -184,14 +274,28 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    await createKey(page);
     const scopes = "<img/src=x/onerror=alert(1)> <svg/onload=alert(1)>";
-    await page.fill("#scopes", scopes);
-    await page.click("#start");
+    await start(page, scopes);
     assertEquals(await approve(page), "You are signed in");
-    const card = await page.locator("#result-card").innerText();
+    const card = await page.locator(".result").innerText();
     for (const scope of scopes.split(" ")) assert(card.includes(scope), card);
     assertEquals(await strangers(page), 0);
+  },
+);
+
+browserTest(
+  "words and emoji are shown as they are written, in both directions",
+  async (browser) => {
+    await using server = await startServer({ withDemo: true });
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const name = "👩🏽‍💻 می\u200cخواهم";
+    await page.getByRole("button", { name: "Make my key" }).click();
+    await page.fill("#enrol-name", name);
+    await page.getByRole("button", { name: "Enrol me" }).click();
+    await page.locator("#tour").getByText(name).waitFor();
+    await page.locator("#approve").click();
+    await page.locator(".result .who strong", { hasText: name }).waitFor();
   },
 );
 
@@ -211,7 +315,7 @@ browserTest("another site's frame stays empty", async (browser) => {
     const frame = page.frames()[1];
     assert(frame !== undefined);
     await frame.waitForLoadState();
-    assertEquals(await frame.locator("h1#page-title").count(), 0);
+    assertEquals(await frame.locator("#page").count(), 0);
   } finally {
     await context.close();
     await other.shutdown();

@@ -11,6 +11,8 @@ import {
   approve,
   createKey,
   focused,
+  goTo,
+  openByHand,
   outcome,
   paste,
   shownChallenge,
@@ -22,29 +24,99 @@ import { startServer } from "./testdata/server.ts";
 const now = () => new Date();
 
 browserTest(
-  "a person signs in, and sees what the site learned",
+  "a person signs in on first sight of one card, and sees what the site learned",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
     assertEquals(await page.textContent("h1"), "Sign in");
-    const did = await createKey(page);
-    assertMatch(did, /^did:key:z6Mk/);
-    await start(page, "profile email");
-    assertEquals(await focused(page), `${server.origin} asks you to sign in`);
+    const { host } = new URL(server.origin);
+    assertEquals(
+      await page.locator("#request h2").innerText(),
+      `${host} asks you to sign in`,
+    );
+    // Who has no key is told in one sentence, and gets one by approving.
+    await page.getByText("Approving makes your key").waitFor();
+    await page.locator("#details > summary").click();
+    const details = await page.locator("#details").innerText();
+    assert(details.includes("Nonce"), details);
     const message = await page.locator(".message").innerText();
-    assert(message.includes("You grant: email profile"), message);
-    // Less may be granted than was asked for.
-    await page.getByLabel("email").uncheck();
+    assert(message.includes(server.origin), message);
+    assert(!(await page.locator("main").innerText()).includes("scope"));
     assertEquals(await approve(page), "You are signed in");
     assertEquals(await focused(page), "You are signed in");
-    const facts = await page.locator("#result-card .facts").innerText();
-    assert(facts.includes(did) && facts.includes("profile"), facts);
-    assert(!facts.includes("email"), facts);
-    await page.locator("#log summary").click();
-    const log = await page.locator("#log-entries").innerText();
+    const card = await page.locator("main").innerText();
+    assert(card.includes(`What ${host} learned`), card);
+    await page.locator(".result .copy").click();
+    const did = await page.evaluate(() => navigator.clipboard.readText());
+    assertMatch(did, /^did:key:z6Mk/);
+    await goTo(page, "#/keys");
+    assertEquals(await page.locator(".key").count(), 1);
+  },
+);
+
+browserTest(
+  "the operator says what a login asks to learn, and people see it in words",
+  async (browser) => {
+    await using server = await startServer({ scopes: ["profile", "email"] });
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const card = await page.locator("#request").innerText();
+    assert(card.includes("your name, as the issuer publishes it"), card);
+    assert(!card.includes("scope"), card);
+    await page.getByLabel("email").uncheck();
+    assertEquals(await approve(page), "You are signed in");
+    const learned = await page.locator(".result .learns").innerText();
+    assert(learned.includes("your name") && !learned.includes("email"));
+  },
+);
+
+browserTest(
+  "less may be granted than was asked for, and developers see all that was sent",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await createKey(page);
+    await start(page, "profile email");
+    await page.locator("#details > summary").click();
+    const message = await page.locator(".message").innerText();
+    assert(message.includes("You grant: email profile"), message);
+    await page.getByLabel("email").uncheck();
+    assertEquals(await approve(page), "You are signed in");
+    const learned = await page.locator(".result .learns").innerText();
+    assert(learned.includes("your name"), learned);
+    assert(!learned.includes("email"), learned);
+    const log = await page.locator("#log").innerText();
     assert(log.includes('"typ": "sig-attestation+jwt"'), log);
     assert(log.includes('"verified": true'), log);
+  },
+);
+
+browserTest(
+  "approve and decline are in view without scrolling, at a desk and on a phone",
+  async (browser) => {
+    await using server = await startServer({
+      withDemo: true,
+    });
+    for (
+      const viewport of [
+        { width: 1280, height: 800 },
+        { width: 390, height: 844 },
+      ]
+    ) {
+      await using watched = await openPage(browser, server.origin, {
+        device: { viewport },
+      });
+      const { page } = watched;
+      await page.getByRole("button", { name: "Make my key" }).click();
+      await page.getByRole("button", { name: "Enrol me" }).click();
+      for (const id of ["#approve", "#decline"]) {
+        const box = await page.locator(id).boundingBox();
+        assert(box !== null && box.y >= 0, id);
+        assert(box.y + box.height <= viewport.height, `${id} ends below`);
+      }
+    }
   },
 );
 
@@ -55,38 +127,72 @@ browserTest(
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
     const tour = page.locator("#tour");
+    const { host } = new URL(server.origin);
     const press = (name: string) =>
-      tour.getByRole("button", { name, exact: true }).click();
+      page.getByRole("button", { name, exact: true }).click();
+    /** One thing to do at a time. */
+    const primary = async (name: string) => {
+      await page.locator("main .primary", { hasText: name }).waitFor();
+      assertEquals(await page.locator("main .primary").count(), 1);
+    };
     await screenshot(page, "demo-1-start");
+    await primary("Make my key");
     await press("Make my key");
     await page.fill("#enrol-name", "Bob");
+    await primary("Enrol me");
     await press("Enrol me");
-    await press("Start sign-in");
+    await primary("Approve");
     await screenshot(page, "demo-2-approve");
     assertEquals(await approve(page), "You are signed in");
+    await page.getByText(
+      `Bob, employee of ${host}, because of event #1, checked now.`,
+    ).waitFor();
     assert((await tour.innerText()).includes("Bob: employee"));
     await screenshot(page, "demo-3-signed-in");
+    await primary("Revoke me as the issuer would");
     await press("Revoke me as the issuer would");
-    await press("Start sign-in again");
-    assertEquals(
-      await approve(page),
-      "The key is yours, but this site does not let you in",
+    await primary("Approve");
+    const ended = new RegExp(
+      `^${host} ended your employment at \\d\\d:\\d\\d \\(event #2\\)$`,
     );
-    await page.locator("#result-card .explanation").waitFor();
-    const why = await page.locator("#result-card details").innerText();
-    assert(why.includes("The relationship was revoked."), why);
-    assert(why.includes("relationship=employee met"), why);
-    await tour.getByText("That is the whole idea.").waitFor();
+    await approve(page);
+    await page.locator("#outcome", { hasText: ended }).waitFor();
+    await primary("See it in the feed");
+    await page.getByText("That is the whole idea.").waitFor();
     assert((await tour.innerText()).includes("Bob: employment ended"));
     await screenshot(page, "demo-4-refused");
     // The feed knows where the story stands.
     await page.reload();
-    await tour.getByRole("button", { name: "Start sign-in again" }).waitFor();
+    await page.locator("#approve").waitFor();
+    assertEquals(
+      await tour.locator("[aria-current=step] strong").innerText(),
+      "Try again",
+    );
   },
 );
 
 browserTest(
-  "the key stays over a reload, can't be read, and can be forgotten",
+  "an issuer that does not know the key is told as that, and the key's name can be sent to it",
+  async (browser) => {
+    await using server = await startServer({ withDemo: true });
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const did = await createKey(page);
+    await start(page);
+    const { host } = new URL(server.origin);
+    assertEquals(await approve(page), `${host} does not know this key`);
+    await page.getByRole("button", { name: "Copy your key’s name" }).click();
+    assertEquals(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      did,
+    );
+    // Nothing is offered that can't help.
+    assertEquals(await page.getByRole("button", { name: /again/ }).count(), 0);
+  },
+);
+
+browserTest(
+  "keys stay over a reload, can't be read, have names, and can be forgotten",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
@@ -94,10 +200,14 @@ browserTest(
     const did = await createKey(page);
     await page.reload();
     await page.getByRole("button", { name: "Forget this key" }).waitFor();
-    assertEquals(await page.locator("#key-card code").innerText(), did);
     const exported = await page.evaluate(async () => {
-      const { loadKey } = await import(`${location.origin}/ui/key_store.js`);
-      const { privateKey } = await loadKey();
+      const request = indexedDB.open("sig-sign-in");
+      await new Promise((resolve) => request.onsuccess = resolve);
+      const all = request.result.transaction("keys").objectStore("keys")
+        .getAll();
+      await new Promise((resolve) => all.onsuccess = resolve);
+      request.result.close();
+      const { privateKey, did } = all.result[0];
       const { subtle } = crypto;
       const outcomes = await Promise.allSettled([
         subtle.exportKey("jwk", privateKey),
@@ -105,19 +215,75 @@ browserTest(
         subtle.exportKey("raw", privateKey),
       ]);
       return [
+        did,
         privateKey.extractable,
         ...outcomes.map(({ status }) => status),
       ];
     });
-    assertEquals(exported, [false, "rejected", "rejected", "rejected"]);
-    await page.getByRole("button", { name: "Forget this key" }).click();
+    assertEquals(exported, [did, false, "rejected", "rejected", "rejected"]);
+    await page.getByText(/^Made \d{4}-.* in Chrome on Linux\.$/).waitFor();
+    await page.getByLabel("Name").fill("Work laptop");
+    await page.getByLabel("Name").blur();
+    await createKey(page);
+    assertEquals(await page.locator(".key").count(), 2);
+    await page.reload();
+    const old = page.locator(".key").nth(1);
+    assertEquals(await old.getByLabel("Name").inputValue(), "Work laptop");
+    await old.getByRole("button", { name: "Forget this key" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();
-    assertEquals(await page.locator("#key-card code").innerText(), did);
+    assertEquals(await page.locator(".key").count(), 2);
+    await old.getByRole("button", { name: "Forget this key" }).click();
+    assert(
+      (await page.getByRole("dialog").innerText()).includes("Work laptop"),
+    );
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await old.waitFor({ state: "detached" });
+    await page.reload();
     await page.getByRole("button", { name: "Forget this key" }).click();
     await page.getByRole("button", { name: "Forget the key" }).click();
     await page.getByRole("button", { name: "Create my key" }).waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Create my key" }).waitFor();
+  },
+);
+
+browserTest(
+  "the key of a browser that knew only one is kept",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const did = await createKey(page);
+    // As version 1 of the store had it.
+    await page.evaluate(async () => {
+      const done = <T>(request: IDBRequest<T>) =>
+        new Promise<T>((resolve) => {
+          request.onsuccess = () => resolve(request.result);
+        });
+      const now = await done(indexedDB.open("sig-sign-in"));
+      const [key] = await done(
+        now.transaction("keys").objectStore("keys").getAll(),
+      );
+      now.close();
+      await done(indexedDB.deleteDatabase("sig-sign-in"));
+      const request = indexedDB.open("sig-sign-in", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("keys");
+      const old = await done(request);
+      const { did, publicJwk, privateKey, createdAt } = key;
+      await done(
+        old.transaction("keys", "readwrite").objectStore("keys")
+          .put({ did, publicJwk, privateKey, createdAt }, "login"),
+      );
+      old.close();
+    });
+    await page.reload();
+    await page.locator(".key .copy").click();
+    assertEquals(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      did,
+    );
+    await start(page);
+    assertEquals(await approve(page), "You are signed in");
   },
 );
 
@@ -129,16 +295,14 @@ browserTest("declining sends nothing", async (browser) => {
   page.on("request", (request) => {
     if (request.url().endsWith("/verify")) sent++;
   });
-  await createKey(page);
-  await start(page);
   await page.click("#decline");
   assertEquals(await outcome(page), "You declined");
-  // A new key does not bring the answered request back.
-  await page.getByRole("button", { name: "Forget this key" }).click();
-  await page.getByRole("button", { name: "Forget the key" }).click();
-  await createKey(page);
+  assertEquals(await focused(page), "You declined");
   assertEquals(await page.locator("#approve").count(), 0);
   assertEquals(sent, 0);
+  // Nothing was signed, so no key was made.
+  await goTo(page, "#/keys");
+  await page.getByRole("button", { name: "Create my key" }).waitFor();
 });
 
 browserTest(
@@ -149,13 +313,10 @@ browserTest(
       prepare: (page) => page.clock.install(),
     });
     const { page } = watched;
-    await createKey(page);
-    await start(page);
     assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
     await page.clock.fastForward(301_000);
-    await page.getByText("The request has expired.").waitFor();
+    await page.getByText("The request has expired").waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
-    assertEquals(await page.locator(".digits").innerText(), "expired");
     await page.getByRole("button", { name: "Ask again" }).click();
     await page.locator("#approve").waitFor();
   },
@@ -168,8 +329,6 @@ browserTest(
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
     const key = await importSigningKey(await generateSigningKey());
-    await createKey(page);
-    await start(page);
     const challenge = JSON.parse(await shownChallenge(page));
     const attestation = await signAttestation({ challenge, key, now });
     assertEquals(
@@ -177,16 +336,17 @@ browserTest(
       "This is not an answer to the request",
     );
     // The request lasts: a better answer may follow.
+    await page.getByText("Answer this request again").click();
     assertEquals(await paste(page, attestation), "You are signed in");
     await page.getByRole("button", { name: "Sign in again" }).click();
-    await page.locator("#approve-card details summary").click();
+    await openByHand(page);
     assertEquals(
       await paste(page, attestation),
       "This request was answered before",
     );
 
-    await page.getByRole("button", { name: "Another request" }).click();
-    await page.locator("#request-form summary").click();
+    await createKey(page);
+    await goTo(page, "#/developers");
     await page.getByLabel("Only my key may answer").check();
     await start(page);
     const pinned = JSON.parse(await shownChallenge(page));
@@ -205,10 +365,7 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["challenge_used", "This request was answered before"],
   ["challenge_burned", "This request was closed after too many wrong answers"],
   ["challenge_not_found", "The site does not know this request any more"],
-  [
-    "relationship_denied",
-    "The key is yours, but this site does not let you in",
-  ],
+  ["relationship_denied", "This site does not let you in"],
   ["audience_mismatch", "The answer is for another site"],
   ["nonce_mismatch", "The answer belongs to another request"],
   ["subject_mismatch", "The request is for another key"],
@@ -246,7 +403,6 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    await createKey(page);
     for (const [code, heading] of REFUSALS) {
       await page.route("**/attestation/verify", async (route) => {
         const problem = toProblem(
@@ -262,10 +418,10 @@ browserTest(
       }, { times: 1 });
       await start(page);
       assertEquals(await approve(page), heading);
-      const card = await page.locator("#result-card").innerText();
-      assert(card.includes(code), card);
       assertEquals(await focused(page), heading);
-      await page.getByRole("button", { name: "Another request" }).click();
+      await page.getByText("Details", { exact: true }).click();
+      const card = await page.locator(".sign-in-card").innerText();
+      assert(card.includes(code), card);
     }
     await start(page);
     await page.route("**/attestation/verify", (route) => route.abort(), {
@@ -284,13 +440,14 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
+    await goTo(page, "#/developers");
     await page.fill("#scopes", 'a"b');
     await page.click("#start");
     assertEquals(
       await outcome(page),
       "The server does not take this request",
     );
-    const card = await page.locator("#result-card").innerText();
+    const card = await page.locator(".sign-in-card").innerText();
     assert(card.includes("/scopes/0"), card);
   },
 );
@@ -302,7 +459,7 @@ browserTest(
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
     await page.route("**/challenge/create", (route) => route.abort());
-    await page.click("#start");
+    await page.reload();
     assertEquals(await outcome(page), "The server did not answer");
     await page.route("**/config.json", (route) => route.abort());
     await page.reload();
@@ -332,9 +489,8 @@ for (
         prepare: async (page) => void await page.addInitScript(script),
       });
       const { page } = watched;
-      const card = await page.locator("#key-card").innerText();
+      const card = await page.locator("#request").innerText();
       assert(card.includes(words), card);
-      await start(page);
       assertEquals(await page.locator("#approve").count(), 0);
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "Download challenge.json" })
@@ -350,11 +506,13 @@ for (
       const attestation = await signAttestation({ challenge, key, now });
       assertEquals(await paste(page, `${attestation}\n`), "You are signed in");
       // A good feed must not be called bad for what the browser lacks.
-      await page.goto(`${server.origin}/#explore`);
+      await goTo(page, "#/keys");
+      assert((await page.locator("main").innerText()).includes(words));
+      await goTo(page, "#/explore");
       await page.setInputFiles("#files", await feedFiles("history"));
       const canVerify = what === "without IndexedDB";
       assertEquals(
-        await page.locator("#verdict-card h3").innerText(),
+        await page.locator("#verdict h2").innerText(),
         canVerify ? "Valid" : "No verdict",
       );
     },

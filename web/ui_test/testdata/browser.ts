@@ -6,36 +6,12 @@
 
 import { assertEquals } from "@std/assert";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { BROWSER_ARGS, findBrowser } from "./find_browser.ts";
 
 /** What {@linkcode openPage} can be told of the person's device. */
 export type Device = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-
-/** The browser that `SIG_BROWSER` names, or the first one on the PATH. */
-async function findBrowser(): Promise<string | undefined> {
-  const wanted = Deno.env.get("SIG_BROWSER");
-  const folders = (Deno.env.get("PATH") ?? "").split(":");
-  const candidates = wanted === undefined
-    ? folders.flatMap((dir) => NAMES.map((name) => `${dir}/${name}`))
-    : [wanted];
-  for (const path of candidates) {
-    if (await Deno.stat(path).then((it) => it.isFile, () => false)) return path;
-  }
-  return undefined;
-}
-
 const executablePath = await findBrowser();
-
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /**
  * A test that needs a browser: ignored by name where there is none, a failure
@@ -58,7 +34,7 @@ export function browserTest(
         throw new Error("Cannot test the page: there is no Chromium here");
       }
       if (lacking !== undefined) throw new Error(`Cannot test: ${lacking}`);
-      running ??= chromium.launch({ executablePath, args: ARGS });
+      running ??= chromium.launch({ executablePath, args: BROWSER_ARGS });
       await fn(await running);
     },
   });

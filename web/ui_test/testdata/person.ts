@@ -3,34 +3,62 @@
 
 import type { Page } from "playwright-core";
 
-/** Makes the key of this browser. */
-export async function createKey(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Create my key" }).click();
-  await page.getByRole("button", { name: "Forget this key" }).waitFor();
-  return await page.locator("#key-card code").innerText();
+/** Goes to a view of the page. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
 }
 
-/** Asks for a request, and waits until it is shown. */
+/** Makes a key of this browser. */
+export async function createKey(page: Page): Promise<string> {
+  await goTo(page, "#/keys");
+  await page.getByRole("button", { name: /^Create (my|another) key$/ }).click();
+  await page.getByRole("button", { name: "Forget this key" }).first()
+    .waitFor();
+  await page.locator(".key .copy").first().click();
+  return await page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** Makes a request as developers do, and waits until it is shown. */
 export async function start(page: Page, scopes?: string): Promise<void> {
+  await goTo(page, "#/developers");
   if (scopes !== undefined) await page.fill("#scopes", scopes);
-  await page.click("#start");
-  await page.locator("#request-card h3").waitFor();
+  await Promise.all([
+    page.waitForResponse("**/challenge/create"),
+    page.click("#start"),
+  ]);
+  await page.locator("#request").waitFor();
 }
 
 /** Approves, and waits for the outcome. */
 export async function approve(page: Page): Promise<string> {
+  await markOldOutcome(page);
   await page.click("#approve");
   return await outcome(page);
 }
 
-/** The heading of the result. */
+/** The heading of the outcome. */
 export async function outcome(page: Page): Promise<string> {
-  return await page.locator("#result-card h3").innerText();
+  return await page.locator("#outcome:not([data-old])").innerText();
+}
+
+/** An outcome that is there already must not be taken for the next one. */
+async function markOldOutcome(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    document.querySelector("#outcome")?.setAttribute("data-old", "")
+  );
+}
+
+/** Opens the folds around answering by hand. */
+export async function openByHand(page: Page): Promise<void> {
+  await page.locator("#details > summary").click();
+  await page.getByText("Answer on the command line instead").click();
 }
 
 /** The challenge that is shown, as `sig attest` would be given it. */
 export async function shownChallenge(page: Page): Promise<string> {
-  await page.locator("#approve-card details summary").click();
+  await openByHand(page);
   await page.getByRole("button", { name: "Copy the request as JSON" }).click();
   return await page.evaluate(() => navigator.clipboard.readText());
 }
@@ -38,6 +66,7 @@ export async function shownChallenge(page: Page): Promise<string> {
 /** Sends an answer that was signed elsewhere. */
 export async function paste(page: Page, attestation: string): Promise<string> {
   await page.fill("#attestation", attestation);
+  await markOldOutcome(page);
   await page.getByRole("button", { name: "Send the answer" }).click();
   return await outcome(page);
 }

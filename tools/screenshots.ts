@@ -1,0 +1,258 @@
+/// <reference lib="dom" />
+/**
+ * Makes pictures of every state of sig-web's page, for people to look at:
+ * `deno task screenshots [FOLDER]`, a new folder under the system's temporary
+ * one unless told. At a desk and on a phone, light and dark, and at 200 % zoom.
+ * Says how long the page takes until it can be used, too.
+ *
+ * @module
+ */
+
+import { type Browser, chromium, type Page } from "playwright-core";
+import { signedFeed } from "../tests/kit/signed_feed.ts";
+import { feedFiles } from "../web/ui_test/testdata/feed_case.ts";
+import {
+  BROWSER_ARGS,
+  findBrowser,
+} from "../web/ui_test/testdata/find_browser.ts";
+import {
+  approve,
+  createKey,
+  goTo,
+  openByHand,
+  start,
+} from "../web/ui_test/testdata/person.ts";
+import { startServer } from "../web/ui_test/testdata/server.ts";
+
+const DESK = { viewport: { width: 1280, height: 800 } };
+const PHONE = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+};
+/** What zooming by 200 % makes of a desk. */
+const ZOOMED = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
+
+const DEVICES = [
+  { name: "1280-light", device: { ...DESK, colorScheme: "light" } },
+  { name: "1280-dark", device: { ...DESK, colorScheme: "dark" } },
+  { name: "390-light", device: { ...PHONE, colorScheme: "light" } },
+  { name: "390-dark", device: { ...PHONE, colorScheme: "dark" } },
+  { name: "zoom-light", device: { ...ZOOMED, colorScheme: "light" } },
+] as const;
+
+const ROLES = ["deploy", "read", "billing", "on-call"];
+const FIRST = ["Ada", "Grace", "Linus", "Margaret", "Edsger", "Barbara"];
+const LAST = ["Lovelace", "Hopper", "Torvalds", "Hamilton", "Dijkstra"];
+const RTL = ["محمد علی", "دانا می\u200cخواهم", "שרה כהן", "נועם לוי"];
+
+/** A feed of so many events, in which some people change and leave. */
+async function makeFeed(events: number, names?: readonly string[]) {
+  const people = Math.ceil(events * 0.8);
+  const drafts = Array.from({ length: people }, (_, i) => ({
+    event_type: "relationship.upsert" as const,
+    relationship_id: `r-${i + 1}`,
+    subject: `did:web:person-${i + 1}.people.example`,
+    relationship_type: i % 9 === 0
+      ? "contractor" as const
+      : "employee" as const,
+    roles: [ROLES[i % 4]!, ...(i % 5 === 0 ? ["admin"] : [])],
+    ...(i % 7 === 0 ? { valid_until: "2099-12-31T00:00:00Z" } : {}),
+    display: {
+      label: names?.[i % names.length] ??
+        `${FIRST[i % 6]} ${LAST[i % 5]} ${i + 1}`,
+      title: i % 3 === 0 ? "Engineer" : "Analyst",
+      department: i % 2 === 0 ? "Platform" : "Finance",
+    },
+  }));
+  const ends = Array.from({ length: events - people }, (_, i) => ({
+    event_type: "relationship.revoke" as const,
+    relationship_id: `r-${i * 3 + 1}`,
+    reason_code: "employment_ended" as const,
+  }));
+  const { Buffer } = await import("node:buffer");
+  return {
+    name: "feed.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(await signedFeed([...drafts, ...ends])),
+  };
+}
+
+type Feed = Awaited<ReturnType<typeof makeFeed>>;
+type Look = (state: string, whole?: boolean) => Promise<void>;
+
+async function visitLogin(page: Page, look: Look): Promise<void> {
+  await look("login-first-visit");
+  await page.locator("#details > summary").click();
+  await look("login-details", true);
+  await page.click("#decline");
+  await look("login-declined");
+  await page.getByRole("button", { name: "Start again" }).click();
+  await approve(page);
+  await look("login-result");
+  await goTo(page, "#/keys");
+  await createKey(page);
+  await look("keys");
+  await page.getByRole("button", { name: "Forget this key" }).first().click();
+  await look("keys-forget");
+  await page.getByRole("button", { name: "Keep it" }).click();
+  await start(page, "profile groups email");
+  await openByHand(page);
+  await look("developers", true);
+  await page.route("**/attestation/verify", (route) => route.abort());
+  await approve(page);
+  await look("refusal-no-answer");
+  await goTo(page, "#/explore");
+  await look("explore-no-issuer");
+}
+
+async function visitDemo(page: Page, look: Look): Promise<void> {
+  await look("demo-1-key");
+  await goTo(page, "#/keys");
+  await page.getByRole("button", { name: "Create my key" }).waitFor();
+  await look("keys-none");
+  await goTo(page, "#/explore/0");
+  await page.getByText("names nobody yet").waitFor();
+  await look("explore-empty");
+  await goTo(page, "#/sign-in");
+  await page.getByRole("button", { name: "Make my key" }).click();
+  await page.getByRole("button", { name: "Enrol me" }).waitFor();
+  await look("demo-2-hired");
+  await goTo(page, "#/developers");
+  await start(page, "");
+  await approve(page);
+  await look("refusal-unknown");
+  await goTo(page, "#/sign-in");
+  await page.getByRole("button", { name: "Enrol me" }).click();
+  await page.locator("#approve:enabled").waitFor();
+  await look("demo-3-sign-in");
+  await approve(page);
+  await page.getByText("because of event #1").waitFor();
+  await look("demo-4-result", true);
+  await page.getByRole("button", { name: "Revoke me" }).click();
+  await page.locator("#approve:enabled").click();
+  await page.getByText(/ended your employment at/).waitFor();
+  await look("demo-5-refused", true);
+  await page.getByRole("link", { name: "See it in the feed" }).click();
+  await page.locator("#answer-title").waitFor();
+  await look("demo-6-feed", true);
+}
+
+async function visitExplorer(
+  page: Page,
+  look: Look,
+  feeds: Readonly<Record<string, Feed>>,
+): Promise<void> {
+  await goTo(page, "#/explore");
+  for (const [name, feed] of Object.entries(feeds)) {
+    await goTo(page, "#/explore?tab=people");
+    await page.setInputFiles("#files", feed);
+    if (name === "10000") {
+      await page.locator("#verdict progress").waitFor();
+      await look("explore-verifying");
+    }
+    await page.locator(".row-table").waitFor();
+    await look(`explore-people-${name}`);
+    await page.locator(".row-button").nth(1).click();
+    await look(`explore-person-${name}`);
+    await page.keyboard.press("Escape");
+    await goTo(page, "#/explore?tab=events");
+    await page.locator(".events").waitFor();
+    await look(`explore-events-${name}`);
+    await page.locator(".row-button").first().click();
+    await look(`explore-event-${name}`);
+    await page.keyboard.press("Escape");
+    await goTo(page, "#/explore?tab=ask");
+    await page.getByText("At another time").click();
+    await page.locator("#ask-form button[type=submit]").click();
+    await page.locator("#answer-title").waitFor();
+    await look(`explore-ask-${name}`, true);
+    await goTo(page, "#/keys");
+    await goTo(page, "#/explore");
+  }
+  await page.setInputFiles("#files", await feedFiles("history"));
+  await page.locator(".row-table").waitFor();
+  await page.fill("#people-text", "nobody is called this");
+  await look("explore-nobody");
+  await goTo(page, "#/keys");
+  await goTo(page, "#/explore");
+  await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
+  await page.locator(".faults").waitFor();
+  await look("explore-invalid");
+}
+
+/** Milliseconds from asking for the page to its button, in a fresh browser. */
+async function measureStart(browser: Browser, origin: string): Promise<number> {
+  const page = await browser.newPage();
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector("#approve:enabled")) return;
+      observer.disconnect();
+      performance.mark("ready");
+    });
+    observer.observe(document, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+    });
+  });
+  await page.goto(`${origin}/`);
+  await page.locator("#approve:enabled").waitFor();
+  const ms = await page.evaluate(() =>
+    performance.getEntriesByName("ready")[0]?.startTime ?? NaN
+  );
+  await page.close();
+  return Math.round(ms);
+}
+
+if (import.meta.main) {
+  const folder = Deno.args[0] ??
+    await Deno.makeTempDir({ prefix: "sig-page-" });
+  await Deno.mkdir(folder, { recursive: true });
+  const executablePath = await findBrowser();
+  if (executablePath === undefined) {
+    console.error("Cannot make pictures: there is no Chromium here");
+    Deno.exit(2);
+  }
+  const feeds = {
+    "500": await makeFeed(500),
+    "10000": await makeFeed(10_000),
+    rtl: await makeFeed(12, RTL),
+  };
+  const browser = await chromium.launch({ executablePath, args: BROWSER_ARGS });
+  const login = await startServer();
+  for (const { name, device } of DEVICES) {
+    // Its feed begins with nobody.
+    await using demo = await startServer({ withDemo: true });
+    for (const origin of [login.origin, demo.origin]) {
+      const context = await browser.newContext({
+        ...device,
+        reducedMotion: "reduce",
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      const page = await context.newPage();
+      const look: Look = async (state, whole = false) => {
+        await page.screenshot({
+          path: `${folder}/${state}-${name}.png`,
+          fullPage: whole,
+        });
+      };
+      await page.goto(`${origin}/`);
+      await page.waitForSelector("html[data-ready]");
+      if (origin === demo.origin) await visitDemo(page, look);
+      else {
+        await visitLogin(page, look);
+        await visitExplorer(page, look, feeds);
+      }
+      await context.close();
+    }
+  }
+  const times: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    times.push(await measureStart(browser, login.origin));
+  }
+  await browser.close();
+  await login[Symbol.asyncDispose]();
+  console.log(`Pictures: ${folder}`);
+  console.log(`Ready after ${times.sort((a, b) => a - b)} ms, five times`);
+}

@@ -1,0 +1,74 @@
+/** The keys of this browser, for all views. @module */
+
+import { useEffect, useState } from "preact/hooks";
+import {
+  createKey,
+  findMissing,
+  forgetKey,
+  keepKey,
+  loadKeys,
+  type Missing,
+  type StoredKey,
+} from "./key_store.ts";
+import { nameBrowser } from "./this_browser.ts";
+
+/** What views know of keys and do with them. */
+export interface Keys {
+  /** Whether it is known which there are. */
+  readonly ready: boolean;
+  /** Why no key can live here, if none can. */
+  readonly missing: Missing | undefined;
+  /** The newest first. */
+  readonly all: readonly StoredKey[];
+  /** The one that signs. */
+  readonly current: StoredKey | undefined;
+  /** Makes one, which signs from then on. */
+  create(): Promise<StoredKey>;
+  /** Lets another one sign. */
+  choose(did: string): void;
+  /** Gives one a name. */
+  rename(key: StoredKey, name: string): Promise<void>;
+  /** Deletes one for good. */
+  forget(did: string): Promise<void>;
+}
+
+/** Reads them once, and keeps up with what this page does to them. */
+export function useKeys(): Keys {
+  const [loaded, setLoaded] = useState<
+    { missing: Missing | undefined; all: readonly StoredKey[] } | undefined
+  >();
+  const [chosen, setChosen] = useState<string | undefined>();
+  const missing = loaded?.missing;
+  const all = loaded?.all ?? [];
+  const reload = async () => setLoaded({ missing, all: await loadKeys() });
+  useEffect(() => {
+    void (async () => {
+      const lacking = await findMissing();
+      setLoaded({
+        missing: lacking,
+        all: lacking === undefined ? await loadKeys() : [],
+      });
+    })();
+  }, []);
+  return {
+    ready: loaded !== undefined,
+    missing,
+    all,
+    current: all.find(({ did }) => did === chosen) ?? all[0],
+    async create() {
+      const key = await createKey(nameBrowser(navigator.userAgent));
+      setChosen(key.did);
+      await reload();
+      return key;
+    },
+    choose: setChosen,
+    async rename(key, name) {
+      await keepKey({ ...key, name });
+      await reload();
+    },
+    async forget(did) {
+      await forgetKey(did);
+      await reload();
+    },
+  };
+}

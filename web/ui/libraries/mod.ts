@@ -1,0 +1,44 @@
+/**
+ * What the page takes from the libraries, so that it judges as they do. Single
+ * files: by way of the `mod.ts` of `@sig/consumer` parts of its network and
+ * file readers would come along.
+ *
+ * @module
+ */
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+export {
+  check,
+  type CheckResult,
+  type DenyReason,
+  dumpState,
+  EFFECTIVE_STATUSES,
+  type EffectiveStatus,
+  ERROR_CODES,
+  type ErrorCategory,
+  type ErrorCode,
+  escapeInvisible,
+  type ExplainedRelationship,
+  type FeedState,
+  isSigError,
+  parseJson,
+  type Reason,
+  RELATIONSHIP_TYPES,
+  type RelationshipState,
+  replay,
+  SigError,
+  type Warning,
+} from "../../../core/mod.ts";
+export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
+export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
+export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
+export { signAttestation } from "../../../jose/attestation/sign_attestation.ts";
+export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
+
+export type {
+  DocumentReader,
+  ReportedFault,
+  VerifiedEvent,
+  VerifyReport,
+} from "../../../consumer/mod.ts";

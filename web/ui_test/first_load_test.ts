@@ -1,0 +1,37 @@
+import { assert } from "@std/assert";
+import { browserTest, openPage } from "./testdata/browser.ts";
+import { startServer } from "./testdata/server.ts";
+
+const MAX_BYTES = 120 * 1024;
+const MAX_REQUESTS = 8;
+
+for (const withDemo of [false, true]) {
+  browserTest(
+    `the first load is ${MAX_BYTES} bytes and ${MAX_REQUESTS} requests at most, ${
+      withDemo ? "as a demo" : "for a login"
+    }`,
+    async (browser) => {
+      await using server = await startServer({ withDemo });
+      const sizes: Promise<readonly [string, number]>[] = [];
+      await using watched = await openPage(browser, server.origin, {
+        prepare(page) {
+          page.on("requestfinished", (request) =>
+            sizes.push((async () => {
+              const { responseBodySize, responseHeadersSize } = await request
+                .sizes();
+              return [request.url(), responseBodySize + responseHeadersSize];
+            })()));
+          return Promise.resolve();
+        },
+      });
+      await watched.page.waitForLoadState("networkidle");
+      const all = await Promise.all(sizes);
+      const bytes = all.reduce((sum, [, size]) => sum + size, 0);
+      const told = all.map(([url, size]) => `${size} ${url}`).join("\n");
+      // All of it was seen: the script alone is more than this.
+      assert(bytes > 40 * 1024, told);
+      assert(bytes <= MAX_BYTES, told);
+      assert(all.length >= 4 && all.length <= MAX_REQUESTS, told);
+    },
+  );
+}
