@@ -91,6 +91,12 @@ const FLAGS: readonly FlagSpec[] = [
     help: "the provider's private keys; made at the first start",
   },
   {
+    name: "names",
+    value: "FILE",
+    help:
+      "CSV of subject,name,username for applications; SIGHUP reads it again",
+  },
+  {
     name: "session",
     value: "DURATION",
     help: "how long people stay logged in, 1m to 30d; 8h unless told",
@@ -173,7 +179,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (provider !== undefined) openid?.begin(provider);
       return app;
     },
-    warnings: [...warnings, ...ofPins],
+    warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
       await openid?.close();
@@ -198,7 +204,7 @@ async function readOpenIdFlags(
     const { startOpenId } = await import("./openid/start_openid.ts");
     return await startOpenId(flags, io, log);
   }
-  for (const flag of ["oidc-keys", "session", "recheck"]) {
+  for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
     if (flags.text(flag) === undefined) continue;
     throw usageError(`--${flag} goes with --oidc-clients`, {
       flag: `--${flag}`,

@@ -299,6 +299,23 @@ export function onHangup(work: () => void): () => void {
   return () => Deno.removeSignalListener("SIGHUP", work);
 }
 
+/**
+ * Whether others than the owner may open a file, by its mode; false where there
+ * are no modes, or it can't be looked at.
+ *
+ * @example
+ * ```ts
+ * import { isOpenToOthers } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await isOpenToOthers("no-such-file"), false);
+ * ```
+ */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? 0;
+  return (mode & 0o077) !== 0;
+}
+
 function whyNotWritten(error: unknown): string {
   const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
   if (error instanceof AlreadyExists) {

@@ -98,6 +98,10 @@ Deno.test("apply needs --yes where nobody can be asked, and writes nothing witho
 Deno.test("apply asks on a terminal, after it showed the plan", () =>
   withIssuer(async (workspace) => {
     await list(workspace, HEADER + "did:web:eve.example,advisor,,,\n");
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      "subject,name\ndid:web:eve.example,Eve Roe\n",
+    );
     const asked: string[] = [];
     const given = (answer: boolean): Given => ({
       terminals: ["stdout"],
@@ -106,10 +110,13 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     });
     const no = await run(workspace, "apply", [], given(false));
     assertEquals(no.code, 2);
-    assertStringIncludes(no.stdout, "+ add  did:web:eve.example  advisor");
+    assertStringIncludes(
+      no.stdout,
+      "+ add  Eve Roe  did:web:eve.example  advisor",
+    );
     const yes = await run(workspace, "apply", [], given(true));
     assertEquals(yes.code, 0);
-    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4 to 4)");
+    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4)");
     assertEquals(asked.length, 2);
   }));
 
@@ -237,6 +244,24 @@ Deno.test("a faulty row leaves nothing behind, and a name without a format is as
       { stdin: HEADER + ALICE },
     );
     assertEquals(told.code, 0);
+  }));
+
+Deno.test("a fault that many rows share is told once, with their numbers", () =>
+  withIssuer(async (workspace) => {
+    const rows = [1, 2, 3, 4].map((n) =>
+      `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
+    );
+    await list(workspace, HEADER + rows.join("") + "short,row\n");
+    const { code, stderr } = await run(workspace, "plan");
+    assertEquals(code, 2);
+    assertEquals(stderr.match(/could be two days/g)?.length, 1);
+    assertStringIncludes(
+      stderr,
+      "  invalid_field rows 2 to 3, 5, column valid_until: it could be two days",
+    );
+    assertStringIncludes(stderr, "  invalid_field row 6: it has 2 cells");
+    const json = await run(workspace, "plan", ["--format", "json"]);
+    assertEquals(JSON.parse(json.stderr).errors.length, 4);
   }));
 
 Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =>

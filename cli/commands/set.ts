@@ -22,7 +22,8 @@ import {
 } from "../issue/relationship_flags.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
-import { type End, readDay } from "../people/read_day.ts";
+import type { End } from "../people/read_day.ts";
+import { readValidity } from "../people/read_validity.ts";
 
 /** What is to be different; members that are absent are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
@@ -153,18 +154,9 @@ function readWanted(call: Call): Wanted {
 }
 
 function readEnd(call: Call, end: End): string | null | undefined {
-  const flag = end.replace("_", "-");
-  const text = call.text(flag);
-  if (text === undefined) return undefined;
-  if (text === "none") return null;
-  const read = readDay(text, end);
-  if ("instant" in read) return read.instant;
-  throw usageError(
-    `--${flag} must be a date, an instant or none: ${read.why}`,
-    {
-      flag: `--${flag}`,
-    },
-  );
+  return call.text(end.replace("_", "-")) === "none"
+    ? null
+    : readValidity(call, end);
 }
 
 /**

@@ -42,7 +42,7 @@ Deno.test("set keeps everything that is not named", () =>
     );
     assertEquals([code, stderr], [0, ""]);
     assertStringIncludes(stdout, "deploy → deploy, review");
-    assertStringIncludes(stdout, "Appended 1 event (seq=5 to 5)");
+    assertStringIncludes(stdout, "Appended 1 event (seq=5)");
     const event = await lastEvent(workspace);
     assertEquals(event.roles, ["deploy", "review"]);
     assertEquals(event.valid_until, "2027-01-01T00:00:00Z");
@@ -222,6 +222,48 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
     const json = await upsert("--relationship-id r7 --format json");
     assertEquals(json.stderr, "");
     assertEquals(JSON.parse(json.stdout).notices.length, 1);
+  }));
+
+Deno.test("upsert takes bare dates as lists and set do", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (until: string) =>
+      run(
+        workspace,
+        "upsert",
+        `--subject ${ALICE} --type advisor --valid-from 2026-02-01 --valid-until ${until}`,
+      );
+    assertEquals((await upsert("2027-06-30")).code, 0);
+    const { valid_from, valid_until } = await lastEvent(workspace);
+    assertEquals([valid_from, valid_until], [
+      "2026-02-01T00:00:00Z",
+      "2027-07-01T00:00:00Z",
+    ]);
+    const refused = await upsert("30.06.2027");
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "--valid-until must be a date or an instant: it is a date in a spreadsheet's own spelling",
+    );
+  }));
+
+Deno.test("what has expired is not told of as still active", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (words: string) =>
+      run(workspace, "upsert", `--subject ${ALICE} --type advisor ${words}`);
+    await upsert("--relationship-id old --valid-until 2001-01-01T00:00:00Z");
+    const second = await upsert("--relationship-id new");
+    assertEquals(second.stderr, "");
+    await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --type employee --reason-code other`,
+    );
+    const revoked = await run(
+      workspace,
+      "revoke",
+      "--relationship-id new --reason-code other",
+    );
+    assertEquals(revoked.stderr, "");
   }));
 
 Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>

@@ -16,6 +16,7 @@ import {
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import { junitXml } from "../ask/junit.ts";
 import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a file of cases. */
 const MAX_CASES_BYTES = 16 * 1024 * 1024;
@@ -50,9 +51,7 @@ export const test: Command = {
   async run(call) {
     const { io } = call;
     const path = call.positionals[0]!;
-    const bytes = path === "-"
-      ? await io.readStdin(MAX_CASES_BYTES)
-      : await io.readFile(path, MAX_CASES_BYTES);
+    const bytes = await readInput(io, path, MAX_CASES_BYTES);
     const { parseExpectedDecisions } = await import(
       "../ask/expected_decisions.ts"
     );

@@ -24,3 +24,27 @@ export function requireAgreement(call: Call, doubts: readonly string[]): void {
     }
   }
 }
+
+/** Whether `--yes` is missing and somebody at the terminal can say it. */
+export function canAskFor(call: Call): boolean {
+  const { format, io } = call;
+  return !call.on("yes") && format === "text" && io.isTerminal("stdout") &&
+    io.ask !== undefined;
+}
+
+/**
+ * Asks on a terminal; elsewhere nobody can answer, and `--yes` is needed.
+ *
+ * @throws {SigError} `confirmation_required`.
+ */
+export function requireYes(
+  call: Call,
+  question: string,
+  { refusal, hint }: { readonly refusal: string; readonly hint: string },
+): void {
+  if (call.on("yes")) return;
+  if (canAskFor(call) && call.io.ask?.(question)) return;
+  throw new SigError("confirmation_required", refusal, {
+    context: { flag: "--yes", hint },
+  });
+}

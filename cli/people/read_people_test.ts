@@ -1,5 +1,10 @@
 import { isSigError } from "@sig/core";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { formatOf, type ListFormat } from "./list_format.ts";
 import { readPeople } from "./read_people.ts";
 
@@ -122,9 +127,16 @@ Deno.test("an unknown or doubled column is refused, with the one that was meant"
 });
 
 Deno.test("a row with too few or too many cells is refused, never shifted", () => {
+  const error = refused(`subject,type,label\n${ALICE},employee\nx,owner,x`);
+  assertEquals(error.code, "invalid_field");
+  assertEquals(error.context.row, 2);
   assertEquals(
-    refused(`subject,type,label\n${ALICE},employee`).message,
-    "Cannot read list: row 2 has 2 cells, the header has 3",
+    error.context.errors?.map(({ pointer }) => pointer),
+    ["/2", "/3/subject", "/3/type"],
+  );
+  assertStringIncludes(
+    error.message,
+    "Cannot read list: row 2: it has 2 cells, the header has 3",
   );
 });
 
