@@ -6,6 +6,7 @@ import {
   fetchPolicyOf,
   IssuerName,
 } from "@sig/consumer";
+import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./ask/breather.ts";
 import { type App, createService, type ServiceOptions } from "./http/mod.ts";
@@ -33,6 +34,13 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly anyIssuer?: boolean | undefined;
   /** How old an issuer's state may be, in milliseconds; 60,000 unless told. */
   readonly maxAgeMs?: number | undefined;
+  /**
+   * Remembers the issuers of the list for longer than this process, together
+   * with others; it stays open. As in `createConsumer`.
+   */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: an issuer that is not remembered there is an error. */
+  readonly requirePin?: boolean | undefined;
   /**
    * Where clients reach the service, such as `https://sig.acme.example`; the
    * origin that they ask unless told.
@@ -102,6 +110,8 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     issuers,
     anyIssuer,
     maxAge: options.maxAgeMs,
+    pins: options.pins,
+    requirePin: options.requirePin,
     limits: API_LIMITS,
     backend: "node",
     now,

@@ -15,9 +15,11 @@
 import {
   type FlagSpec,
   type GivenFlags,
+  openServerPins,
   parseDuration,
   readServerFlags,
   SERVER_FLAGS,
+  SERVER_PIN_FLAGS,
   serviceOptionsOf,
   usageError,
 } from "./flags/mod.ts";
@@ -63,6 +65,7 @@ const FLAGS: readonly FlagSpec[] = [
     value: "ORIGIN",
     help: "where clients reach it; the origin that they ask unless told",
   },
+  ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,
 ];
 
@@ -75,6 +78,7 @@ export const apiProgram: ServerProgram = {
   examples: [
     "sig-api --issuer acme.example",
     "sig-api --addr 0.0.0.0:8787 --issuer acme.example --token-file token.txt",
+    "sig-api --issuer acme.example --pins redis://redis.example",
   ],
   start,
 };
@@ -103,8 +107,11 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     : readToken(await io.readFile(tokenFile, 4096));
   const issuers = flags.texts("issuer");
   const anyIssuer = flags.on("any-issuer");
+  const { pins, requirePin, warnings } = await openServerPins(flags, io);
   const options = {
     issuers,
+    pins,
+    requirePin,
     anyIssuer,
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
     ...serviceOptionsOf(settings),
@@ -120,6 +127,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       const { createApp } = await import("./app.ts");
       return createApp({ ...options, log });
     },
+    warnings,
+    close: async () => await pins?.close(),
     notes: (url) => [
       `Answers about ${
         anyIssuer

@@ -24,6 +24,7 @@ import { serve } from "./commands/serve.ts";
 import { set } from "./commands/set.ts";
 import { upsert } from "./commands/upsert.ts";
 import { verify } from "./commands/verify.ts";
+import { watch } from "./commands/watch.ts";
 import { web } from "./commands/web.ts";
 import { VERSION } from "./terminal/version.ts";
 import { audit } from "./commands/audit.ts";
@@ -51,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
   dumpState,
   check,
   log,
+  watch,
   serve,
   key,
   attest,

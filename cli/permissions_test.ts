@@ -69,6 +69,12 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["dump-state $H --allow-insecure", REMEMBERING],
   ["log $H --allow-insecure", REMEMBERING],
   ["who $H --allow-insecure", REMEMBERING],
+  ["watch $H --allow-insecure --once", REMEMBERING],
+  ["watch ./acme --once --no-pin", ["--allow-read"]],
+  [
+    "watch ./acme --once --from 1 --exec true",
+    ["--allow-read", "--allow-write=$D/data", ENV, "--allow-run=true"],
+  ],
   [
     "check --sig $H --allow-insecure --subject did:web:a.example --require role=x",
     REMEMBERING,

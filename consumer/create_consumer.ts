@@ -1,30 +1,33 @@
 /** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
 
 import {
-  type AskedQuestion,
   type CheckAnswer,
-  type FeedState,
+  isSigError,
   parseQuestion,
+  SigError,
 } from "@sig/core";
 import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
+import { combineAnswers } from "./ask/combine_answers.ts";
+import type {
+  Consumer,
+  ConsumerOptions,
+  ConsumerQuestion,
+} from "./consumer.ts";
 import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
-import type { FetchPolicy } from "./fetch/fetch_options.ts";
 import {
   DEFAULT_FOLLOW_LIMITS,
   FollowedIssuers,
 } from "./follow/followed_issuers.ts";
-import type { IssuerName } from "./read/locate_issuer.ts";
-import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
+import { IssuerName } from "./read/locate_issuer.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
   atOnce,
   freshnessOf,
-  type ObservedIssuer,
   observedWithin,
   observeIssuer,
-  type ObserveOptions,
   readBounds,
 } from "./follow/observe_issuer.ts";
+import { watchIssuer } from "./follow/watch_issuer.ts";
 import { observeState } from "./follow/observed_state.ts";
 import { refreshIssuer } from "./follow/refresh_issuer.ts";
 import {
@@ -32,97 +35,7 @@ import {
   type WaitingLimits,
 } from "./follow/refresh_queue.ts";
 import { SignatureWorkers } from "./verify/signature_workers.ts";
-import type { PinStore } from "./pins/pin_store.ts";
-import type { FeedPolicy, VerifiedEvent } from "./verify/verified_feed.ts";
-import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
-import { validReport, type VerifyReport } from "./verify/verify_report.ts";
-
-/** Options of {@linkcode createConsumer}. */
-export interface ConsumerOptions
-  extends FeedPolicy, LoadIssuerOptions, FetchPolicy, Partial<WaitingLimits> {
-  /**
-   * The issuers that may be asked: did:web, host or https URL of `sig.json`,
-   * which may be anywhere on the issuer's host.
-   */
-  readonly issuers: readonly string[];
-  /**
-   * Ask issuers outside of the list too: by did:web, host, or the URL
-   * `https://<host>/.well-known/sig.json` and no other. Their states are kept
-   * for the 256 (and for 96 MiB of feeds) that were asked last, and pins,
-   * reduced to about 1 KiB, for 10,000 more. At most 2 feeds of more than 64 KiB, each within
-   * `limits`, are read at a time, while 256 more wait for up to 30 s
-   * (`overloaded`). Those of the list are always kept and never wait.
-   */
-  readonly anyIssuer?: boolean | undefined;
-  /** How old a state may be, in milliseconds; 60,000 unless told. */
-  readonly maxAge?: number | undefined;
-  /** The clock; `() => new Date()` unless told. */
-  readonly now?: (() => Date) | undefined;
-  /**
-   * Awaited now and then while a feed is verified (see `verifyFeed`), and while
-   * a question about very many relationships is answered.
-   */
-  readonly breathe?: (() => Promise<void>) | undefined;
-  /**
-   * Remembers the issuers of the list for longer than this process, and with
-   * others (`@sig/consumer/pins`); it stays open. Their states are then read
-   * from there, as far as a question needs. Issuers outside of the list never
-   * take room there.
-   */
-  readonly pins?: PinStore | undefined;
-  /** With `pins`: verify everything again, whenever an issuer is asked. */
-  readonly full?: boolean | undefined;
-  /** With `pins`: an issuer that is not remembered there is an error. */
-  readonly requirePin?: boolean | undefined;
-  /** Told of each event that is verified anew, in order. */
-  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes of a feed were read, now and then. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
-  /**
-   * What verifies signatures of large feeds beside this thread, for all issuers
-   * together; one for each core but one, up to 6, unless told. They run while a
-   * large feed is read.
-   */
-  readonly workers?: SignatureWorkers | undefined;
-}
-
-/** A question to a consumer. */
-export interface ConsumerQuestion extends AskedQuestion {
-  /** As {@linkcode ObserveOptions.maxAgeMs}, in seconds. */
-  readonly maxAgeSeconds?: number | undefined;
-  /** As {@linkcode ObserveOptions.minSequence}. */
-  readonly minSequence?: number | undefined;
-}
-
-/** A consumer of issuers, for a process that stays. */
-export interface Consumer {
-  /** Asks the issuer now, whatever the age of what is known. */
-  verify(issuer: string | IssuerName): Promise<VerifiedIssuer>;
-  /**
-   * Asks the issuer now and reports (the body of `/v1/verify`). Faults of what
-   * it publishes, and contradictions to what is remembered, are `valid: false`;
-   * what could not be read is thrown.
-   */
-  report(
-    issuer: string | IssuerName,
-    options?: Pick<ObserveOptions, "waitFor">,
-  ): Promise<VerifyReport>;
-  /** The issuer, no older than asked for. */
-  observe(
-    issuer: string | IssuerName,
-    options?: ObserveOptions,
-  ): Promise<ObservedIssuer>;
-  /** The issuer's state, no older than asked for. */
-  state(
-    issuer: string | IssuerName,
-    options?: ObserveOptions,
-  ): Promise<FeedState>;
-  /** Answers a question from a state that is no older than asked for. */
-  check(
-    issuer: string | IssuerName,
-    question: ConsumerQuestion,
-  ): Promise<CheckAnswer>;
-}
+import { validReport } from "./verify/verify_report.ts";
 
 /**
  * Makes a consumer for a running process. It fetches and verifies only what is
@@ -247,34 +160,71 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       );
       return verified.state;
     },
-    async check(text, question) {
-      const { maxAgeSeconds, minSequence } = question;
-      const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
-      const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
-      const issuer = issuers.find(text);
-      const asked = parseQuestion(question);
-      const askedAt = now();
-      let at = askedAt;
-      let observation = observedWithin(issuer, bounds, at);
-      let verified = observation?.verified;
-      if (observation === undefined || observation.stored !== undefined) {
-        const part = { subject: asked.subject, asOf: asked.asOf };
-        ({ observation, verified } = await observeState(
-          issuer,
-          part,
-          options,
-          () => observeIssuer(issuer, bounds, askedAt),
-        ));
-        at = now();
+    check,
+    watch(text, asked = {}) {
+      const { location, allowance } = issuers.find(text);
+      if (allowance !== undefined) {
+        throw new SigError(
+          "issuer_not_allowed",
+          "Cannot watch: only issuers of the list are watched",
+          { context: { issuer: location.expectedIssuer } },
+        );
       }
-      const { continuity } = observation;
-      const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
-      const basis = { now: at, freshness, continuity };
-      return breathe === undefined
-        ? answerFrom(verified!, asked, basis)
-        : await answerInSlices(verified!, asked, basis, { breathe });
+      return watchIssuer(location, { ...options, now, ...asked });
+    },
+    async checkAny(asked, question) {
+      // A wrong question is wrong to all of them.
+      parseQuestion(question);
+      return await combineAnswers(asked.map((issuer) => ({
+        issuer: nameOf(issuer, options),
+        answer: () => check(issuer, question),
+      })));
     },
   };
+
+  async function check(
+    text: string | IssuerName,
+    question: ConsumerQuestion,
+  ): Promise<CheckAnswer> {
+    const { maxAgeSeconds, minSequence } = question;
+    const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
+    const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
+    const issuer = issuers.find(text);
+    const asked = parseQuestion(question);
+    const askedAt = now();
+    let at = askedAt;
+    let observation = observedWithin(issuer, bounds, at);
+    let verified = observation?.verified;
+    if (observation === undefined || observation.stored !== undefined) {
+      const part = { subject: asked.subject, asOf: asked.asOf };
+      ({ observation, verified } = await observeState(
+        issuer,
+        part,
+        options,
+        () => observeIssuer(issuer, bounds, askedAt),
+      ));
+      at = now();
+    }
+    const { continuity } = observation;
+    const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
+    const basis = { now: at, freshness, continuity };
+    return breathe === undefined
+      ? answerFrom(verified!, asked, basis)
+      : await answerInSlices(verified!, asked, basis, { breathe });
+  }
+}
+
+/** As answers say it, also of one that can't be an issuer. */
+function nameOf(
+  issuer: string | IssuerName,
+  { allowPrivate = false }: ConsumerOptions,
+): string {
+  try {
+    return IssuerName.parse(issuer, { allowPrivate }).expectedIssuer;
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return (typeof issuer === "string" ? issuer : issuer.text).slice(0, 200);
+  }
 }
 
 function requireWaitingLimits(

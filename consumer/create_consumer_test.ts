@@ -4,7 +4,8 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { type Consumer, createConsumer } from "./create_consumer.ts";
+import type { Consumer } from "./consumer.ts";
+import { createConsumer } from "./create_consumer.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,

@@ -29,11 +29,17 @@ export {
   DEFAULT_MAX_AGE_SECONDS,
 } from "./ask/check_issuer.ts";
 export {
-  type Consumer,
-  type ConsumerOptions,
-  type ConsumerQuestion,
-  createConsumer,
-} from "./create_consumer.ts";
+  type AnyAnswer,
+  type AskedIssuer,
+  combineAnswers,
+  type FailedAnswer,
+} from "./ask/combine_answers.ts";
+export type {
+  Consumer,
+  ConsumerOptions,
+  ConsumerQuestion,
+} from "./consumer.ts";
+export { createConsumer } from "./create_consumer.ts";
 export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
 export type { RequestMethod } from "./fetch/transport.ts";
 export { isFault } from "./verify/fault.ts";
@@ -69,6 +75,12 @@ export type {
   ObserveOptions,
   WaitFor,
 } from "./follow/observe_issuer.ts";
+export {
+  type WatchedEvent,
+  watchIssuer,
+  type WatchIssuerOptions,
+  type WatchOptions,
+} from "./follow/watch_issuer.ts";
 export { openInlineFeed, openSource } from "./read/open_source.ts";
 export {
   type DocumentReader,

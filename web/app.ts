@@ -10,6 +10,7 @@ import {
 } from "@sig/api/http";
 import { findPublicSign, isLoopback } from "@sig/api/flags";
 import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
+import type { PinStore } from "@sig/consumer/pins";
 import { quote, SigError } from "@sig/core";
 import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
@@ -49,6 +50,13 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly scopes?: readonly string[] | undefined;
   /** How old the issuer's state may be, in milliseconds; 0 unless told. */
   readonly maxAgeMs?: number | undefined;
+  /**
+   * Remembers that issuer for longer than this process, together with others;
+   * it stays open. As in `createConsumer`.
+   */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: an issuer that is not remembered there is an error. */
+  readonly requirePin?: boolean | undefined;
   /** Keeps the challenges; in memory unless told. Whoever gives it closes it. */
   readonly store?: ChallengeStore | undefined;
   /** Seconds that a challenge lives, 30 to 900; 300 unless told. */
@@ -117,6 +125,9 @@ export function createWeb(options: AppOptions): Web {
     issuers: isDemo ? issuers.slice(0, 1) : issuers,
     require: options.require ?? (isDemo ? DEMO_REQUIRE : undefined),
     maxAgeMs: options.maxAgeMs,
+    // The demo's own begins anew with each process.
+    pins: isDemo ? undefined : options.pins,
+    requirePin: options.requirePin,
     now,
   });
   const allowPrivate = options.allowPrivate ?? false;

@@ -15,10 +15,12 @@
 import {
   type FlagSpec,
   type GivenFlags,
+  openServerPins,
   parseDuration,
   readServerFlags,
   requireOnlyHere,
   SERVER_FLAGS,
+  SERVER_PIN_FLAGS,
   serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
@@ -114,6 +116,7 @@ const FLAGS: readonly FlagSpec[] = [
     name: "demo",
     help: "an issuer in memory to play with, on this machine only",
   },
+  ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,
 ];
 
@@ -144,6 +147,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     flags.text("store") ?? "memory",
     password,
   );
+  const { pins, requirePin, warnings: ofPins } = await openServerPins(
+    flags,
+    io,
+  );
   const named = audiences.flatMap(hostOf);
   const options = {
     issuers: flags.texts("issuer"),
@@ -152,6 +159,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       : undefined,
     scopes: await readScopes(flags.texts("scope")),
     store: stores.challenges,
+    pins,
+    requirePin,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
     ...serviceOptionsOf(settings),
@@ -176,11 +185,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (provider !== undefined) openid?.begin(provider);
       return app;
     },
-    warnings: [...warnings, ...openid?.warnings ?? []],
+    warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
       await openid?.close();
       await stores.close();
+      await pins?.close();
     },
   };
 }

@@ -2,7 +2,8 @@
  * The login for `deno serve` and Deno Deploy. It is set up by variables, which
  * mean the flags of the same name (lists are separated by commas):
  * `SIG_AUDIENCES` (required), `SIG_ISSUERS`, `SIG_REQUIRE`, `SIG_MAX_AGE`.
- * Challenges are kept in the platform's Deno KV where there is one
+ * `SIG_PINS` means `--pins` (`kv:` on Deno Deploy; the
+ * password of a Redis comes from `SIG_REDIS_PASSWORD`). Challenges are kept in the platform's Deno KV where there is one
  * (`--unstable-kv`), else in memory, which is right for one process only.
  * Nothing is read from or written to a disk.
  *
@@ -13,7 +14,7 @@
  * @module
  */
 
-import { parseDuration } from "@sig/api/flags";
+import { openPinsOf, parseDuration } from "@sig/api/flags";
 import {
   type App,
   formatLogEntry,
@@ -38,6 +39,7 @@ const app: App = createApp({
   issuers: readList("SIG_ISSUERS"),
   require: require.length > 0 ? require : undefined,
   maxAgeMs: parseDuration("SIG_MAX_AGE", readVariable("SIG_MAX_AGE")),
+  pins: await openPinsOf(readVariable),
   store: await openStore("openKv" in Deno ? "kv:" : "memory"),
   log: (entry) => console.log(formatLogEntry(entry, "json").trimEnd()),
 });

@@ -31,5 +31,11 @@ export {
   type ServerSettings,
   serviceOptionsOf,
 } from "./server_flags.ts";
+export {
+  openPinsOf,
+  openServerPins,
+  SERVER_PIN_FLAGS,
+  type ServerPins,
+} from "./server_pins.ts";
 export { suggest } from "./suggest.ts";
 export { usageError } from "./usage_error.ts";

@@ -1,11 +1,15 @@
 import {
+  type AskedQuestion,
   type CheckAnswer,
   type Explanation,
   isDid,
+  isSigError,
   MAX_ANSWER_WARNINGS,
+  parseQuestion,
   quote,
   type Reason,
 } from "@sig/core";
+import type { AnyAnswer } from "@sig/consumer";
 import type { Call, Command } from "../command_line/command.ts";
 import {
   colour,
@@ -29,9 +33,15 @@ export const check: Command = {
   aliases: ["allow"],
   summary: "ask whether a subject may do something",
   description:
-    "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only.",
+    "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only. With --sig several times all\nare asked at once: it is allow if one allows, whatever became of the others,\nand deny only if all of them answered.",
   flags: [
-    { name: "sig", value: "SOURCE", help: SOURCE_HELP, required: true },
+    {
+      name: "sig",
+      value: "SOURCE",
+      help: `${SOURCE_HELP}; of several, one that allows is enough`,
+      required: true,
+      repeat: true,
+    },
     { name: "subject", value: "DID", help: "who", required: true },
     {
       name: "require",
@@ -49,6 +59,7 @@ export const check: Command = {
   examples: [
     "sig check --sig acme.example --subject did:web:alice.example --require relationship=employee --require role=deploy",
     "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy --at 2026-02-10T12:00:00Z --explain --format text",
+    "sig check --sig acme.example --sig partner.example --subject did:web:alice.example --require role=deploy",
   ],
   async run(call) {
     const question = {
@@ -57,25 +68,101 @@ export const check: Command = {
       ...parseTimeFlags(call),
       explain: call.on("explain"),
     };
-    const { checkIssuer } = await import("@sig/consumer");
-    const { result, warnings } = await withMemory(call, call.text("sig")!, {
-      remembered: (consumer, name) => consumer.check(name, question),
-      plain: (location, options, { maxAgeMs }) =>
-        checkIssuer(location, question, {
-          ...options,
-          maxAgeSeconds: maxAgeMs / 1000,
-        }),
+    const sources = call.texts("sig");
+    if (sources.length === 1) {
+      const answer = await ask(call, sources[0]!, question);
+      if (call.format === "json") writeJson(call.io, answer);
+      else writeAnswer(call, answer, sources[0]!);
+      warnOfWord(call, answer);
+      return answer.decision === "allow" ? 0 : 1;
+    }
+    const { combineAnswers, parseSource } = await import("@sig/consumer");
+    parseQuestion(question);
+    const { exists } = call.io;
+    const allowPrivate = call.on("allow-insecure");
+    const names = sources.map((source) => {
+      // What is no source at all is a mistake in the command line.
+      const parsed = parseSource(source, { allowPrivate, exists });
+      return parsed.kind === "did" ? parsed.did : source;
     });
-    const answer = {
-      ...result,
-      warnings: [...warnings, ...result.warnings].slice(0, MAX_ANSWER_WARNINGS),
-    };
-    if (call.format === "json") writeJson(call.io, answer);
-    else writeAnswer(call, answer);
-    warnOfWord(call, answer);
-    return answer.decision === "allow" ? 0 : 1;
+    const asked = sources.map((source, i) => ({
+      issuer: names[i]!,
+      answer: () => ask(call, source, question),
+    }));
+    const all = await combineAnswers(asked).catch((error) => {
+      // Whoever reads JSON finds them in the problem.
+      const { answers } = isSigError(error) ? error.context : {};
+      if (answers !== undefined && call.format === "text") {
+        const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };
+        writeEach(aside, answers as unknown as AnyAnswer["answers"], sources);
+      }
+      throw error;
+    });
+    if (call.format === "json") writeJson(call.io, all);
+    else writeAll(call, all, sources);
+    return all.decision === "allow" ? 0 : 1;
   },
 };
+
+async function ask(
+  call: Call,
+  source: string,
+  question: AskedQuestion,
+): Promise<CheckAnswer> {
+  const { checkIssuer } = await import("@sig/consumer");
+  const { result, warnings } = await withMemory(call, source, {
+    remembered: (consumer, name) => consumer.check(name, question),
+    plain: (location, options, { maxAgeMs }) =>
+      checkIssuer(location, question, {
+        ...options,
+        maxAgeSeconds: maxAgeMs / 1000,
+      }),
+  });
+  return {
+    ...result,
+    warnings: [...warnings, ...result.warnings].slice(0, MAX_ANSWER_WARNINGS),
+  };
+}
+
+/** The decision, then what each said. */
+function writeAll(
+  call: Call,
+  { decision, answers }: AnyAnswer,
+  sources: readonly string[],
+): void {
+  const { io } = call;
+  const allows = answers.filter((each) =>
+    "decision" in each && each.decision === "allow"
+  );
+  const name = decision === "allow" ? "green" : "red";
+  io.stdout(
+    `${
+      colour(io, "stdout", name, decision)
+    }  ${allows.length} of ${answers.length} issuers allow\n`,
+  );
+  writeEach(call, answers, sources);
+}
+
+function writeEach(
+  call: Call,
+  answers: AnyAnswer["answers"],
+  sources: readonly string[],
+): void {
+  const { io } = call;
+  for (const [i, each] of answers.entries()) {
+    const issuer = `${safe(each.issuer)}: `;
+    if ("decision" in each) {
+      io.stdout(issuer);
+      writeAnswer(call, each, sources[i]!);
+      warnOfWord(call, each);
+    } else {
+      const word = colour(io, "stdout", "yellow", "no answer");
+      io.stdout(
+        `${issuer}${word}  ${each.error.code}: ${safe(each.error.detail)}\n`,
+      );
+    }
+  }
+}
 
 /** A misspelt subject is denied as a stranger is: nothing else would tell. */
 function warnOfWord(call: Call, answer: CheckAnswer): void {
@@ -91,7 +178,7 @@ function warnOfWord(call: Call, answer: CheckAnswer): void {
   );
 }
 
-function writeAnswer(call: Call, answer: CheckAnswer): void {
+function writeAnswer(call: Call, answer: CheckAnswer, source: string): void {
   const { io } = call;
   writeWarnings(call, answer.warnings);
   const allow = answer.decision === "allow";
@@ -103,14 +190,16 @@ function writeAnswer(call: Call, answer: CheckAnswer): void {
   }
   for (const reason of answer.reasons) io.stdout(`  ${describe(reason)}\n`);
   if (!allow && io.isTerminal("stdout")) {
-    io.stdout(`  next: ${safe(nextStep(call, answer))}\n`);
+    io.stdout(`  next: ${safe(nextStep(source, answer))}\n`);
   }
   if (answer.explain) writeExplanation(call, answer.explain);
 }
 
 /** What shows why, to a person who wonders. */
-function nextStep(call: Call, { reasons, subject }: CheckAnswer): string {
-  const source = call.text("sig")!;
+function nextStep(
+  source: string,
+  { reasons, subject }: CheckAnswer,
+): string {
   return reasons.some(({ code }) => code === "no_relationship")
     ? `sig who ${source} lists whom the issuer knows`
     : `sig log ${source} --subject ${subject} shows what the issuer said`;

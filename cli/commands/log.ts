@@ -5,7 +5,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
-import type { Command } from "../command_line/command.ts";
+import type { Call, Command } from "../command_line/command.ts";
 import {
   type Colour,
   safe,
@@ -14,8 +14,8 @@ import {
   writeTable,
   writeWarnings,
 } from "../command_line/output.ts";
-import { NAMES_FLAG } from "../people/names.ts";
-import { usageError } from "@sig/api/flags";
+import { type Names, NAMES_FLAG } from "../people/names.ts";
+import { parseDuration } from "@sig/api/flags";
 import {
   namesOf,
   POLICY_FLAGS,
@@ -24,6 +24,7 @@ import {
   sourceOf,
   withMemory,
 } from "../ask/source_flags.ts";
+import { parseSequence, watchSource } from "../ask/watch_source.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
@@ -42,6 +43,12 @@ export const log: Command = {
       help: "only events of this relationship",
     },
     { name: "from", value: "SEQ", help: "only events from this sequence on" },
+    { name: "follow", help: "go on with new events until it is stopped" },
+    {
+      name: "interval",
+      value: "DURATION",
+      help: "with --follow: between two looks; 30s unless told",
+    },
     NAMES_FLAG,
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
@@ -49,15 +56,17 @@ export const log: Command = {
   examples: [
     "sig log ./acme.example",
     "sig log acme.example --from 100 --format json",
+    "sig log acme.example --follow",
   ],
   async run(call) {
-    const from = parseFrom(call.text("from"));
+    const from = parseSequence(call) ?? 1;
+    const intervalMs = parseDuration("--interval", call.text("interval"));
     const subject = call.text("subject");
     const id = call.text("relationship-id");
     const { verifyIssuer } = await import("@sig/consumer");
     const source = sourceOf(call);
     const names = await namesOf(call, source);
-    const events: (SigEvent | UnknownEvent)[] = [];
+    let events: (SigEvent | UnknownEvent)[] = [];
     const effects = new Map<number, string>();
     const effectOf = createEffects();
     const { result, warnings } = await withMemory(call, source, {
@@ -65,7 +74,7 @@ export const log: Command = {
       plain: verifyIssuer,
       onEvent,
     });
-    function onEvent({ event }: VerifiedEvent): void {
+    function onEvent({ event }: Pick<VerifiedEvent, "event">): void {
       // It depends on all that was said before.
       const effect = effectOf(event);
       if (event.sequence < from) return;
@@ -75,25 +84,48 @@ export const log: Command = {
       effects.set(event.sequence, effect);
     }
     writeWarnings(call, [...warnings, ...result.warnings]);
-    if (call.format === "json") {
-      const lines = events.map((event) => `${safe(JSON.stringify(event))}\n`);
-      if (lines.length > 0) call.io.stdout(lines.join(""));
-      return 0;
-    }
-    const rows = events.map((event) => [
-      `#${event.sequence}`,
-      toSecond(event.issued_at),
-      effects.get(event.sequence)!,
-      event.event_type,
-      event.relationship_id,
-      names.get(event.subject) ?? "",
-      event.subject,
-      ...describe(event),
-    ]);
-    writeTable(call, COLUMNS, rows);
+    writeEvents(call, events, effects, names);
+    if (!call.on("follow")) return 0;
+    const seen = result.state.last_sequence;
+    await watchSource(
+      call,
+      source,
+      { from: seen + 1, intervalMs },
+      (watched) => {
+        events = [];
+        onEvent(watched);
+        writeEvents(call, events, effects, names);
+        effects.clear();
+      },
+      { keepsNothing: true },
+    );
     return 0;
   },
 };
+
+function writeEvents(
+  call: Call,
+  events: readonly (SigEvent | UnknownEvent)[],
+  effects: ReadonlyMap<number, string>,
+  names: Names,
+): void {
+  if (call.format === "json") {
+    const lines = events.map((event) => `${safe(JSON.stringify(event))}\n`);
+    if (lines.length > 0) call.io.stdout(lines.join(""));
+    return;
+  }
+  const rows = events.map((event) => [
+    `#${event.sequence}`,
+    toSecond(event.issued_at),
+    effects.get(event.sequence)!,
+    event.event_type,
+    event.relationship_id,
+    names.get(event.subject) ?? "",
+    event.subject,
+    ...describe(event),
+  ]);
+  writeTable(call, COLUMNS, rows);
+}
 
 /** Without titles: each line speaks for itself. */
 const COLUMNS: readonly TableColumn[] = [
@@ -121,12 +153,6 @@ function createEffects(): (event: SigEvent | UnknownEvent) => string {
     active.delete(event.relationship_id);
     return wasActive ? "ended" : "changed";
   };
-}
-
-function parseFrom(text: string | undefined): number {
-  if (text === undefined) return 1;
-  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
-  throw usageError("--from must be a sequence, 1 or more", { flag: "--from" });
 }
 
 /** Type, roles and title; or why and since when it ended. */

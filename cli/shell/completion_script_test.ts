@@ -98,7 +98,16 @@ Deno.test("every word and value that is a file or a folder is completed", () => 
     ),
   ]);
   assertEquals([...new Set(unknown)].sort(), [
-    ...["A,B", "DID", "DID|HOST", "DURATION", "HEX", "HOST:PORT", "ID"],
+    ...[
+      "A,B",
+      "COMMAND",
+      "DID",
+      "DID|HOST",
+      "DURATION",
+      "HEX",
+      "HOST:PORT",
+      "ID",
+    ],
     ...["JSON", "KEY=VALUE", "KID", "N", "N/s", "NAME", "NETWORK", "ORIGIN"],
     ...["ORIGIN|DID", "ROLE", "SCOPE", "SEQ", "SEQ|TIME", "TEXT", "TEXT|none"],
     ...[

@@ -38,6 +38,9 @@ export function createDenoIo(): Io {
         .then(() => true, () => false),
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
+    realPath: (path) => Deno.realPath(path).catch(() => undefined),
+    runProgram: async (words, stdin) =>
+      (await import("./run_program.ts")).runProgram(words, stdin),
     appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
     exists: (path) => {

@@ -43,6 +43,13 @@ export interface Io {
   createFile(path: string, text: string): Promise<void>;
   /** A path from the root on; links in it are left as they are. */
   absolutePath(path: string): string;
+  /** A path without links; undefined where there is none such. */
+  realPath?(path: string): Promise<string | undefined>;
+  /**
+   * Runs a program, without a shell, with that on its standard input, and waits
+   * for its end; its exit code. Rejects with `invalid_request` if it can't.
+   */
+  runProgram?(words: readonly string[], stdin: string): Promise<number>;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */

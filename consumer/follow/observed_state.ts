@@ -50,7 +50,10 @@ export async function observeState(
   );
 }
 
-/** What others remember of an issuer that this process knows nothing of. */
+/**
+ * What others remember of an issuer that this process knows nothing of, or
+ * less: what one of them has seen, a contradiction too, counts for all.
+ */
 async function recall(
   issuer: FollowedIssuer,
   { pins, ...options }: RememberOptions & {
@@ -58,9 +61,18 @@ async function recall(
   },
 ): Promise<void> {
   const isRemembered = pins !== undefined && issuer.allowance === undefined;
-  if (!isRemembered || issuer.record.held !== undefined || options.full) return;
-  const { recallIssuer } = await import("./remembered_issuer.ts");
+  if (!isRemembered || options.full) return;
   const did = issuer.location.expectedIssuer;
+  const { held } = issuer.record;
+  if (held !== undefined) {
+    const { ref, revision } = held.observation.stored ?? {};
+    if (ref === undefined) return;
+    const entry = await pins.get(did);
+    if (entry?.state === ref.state && entry.revision === revision) return;
+    // Unless this process has learnt of it itself meanwhile.
+    if (issuer.record.held === held) issuer.keep(recordOf());
+  }
+  const { recallIssuer } = await import("./remembered_issuer.ts");
   const record = await recallIssuer(pins, did, options);
   // Somebody may have asked meanwhile.
   if (record && issuer.record.held === undefined) issuer.keep(record);

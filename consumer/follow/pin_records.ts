@@ -4,7 +4,11 @@ import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import { type IssuerName, locateIssuer } from "../read/locate_issuer.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
-import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
+import {
+  CURSOR_PREFIX,
+  type PinStore,
+  pinStoreUnavailable,
+} from "../pins/pin_store.ts";
 import { CONTRADICTIONS } from "./issuer_record.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
@@ -29,7 +33,8 @@ export interface PinRecord extends IssuerPin {
 /** Every pin of a store, by the issuers' DIDs. */
 export async function listPins(store: PinStore): Promise<readonly PinRecord[]> {
   const entries = await store.list();
-  return entries.map((entry) => recordOfBody(readBody(store, entry)));
+  return entries.filter(({ issuer }) => !issuer.startsWith(CURSOR_PREFIX))
+    .map((entry) => recordOfBody(readBody(store, entry)));
 }
 
 /**

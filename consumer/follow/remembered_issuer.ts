@@ -69,12 +69,13 @@ export async function findRemembered(
 /** The rows of an entry. */
 export function storedOf(
   store: PinStore,
-  { issuer, state }: PinEntry,
+  { issuer, state, revision }: PinEntry,
   { pin, feed }: RememberedBody,
 ): StoredState {
   return {
     store,
     ref: { issuer, state },
+    revision,
     lastSequence: pin.sequence,
     hasWarnings: feed.warnings > 0,
   };

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { SigningKey } from "@sig/jose";
-import { type Consumer, createConsumer } from "../create_consumer.ts";
+import type { Consumer } from "../consumer.ts";
+import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
 import { showPin } from "./pin_records.ts";
 import { openPinStore } from "../pins/open_pin_store.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { type ConsumerOptions, createConsumer } from "../create_consumer.ts";
+import type { ConsumerOptions } from "../consumer.ts";
+import { createConsumer } from "../create_consumer.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { startRawServer, untilClosed } from "../../tests/kit/raw_server.ts";
 import { ALICE, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";

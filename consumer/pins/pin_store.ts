@@ -14,6 +14,12 @@ export interface PinEntry {
   readonly body: string;
 }
 
+/**
+ * Entries whose `issuer` begins so are no issuers', but say how far somebody
+ * who watches a feed has come.
+ */
+export const CURSOR_PREFIX = "cursor:";
+
 /** Whose rows, and which. */
 export type StateRef = Pick<PinEntry, "issuer" | "state">;
 

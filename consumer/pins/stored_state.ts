@@ -30,6 +30,8 @@ export interface StoredState {
   readonly store: PinStore;
   /** Whose rows. */
   readonly ref: StateRef;
+  /** Of the entry that names them. */
+  readonly revision: number;
   /** Events that count: a process that is further may have added more. */
   readonly lastSequence: number;
   /** Whether there are warnings to be read. */

@@ -95,5 +95,7 @@ export function consumerOfManyProcesses(
     observe: (...asked) => fresh().observe(...asked),
     state: (...asked) => fresh().state(...asked),
     check: (...asked) => fresh().check(...asked),
+    watch: (...asked) => fresh().watch(...asked),
+    checkAny: (...asked) => fresh().checkAny(...asked),
   };
 }

@@ -1,6 +1,7 @@
 /** The question about a relationship that each login asks. @module */
 
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
+import type { PinStore } from "@sig/consumer/pins";
 import { type CheckAnswer, parseRequirement, SigError } from "@sig/core";
 import type { CheckRelationship } from "./relationship.ts";
 
@@ -20,6 +21,10 @@ export interface LoginGateOptions {
   readonly require?: readonly string[] | undefined;
   /** Milliseconds that the issuer's state may be old; 0 unless told. */
   readonly maxAgeMs?: number | undefined;
+  /** Remembers the issuer; this process does unless told. */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: the issuer must be there already. */
+  readonly requirePin?: boolean | undefined;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -97,6 +102,8 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     issuers: [issuer.did],
     // Each question says how old an answer may be: some may be older.
     maxAge: Infinity,
+    pins: options.pins,
+    requirePin: options.requirePin,
     backend: "node",
     now,
   });

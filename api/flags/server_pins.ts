@@ -1,0 +1,97 @@
+/** The memory that replicas of a server share (INTERFACES §2c). @module */
+
+import type { PinStore } from "@sig/consumer/pins";
+import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+import { usageError } from "./usage_error.ts";
+
+/** Flags of the servers' memory. */
+export const SERVER_PIN_FLAGS: readonly FlagSpec[] = Object.freeze([
+  {
+    name: "pins",
+    value: "FILE|kv:PATH|redis://HOST",
+    help:
+      "where the named issuers are remembered, with other servers; this process unless told",
+  },
+  {
+    name: "require-pin",
+    help: "with --pins: refuse named issuers that it does not hold yet",
+  },
+]);
+
+/** The variable that may hold the password of `--pins redis://…`. */
+const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";
+
+/** The memory of a server, as it was asked for. */
+export interface ServerPins {
+  /** Undefined: the process's own. */
+  readonly pins: PinStore | undefined;
+  /** An issuer that is not there yet is an error. */
+  readonly requirePin: boolean;
+  /** Said to whoever starts the server. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Opens the memory that {@linkcode SERVER_PIN_FLAGS} name. The password of a
+ * Redis is taken from `SIG_REDIS_PASSWORD`, since arguments can be read by
+ * others on the machine.
+ *
+ * @example
+ * ```ts
+ * import { openServerPins, parseFlags, SERVER_PIN_FLAGS } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const flags = parseFlags([], {
+ *   flags: SERVER_PIN_FLAGS,
+ *   seeHelp: "See: sig-hello --help",
+ * });
+ * assertEquals((await openServerPins(flags, {})).pins, undefined);
+ * ```
+ *
+ * @throws {SigError} `invalid_request`; `store_unavailable` with its place.
+ */
+export async function openServerPins(
+  flags: GivenFlags,
+  io: { env?(name: string): string | undefined },
+): Promise<ServerPins> {
+  const text = flags.text("pins");
+  const requirePin = flags.on("require-pin");
+  if (text === undefined) {
+    if (!requirePin) return { pins: undefined, requirePin, warnings: [] };
+    throw usageError("--require-pin goes with --pins", {
+      flag: "--require-pin",
+    });
+  }
+  const pins = await open(text, io.env);
+  if (!/^rediss?:/.test(text)) return { pins, requirePin, warnings: [] };
+  const { parseRedisUrl } = await import("@sig/consumer/connect");
+  const isInUrl = parseRedisUrl(text).password !== undefined;
+  const warning =
+    `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
+  return { pins, requirePin, warnings: isInUrl ? [warning] : [] };
+}
+
+/**
+ * Opens the memory that the variable `SIG_PINS` names, for servers that have no
+ * command line; undefined where it is not set.
+ *
+ * @throws {SigError} as {@linkcode openServerPins}.
+ */
+export async function openPinsOf(
+  env: (name: string) => string | undefined,
+): Promise<PinStore | undefined> {
+  const text = env("SIG_PINS");
+  return text === undefined ? undefined : await open(text, env);
+}
+
+async function open(
+  text: string,
+  env: ((name: string) => string | undefined) | undefined,
+): Promise<PinStore> {
+  const { openPinStore } = await import("@sig/consumer/pins");
+  if (!/^rediss?:/.test(text)) return await openPinStore(text);
+  const { parseRedisUrl } = await import("@sig/consumer/connect");
+  const isInUrl = parseRedisUrl(text).password !== undefined;
+  const password = isInUrl ? undefined : env?.(PASSWORD_VARIABLE);
+  return await openPinStore(text, { password: password || undefined });
+}

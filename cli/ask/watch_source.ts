@@ -1,0 +1,70 @@
+/** What `watch` and `log --follow` share. @module */
+
+import { toProblem } from "@sig/core";
+import type { WatchedEvent, WatchOptions } from "@sig/consumer";
+import { usageError } from "@sig/api/flags";
+import type { Call } from "../command_line/command.ts";
+import { warn, writeWarnings } from "../command_line/output.ts";
+import { withSource } from "./source_flags.ts";
+
+/** The value of `--from`; undefined where it is not given. */
+export function parseSequence(call: Call): number | undefined {
+  const text = call.text("from");
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+  throw usageError("--from must be a sequence, 1 or more", { flag: "--from" });
+}
+
+/**
+ * Follows a source by `each`; its cursor is kept in the memory, unless
+ * `keepsNothing`.
+ *
+ * @throws {SigError} as `watchIssuer`.
+ */
+export async function watchSource(
+  call: Call,
+  text: string,
+  options: WatchOptions,
+  each: (watched: WatchedEvent) => void | Promise<void>,
+  { keepsNothing = false }: { readonly keepsNothing?: boolean } = {},
+): Promise<void> {
+  const { parseSource, watchIssuer } = await import("@sig/consumer");
+  const { openPins, pinChoice } = await import("./pin_flags.ts");
+  const { requirePin } = pinChoice(call);
+  const allowPrivate = call.on("allow-insecure");
+  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const isLocal = source.kind === "directory" || source.kind === "file";
+  const { pins, warning } = keepsNothing
+    ? { warning: undefined }
+    : await openPins(call);
+  try {
+    if (warning !== undefined) writeWarnings(call, [warning]);
+    await withSource(call, text, async (location, { now: _, ...policy }) => {
+      const events = watchIssuer(location, {
+        ...policy,
+        ...options,
+        now: call.io.now,
+        place: isLocal ? await realPath(call, source.path) : undefined,
+        pins,
+        requirePin,
+        onRetry(error, waitMs) {
+          const { code, detail } = toProblem(error);
+          const seconds = Math.ceil(waitMs / 1000);
+          // A program that reads JSON must not wait in silence either.
+          warn(
+            { ...call, format: "text" },
+            `${code}: ${detail}; again in ${seconds} s`,
+          );
+        },
+      });
+      for await (const watched of events) await each(watched);
+    });
+  } finally {
+    await pins?.close();
+  }
+}
+
+/** One folder has one cursor, by whatever name it is reached. */
+async function realPath({ io }: Call, path: string): Promise<string> {
+  return await io.realPath?.(path) ?? io.absolutePath(path);
+}

@@ -1,0 +1,128 @@
+import { quote } from "@sig/core";
+import type { WatchedEvent } from "@sig/consumer";
+import { parseDuration, usageError } from "@sig/api/flags";
+import type { Call, Command } from "../command_line/command.ts";
+import { parseSequence, watchSource } from "../ask/watch_source.ts";
+import { PINS_FLAG } from "../ask/pin_flags.ts";
+import { safeJson, warn } from "../command_line/output.ts";
+import {
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_WORD,
+  sourceOf,
+} from "../ask/source_flags.ts";
+
+/** Before a command that failed is run again; then twice as long, and so on. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+/** `sig watch` */
+export const watch: Command = {
+  name: "watch",
+  summary: "follow a feed and hand on each new event",
+  description: "Prints each newly verified event once, as a line of JSON:\n" +
+    '{"sequence","event_id","event","kid"}. How far it has come is kept beside the\n' +
+    "pins, so it goes on where it ended; the first time at the feed's end, or at\n" +
+    "--from. Nothing is said of a feed that is not valid as a whole. What can't be\n" +
+    "reached is tried again, ever more rarely; a faulty feed, or one that\n" +
+    "contradicts what is remembered, ends it with 2.\n" +
+    "With --exec nothing is printed: COMMAND, a program and its words (no shell,\n" +
+    "no quotes), gets the line on standard input, one event after the other. The\n" +
+    "next one comes when it has ended with 0; else it is run again.",
+  positionals: [SOURCE_WORD],
+  flags: [
+    SOURCE_FLAG,
+    {
+      name: "from",
+      value: "SEQ",
+      help: "where a new cursor begins; behind the feed's end unless told",
+    },
+    { name: "once", help: "look once, and end" },
+    {
+      name: "exec",
+      value: "COMMAND",
+      help: "run for each event, which it reads from standard input",
+    },
+    {
+      name: "interval",
+      value: "DURATION",
+      help: "between two looks; 30s unless told",
+    },
+    {
+      name: "cursor",
+      value: "NAME",
+      help: "one of several places in the same feed; default unless told",
+    },
+    PINS_FLAG,
+    {
+      name: "no-pin",
+      help: "neither look into that memory nor add to it: begin anew each time",
+    },
+    { name: "require-pin", help: "refuse issuers that it does not hold yet" },
+    ...POLICY_FLAGS,
+  ],
+  format: "json",
+  endless: true,
+  examples: [
+    "sig watch acme.example",
+    "sig watch acme.example --from 1 --once",
+    "sig watch acme.example --exec ./on-change.sh --cursor directory --interval 1m",
+  ],
+  async run(call) {
+    const exec = call.text("exec");
+    const words = exec?.split(/\s+/).filter((word) => word !== "");
+    if (words?.length === 0) {
+      throw usageError("--exec must name a program", { flag: "--exec" });
+    }
+    const stop = new AbortController();
+    // It may never be asked to.
+    call.io.stopRequested().then(() => stop.abort(), () => {});
+    const intervalMs = parseDuration("--interval", call.text("interval"));
+    if (intervalMs === 0) {
+      throw usageError("--interval must be more than 0", {
+        flag: "--interval",
+      });
+    }
+    await watchSource(call, sourceOf(call), {
+      from: parseSequence(call),
+      cursor: call.text("cursor"),
+      once: call.on("once"),
+      intervalMs,
+      signal: stop.signal,
+    }, async (watched) => {
+      const line = `${safeJson(JSON.stringify(watched))}\n`;
+      if (words === undefined) call.io.stdout(line);
+      else await hand(call, words, line, watched, stop.signal);
+    });
+    return 0;
+  },
+};
+
+/** Runs the command until it ends with 0. */
+async function hand(
+  call: Call,
+  words: readonly string[],
+  line: string,
+  { sequence }: WatchedEvent,
+  signal: AbortSignal,
+): Promise<void> {
+  const { io } = call;
+  for (let waitMs = FIRST_WAIT_MS;; waitMs *= 2) {
+    const code = await io.runProgram!(words, line);
+    if (code === 0) return;
+    const why = `${quote(words[0]!)} ended with ${code} on event ${sequence}`;
+    if (call.on("once") || signal.aborted) {
+      throw usageError(`--exec failed: ${why}`, {
+        flag: "--exec",
+        hint: "The event comes again with the next sig watch.",
+      });
+    }
+    const next = Math.min(waitMs, LONGEST_WAIT_MS);
+    warn({ ...call, format: "text" }, `${why}; again in ${next / 1000} s`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, next);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+    clearTimeout(timer);
+  }
+}

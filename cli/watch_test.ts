@@ -1,0 +1,210 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { command } from "./testdata/process.ts";
+import { inWorkspace, type Workspace } from "./testdata/workspace.ts";
+
+/** A folder's issuer with `n` events. */
+async function withFeed(
+  n: number,
+  work: (
+    workspace: Workspace,
+    append: (count?: number) => Promise<void>,
+  ) => Promise<void>,
+): Promise<void> {
+  await inWorkspace(async (workspace) => {
+    await workspace.sig(["init", "acme.example", "--dir", "$D/acme"]);
+    let people = 0;
+    const append = async (count = 1) => {
+      const drafts = Array.from({ length: count }, () =>
+        JSON.stringify({
+          event_type: "relationship.upsert",
+          subject: `did:web:p${++people}.example`,
+          relationship_type: "employee",
+        }));
+      const { code, stderr } = await workspace.sig(
+        ["import", "--dir", "$D/acme", "-"],
+        { stdin: `${drafts.join("\n")}\n` },
+      );
+      assertEquals(code, 0, stderr);
+    };
+    await append(n);
+    await work(workspace, append);
+  });
+}
+
+/** The sequences of lines that were printed; every line must be whole. */
+function sequencesOf(stdout: string): readonly number[] {
+  const lines = stdout.split("\n");
+  assertEquals(lines.pop(), "", "the last line is not complete");
+  return lines.map((line) => {
+    const json = JSON.parse(line);
+    assertEquals(Object.keys(json), ["sequence", "event_id", "event", "kid"]);
+    assertEquals(json.event.event_id, json.event_id);
+    return json.sequence;
+  });
+}
+
+Deno.test("each new event is one line of JSON, once, by whatever name its folder is reached", async () => {
+  await withFeed(2, async (workspace, append) => {
+    await Deno.symlink(workspace.path("acme"), workspace.path("link"));
+    const once = async (...words: string[]) => {
+      const ran = await workspace.sig(["watch", "--once", ...words]);
+      assertEquals([ran.code, ran.stderr], [0, ""]);
+      return sequencesOf(ran.stdout);
+    };
+    assertEquals(await once("$D/acme"), []);
+    await append();
+    assertEquals(await once("$D/link"), [3]);
+    assertEquals(await once("--sig", "$D/acme/"), []);
+    assertEquals(await once("$D/acme", "--cursor", "b", "--from", "2"), [2, 3]);
+    assertEquals(await once("$D/acme", "--no-pin", "--from", "3"), [3]);
+  });
+});
+
+Deno.test("a command gets the event on its standard input, and again until it ends well", async () => {
+  await withFeed(3, async (workspace) => {
+    const script = async (name: string, text: string) => {
+      const path = workspace.path(name);
+      await Deno.writeTextFile(path, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
+      return path;
+    };
+    const watch = (exec: string, ...words: string[]) =>
+      workspace.sig(["watch", "$D/acme", "--exec", exec, ...words]);
+    const got = () => Deno.readTextFile(workspace.path("got"));
+    // The second event is refused, and so is everything behind it.
+    const picky = await script(
+      "picky",
+      `read -r line; case $line in '{"sequence":2'*) exit 7;; esac; echo "$line" >> "$1"`,
+    );
+    const refused = await watch(
+      `${picky} $D/got`,
+      ...["--from", "1", "--once"],
+    );
+    assertEquals([refused.code, refused.stdout], [2, ""]);
+    assertStringIncludes(refused.stderr, "ended with 7 on event 2");
+    assertEquals(sequencesOf(await got()), [1]);
+    const keep = await script("keep", `cat >> "$1"`);
+    const kept = await watch(`${keep} $D/got`, "--once");
+    assertEquals([kept.code, kept.stdout, kept.stderr], [0, "", ""]);
+    assertEquals(sequencesOf(await got()), [1, 2, 3]);
+    // No shell: its words are only words.
+    const words = await watch(
+      `${keep} $D/other;false`,
+      ...["--cursor", "w", "--from", "3", "--once"],
+    );
+    assertEquals(words.code, 0, words.stderr);
+    const named = await Deno.readTextFile(workspace.path("other;false"));
+    assertEquals(sequencesOf(named), [3]);
+    const missing = await watch(
+      "$D/no-such",
+      ...["--cursor", "m", "--from", "3", "--once"],
+    );
+    assertEquals(missing.code, 2);
+    assertStringIncludes(missing.stderr, "can't be run");
+  });
+});
+
+Deno.test("wherever it is killed, no event is lost, and at most the one at hand comes twice", async () => {
+  await withFeed(1, async (workspace, append) => {
+    const cwd = workspace.dir;
+    const all: number[] = [];
+    const rounds = 12;
+    let repeated = 0;
+    for (let round = 0; round < rounds; round++) {
+      await append(12);
+      const child = command(
+        ["watch", "./acme", "--from", "1", "--interval", "50ms"],
+        { cwd },
+      ).spawn();
+      await child.stdin.close();
+      // Some while they begin, some in the middle, some when they wait.
+      const reader = child.stdout.pipeThrough(new TextDecoderStream())
+        .getReader();
+      let text = "";
+      const wanted = [0, 1, 3, 10][round % 4]!;
+      while (text.split("\n").length <= wanted) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text += value;
+      }
+      child.kill("SIGKILL");
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text += value;
+      }
+      await child.stderr.cancel();
+      await child.status;
+      const seen = sequencesOf(text);
+      if (seen.length > 0 && seen[0] === all.at(-1)) repeated++;
+      const fresh = seen[0] === all.at(-1) ? seen.slice(1) : seen;
+      all.push(...fresh);
+    }
+    const last = await workspace.sig([
+      ...["watch", "$D/acme", "--from", "1", "--once"],
+    ]);
+    const rest = sequencesOf(last.stdout);
+    all.push(...rest[0] === all.at(-1) ? rest.slice(1) : rest);
+    assertEquals(all, Array.from({ length: 1 + 12 * rounds }, (_, i) => i + 1));
+    assert(repeated <= rounds);
+  });
+});
+
+Deno.test("an interrupt ends it well, and nothing that was handed on comes again", async () => {
+  await withFeed(3, async (workspace) => {
+    const child = command(
+      ["watch", "./acme", "--from", "1", "--interval", "1h"],
+      { cwd: workspace.dir },
+    ).spawn();
+    await child.stdin.close();
+    const reader = child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    let text = "";
+    while (!text.includes('{"sequence":3')) text += (await reader.read()).value;
+    child.kill("SIGINT");
+    while (!(await reader.read()).done);
+    await child.stderr.cancel();
+    assertEquals((await child.status).code, 0);
+    const { stdout } = await workspace.sig(["watch", "$D/acme", "--once"]);
+    assertEquals(stdout, "");
+  });
+});
+
+Deno.test("a history that was taken back ends it, and is said", async () => {
+  await withFeed(3, async (workspace) => {
+    const run = () => workspace.sig(["watch", "$D/acme"]);
+    await workspace.sig(["watch", "$D/acme", "--once"]);
+    const feed = workspace.path("acme/.well-known/sig/events.jsonl");
+    const lines = (await Deno.readTextFile(feed)).split("\n");
+    await Deno.writeTextFile(feed, `${lines[0]}\n`);
+    const { code, stdout, stderr } = await run();
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(JSON.parse(stderr).code, "feed_rolled_back");
+  });
+});
+
+Deno.test("sig log --follow goes on with what comes", async () => {
+  await withFeed(2, async (workspace, append) => {
+    const child = command(
+      ["log", "./acme", "--follow", "--interval", "50ms", "--format", "json"],
+      { cwd: workspace.dir },
+    ).spawn();
+    await child.stdin.close();
+    const reader = child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    let text = "";
+    const until = async (count: number) => {
+      while (text.split("\n").length <= count) {
+        text += (await reader.read()).value;
+      }
+    };
+    await until(2);
+    await append(2);
+    await until(4);
+    child.kill("SIGINT");
+    while (!(await reader.read()).done);
+    await child.stderr.cancel();
+    await child.status;
+    const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
+  });
+});

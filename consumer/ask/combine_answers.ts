@@ -1,0 +1,131 @@
+/** One question to many issuers (INTERFACES §2c). @module */
+
+import {
+  type CheckAnswer,
+  isSigError,
+  type JsonValue,
+  type Problem,
+  SigError,
+  toProblem,
+} from "@sig/core";
+
+/** An issuer that could not answer. */
+export interface FailedAnswer {
+  /** The issuer's DID, or how it was named. */
+  readonly issuer: string;
+  /** Why. */
+  readonly error: Problem;
+}
+
+/** What many issuers say to one question. */
+export interface AnyAnswer {
+  /** `allow` if one of them allows; `deny` if all of them answered, and deny. */
+  readonly decision: "allow" | "deny";
+  /** What each says, in the order of the question. */
+  readonly answers: readonly (CheckAnswer | FailedAnswer)[];
+}
+
+/** One of the issuers that are asked. */
+export interface AskedIssuer {
+  /** How to name it where it can't answer. */
+  readonly issuer: string;
+  /** Asks it. */
+  readonly answer: () => Promise<CheckAnswer>;
+}
+
+/** One question is to no more issuers than this. */
+const MAX_ISSUERS = 100;
+
+/** What the others still get once one has allowed. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Asks all of them at the same time. The first allow decides: those that have
+ * not answered 2 s later are listed as `fetch_timeout`, so that a silent issuer
+ * holds nobody up. A deny is said only when every one of them has answered.
+ *
+ * @example
+ * ```ts
+ * import { combineAnswers } from "@sig/consumer";
+ * import { SigError } from "@sig/core";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const dead = new SigError("fetch_failed", "Cannot fetch: nobody is there");
+ * await assertRejects(
+ *   () =>
+ *     combineAnswers([{
+ *       issuer: "did:web:acme.example",
+ *       answer: () => Promise.reject(dead),
+ *     }]),
+ *   SigError,
+ *   "none of 1 issuers allows, and did:web:acme.example could not answer",
+ * );
+ * ```
+ *
+ * @throws {SigError} when none allows and one could not answer: its code, with
+ * what each says in `context.answers`; `invalid_request` for no issuer, or more
+ * than 100. What is no SigError is thrown as it is.
+ */
+export async function combineAnswers(
+  asked: readonly AskedIssuer[],
+): Promise<AnyAnswer> {
+  if (asked.length === 0 || asked.length > MAX_ISSUERS) {
+    throw new SigError(
+      "invalid_request",
+      `Cannot answer: 1 to ${MAX_ISSUERS} issuers can be asked, not ${asked.length}`,
+    );
+  }
+  const isAllowed = Promise.withResolvers<void>();
+  const errors = new Map<number, unknown>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = isAllowed.promise.then(() =>
+    new Promise<void>((done) => timer = setTimeout(done, PATIENCE_MS))
+  );
+  const answers = await Promise.all(asked.map(async ({ issuer, answer }, i) => {
+    try {
+      const given = await Promise.race([
+        answer(),
+        late.then(() => Promise.reject(tooLate(issuer))),
+      ]);
+      if (given.decision === "allow") isAllowed.resolve();
+      return given;
+    } catch (error) {
+      errors.set(i, error);
+      return { issuer, error: toProblem(error) };
+    }
+  })).finally(() => clearTimeout(timer));
+  const said = (decision: string) =>
+    answers.some((each) => "decision" in each && each.decision === decision);
+  if (said("allow")) return { decision: "allow", answers };
+  const first = asked.findIndex((_, i) => errors.has(i));
+  if (first < 0) return { decision: "deny", answers };
+  const error = errors.get(first);
+  if (!isSigError(error)) throw error;
+  const { code, context, reason } = error;
+  const { issuer } = asked[first]!;
+  throw new SigError(
+    code,
+    {
+      action: "answer",
+      reason: `none of ${asked.length} issuers allows, and ${issuer} could ` +
+        `not answer: ${reason}`,
+    },
+    {
+      context: {
+        ...context,
+        issuer,
+        answers: answers as unknown as JsonValue,
+      },
+      cause: error,
+    },
+  );
+}
+
+function tooLate(issuer: string): SigError {
+  return new SigError(
+    "fetch_timeout",
+    "Cannot answer: another issuer allowed, and this one had not answered " +
+      `${PATIENCE_MS} ms later`,
+    { context: { issuer } },
+  );
+}
