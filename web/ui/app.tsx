@@ -5,6 +5,7 @@ import { DemoView } from "./demo/demo_view.tsx";
 import { DevelopersView } from "./developers/developers_view.tsx";
 import { ExploreView } from "./explore/explore_view.tsx";
 import { createReadFeed } from "./feed/read_feed.ts";
+import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
 import { type Keys, useKeys } from "./keys/use_keys.ts";
 import { focusOn } from "./parts/focus.ts";
@@ -21,6 +22,7 @@ import { SignInView } from "./sign_in/sign_in_view.tsx";
 const TITLES: Readonly<Record<Route["view"], string>> = {
   "sign-in": "Sign in",
   explore: "Explore",
+  invitation: "Invitation",
   developers: "For developers",
   keys: "Your keys",
 };
@@ -165,6 +167,9 @@ function View({ site, route, exchanges, moved }: {
         );
     case "explore":
       return <ExploreView site={site} route={route} />;
+    case "invitation":
+      // Another link is another invitation, from its beginning.
+      return <InvitationView key={route.text} site={site} text={route.text} />;
     case "keys":
       return <KeysView keys={site.keys} />;
     case "developers":

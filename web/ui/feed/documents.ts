@@ -32,12 +32,33 @@ const encoder = new TextEncoder();
 
 /** From this server, which passes on the documents of the issuers it knows. */
 export async function fetchDocuments(base: string): Promise<Documents> {
+  return complete(await getAll(base, NAMES));
+}
+
+/** All but the feed: who the issuer is, and its keys. */
+export async function fetchIdentity(
+  base: string,
+): Promise<Partial<Documents>> {
+  const { metadata, jwks, did_document } = await getAll(
+    base,
+    NAMES.filter((name) => name !== "feed"),
+  );
+  if (metadata === undefined) throw missing("metadata");
+  if (jwks === undefined) throw missing("jwks");
+  return {
+    metadata,
+    jwks,
+    ...(did_document === undefined ? {} : { did_document }),
+  };
+}
+
+async function getAll(base: string, names: readonly Name[]): Promise<Found> {
   const found = await Promise.all(
-    NAMES.map(async (name) =>
+    names.map(async (name) =>
       [name, await get(`${base}${TITLES[name]}`)] as const
     ),
   );
-  return complete(Object.fromEntries(found));
+  return Object.fromEntries(found);
 }
 
 async function get(path: string): Promise<Bytes | undefined> {

@@ -32,8 +32,23 @@ export {
 } from "../../../core/mod.ts";
 export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
 export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
+export {
+  answerInvitation,
+  type InvitationAnswer,
+} from "../../../jose/invitation/answer.ts";
+export {
+  type InvitationClaims,
+  type ParsedInvitation,
+} from "../../../jose/invitation/invitation.ts";
+export { parseInvitation } from "../../../jose/invitation/parse_invitation.ts";
+export {
+  requireUnexpired,
+  verifyInvitation,
+} from "../../../jose/invitation/verify_invitation.ts";
+export type { SigningKey } from "../../../jose/keys/signing_key.ts";
 export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
 export { signAttestation } from "../../../jose/attestation/sign_attestation.ts";
+export { loadIssuer } from "../../../consumer/verify/load_issuer.ts";
 export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
 
 export type {

@@ -7,6 +7,7 @@ import {
   validateSignableChallenge,
 } from "../libraries/mod.ts";
 import type { StoredKey } from "../keys/key_store.ts";
+import { signingKeyOf } from "../keys/signing_key.ts";
 import type { Challenge } from "../server/config.ts";
 
 /** A request in words, or why it must not be signed. */
@@ -43,16 +44,7 @@ export async function attest(
     challenge,
     scopes,
     now,
-    key: {
-      kid: key.did,
-      publicJwk: key.publicJwk,
-      async sign(message) {
-        const bytes = new Uint8Array(message);
-        return new Uint8Array(
-          await crypto.subtle.sign("Ed25519", key.privateKey, bytes),
-        );
-      },
-    },
+    key: signingKeyOf(key),
   });
 }
 
