@@ -6655,7 +6655,9 @@ function Time({ instant: instant2 }) {
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(instant2);
   return /* @__PURE__ */ a2("time", {
     dateTime: instant2,
-    title: `${date.toLocaleString()} here`,
+    onPointerEnter: ({ currentTarget }) => {
+      currentTarget.title = `${date.toLocaleString()} here`;
+    },
     children: parts ? `${parts[1]} ${parts[2]} UTC` : shown(instant2)
   });
 }
@@ -7798,7 +7800,7 @@ function useLogin(site, options) {
     });
     onOutcome?.(problem);
   }
-  A2(() => {
+  F2(() => {
     void start();
     return () => {
       newest.current++;
@@ -8603,26 +8605,29 @@ var TITLES = {
 var NAMES = Object.keys(TITLES);
 var encoder6 = new TextEncoder();
 async function fetchDocuments(base) {
-  return complete(await getAll(base, NAMES));
+  const [identity, feed] = await Promise.all([
+    fetchIdentity(base),
+    get(`${base}${TITLES.feed}`)
+  ]);
+  return complete({
+    ...identity,
+    feed
+  });
 }
 async function fetchIdentity(base) {
-  const { metadata, jwks, did_document } = await getAll(base, NAMES.filter((name) => name !== "feed"));
-  if (metadata === void 0) throw missing("metadata");
-  if (jwks === void 0) throw missing("jwks");
+  const bytes = await get(`${base}identity.json`);
+  const value = bytes && parseJson(bytes);
+  const { metadata, jwks, did_document } = isRecord(value) ? value : {};
   return {
-    metadata,
-    jwks,
-    ...did_document === void 0 ? {} : {
-      did_document
-    }
+    ...encodedText("metadata", metadata),
+    ...encodedText("jwks", jwks),
+    ...encodedText("did_document", did_document)
   };
 }
-async function getAll(base, names) {
-  const found = await Promise.all(names.map(async (name) => [
-    name,
-    await get(`${base}${TITLES[name]}`)
-  ]));
-  return Object.fromEntries(found);
+function encodedText(name, text2) {
+  return typeof text2 === "string" ? {
+    [name]: encoder6.encode(text2)
+  } : {};
 }
 async function get(path) {
   const unreachable = new DocumentsError(`This server could not give ${path.split("/").at(-1)}. Try again.`);
@@ -11098,13 +11103,12 @@ function AnsweredCard({ invitation, answer, stored }) {
               }),
               /* @__PURE__ */ a2("li", {
                 children: [
-                  "You are",
+                  "The key that answered lives in this browser: sign in with it here.",
                   " ",
                   /* @__PURE__ */ a2(Did, {
                     did: stored.did,
                     what: "your did:key"
-                  }),
-                  ". That key lives in this browser: sign in with it here."
+                  })
                 ]
               })
             ]
@@ -11115,7 +11119,7 @@ function AnsweredCard({ invitation, answer, stored }) {
         class: "more",
         children: [
           /* @__PURE__ */ a2("summary", {
-            children: "What the answer says, and who takes it how"
+            children: "What the answer says"
           }),
           /* @__PURE__ */ a2("pre", {
             tabIndex: 0,
@@ -11141,13 +11145,13 @@ function AnsweredCard({ invitation, answer, stored }) {
 }
 
 // web/ui/invitation/offer_card.tsx
-function OfferCard({ site, flow, invitation, stage }) {
+function OfferCard({ site, flow, invitation, stage, takesFocus }) {
   const { claims, expires_at } = invitation;
   const { standing, trouble = "" } = stage;
   const { keys } = site;
   const [wanted, setWanted] = d2();
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
-  const heading = useFocusOnAppearing();
+  const heading = useFocusOnAppearing(takesFocus);
   const host = hostOf(claims.iss);
   return /* @__PURE__ */ a2("section", {
     class: "card sign-in-card",
@@ -11201,10 +11205,9 @@ function OfferCard({ site, flow, invitation, stage }) {
           }),
           /* @__PURE__ */ a2("p", {
             children: [
-              "Whoever sent you the link should be somebody you know. If it is forged, your answer gets nobody anything: ",
+              "Answer only if you know who sent you the link. A forged invitation gets nobody anything: ",
               host,
-              " ",
-              "takes answers to its own invitations only."
+              " takes answers to its own ones only."
             ]
           })
         ]
@@ -11359,7 +11362,7 @@ function Validity2({ from, until }) {
       from !== void 0 && /* @__PURE__ */ a2($, {
         children: [
           "from ",
-          /* @__PURE__ */ a2(ShortTime, {
+          /* @__PURE__ */ a2(Time, {
             instant: from
           }),
           " "
@@ -11368,7 +11371,7 @@ function Validity2({ from, until }) {
       until === void 0 ? "without an end" : /* @__PURE__ */ a2($, {
         children: [
           "until ",
-          /* @__PURE__ */ a2(ShortTime, {
+          /* @__PURE__ */ a2(Time, {
             instant: until
           })
         ]
@@ -11513,7 +11516,7 @@ function useInvitation({ config, keys }, text2) {
   });
   const [busy, setBusy] = d2(false);
   const [round, setRound] = d2(0);
-  A2(() => {
+  F2(() => {
     if (read instanceof SigError) return;
     let gone = false;
     void (async () => {
@@ -11588,7 +11591,7 @@ function refusal2(error) {
 }
 
 // web/ui/invitation/invitation_view.tsx
-function InvitationView({ site, text: text2 }) {
+function InvitationView({ site, text: text2, takesFocus }) {
   const flow = useInvitation(site, text2);
   return /* @__PURE__ */ a2("div", {
     class: "narrow",
@@ -11599,7 +11602,8 @@ function InvitationView({ site, text: text2 }) {
       }),
       /* @__PURE__ */ a2(InvitationCard, {
         site,
-        flow
+        flow,
+        takesFocus
       }),
       /* @__PURE__ */ a2("p", {
         class: "promise",
@@ -11608,7 +11612,7 @@ function InvitationView({ site, text: text2 }) {
     ]
   });
 }
-function InvitationCard({ site, flow }) {
+function InvitationCard({ site, flow, takesFocus }) {
   const { invitation, stage } = flow;
   if (stage.at === "refused" || invitation === void 0) {
     if (stage.at !== "refused") return null;
@@ -11617,7 +11621,8 @@ function InvitationCard({ site, flow }) {
       words: invitationRefusal(invitation, error, isIssuers, /* @__PURE__ */ new Date()),
       exactly: error.message,
       code: error.code,
-      flow
+      flow,
+      takesFocus
     });
   }
   switch (stage.at) {
@@ -11635,7 +11640,8 @@ function InvitationCard({ site, flow }) {
         site,
         flow,
         invitation,
-        stage
+        stage,
+        takesFocus
       });
     case "declined":
       return /* @__PURE__ */ a2(Declined2, {
@@ -11649,8 +11655,8 @@ function InvitationCard({ site, flow }) {
       });
   }
 }
-function Refused2({ words, exactly, code, flow }) {
-  const heading = useFocusOnAppearing();
+function Refused2({ words, exactly, code, flow, takesFocus }) {
+  const heading = useFocusOnAppearing(takesFocus);
   return /* @__PURE__ */ a2("section", {
     class: "card sign-in-card",
     children: [
@@ -12090,7 +12096,7 @@ function useKeys() {
     missing: missing2,
     all: await loadKeys()
   });
-  A2(() => {
+  F2(() => {
     void (async () => {
       const lacking = await findMissing();
       setLoaded({
@@ -12127,12 +12133,12 @@ function useKeys() {
 
 // web/ui/server/api.ts
 function createApi(onExchange) {
-  async function call(method, path, sent) {
+  async function call(method, path, sent, cache = "no-store") {
     let response;
     try {
       response = await fetch(path, {
         method,
-        cache: "no-store",
+        cache,
         redirect: "error",
         ...sent === void 0 ? {} : {
           headers: {
@@ -12165,7 +12171,8 @@ function createApi(onExchange) {
   }
   const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
   return {
-    config: () => call("GET", "/ui/config.json"),
+    // Under way since the head of the page was read: it names this address.
+    config: () => call("GET", "/ui/config.json", void 0, "default"),
     createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
       attestation
@@ -12229,7 +12236,7 @@ function App() {
   const keys = useKeys();
   const [config, setConfig] = d2();
   const [trouble, setTrouble] = d2("");
-  A2(() => {
+  F2(() => {
     api.config().then(setConfig, (error) => setTrouble(toProblem2(error).message));
   }, []);
   if (config !== void 0) {
@@ -12396,7 +12403,8 @@ function View({ site, route, exchanges, moved }) {
     case "invitation":
       return /* @__PURE__ */ a2(InvitationView, {
         site,
-        text: route.text
+        text: route.text,
+        takesFocus: moved
       }, route.text);
     case "keys":
       return /* @__PURE__ */ a2(KeysView, {

@@ -1,6 +1,12 @@
 /** The page: its frame, and the view that the address names. @module */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "preact/hooks";
 import { DemoView } from "./demo/demo_view.tsx";
 import { DevelopersView } from "./developers/developers_view.tsx";
 import { ExploreView } from "./explore/explore_view.tsx";
@@ -42,7 +48,7 @@ export function App() {
   const keys = useKeys();
   const [config, setConfig] = useState<Config | undefined>();
   const [trouble, setTrouble] = useState("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     api.config().then(
       setConfig,
       (error) => setTrouble(toProblem(error).message),
@@ -169,7 +175,14 @@ function View({ site, route, exchanges, moved }: {
       return <ExploreView site={site} route={route} />;
     case "invitation":
       // Another link is another invitation, from its beginning.
-      return <InvitationView key={route.text} site={site} text={route.text} />;
+      return (
+        <InvitationView
+          key={route.text}
+          site={site}
+          text={route.text}
+          takesFocus={moved}
+        />
+      );
     case "keys":
       return <KeysView keys={site.keys} />;
     case "developers":

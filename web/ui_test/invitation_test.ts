@@ -45,7 +45,7 @@ browserTest(
     });
     const { page } = watched;
     await page.getByText(`Signed by ${HOST}, verified here`).waitFor();
-    assertEquals(await focused(page), `${HOST} invites you`);
+    assertEquals(await page.locator("h2").innerText(), `${HOST} invites you`);
     const card = await page.locator("#offer").innerText();
     for (
       const words of [
@@ -53,7 +53,7 @@ browserTest(
         "never published",
         `contractor of ${HOST}`,
         "deploy",
-        "until 2099-07-01",
+        "until 2099-07-01 00:00:00 UTC",
         "Approving makes your key",
       ]
     ) assert(card.includes(words), card);
@@ -125,7 +125,7 @@ browserTest(
     const { page } = watched;
     await page.getByText("NOT VERIFIED").waitFor();
     assertEquals(
-      await focused(page),
+      await page.locator("h2").innerText(),
       `An invitation in the name of ${HOST}`,
     );
     assert(!(await page.locator("main").innerText()).includes("verified here"));
@@ -293,7 +293,7 @@ browserTest(
     await using watched = await openPage(browser, server.origin, { hash });
     const { page } = watched;
     await page.locator("#approve:enabled").waitFor();
-    await tabTo(page, "Approve", 1);
+    await tabTo(page, "Approve", 6);
     await page.keyboard.press("Enter");
     await page.locator("#answered").waitFor();
     assertEquals(await focused(page), "Now send your answer back");

@@ -32,33 +32,29 @@ const encoder = new TextEncoder();
 
 /** From this server, which passes on the documents of the issuers it knows. */
 export async function fetchDocuments(base: string): Promise<Documents> {
-  return complete(await getAll(base, NAMES));
+  const [identity, feed] = await Promise.all([
+    fetchIdentity(base),
+    get(`${base}${TITLES.feed}`),
+  ]);
+  return complete({ ...identity, feed });
 }
 
 /** All but the feed: who the issuer is, and its keys. */
 export async function fetchIdentity(
   base: string,
 ): Promise<Partial<Documents>> {
-  const { metadata, jwks, did_document } = await getAll(
-    base,
-    NAMES.filter((name) => name !== "feed"),
-  );
-  if (metadata === undefined) throw missing("metadata");
-  if (jwks === undefined) throw missing("jwks");
+  const bytes = await get(`${base}identity.json`);
+  const value: unknown = bytes && parseJson(bytes);
+  const { metadata, jwks, did_document } = isRecord(value) ? value : {};
   return {
-    metadata,
-    jwks,
-    ...(did_document === undefined ? {} : { did_document }),
+    ...encodedText("metadata", metadata),
+    ...encodedText("jwks", jwks),
+    ...encodedText("did_document", did_document),
   };
 }
 
-async function getAll(base: string, names: readonly Name[]): Promise<Found> {
-  const found = await Promise.all(
-    names.map(async (name) =>
-      [name, await get(`${base}${TITLES[name]}`)] as const
-    ),
-  );
-  return Object.fromEntries(found);
+function encodedText(name: Name, text: unknown): Partial<Documents> {
+  return typeof text === "string" ? { [name]: encoder.encode(text) } : {};
 }
 
 async function get(path: string): Promise<Bytes | undefined> {

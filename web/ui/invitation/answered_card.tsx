@@ -45,14 +45,14 @@ export function AnsweredCard({ invitation, answer, stored }: {
             known to others, from then on.
           </li>
           <li>
-            You are{" "}
-            <Did did={stored.did} what="your did:key" />. That key lives in this
-            browser: sign in with it here.
+            The key that answered lives in this browser: sign in with it here.
+            {" "}
+            <Did did={stored.did} what="your did:key" />
           </li>
         </ul>
       </div>
       <details class="more">
-        <summary>What the answer says, and who takes it how</summary>
+        <summary>What the answer says</summary>
         <pre tabIndex={0} id="answer-text">{text}</pre>
         <p class="quiet">
           The issuer’s side: <code>sig enrol --dir DIR --answer {FILE}</code>

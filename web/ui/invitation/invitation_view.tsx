@@ -10,8 +10,10 @@ import { invitationRefusal, type RefusalWords } from "./refusal_words.ts";
 import { type InvitationFlow, useInvitation } from "./use_invitation.ts";
 
 /** One card, in the middle. */
-export function InvitationView({ site, text }: {
+export function InvitationView({ site, text, takesFocus }: {
   readonly site: Site;
+  /** Whether the person was on the page already, and came to this view. */
+  readonly takesFocus: boolean;
   /** What stands in the link: it reaches no server. */
   readonly text: string;
 }) {
@@ -19,7 +21,7 @@ export function InvitationView({ site, text }: {
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Invitation</h1>
-      <InvitationCard site={site} flow={flow} />
+      <InvitationCard site={site} flow={flow} takesFocus={takesFocus} />
       <p class="promise">
         The invitation came in the link and was read in this browser only. Your
         key never leaves it.
@@ -28,8 +30,9 @@ export function InvitationView({ site, text }: {
   );
 }
 
-function InvitationCard({ site, flow }: {
+function InvitationCard({ site, flow, takesFocus }: {
   readonly site: Site;
+  readonly takesFocus: boolean;
   readonly flow: InvitationFlow;
 }) {
   const { invitation, stage } = flow;
@@ -42,6 +45,7 @@ function InvitationCard({ site, flow }: {
         exactly={error.message}
         code={error.code}
         flow={flow}
+        takesFocus={takesFocus}
       />
     );
   }
@@ -59,6 +63,7 @@ function InvitationCard({ site, flow }: {
           flow={flow}
           invitation={invitation}
           stage={stage}
+          takesFocus={takesFocus}
         />
       );
     case "declined":
@@ -74,13 +79,14 @@ function InvitationCard({ site, flow }: {
   }
 }
 
-function Refused({ words, exactly, code, flow }: {
+function Refused({ words, exactly, code, flow, takesFocus }: {
   readonly words: RefusalWords;
   readonly exactly: string;
   readonly code: string;
   readonly flow: InvitationFlow;
+  readonly takesFocus: boolean;
 }) {
-  const heading = useFocusOnAppearing<HTMLHeadingElement>();
+  const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
   return (
     <section class="card sign-in-card">
       <Notice kind="danger">

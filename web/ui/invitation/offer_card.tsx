@@ -12,7 +12,7 @@ import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { hostOf, shortened, shown } from "../parts/text.ts";
-import { ShortTime, Time } from "../parts/time.tsx";
+import { Time } from "../parts/time.tsx";
 import type { Site } from "../site/site.ts";
 import type { InvitationFlow, InvitationStage } from "./use_invitation.ts";
 
@@ -22,16 +22,19 @@ export interface OfferCardProps {
   readonly flow: InvitationFlow;
   readonly invitation: ParsedInvitation;
   readonly stage: Extract<InvitationStage, { at: "open" }>;
+  readonly takesFocus: boolean;
 }
 
 /** Who invites to what and until when; approve and decline. */
-export function OfferCard({ site, flow, invitation, stage }: OfferCardProps) {
+export function OfferCard(
+  { site, flow, invitation, stage, takesFocus }: OfferCardProps,
+) {
   const { claims, expires_at } = invitation;
   const { standing, trouble = "" } = stage;
   const { keys } = site;
   const [wanted, setWanted] = useState<string | undefined>();
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
-  const heading = useFocusOnAppearing<HTMLHeadingElement>();
+  const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
   const host = hostOf(claims.iss);
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
@@ -61,9 +64,8 @@ export function OfferCard({ site, flow, invitation, stage }: OfferCardProps) {
               <strong>NOT VERIFIED.</strong> {standing.why}
             </p>
             <p>
-              Whoever sent you the link should be somebody you know. If it is
-              forged, your answer gets nobody anything: {host}{" "}
-              takes answers to its own invitations only.
+              Answer only if you know who sent you the link. A forged invitation
+              gets nobody anything: {host} takes answers to its own ones only.
             </p>
           </Notice>
         )}
@@ -174,13 +176,13 @@ function Validity({ from, until }: {
     <>
       {from !== undefined && (
         <>
-          from <ShortTime instant={from} />
+          from <Time instant={from} />
           {" "}
         </>
       )}
       {until === undefined ? "without an end" : (
         <>
-          until <ShortTime instant={until} />
+          until <Time instant={until} />
         </>
       )}
     </>

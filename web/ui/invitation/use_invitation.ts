@@ -1,6 +1,6 @@
 /** One invitation from its link to its answer. @module */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { StoredKey } from "../keys/key_store.ts";
 import { signingKeyOf } from "../keys/signing_key.ts";
 import {
@@ -65,7 +65,7 @@ export function useInvitation(
   const [busy, setBusy] = useState(false);
   const [round, setRound] = useState(0);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (read instanceof SigError) return;
     let gone = false;
     void (async () => {
