@@ -47,6 +47,10 @@ export {
   fetchDocument,
   type FetchDocumentOptions,
 } from "./read/fetch_document.ts";
+export {
+  fetchSubjectKey,
+  type FetchSubjectKeyOptions,
+} from "./read/fetch_subject_key.ts";
 export { type FetchedFeed, fetchFeed } from "./verify/fetch_feed.ts";
 export type { InlineFeed } from "./read/inline_reader.ts";
 export {

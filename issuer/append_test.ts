@@ -264,3 +264,21 @@ vectorTest("timestamps are judged as everywhere", async (folder) => {
     }
   }
 });
+
+Deno.test("signals and timers are heard while many events are signed and read", async () => {
+  const { issuer } = await open();
+  const drafts = Array.from({ length: 2_000 }, () => upsert());
+  // The platform's threads sign the first ones, between turns.
+  await issuer.appendAll(drafts);
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  try {
+    await issuer.appendAll(drafts);
+    assert(turns >= 3, `${turns} turns while signing`);
+    turns = 0;
+    await issuer.published();
+    assert(turns >= 6, `${turns} turns while reading`);
+  } finally {
+    clearInterval(timer);
+  }
+});

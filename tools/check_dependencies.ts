@@ -22,7 +22,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     ...["core", "jose", "issuer", "consumer", "api", "web"],
-    ...["jsr:@std/csv", "jsr:@std/http", "jsr:@std/yaml"],
+    ...["jsr:@std/http", "jsr:@std/yaml"],
   ],
   api: [
     ...["core", "jose", "consumer"],
@@ -30,7 +30,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   web: [
     ...["core", "jose", "issuer", "consumer", "api"],
-    ...["npm:jose", "jsr:@std/assert", "jsr:@std/encoding", "jsr:@std/http"],
+    ...["npm:jose", "jsr:@std/assert", "jsr:@std/csv"],
+    ...["jsr:@std/encoding", "jsr:@std/http"],
   ],
   // What is bundled for browsers; no part of what is published.
   "web/ui": ["npm:preact"],
@@ -53,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "requests", "stores", "login", "sessions", "openid"],
+    ...["ui", "requests", "names", "stores", "login", "sessions", "openid"],
     ...["demo", "pages"],
   ],
   "web/ui": [
@@ -91,6 +92,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
     ],
     ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
     "openid/add_client.ts",
+    "names/mod.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
   const modules: Module[] = [];
   for (const entry of entries) {

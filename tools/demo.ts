@@ -29,7 +29,8 @@ function command(args: readonly string[], cwd: string): Deno.Command {
       ...["--config", `${ROOT}deno.json`, CLI, ...args],
     ],
     cwd,
-    env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
+    // Keys and what is remembered of issuers go with the folder.
+    env: { XDG_DATA_HOME: cwd, SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
     stdout: "piped",
     stderr: "piped",
   });

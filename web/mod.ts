@@ -54,7 +54,7 @@ export type {
   RecordStore,
   StoredRecord,
 } from "./stores/record_store.ts";
-export type { NameOf } from "./openid/claims.ts";
+export type { NameOf, Naming } from "./openid/claims.ts";
 export type { AuthMethod, Client, Clients } from "./openid/client.ts";
 export type { Provider, ProviderSettings } from "./openid/provider.ts";
 export {

@@ -24,7 +24,6 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
-import { isScopeToken } from "@sig/jose";
 import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
@@ -90,6 +89,12 @@ const FLAGS: readonly FlagSpec[] = [
     help: "the provider's private keys; made at the first start",
   },
   {
+    name: "names",
+    value: "FILE",
+    help:
+      "CSV of subject,name,username for applications; SIGHUP reads it again",
+  },
+  {
     name: "session",
     value: "DURATION",
     help: "how long people stay logged in, 1m to 30d; 8h unless told",
@@ -139,7 +144,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     require: flags.texts("require").length > 0
       ? flags.texts("require")
       : undefined,
-    scopes: flags.texts("scope").map(requireScope),
+    scopes: await readScopes(flags.texts("scope")),
     store: stores.challenges,
     ttlSeconds: readTtl(flags.text("ttl")),
     maxAgeMs: parseDuration("--max-age", flags.text("max-age")),
@@ -165,7 +170,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (provider !== undefined) openid?.begin(provider);
       return app;
     },
-    warnings,
+    warnings: [...warnings, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
       await openid?.close();
@@ -189,7 +194,7 @@ async function readOpenIdFlags(
     const { startOpenId } = await import("./openid/start_openid.ts");
     return await startOpenId(flags, io, log);
   }
-  for (const flag of ["oidc-keys", "session", "recheck"]) {
+  for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
     if (flags.text(flag) === undefined) continue;
     throw usageError(`--${flag} goes with --oidc-clients`, {
       flag: `--${flag}`,
@@ -225,11 +230,17 @@ function requireAudience(text: string): string {
   );
 }
 
-function requireScope(text: string): string {
-  if (isScopeToken(text)) return text;
+async function readScopes(
+  texts: readonly string[],
+): Promise<readonly string[]> {
+  if (texts.length === 0) return texts;
+  // Loaded here, so that help and version need no cryptography.
+  const { isScopeToken } = await import("@sig/jose");
+  const wrong = texts.find((text) => !isScopeToken(text));
+  if (wrong === undefined) return texts;
   throw usageError(
     `--scope ${
-      quote(text)
+      quote(wrong)
     } must be printable ASCII without space, quote and backslash`,
     { flag: "--scope", hint: "Name each one by itself: --scope profile." },
   );

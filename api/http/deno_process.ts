@@ -18,9 +18,13 @@ import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
 
 export { readVariable } from "./read_variable.ts";
 
+/** Milliseconds between two looks at a stream that takes nothing just now. */
+const PAUSE_MS = 5;
+
 /**
  * Writes all of a text before it returns. A reader that has gone, as in
- * `sig log … | head`, is no error.
+ * `sig log … | head`, is no error; one that is slow is waited for, also where
+ * another process has made the stream non-blocking.
  *
  * @example
  * ```ts
@@ -28,18 +32,26 @@ export { readVariable } from "./read_variable.ts";
  *
  * writeAll(Deno.stderr, "ready\n");
  * ```
+ *
+ * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
+ * must not look like a fault of what was to be said.
  */
 export function writeAll(
   writer: { writeSync(bytes: Uint8Array): number },
   text: string,
 ): void {
   const bytes = new TextEncoder().encode(text);
-  try {
-    for (let at = 0; at < bytes.length;) {
+  for (let at = 0; at < bytes.length;) {
+    try {
       at += writer.writeSync(bytes.subarray(at));
+    } catch (cause) {
+      if (cause instanceof Deno.errors.BrokenPipe) return;
+      if (!(cause instanceof Deno.errors.WouldBlock)) {
+        const error = new Error("the output can't be written", { cause });
+        throw Object.assign(error, { name: "OutputFailed" });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
 }
 
@@ -182,15 +194,24 @@ export async function createPrivateFile(
   await writeFile(path, text, { createNew: true, mode: 0o600 });
 }
 
+/** Makes a file that is not there, or adds to one that may be. */
+export interface WriteFileOptions {
+  /** Make it, and refuse where it is there; add to it unless told. */
+  readonly createNew?: boolean;
+  /** Permission bits of a file that is made. */
+  readonly mode: number;
+}
+
 /**
- * Writes a text to a file.
+ * Writes a text to a file, all of it or nothing: half a row would spoil a file,
+ * and half a key would stand in the way of a whole one.
  *
  * @example
  * ```ts
  * import { writeFile } from "@sig/api/process";
  * import { assertRejects } from "@std/assert";
  *
- * const how = { append: true, mode: 0o600 };
+ * const how = { mode: 0o600 };
  * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
  * ```
  *
@@ -199,10 +220,26 @@ export async function createPrivateFile(
 export async function writeFile(
   path: string,
   text: string,
-  how: Deno.WriteFileOptions,
+  { createNew = false, mode }: WriteFileOptions,
 ): Promise<void> {
   try {
-    await Deno.writeTextFile(path, text, how);
+    using file = await Deno.open(path, {
+      ...{ append: true, mode },
+      ...(createNew ? { createNew } : { create: true }),
+    });
+    // Asking for the size would need the permission to read.
+    const size = await file.seek(0, Deno.SeekMode.End);
+    try {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length;) {
+        at += await file.write(bytes.subarray(at));
+      }
+      await file.syncData();
+    } catch (error) {
+      if (createNew) await Deno.remove(path);
+      else await file.truncate(size);
+      throw error;
+    }
   } catch (cause) {
     throw await unwritten(path, cause);
   }
@@ -262,6 +299,23 @@ export function onHangup(work: () => void): () => void {
   return () => Deno.removeSignalListener("SIGHUP", work);
 }
 
+/**
+ * Whether others than the owner may open a file, by its mode; false where there
+ * are no modes, or it can't be looked at.
+ *
+ * @example
+ * ```ts
+ * import { isOpenToOthers } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await isOpenToOthers("no-such-file"), false);
+ * ```
+ */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? 0;
+  return (mode & 0o077) !== 0;
+}
+
 function whyNotWritten(error: unknown): string {
   const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
   if (error instanceof AlreadyExists) {
@@ -273,6 +327,9 @@ function whyNotWritten(error: unknown): string {
   if (error instanceof NotFound) return "its folder is missing";
   if (error instanceof PermissionDenied) {
     return "the system does not let this user write there";
+  }
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
+    return "no space is left on the device";
   }
   return "the system refused it";
 }

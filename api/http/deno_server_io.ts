@@ -2,6 +2,7 @@
 
 import {
   createPrivateFile,
+  isOpenToOthers,
   onHangup,
   readFile,
   readVariable,
@@ -33,6 +34,7 @@ export function createServerIo(): ServerIo {
     env: readVariable,
     readFile,
     createPrivateFile,
+    isOpenToOthers,
     onHangup,
     serve: (address, respond) =>
       Promise.resolve().then(() => listen(address, respond)),

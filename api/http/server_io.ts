@@ -38,6 +38,8 @@ export interface ServerIo {
     text: string,
     options?: { readonly makeFolder?: boolean },
   ): Promise<void>;
+  /** Whether others than the owner may open a file; false where nobody can tell. */
+  isOpenToOthers?(path: string): Promise<boolean>;
   /** Calls it at each SIGHUP, until what it returns is called. */
   onHangup?(work: () => void): () => void;
   /** Serves requests; rejects with `invalid_request` if it can't listen. */

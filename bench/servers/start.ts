@@ -6,6 +6,8 @@ export interface Started {
   readonly url: URL;
   /** All that was waited for. */
   readonly urls: readonly URL[];
+  /** Its process. */
+  readonly pid: number;
   /** Stops it. */
   stop(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function startServer(
   return {
     url: urls.at(-1)!,
     urls,
+    pid: child.pid,
     async stop() {
       child.kill("SIGTERM");
       await reader.cancel();

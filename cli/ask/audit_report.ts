@@ -64,10 +64,13 @@ export function auditCsv({ entries }: AuditReport, names: Names): string {
     .map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
-/** In quotes always; what a spreadsheet would run is made text. */
+/**
+ * In quotes always; what a spreadsheet would run is made text, also behind
+ * blanks and in the full width of East Asian keyboards.
+ */
 function csvCell(value: string): string {
   const text = escapeInvisible(value);
-  const shown = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const shown = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
   return `"${shown.replaceAll('"', '""')}"`;
 }
 
@@ -77,7 +80,7 @@ body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem; overflow-wrap: anywhere }
 ol { list-style: none; margin: 0; padding: 0; border-left: 2px solid }
 li { margin: 0 0 1rem; padding-left: 1rem; break-inside: avoid }
-time { font-variant-numeric: tabular-nums }
+time { font-variant-numeric: tabular-nums; white-space: nowrap }
 code { overflow-wrap: anywhere }
 .kind { font-weight: bold }
 .backdated { border: 2px solid; padding: 0 .25rem; font-weight: bold }
@@ -132,7 +135,7 @@ function item(entry: AuditEntry, names: Names): string {
   return `<li><time datetime="${text(entry.at)}">${text(entry.at)}</time>
 <span class="kind">${entry.kind}</span>: ${who}, ${text(type)}${
     roles === "" ? "" : `; roles ${text(roles)}`
-  }${until === null ? "" : `; until ${text(until)}`}${
+  }${until === null ? "" : `; until <time>${text(until)}</time>`}${
     note === ""
       ? ""
       : `<br><span${entry.backdated ? ' class="backdated"' : ""}>${

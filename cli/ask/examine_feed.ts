@@ -28,7 +28,8 @@ const KEY_DAYS = 365;
 const DAY_SECONDS = 86_400;
 
 const PERSONAL: readonly (readonly [string, RegExp])[] = [
-  ["a mail address", /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/i],
+  // One sign before the @ is enough; more would be looked at again and again.
+  ["a mail address", /[\w.+-]@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/i],
   ["a phone number", /(?<![\w.:-])\+\d{1,3}(?:[ ()/.-]{0,2}\d){7,12}(?![\w-])/],
   [
     "a birth date",

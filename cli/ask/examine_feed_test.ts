@@ -1,5 +1,29 @@
+import type { RelationshipUpsertEvent } from "@sig/core";
 import { assertEquals } from "@std/assert";
-import { sizeFindings } from "./examine_feed.ts";
+import { FeedExamination, sizeFindings } from "./examine_feed.ts";
+import { RelationshipChanges } from "./relationship_changes.ts";
+
+function upsert(
+  members: Partial<RelationshipUpsertEvent>,
+): RelationshipUpsertEvent {
+  return {
+    spec_version: "sig/0.1",
+    event_id: `e${members.sequence}`,
+    event_type: "relationship.upsert",
+    issuer: "did:web:acme.example",
+    issued_at: "2026-01-01T00:00:00Z",
+    sequence: 1,
+    relationship_id: "r1",
+    subject: "did:web:alice.example",
+    visibility: "public",
+    relationship_type: "employee",
+    status: "active",
+    roles: [],
+    valid_from: null,
+    valid_until: null,
+    ...members,
+  };
+}
 
 Deno.test("a feed that nears what servers take is found, by bytes and by events", () => {
   const codes = (bytes: number, verifiedEvents: number) =>
@@ -7,4 +31,24 @@ Deno.test("a feed that nears what servers take is found, by bytes and by events"
   assertEquals(codes(50_331_647, 187_499), []);
   assertEquals(codes(50_331_648, 1), ["feed_large"]);
   assertEquals(codes(1, 187_500), ["feed_large"]);
+});
+
+// With work that grows by the square these would not end while anybody waits.
+Deno.test("text and roles without end cost no more than their length", () => {
+  const examination = new FeedExamination();
+  for (const part of ["a", "a.", "a@", "a@a.", "+1 2", "born 1"]) {
+    const event = upsert({ reason: part.repeat(1_000_000) });
+    examination.add({ event, kid: "k1", line: event.sequence });
+  }
+  const roles = (from: number) =>
+    Array.from({ length: 200_000 }, (_, i) => `r${from + i}`);
+  const changes = new RelationshipChanges();
+  for (const [sequence, from] of [[1, 0], [2, 1]] as const) {
+    const event = upsert({ sequence, roles: roles(from) });
+    changes.add({ event, kid: "k1", line: event.sequence });
+  }
+  const to = { seconds: 1_800_000_000, nanoseconds: 0 };
+  const [, second] = changes.between(undefined, to);
+  assertEquals(second?.roles_gained, ["r200000"]);
+  assertEquals(second?.roles_lost, ["r0"]);
 });

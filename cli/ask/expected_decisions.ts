@@ -2,7 +2,7 @@
 
 import { isObject, quote } from "@sig/core";
 import { suggest, usageError } from "@sig/api/flags";
-import { parse as parseYaml } from "@std/yaml/parse";
+import { readYaml } from "../people/read_yaml.ts";
 
 /** One question and its expected answer. */
 export interface ExpectedDecision {
@@ -36,7 +36,7 @@ const CASE_MEMBERS = [
  * @throws {SigError} `invalid_request` with the case that is at fault.
  */
 export function parseExpectedDecisions(text: string): ExpectedDecisions {
-  const file = parse(text);
+  const file = readYaml(text, notCases);
   if (!isObject(file)) throw notCases("it must be an object with cases");
   requireKnown(file, FILE_MEMBERS, "the file");
   const { source, cases } = file;
@@ -51,19 +51,6 @@ export function parseExpectedDecisions(text: string): ExpectedDecisions {
     ...(source === undefined ? {} : { source }),
     cases: cases.map(parseCase),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseYaml(text, { schema: "core" });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    // The parser's own text quotes the input.
-    const line = /line (\d+)/.exec(error.message)?.[1];
-    throw notCases(
-      `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
-    );
-  }
 }
 
 function parseCase(value: unknown, index: number): ExpectedDecision {

@@ -231,8 +231,7 @@ export const PUBLISHED_FINDINGS = {
     severity: "error",
     when: "Both feeds have the same events in part, and then others",
     why: "One of both was rewritten; readers who remember refuse the other",
-    mend:
-      "Append nothing until you know which is right: sig diff shows what differs",
+    mend: "Append nothing until you know which is right: sig log shows both",
   },
   published_ahead: {
     severity: "error",

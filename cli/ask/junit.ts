@@ -31,9 +31,12 @@ ${cases.join("\n")}
 `;
 }
 
+/** Two code points may not even be named in XML (XML 1.0 §2.2). */
 function xml(text: string): string {
-  return escapeInvisible(text).replaceAll(
-    /[&<>"']/g,
-    (sign) => `&#${sign.charCodeAt(0)};`,
-  );
+  return escapeInvisible(text)
+    .replaceAll(
+      /[\ufffe\uffff]/g,
+      (found) => `\\u${found.charCodeAt(0).toString(16)}`,
+    )
+    .replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -101,20 +101,22 @@ export class RelationshipChanges {
       kid,
     };
     this.#latest.set(id, version);
-    const held = before !== undefined && holds(before, issuedAt);
+    // Another's feed may hand a relationship on: one loses it, another gains it.
+    const own = before?.subject === version.subject ? before : undefined;
+    const held = own !== undefined && holds(own, issuedAt);
     const now = holds(version, issuedAt);
     const end = isRevoke(event)
       ? event.effective_at
       : version.grant.valid_until;
-    this.#entries.push({
+    const entry: AuditEntry = {
       at: event.issued_at,
       kind: kindOf(held, now),
       cause: "event",
       subject: version.subject,
       relationship_id: id,
-      before: before === undefined || before.isRevoked ? null : before.grant,
+      before: own === undefined || own.isRevoked ? null : own.grant,
       after: version.isRevoked ? null : grant,
-      ...rolesOf(held ? before.grant : null, now ? grant : null),
+      ...rolesOf(held ? own.grant : null, now ? grant : null),
       sequence: event.sequence,
       event_id: event.event_id,
       kid,
@@ -122,7 +124,20 @@ export class RelationshipChanges {
       reason: event.reason ?? null,
       effective_at: isRevoke(event) ? event.effective_at : null,
       backdated: end !== null && compareInstants(instant(end), issuedAt) < 0,
-    });
+    };
+    if (own === undefined && before !== undefined && !before.isRevoked) {
+      const held = holds(before, issuedAt);
+      this.#entries.push({
+        ...entry,
+        kind: held ? "lost" : "recorded",
+        subject: before.subject,
+        before: before.grant,
+        after: null,
+        ...rolesOf(held ? before.grant : null, null),
+        backdated: false,
+      });
+    }
+    this.#entries.push(entry);
   }
 
   /** What happened after `from` and up to `to`, in the order of time. */
@@ -191,10 +206,12 @@ function rolesOf(
   before: Grant | null,
   after: Grant | null,
 ): Pick<AuditEntry, "roles_gained" | "roles_lost"> {
-  const [had, has] = [before?.roles ?? [], after?.roles ?? []];
+  // As sets: a line of another's feed holds thousands.
+  const had = new Set(before?.roles);
+  const has = new Set(after?.roles);
   return {
-    roles_gained: has.filter((role) => !had.includes(role)),
-    roles_lost: had.filter((role) => !has.includes(role)),
+    roles_gained: [...has.difference(had)],
+    roles_lost: [...had.difference(has)],
   };
 }
 

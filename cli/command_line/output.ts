@@ -3,6 +3,7 @@
 import {
   escapeInvisible as safe,
   isSigError,
+  type Issue,
   SigError,
   toProblem,
   type Warning,
@@ -27,6 +28,9 @@ export function writeJson(io: Io, value: unknown): void {
 
 /** Ranges of lines that are told of at the most. */
 const MAX_RANGES = 8;
+
+/** How a fault's detail begins that is in one row or line of a list. */
+const LIST_PLACE = /^(row|line) (\d+)([,:] .+)$/s;
 
 /** What a colour is for: yes, no, attention, less important. */
 export type Colour = "green" | "red" | "yellow" | "dim";
@@ -110,22 +114,23 @@ export function groupByLines<T extends { readonly line?: number }>(
   );
   return [...groups.values()].map((group) => ({
     first: group[0]!,
-    lines: describeLines(group.flatMap(({ line }) => line ?? [])),
+    lines: describeRanges("line", group.flatMap(({ line }) => line ?? [])),
   }));
 }
 
-function describeLines(lines: readonly number[]): string {
+/** `row 7`, `lines 3 to 57, 60`; empty without a number. */
+function describeRanges(word: string, numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
-  for (const line of [...new Set(lines)].sort((a, b) => a - b)) {
+  for (const each of [...new Set(numbers)].sort((a, b) => a - b)) {
     const last = ranges.at(-1);
-    if (last && line === last[1] + 1) last[1] = line;
-    else ranges.push([line, line]);
+    if (last && each === last[1] + 1) last[1] = each;
+    else ranges.push([each, each]);
   }
   if (ranges.length === 0) return "";
   const words = ranges.slice(0, MAX_RANGES)
     .map(([from, to]) => from === to ? `${from}` : `${from} to ${to}`);
   const more = ranges.length - words.length;
-  return `line${lines.length === 1 ? "" : "s"} ${words.join(", ")}${
+  return `${word}${numbers.length === 1 ? "" : "s"} ${words.join(", ")}${
     more > 0 ? ` and ${more} more places` : ""
   }`;
 }
@@ -153,7 +158,11 @@ export function placeOf(context: {
 
 /** Reports why a command could not do its work: exit code 2. */
 export function reportError(io: Io, thrown: unknown, format: Format): number {
-  const error = isMissingPermission(thrown) ? toUsageError(thrown) : thrown;
+  const error = isNamed(thrown, "NotCapable")
+    ? toUsageError(thrown)
+    : isNamed(thrown, "OutputFailed")
+    ? toWriteFailed(thrown)
+    : thrown;
   const problem = toProblem(error);
   if (format === "json") {
     io.stderr(`${safeJson(JSON.stringify(problem))}\n`);
@@ -165,10 +174,8 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   io.stderr(`${label}: ${problem.code}: ${safe(problem.detail)}${at}\n`);
   if (!isSigError(error)) return 2;
   const { context } = error;
-  for (const issue of context.errors ?? []) {
-    io.stderr(
-      `  ${issue.code} ${safe(issue.pointer || "/")}: ${safe(issue.detail)}\n`,
-    );
+  for (const line of describeIssues(context.errors ?? [])) {
+    io.stderr(`  ${safe(line)}\n`);
   }
   const next = nextStep(error);
   const advice = [
@@ -179,9 +186,51 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   return 2;
 }
 
-/** Deno's error of a permission that was not given to the process. */
-function isMissingPermission(error: unknown): error is Error {
-  return error instanceof Error && error.name === "NotCapable";
+/** Each fault, and once what many rows or lines of a list share. */
+function describeIssues(issues: readonly Issue[]): readonly string[] {
+  const placed = issues.map((issue) => {
+    const [, word = "", number, rest] = LIST_PLACE.exec(issue.detail) ?? [];
+    // A row's fault names its column itself.
+    const field = word === "line" ? issue.pointer.replace(/^\/\d+/, "") : "";
+    const what = rest && (field === "" ? rest : `, field ${field}${rest}`);
+    return { ...issue, word, number: Number(number), what };
+  });
+  const groups = Map.groupBy(
+    placed,
+    (each) => each.what === undefined ? each : each.code + each.what,
+  );
+  return [...groups.values()].map((group) => {
+    const { code, pointer, detail, word, what } = group[0]!;
+    return what === undefined
+      ? `${code} ${pointer || "/"}: ${detail}`
+      : `${code} ${
+        describeRanges(word, group.map((each) => each.number))
+      }${what}`;
+  });
+}
+
+/**
+ * `NotCapable` is Deno's error of a permission that was not given to the
+ * process, `OutputFailed` that of `writeAll`.
+ */
+function isNamed(
+  error: unknown,
+  name: "NotCapable" | "OutputFailed",
+): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+function toWriteFailed(cause: Error): SigError {
+  return new SigError(
+    "write_failed",
+    "Cannot write the result: standard output takes no more",
+    {
+      context: {
+        hint: "What the command was to do may be done: look before you repeat.",
+      },
+      cause,
+    },
+  );
 }
 
 function toUsageError(error: Error): SigError {

@@ -1,4 +1,4 @@
-import { JsonError, parseJson, type ReasonCode, SigError } from "@sig/core";
+import type { ReasonCode } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
@@ -10,7 +10,10 @@ import {
   REASON_CODE_FLAG,
   REQUIRED_DIR_FLAG,
 } from "../issue/relationship_flags.ts";
+import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+import { canAskFor, requireYes } from "../issue/agreement.ts";
+import { readJsonInput } from "../terminal/read_input.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
@@ -23,10 +26,11 @@ export const apply: Command = {
   name: "apply",
   summary: "make the feed say what a list says",
   description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number.",
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number; an end\nthat is past by now counts like a revocation.",
   flags: [
     REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
+    NAMES_FLAG,
     { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
     { name: "yes", help: "do not ask; needed where there is no terminal" },
     {
@@ -49,8 +53,8 @@ export const apply: Command = {
     const state = await issuer.published();
     const plan = await planOf(state);
     if (plan.changes.length === 0) return reportBatch(call, []);
-    requireConfirmation(plan, state, confirmed);
-    await requireYes(call, plan);
+    requireConfirmation(plan, state, confirmed, call.io.now());
+    await requireAgreed(call, plan);
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
     const { last_sequence: ifLastSequence } = state;
@@ -101,7 +105,11 @@ async function readWanted(
       flag: `--${flag}`,
     });
   }
-  const value = await readJson(call, file);
+  const value = await readJsonInput(call.io, file, {
+    what: "plan",
+    flag: "--plan",
+    maxBytes: MAX_PLAN_BYTES,
+  });
   return async (state) => {
     const { readPlan } = await import("@sig/issuer");
     const plan = readPlan(value, state);
@@ -117,34 +125,15 @@ async function readWanted(
   };
 }
 
-async function readJson(call: Call, path: string): Promise<unknown> {
-  try {
-    return parseJson(await call.io.readFile(path, MAX_PLAN_BYTES));
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw new SigError("invalid_json", `Cannot read plan: ${error.message}`, {
-      context: { flag: "--plan", pointer: error.pointer },
-    });
-  }
-}
-
-/** Asks on a terminal; elsewhere nobody can answer. */
-async function requireYes(call: Call, plan: Plan): Promise<void> {
-  if (call.on("yes")) return;
-  const { io } = call;
-  if (call.format === "text" && io.isTerminal("stdout") && io.ask) {
+/** Whoever is asked sees the plan first. */
+async function requireAgreed(call: Call, plan: Plan): Promise<void> {
+  if (canAskFor(call)) {
     const { writePlan } = await import("../people/write_plan.ts");
-    writePlan(call, plan);
-    if (io.ask("Append this?")) return;
+    writePlan(call, plan, await readNames(call, call.text("dir")));
   }
-  throw new SigError(
-    "confirmation_required",
-    `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
-    {
-      context: {
-        flag: "--yes",
-        hint: "Look at sig plan, then add --yes.",
-      },
-    },
-  );
+  requireYes(call, "Append this?", {
+    refusal:
+      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
+    hint: "Look at sig plan, then add --yes.",
+  });
 }

@@ -98,6 +98,10 @@ Deno.test("apply needs --yes where nobody can be asked, and writes nothing witho
 Deno.test("apply asks on a terminal, after it showed the plan", () =>
   withIssuer(async (workspace) => {
     await list(workspace, HEADER + "did:web:eve.example,advisor,,,\n");
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      "subject,name\ndid:web:eve.example,Eve Roe\n",
+    );
     const asked: string[] = [];
     const given = (answer: boolean): Given => ({
       terminals: ["stdout"],
@@ -106,10 +110,13 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     });
     const no = await run(workspace, "apply", [], given(false));
     assertEquals(no.code, 2);
-    assertStringIncludes(no.stdout, "+ add  did:web:eve.example  advisor");
+    assertStringIncludes(
+      no.stdout,
+      "+ add  Eve Roe  did:web:eve.example  advisor",
+    );
     const yes = await run(workspace, "apply", [], given(true));
     assertEquals(yes.code, 0);
-    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4 to 4)");
+    assertStringIncludes(yes.stdout, "Appended 1 event (seq=4)");
     assertEquals(asked.length, 2);
   }));
 
@@ -237,4 +244,103 @@ Deno.test("a faulty row leaves nothing behind, and a name without a format is as
       { stdin: HEADER + ALICE },
     );
     assertEquals(told.code, 0);
+  }));
+
+Deno.test("a fault that many rows share is told once, with their numbers", () =>
+  withIssuer(async (workspace) => {
+    const rows = [1, 2, 3, 4].map((n) =>
+      `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
+    );
+    await list(workspace, HEADER + rows.join("") + "short,row\n");
+    const { code, stderr } = await run(workspace, "plan");
+    assertEquals(code, 2);
+    assertEquals(stderr.match(/could be two days/g)?.length, 1);
+    assertStringIncludes(
+      stderr,
+      "  invalid_field rows 2 to 3, 5, column valid_until: it could be two days",
+    );
+    assertStringIncludes(stderr, "  invalid_field row 6: it has 2 cells");
+    const json = await run(workspace, "plan", ["--format", "json"]);
+    assertEquals(JSON.parse(json.stderr).errors.length, 4);
+  }));
+
+Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =>
+  withIssuer(async (workspace) => {
+    await list(
+      workspace,
+      "subject,type,title\n" + "did:web:alice.example,employee,Boss\n",
+    );
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    const plan = JSON.parse(
+      await Deno.readTextFile(workspace.path("plan.json")),
+    );
+    const [change] = plan.changes;
+    assertEquals(change.fields, ["title"]);
+    change.after.roles.push("admin");
+    const asked: string[] = [];
+    for (const fields of [["title"], [], undefined, ["\u001b[2J"]]) {
+      change.fields = fields;
+      await Deno.writeTextFile(
+        workspace.path("plan.json"),
+        JSON.stringify(plan),
+      );
+      const { code, stdout, stderr } = await run(
+        workspace,
+        "apply",
+        ["--plan", "$D/plan.json"],
+        {
+          terminals: ["stdin", "stdout"],
+          io: { ask: (question) => asked.push(question) < 0 },
+        },
+      );
+      assertEquals(code, 2);
+      assertStringIncludes(
+        stderr,
+        "confirmation_required: Cannot apply plan: nobody has agreed",
+      );
+      assertStringIncludes(stdout, "deploy, review → deploy, review, admin");
+      assertStringIncludes(stdout, "none → Boss");
+    }
+    assertEquals(asked.length, 4);
+  }));
+
+Deno.test("apply keeps the reason, which no list shows", () =>
+  withIssuer(async (workspace) => {
+    await workspace.sig([
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:carol.example"],
+      ...["--type", "employee", "--reason", "ticket 7"],
+    ]);
+    await list(
+      workspace,
+      "subject,type,title\ndid:web:carol.example,employee,Boss\n",
+    );
+    await run(workspace, "apply", ["--yes"]);
+    const { stdout } = await workspace.sig([
+      "log",
+      "$D/acme",
+      "--format",
+      "json",
+    ]);
+    const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
+    assertEquals([last.display, last.reason], [{ title: "Boss" }, "ticket 7"]);
+  }));
+
+Deno.test("a column of dates that have passed ends nobody unconfirmed", () =>
+  withIssuer(async (workspace) => {
+    const rows = (end: string) =>
+      "subject,type,valid_until\n" +
+      Array.from({ length: 6 }, (_, i) =>
+        `did:web:p${i}.example,employee,${end}\n`)
+        .join("");
+    await list(workspace, rows(""));
+    await run(workspace, "apply", ["--yes"]);
+    await list(workspace, rows("2025-12-30"));
+    const refused = await run(workspace, "apply", ["--yes"]);
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "confirmation_required: Cannot apply plan: it ends 6 of 7 active relationships",
+    );
+    const meant = ["--yes", "--confirm-revocations", "6"];
+    assertEquals((await run(workspace, "apply", meant)).code, 0);
   }));

@@ -1,8 +1,8 @@
-import { JsonError, parseJson, SigError } from "@sig/core";
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
 import type { Command } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { safe, writeJson } from "../command_line/output.ts";
+import { readJsonInput } from "../terminal/read_input.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
@@ -51,10 +51,11 @@ export const attest: Command = {
         flag: "--key",
       });
     }
-    const bytes = source === "-"
-      ? await io.readStdin(MAX_CHALLENGE_BYTES)
-      : await io.readFile(source, MAX_CHALLENGE_BYTES);
-    const challenge = readChallenge(bytes);
+    const challenge = await readJsonInput(io, source, {
+      what: "challenge",
+      flag: "--challenge",
+      maxBytes: MAX_CHALLENGE_BYTES,
+    });
     const { previewAttestation, signAttestation } = await import("@sig/jose");
     const { readSigningKey } = await import("../issue/private_key.ts");
     const subject = call.text("subject");
@@ -87,17 +88,4 @@ function showPreview(io: Io, preview: AttestationPreview): void {
     `valid until    ${expires_at}`,
   ];
   io.stderr(`${lines.map(safe).join("\n")}\n`);
-}
-
-function readChallenge(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw new SigError(
-      "invalid_json",
-      `Cannot read challenge: ${error.message}`,
-      { context: { flag: "--challenge" } },
-    );
-  }
 }

@@ -146,7 +146,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     await addStory(workspace);
     await Deno.writeTextFile(
       workspace.path("acme/.sig/names.csv"),
-      "subject,name\ndid:web:adam.example,=Adam<b>\n",
+      "subject,name\ndid:web:adam.example,=Adam<b>\ndid:web:alice.example,＝Alice\n",
     );
     const text = await audit(workspace);
     assertStringIncludes(
@@ -157,6 +157,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     const csv = await audit(workspace, ["--format", "csv"]);
     assertEquals(csv.split("\r\n").length, 9);
     assertStringIncludes(csv, `"'=Adam<b>"`);
+    assertStringIncludes(csv, `"'＝Alice"`);
     const page = await audit(workspace, ["--format", "html"]);
     assertStringIncludes(
       page,
@@ -169,6 +170,31 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     for (const output of [text, csv, page]) {
       assert(!output.includes("\u202e"));
     }
+  }));
+
+Deno.test("a relationship that is handed on is lost by one and gained by another", () =>
+  withIssuer(async (workspace) => {
+    await append(workspace, [
+      ...[...UPSERT, "r1", "--subject", "did:web:mallory.example"],
+      ...["--type", "employee", "--role", "deploy", "--allow-warnings"],
+    ]);
+    const { stdout } = await workspace.sig(
+      ["audit", "$D/acme", "--format", "json"],
+      LATER,
+    );
+    const { entries } = JSON.parse(stdout);
+    assertEquals(
+      entries.slice(-2).map((entry: Record<string, unknown>) => [
+        ...[entry.kind, entry.subject, entry.roles_gained, entry.roles_lost],
+        ...[entry.before === null, entry.after === null],
+      ]),
+      [
+        ...[["lost", "did:web:alice.example", [], ["deploy", "review"]]]
+          .map((entry) => [...entry, false, true]),
+        ...[["gained", "did:web:mallory.example", ["deploy"], []]]
+          .map((entry) => [...entry, true, false]),
+      ],
+    );
   }));
 
 Deno.test("an empty feed has an audit too", () =>

@@ -1,4 +1,4 @@
-import { dumpState, isSigError, stringifyDump } from "@sig/core";
+import { isSigError } from "@sig/core";
 import type {
   IssuerLocation,
   Source,
@@ -15,6 +15,7 @@ import {
   writeJson,
 } from "../command_line/output.ts";
 import { type Finding, sarif } from "../ask/finding.ts";
+import type { EventPrints } from "../ask/event_prints.ts";
 import type { FindingCode } from "../ask/finding_texts.ts";
 import { found } from "../ask/found.ts";
 import { FeedExamination } from "../ask/examine_feed.ts";
@@ -66,7 +67,8 @@ export const doctor: Command = {
     if (verified !== undefined) {
       const against = call.text("against");
       if (against !== undefined) {
-        findings.push(...await compare(call, verified, against));
+        const { prints } = examined;
+        findings.push(...await compare(call, verified, prints, against));
       }
     }
     report(call, findings);
@@ -76,6 +78,8 @@ export const doctor: Command = {
 
 interface Examined {
   readonly findings: readonly Finding[];
+  /** Of the events that were verified. */
+  readonly prints: EventPrints;
   /** Undefined where what is published is faulty. */
   readonly verified?: VerifiedIssuer;
 }
@@ -90,7 +94,12 @@ async function examine(
   const { isFault, loadIssuer, probeUrl, reportIssuer, verifyIssuer } =
     await import("@sig/consumer");
   const feed = new FeedExamination();
-  const onEvent: VerifyIssuerOptions["onEvent"] = (event) => feed.add(event);
+  const { EventPrints } = await import("../ask/event_prints.ts");
+  const prints = new EventPrints();
+  const onEvent: VerifyIssuerOptions["onEvent"] = (event) => {
+    feed.add(event);
+    prints.add(event);
+  };
   try {
     const verified = await verifyIssuer(location, { ...options, onEvent });
     const { metadata } = await loadIssuer(location, options);
@@ -98,6 +107,7 @@ async function examine(
     const allowPrivate = call.on("allow-insecure");
     return {
       verified,
+      prints,
       findings: [
         ...feed.findings(verified, now),
         ...await examineDocuments(location, metadata, verified),
@@ -122,11 +132,12 @@ async function examine(
     };
   } catch (error) {
     const unserved = unservedFinding(error);
-    if (unserved !== undefined) return { findings: [unserved] };
+    if (unserved !== undefined) return { prints, findings: [unserved] };
     if (!isFault(error)) throw error;
     const { valid, ...rest } = await reportIssuer(location, options);
     const faults = valid || !("errors" in rest) ? [] : rest.errors;
     return {
+      prints,
       findings: groupByLines(faults, ({ code, kid }) => `${code} ${kid ?? ""}`)
         .map(({ first, lines }) =>
           fault(
@@ -175,10 +186,21 @@ function fault(code: string, what: string, where: string): Finding {
 async function compare(
   call: Call,
   local: VerifiedIssuer,
+  prints: EventPrints,
   against: string,
 ): Promise<readonly Finding[]> {
   const { verifyIssuer } = await import("@sig/consumer");
-  const published = await withSource(call, against, verifyIssuer);
+  const { EventPrints } = await import("../ask/event_prints.ts");
+  const others = new EventPrints();
+  const published = await withSource(
+    call,
+    against,
+    (location, options) =>
+      verifyIssuer(location, {
+        ...options,
+        onEvent: (event) => others.add(event),
+      }),
+  );
   const [here, there] = [local.state, published.state];
   const finding = (code: FindingCode, what: string) => [
     found(code, what, against),
@@ -189,14 +211,11 @@ async function compare(
       `${against} is of ${there.issuer}, not of ${here.issuer}`,
     );
   }
-  const common = Math.min(here.last_sequence, there.last_sequence);
-  const now = call.io.now();
-  const dump = (state: VerifiedIssuer["state"]) =>
-    common === 0 ? "" : stringifyDump(dumpState(state, { asOf: common, now }));
-  if (dump(here) !== dump(there)) {
+  const other = prints.firstOther(others);
+  if (other !== undefined) {
     return finding(
       "published_differs",
-      `up to event ${common} the published feed says something else`,
+      `from event ${other} on the published feed says something else`,
     );
   }
   const counts =

@@ -219,6 +219,31 @@ Deno.test("a published copy is compared: the same, behind, ahead, rewritten, ano
       code: 1,
       found: [["published_differs", "error"]],
     });
+    // The same state by another history: readers who remember refuse it.
+    await Deno.writeTextFile(forked, "");
+    await Deno.remove(workspace.path("acme/.sig"), { recursive: true });
+    const { stdout } = await workspace.sig(["log", "$D/copy", "--format=json"]);
+    const drafts = stdout.trimEnd().split("\n").map((line) => {
+      const event = JSON.parse(line);
+      for (
+        const name of [
+          ...["spec_version", "issuer", "sequence", "event_id", "status"],
+          "revokes_relationship_id",
+        ]
+      ) delete event[name];
+      return JSON.stringify(event);
+    });
+    await Deno.writeTextFile(
+      workspace.path("drafts.jsonl"),
+      `${drafts.join("\n")}\n`,
+    );
+    await sig(workspace, "import --dir $D/acme $D/drafts.jsonl");
+    const same = await workspace.sig(["diff", "$D/acme", "$D/copy"]);
+    assertEquals(same.code, 0, same.stdout);
+    assertEquals(await doctor(workspace, here), {
+      code: 1,
+      found: [["published_differs", "error"]],
+    });
   }));
 
 Deno.test("SARIF has a rule for each kind and a result for each finding", () =>

@@ -1,4 +1,3 @@
-import { JsonError, parseJson, SigError } from "@sig/core";
 import type { VerifiedAnswer } from "@sig/jose";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
@@ -10,6 +9,9 @@ import {
   doubtsAbout,
   MOST_NAMED,
 } from "../issue/upsert_notices.ts";
+import { canAskFor, requireYes } from "../issue/agreement.ts";
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
+import { readJsonInput } from "../terminal/read_input.ts";
 
 /** An answer is an invitation, an attestation, and a little about both. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -21,7 +23,7 @@ export const enrol: Command = {
   description:
     "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation brings one person in: the same answer again says\nthat it was there already, another person's is refused.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     {
       name: "answer",
       value: "FILE|-",
@@ -40,7 +42,11 @@ export const enrol: Command = {
     "sig enrol --dir acme.example --answer answer.json --yes --keep-name",
   ],
   async run(call) {
-    const value = await readAnswer(call);
+    const value = await readJsonInput(call.io, call.text("answer")!, {
+      what: "answer",
+      flag: "--answer",
+      maxBytes: MAX_ANSWER_BYTES,
+    });
     await using issuer = await openForAppend(call);
     const { enrol, enrolmentDraft } = await import("@sig/issuer");
     const { verifyAnswer } = await import("@sig/jose");
@@ -60,11 +66,15 @@ export const enrol: Command = {
     const doubts = doubtsAbout(draft, relationships, call.io.now());
     show(call, did, answer);
     for (const each of doubts) warn(call, each);
-    requireYes(call, answer);
+    requireYes(call, "Publish this?", {
+      refusal:
+        `Cannot enrol: nobody has agreed to publish a relationship of ${answer.subject}`,
+      hint: "Look at what will be published, then add --yes.",
+    });
     const appended = await enrol(issuer, answer);
     const consequences = appended.repeated
       ? []
-      : consequencesOf(draft, relationships);
+      : consequencesOf(draft, relationships, call.io.now());
     for (const each of consequences) warn(call, each);
     await keepName(call, answer);
     const { subject } = answer;
@@ -72,22 +82,6 @@ export const enrol: Command = {
     return reportAppended(call, appended, notices, { subject });
   },
 };
-
-async function readAnswer(call: Call): Promise<unknown> {
-  const { io } = call;
-  const file = call.text("answer")!;
-  const bytes = file === "-"
-    ? await io.readStdin(MAX_ANSWER_BYTES)
-    : await io.readFile(file, MAX_ANSWER_BYTES);
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw new SigError("invalid_json", `Cannot read answer: ${error.message}`, {
-      context: { flag: "--answer", pointer: error.pointer },
-    });
-  }
-}
 
 /** All that gets published, before it is. */
 function show(
@@ -109,26 +103,6 @@ function show(
   );
 }
 
-/** Asks on a terminal; elsewhere nobody can answer. */
-function requireYes(call: Call, { subject }: VerifiedAnswer): void {
-  if (call.on("yes")) return;
-  const { io } = call;
-  if (
-    call.format === "text" && io.isTerminal("stdout") &&
-    io.ask?.("Publish this?")
-  ) return;
-  throw new SigError(
-    "confirmation_required",
-    `Cannot enrol: nobody has agreed to publish a relationship of ${subject}`,
-    {
-      context: {
-        flag: "--yes",
-        hint: "Look at what will be published, then add --yes.",
-      },
-    },
-  );
-}
-
 /** A name is for people on this machine; whether it is kept is theirs to say. */
 async function keepName(
   call: Call,
@@ -139,10 +113,9 @@ async function keepName(
   const { issuerDir } = await import("../issue/issuer_dir.ts");
   const { namesFile } = await import("../people/names.ts");
   const dir = issuerDir(call);
-  const canAsk = call.format === "text" && io.isTerminal("stdout") &&
-    !call.on("yes");
   const isWanted = call.on("keep-name") ||
-    canAsk && io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+    canAskFor(call) &&
+      io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
   const { saveName } = await import("../people/save_name.ts");
   await saveName(call, dir, subject, name);

@@ -6,6 +6,7 @@ import { createProgress } from "../command_line/progress.ts";
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
+import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of drafts; 100,000 take about 30 MB. */
 const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
@@ -31,9 +32,7 @@ export const importDrafts: Command = {
   async run(call) {
     const { io } = call;
     const path = call.positionals[0]!;
-    const bytes = path === "-"
-      ? await io.readStdin(MAX_DRAFT_BYTES)
-      : await io.readFile(path, MAX_DRAFT_BYTES);
+    const bytes = await readInput(io, path, MAX_DRAFT_BYTES);
     const { readDraftLines } = await import("../issue/read_draft_lines.ts");
     const lines = readDraftLines(bytes, MAX_FAULTS);
     await using issuer = await openForAppend(call);

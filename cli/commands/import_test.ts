@@ -67,10 +67,10 @@ Deno.test("import tells every fault with its line, and writes nothing", () =>
     assertEquals([faulty.code, faulty.stdout], [2, ""]);
     for (
       const place of [
-        "invalid_field /3/subject: line 3: ",
-        "invalid_field /3/relationship_type: line 3: ",
-        "invalid_field /5/rolls: line 5: ",
-        "duplicate_event_id /6/event_id: line 6: ",
+        "invalid_field line 3, field /subject: ",
+        "invalid_field line 3, field /relationship_type: ",
+        "invalid_field line 5, field /rolls: ",
+        "duplicate_event_id line 6, field /event_id: ",
         "Nothing was written",
       ]
     ) assertStringIncludes(faulty.stderr, place);
@@ -80,7 +80,10 @@ Deno.test("import tells every fault with its line, and writes nothing", () =>
       json.stderr,
       "invalid_json: Cannot read drafts: line 1: it must be strict JSON",
     );
-    assertStringIncludes(json.stderr, "/3: line 3: it must be one object");
+    assertStringIncludes(
+      json.stderr,
+      "invalid_json line 3: it must be one object",
+    );
     assertEquals(await workspace.snapshot(), before);
   }));
 

@@ -1,12 +1,13 @@
 import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
-import { parseDuration, usageError } from "@sig/api/flags";
+import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import type { Call, Command } from "../command_line/command.ts";
 import { warn, writeJson } from "../command_line/output.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
-import { type End, readDay } from "../people/read_day.ts";
+import { readValidity } from "../people/read_validity.ts";
+import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 
 /** `sig invite` */
 export const invite: Command = {
@@ -15,7 +16,7 @@ export const invite: Command = {
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
   flags: [
-    { name: "dir", value: "DIR", help: "the issuer's directory" },
+    REQUIRED_DIR_FLAG,
     {
       name: "type",
       value: "TYPE",
@@ -129,8 +130,8 @@ function readTtl(call: Call): number | undefined {
 
 function readTerms(call: Call): InvitationTerms {
   const name = call.text("for");
-  const valid_from = readEnd(call, "valid_from");
-  const valid_until = readEnd(call, "valid_until");
+  const valid_from = readValidity(call, "valid_from");
+  const valid_until = readValidity(call, "valid_until");
   return {
     // One of the flag's choices.
     relationship_type: call.text("type") as RelationshipType,
@@ -141,22 +142,19 @@ function readTerms(call: Call): InvitationTerms {
   };
 }
 
-function readEnd(call: Call, end: End): string | undefined {
-  const flag = end.replace("_", "-");
-  const text = call.text(flag);
-  if (text === undefined) return undefined;
-  const read = readDay(text, end);
-  if ("instant" in read) return read.instant;
-  throw usageError(`--${flag} must be a date or an instant: ${read.why}`, {
-    flag: `--${flag}`,
-  });
-}
-
+/**
+ * A page that came over http may be anybody's on the way, who could keep the
+ * invitation and answer it first; on this machine nobody is on the way.
+ */
 function readPage(call: Call): string | undefined {
   const page = call.text("page");
-  if (page === undefined || /^https?:$/.test(URL.parse(page)?.protocol ?? "")) {
-    return page;
-  }
+  if (page === undefined) return undefined;
+  const url = URL.parse(page);
+  const hostname = url?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
+  if (
+    url?.protocol === "https:" ||
+    url?.protocol === "http:" && isLoopback(hostname)
+  ) return page;
   throw usageError("--page must be the https URL of a page", {
     flag: "--page",
     hint: "For example: --page https://login.acme.example.",

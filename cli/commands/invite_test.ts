@@ -21,6 +21,11 @@ Deno.test("invite prints the invitation, or its link, and nothing else", () =>
       "https://l.example",
     ]);
     assertMatch(link.stdout, /^https:\/\/l\.example\/#\/invitation\/eyJ.*\n$/);
+    for (const host of ["127.0.0.1:8788", "[::1]", "localhost"]) {
+      const page = `http://${host}`;
+      const { code } = await workspace.sig([...INVITE, "--page", page]);
+      assertEquals(code, 0, host);
+    }
     // Nothing of it is kept: the feed learns of it by enrol.
     assertEquals(await workspace.snapshot(), before);
   }));
@@ -77,6 +82,8 @@ Deno.test("invite refuses what could not be offered", () =>
         [["--expires", "soon"], "invalid_request"],
         [["--valid-until", "03/04/2026"], "invalid_request"],
         [["--page", "javascript:alert(1)"], "invalid_request"],
+        [["--page", "http://l.example"], "invalid_request"],
+        [["--page", "http://127.0.0.1.l.example"], "invalid_request"],
         [["--for", "Al\u001b[2Jice"], "invalid_invitation"],
         [["--for", ""], "invalid_request"],
         [["--role", "r".repeat(129)], "invalid_invitation"],

@@ -2,7 +2,7 @@ import { type ReasonCode, SigError } from "@sig/core";
 import type { Issuer, RevokeDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { safe } from "../command_line/output.ts";
+import { safe, writeWarnings } from "../command_line/output.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
 import {
@@ -38,7 +38,8 @@ export const offboard: Command = {
       return await issuer.appendAll(drafts, { ifLastSequence });
     });
     if (call.format === "text") {
-      for (const { relationship_id, sequence } of appended) {
+      for (const { relationship_id, sequence, warnings } of appended) {
+        writeWarnings(call, warnings);
         call.io.stdout(`Ended ${safe(relationship_id)} (seq=${sequence})\n`);
       }
       return 0;

@@ -29,7 +29,7 @@ export const restore: Command = {
     else {
       call.io.stdout(
         restored === 0
-          ? `Nothing to restore: the feed ends at sequence ${last_sequence}, and the published one not behind it\n`
+          ? `Nothing to restore: the feed ends at sequence ${last_sequence}, and the published one no later\n`
           : `Restored ${restored} ${
             restored === 1 ? "event" : "events"
           }: the feed ends at sequence ${last_sequence} again\n`,

@@ -64,7 +64,7 @@ export const revoke: Command = {
       subject,
       most: MOST_NAMED,
     });
-    const active = stillActive(relationships);
+    const active = stillActive(relationships, call.io.now());
     for (const each of active) warn(call, each);
     return reportAppended(call, appended, active);
   },

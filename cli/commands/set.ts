@@ -22,7 +22,8 @@ import {
 } from "../issue/relationship_flags.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
-import { type End, readDay } from "../people/read_day.ts";
+import type { End } from "../people/read_day.ts";
+import { readValidity } from "../people/read_validity.ts";
 
 /** What is to be different; members that are absent are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
@@ -153,32 +154,24 @@ function readWanted(call: Call): Wanted {
 }
 
 function readEnd(call: Call, end: End): string | null | undefined {
-  const flag = end.replace("_", "-");
-  const text = call.text(flag);
-  if (text === undefined) return undefined;
-  if (text === "none") return null;
-  const read = readDay(text, end);
-  if ("instant" in read) return read.instant;
-  throw usageError(
-    `--${flag} must be a date, an instant or none: ${read.why}`,
-    {
-      flag: `--${flag}`,
-    },
-  );
+  return call.text(end.replace("_", "-")) === "none"
+    ? null
+    : readValidity(call, end);
 }
 
-/** The one relationship that the flags mean. */
+/**
+ * The one relationship that the flags mean, by the verified feed itself: what
+ * is kept is signed again, so whoever forged the index could bring a role, or
+ * an ended relationship, back.
+ */
 async function find(call: Call, issuer: Issuer): Promise<
   { readonly last_sequence: number; readonly upsert: RelationshipUpsertEvent }
 > {
   const id = call.text("relationship-id");
   const subject = call.text("subject");
   const type = call.text("type");
-  const { last_sequence, relationships } = await issuer.current(
-    id === undefined ? { subject } : { relationship_id: id },
-  );
-  const ended = relationships.find(({ upsert }) => upsert === null);
-  if (id !== undefined && ended !== undefined) {
+  const { last_sequence, relationships } = await issuer.published();
+  if (id !== undefined && relationships.get(id)?.status === "revoked") {
     throw new SigError(
       "already_revoked",
       "Cannot set: the relationship is revoked",
@@ -190,10 +183,14 @@ async function find(call: Call, issuer: Issuer): Promise<
       },
     );
   }
-  const matches = relationships.flatMap(({ upsert }) =>
-    upsert !== null && (subject ?? upsert.subject) === upsert.subject &&
-      (type ?? upsert.relationship_type) === upsert.relationship_type
-      ? [upsert]
+  const named = id === undefined
+    ? [...relationships.values()]
+    : [relationships.get(id)];
+  const matches = named.flatMap((each) =>
+    each?.status === "active" &&
+      (subject ?? each.upsert.subject) === each.upsert.subject &&
+      (type ?? each.upsert.relationship_type) === each.upsert.relationship_type
+      ? [each.upsert]
       : []
   );
   const [upsert, ...more] = matches;

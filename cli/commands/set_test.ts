@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   type Given,
@@ -32,7 +33,7 @@ Deno.test("set keeps everything that is not named", () =>
     await run(
       workspace,
       "upsert",
-      `--subject ${ALICE} --type employee --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --metadata {"badge":7}`,
+      `--subject ${ALICE} --type employee --relationship-id r1 --role deploy --valid-until 2027-01-01T00:00:00Z --title CTO --department Ops --visibility public --reason ticket-7 --metadata {"badge":7}`,
     );
     const { code, stdout, stderr } = await run(
       workspace,
@@ -41,12 +42,13 @@ Deno.test("set keeps everything that is not named", () =>
     );
     assertEquals([code, stderr], [0, ""]);
     assertStringIncludes(stdout, "deploy → deploy, review");
-    assertStringIncludes(stdout, "Appended 1 event (seq=5 to 5)");
+    assertStringIncludes(stdout, "Appended 1 event (seq=5)");
     const event = await lastEvent(workspace);
     assertEquals(event.roles, ["deploy", "review"]);
     assertEquals(event.valid_until, "2027-01-01T00:00:00Z");
     assertEquals(event.display, { title: "CTO", department: "Ops" });
     assertEquals(event.metadata, { badge: 7 });
+    assertEquals(event.reason, "ticket-7");
   }));
 
 Deno.test("set takes bare dates as lists do, none takes a date away, and no change is no event", () =>
@@ -222,10 +224,53 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
     assertEquals(JSON.parse(json.stdout).notices.length, 1);
   }));
 
+Deno.test("upsert takes bare dates as lists and set do", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (until: string) =>
+      run(
+        workspace,
+        "upsert",
+        `--subject ${ALICE} --type advisor --valid-from 2026-02-01 --valid-until ${until}`,
+      );
+    assertEquals((await upsert("2027-06-30")).code, 0);
+    const { valid_from, valid_until } = await lastEvent(workspace);
+    assertEquals([valid_from, valid_until], [
+      "2026-02-01T00:00:00Z",
+      "2027-07-01T00:00:00Z",
+    ]);
+    const refused = await upsert("30.06.2027");
+    assertEquals(refused.code, 2);
+    assertStringIncludes(
+      refused.stderr,
+      "--valid-until must be a date or an instant: it is a date in a spreadsheet's own spelling",
+    );
+  }));
+
+Deno.test("what has expired is not told of as still active", () =>
+  withIssuer(async (workspace) => {
+    const upsert = (words: string) =>
+      run(workspace, "upsert", `--subject ${ALICE} --type advisor ${words}`);
+    await upsert("--relationship-id old --valid-until 2001-01-01T00:00:00Z");
+    const second = await upsert("--relationship-id new");
+    assertEquals(second.stderr, "");
+    await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --type employee --reason-code other`,
+    );
+    const revoked = await run(
+      workspace,
+      "revoke",
+      "--relationship-id new --reason-code other",
+    );
+    assertEquals(revoked.stderr, "");
+  }));
+
 Deno.test("a comma in a role, an end in the past, a re-activation: asked on a terminal, warned of elsewhere", () =>
   withIssuer(async (workspace) => {
     const doubtful = [
-      ["--role deploy,review", "with a comma in it"],
+      // What reorders a text must not reorder the question about it.
+      ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
       ["--valid-until 2020-01-01T00:00:00Z", "it ended already"],
       ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
     ] as const;
@@ -251,4 +296,31 @@ Deno.test("a comma in a role, an end in the past, a re-activation: asked on a te
       assertEquals(code, 0);
       assertStringIncludes(stderr, doubt);
     }
+  }));
+
+Deno.test("set believes the feed, not an index that hides what was said last", () =>
+  withIssuer(async (workspace) => {
+    const index = workspace.path("acme/.sig/index.db");
+    const rows = () => {
+      using db = new DatabaseSync(index);
+      return db.prepare("SELECT * FROM relationships").all();
+    };
+    const [first] = rows().filter((row) => row.relationship_id === "r1");
+    await run(workspace, "set", "--relationship-id r1 --remove-role review");
+    await run(workspace, "revoke", "--relationship-id r1 --reason-code other");
+    using db = new DatabaseSync(index);
+    db.prepare(
+      "UPDATE relationships SET status = 'active', last_sequence = ?, offset = ?, bytes = ? WHERE relationship_id = 'r1'",
+    ).run(first!.last_sequence!, first!.offset!, first!.bytes!);
+    db.close();
+    const { code, stderr } = await run(
+      workspace,
+      "set",
+      "--relationship-id r1 --title Boss",
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(
+      stderr,
+      "already_revoked: Cannot set: the relationship is revoked",
+    );
   }));

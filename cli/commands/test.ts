@@ -16,6 +16,7 @@ import {
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import { junitXml } from "../ask/junit.ts";
 import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a file of cases. */
 const MAX_CASES_BYTES = 16 * 1024 * 1024;
@@ -50,13 +51,11 @@ export const test: Command = {
   async run(call) {
     const { io } = call;
     const path = call.positionals[0]!;
-    const bytes = path === "-"
-      ? await io.readStdin(MAX_CASES_BYTES)
-      : await io.readFile(path, MAX_CASES_BYTES);
+    const bytes = await readInput(io, path, MAX_CASES_BYTES);
     const { parseExpectedDecisions } = await import(
       "../ask/expected_decisions.ts"
     );
-    const file = parseExpectedDecisions(new TextDecoder().decode(bytes));
+    const file = parseExpectedDecisions(decode(bytes));
     const source = call.text("sig") ?? file.source;
     if (source === undefined) {
       throw usageError("there is no source to ask", {
@@ -72,6 +71,17 @@ export const test: Command = {
     return outcomes.every(({ holds }) => holds) ? 0 : 1;
   },
 };
+
+/** A role of which a letter is lost is nobody's, and its deny would pass. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError("cases can't be read: the file is not UTF-8", {
+      hint: "Save it as UTF-8.",
+    });
+  }
+}
 
 function judge(
   state: FeedState,

@@ -71,19 +71,20 @@ Deno.test("a case that fails says expected and got, with the explanation, and ex
 
 Deno.test("JUnit output counts failures and escapes what cases are called", () =>
   withIssuer(async (workspace) => {
-    const cases = GOOD.replace("alice may deploy", `'a<b>&"\u202e'`)
+    const cases = GOOD.replace("alice may deploy", `"a<b>&\\"\\u202e\\uffff"`)
       .replace("expect: allow", "expect: deny");
     const { code, stdout } = await test(workspace, cases, [
       ...["--sig", "$D/acme", "--format", "junit"],
     ]);
     assertEquals(code, 1);
     assertStringIncludes(stdout, 'tests="3" failures="1"');
-    assertStringIncludes(stdout, 'name="a&#60;b&#62;&#38;&#34;\\u202e"');
+    assertStringIncludes(stdout, 'name="a&#60;b&#62;&#38;&#34;\\u202e\\uffff"');
     assertStringIncludes(
       stdout,
       '<failure message="expected deny, got allow"/>',
     );
-    assert(!stdout.includes("\u202e"));
+    // Of the second no XML may speak, as itself or by its number.
+    assert(!/[\u202e\uffff]/.test(stdout));
   }));
 
 Deno.test("cases that can't be meant are refused with their place, never passed", () =>
@@ -114,4 +115,21 @@ Deno.test("cases that can't be meant are refused with their place, never passed"
       assertEquals([ran.code, ran.stdout], [2, ""], cases);
       assertStringIncludes(ran.stderr, why);
     }
+  }));
+
+Deno.test("cases in another encoding are refused: a deny of a spoilt role proves nothing", () =>
+  withIssuer(async (workspace) => {
+    const cases = Uint8Array.from(
+      'cases: [{subject: a, require: ["role=pr\u00fcfer"], expect: deny}]',
+      (character) => character.charCodeAt(0),
+    );
+    await Deno.writeFile(workspace.path("latin1.yaml"), cases);
+    const { code, stdout, stderr } = await workspace.sig([
+      ...["test", "$D/latin1.yaml", "--sig", "$D/acme"],
+    ]);
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(
+      stderr,
+      "invalid_request: Cannot run: cases can't be read: the file is not UTF-8",
+    );
   }));

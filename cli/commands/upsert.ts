@@ -20,6 +20,7 @@ import {
   DIR_FLAG,
   typeFlag,
 } from "../issue/relationship_flags.ts";
+import { readValidity } from "../people/read_validity.ts";
 import type { Call, Command } from "../command_line/command.ts";
 import { usageError } from "@sig/api/flags";
 
@@ -29,7 +30,7 @@ export const upsert: Command = {
   aliases: ["append-upsert"],
   summary: "add a relationship, or replace it",
   description:
-    "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE.",
+    "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: [
     DIR_FLAG,
     { name: "subject", value: "DID", help: "who it is about", required: true },
@@ -55,7 +56,7 @@ export const upsert: Command = {
   ],
   examples: [
     "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy --role review",
-    "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31T23:59:59Z",
+    "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31",
   ],
   async run(call) {
     const draft: OpenObject = {
@@ -65,8 +66,8 @@ export const upsert: Command = {
       ...given({
         roles: roles(call),
         relationship_id: call.text("relationship-id"),
-        valid_from: call.text("valid-from"),
-        valid_until: call.text("valid-until"),
+        valid_from: readValidity(call, "valid_from"),
+        valid_until: readValidity(call, "valid_until"),
         display: display(call),
       }),
       ...commonMembers(call),
@@ -83,7 +84,7 @@ export const upsert: Command = {
     const appended = await issuer.append(draft as unknown as EventDraft);
     const consequences = appended.repeated
       ? []
-      : consequencesOf(draft, relationships);
+      : consequencesOf(draft, relationships, call.io.now());
     for (const each of consequences) warn(call, each);
     return reportAppended(call, appended, [...doubts, ...consequences]);
   },

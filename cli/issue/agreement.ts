@@ -2,7 +2,7 @@
 
 import { SigError } from "@sig/core";
 import type { Call } from "../command_line/command.ts";
-import { warn } from "../command_line/output.ts";
+import { safe, warn } from "../command_line/output.ts";
 
 /**
  * Asks about each doubt on a terminal; warns elsewhere, where nobody answers.
@@ -15,7 +15,7 @@ export function requireAgreement(call: Call, doubts: readonly string[]): void {
     io.isTerminal("stdout");
   for (const doubt of doubts) {
     if (!canAsk || io.ask === undefined) warn(call, doubt);
-    else if (!io.ask(`${doubt}. Append it all the same?`)) {
+    else if (!io.ask(safe(`${doubt}. Append it all the same?`))) {
       throw new SigError(
         "confirmation_required",
         `Cannot append: nobody has agreed: ${doubt}`,
@@ -23,4 +23,28 @@ export function requireAgreement(call: Call, doubts: readonly string[]): void {
       );
     }
   }
+}
+
+/** Whether `--yes` is missing and somebody at the terminal can say it. */
+export function canAskFor(call: Call): boolean {
+  const { format, io } = call;
+  return !call.on("yes") && format === "text" && io.isTerminal("stdout") &&
+    io.ask !== undefined;
+}
+
+/**
+ * Asks on a terminal; elsewhere nobody can answer, and `--yes` is needed.
+ *
+ * @throws {SigError} `confirmation_required`.
+ */
+export function requireYes(
+  call: Call,
+  question: string,
+  { refusal, hint }: { readonly refusal: string; readonly hint: string },
+): void {
+  if (call.on("yes")) return;
+  if (canAskFor(call) && call.io.ask?.(question)) return;
+  throw new SigError("confirmation_required", refusal, {
+    context: { flag: "--yes", hint },
+  });
 }

@@ -41,9 +41,9 @@ export function reportBatch(
     call.io.stdout(
       written.length === 0
         ? "Nothing to do: the feed says all of this already.\n"
-        : `Appended ${written.length} ${
-          events(written.length)
-        } (seq=${first} to ${last})\n`,
+        : `Appended ${written.length} ${events(written.length)} (seq=${
+          first === last ? first : `${first} to ${last}`
+        })\n`,
     );
   }
   return 0;

@@ -12,14 +12,13 @@ import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { warn } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
+import { readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
 
 /** Reads a JWK file; nothing of it is ever quoted. */
 export async function readJwk(io: Io, path: string): Promise<OpenObject> {
-  const bytes = path === "-"
-    ? await io.readStdin(MAX_KEY_BYTES)
-    : await io.readFile(path, MAX_KEY_BYTES);
+  const bytes = await readInput(io, path, MAX_KEY_BYTES);
   try {
     const value = parseJson(bytes);
     if (isObject(value)) return value;

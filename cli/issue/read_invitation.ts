@@ -8,6 +8,7 @@ import {
   parseInvitation,
 } from "@sig/jose";
 import type { Io } from "../terminal/io.ts";
+import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a file with one: as JSON it stands beside other members. */
 const MAX_BYTES = 4 * MAX_INVITATION_LENGTH;
@@ -28,9 +29,7 @@ export async function readInvitation(
   const isText = word.length > MAX_NAME_LENGTH &&
     /^[\w-]+(?:\.[\w-]*)+$/.test(word);
   if (isText || isInvitationLink(word)) return parseInvitation(word);
-  const bytes = word === "-"
-    ? await io.readStdin(MAX_BYTES)
-    : await io.readFile(word, MAX_BYTES);
+  const bytes = await readInput(io, word, MAX_BYTES);
   const text = new TextDecoder().decode(bytes).trim();
   return parseInvitation(text.startsWith("{") ? memberOf(bytes) : text);
 }

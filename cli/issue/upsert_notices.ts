@@ -38,8 +38,7 @@ export function doubtsAbout(
       } is one role with a comma in it; several are given as --role A --role B`,
     );
   }
-  const end = parseTimestamp(wanted.valid_until);
-  if (end !== undefined && compareInstants(end, instantOf(now)) <= 0) {
+  if (hasEnded(wanted.valid_until, now)) {
     doubts.push(
       `it ended already, at ${wanted.valid_until}: every check will deny it`,
     );
@@ -57,6 +56,7 @@ export function doubtsAbout(
 export function consequencesOf(
   wanted: WantedUpsert,
   known: readonly CurrentRelationship[],
+  now: Date,
 ): readonly string[] {
   const notices: string[] = [];
   const before = published(wanted, known)?.upsert;
@@ -70,7 +70,7 @@ export function consequencesOf(
       );
     }
   }
-  const others = activeOf(known).filter((upsert) =>
+  const others = activeOf(known, now).filter((upsert) =>
     upsert.relationship_id !== wanted.relationship_id &&
     upsert.relationship_type === wanted.relationship_type
   );
@@ -87,8 +87,9 @@ export function consequencesOf(
 /** What stays active of a subject, one of whose relationships has ended. */
 export function stillActive(
   known: readonly CurrentRelationship[],
+  now: Date,
 ): readonly string[] {
-  const active = activeOf(known).map((upsert) => {
+  const active = activeOf(known, now).map((upsert) => {
     const words = [upsert.relationship_type, ...upsert.roles];
     return `${upsert.relationship_id} (${words.join(", ")})`;
   });
@@ -100,10 +101,19 @@ export function stillActive(
   ];
 }
 
+/** Those that allow something, now or one day: what has expired never will. */
 function activeOf(
   known: readonly CurrentRelationship[],
+  now: Date,
 ): readonly RelationshipUpsertEvent[] {
-  return known.flatMap(({ upsert }) => upsert === null ? [] : [upsert]);
+  return known.flatMap(({ upsert }) =>
+    upsert === null || hasEnded(upsert.valid_until, now) ? [] : [upsert]
+  );
+}
+
+function hasEnded(validUntil: unknown, now: Date): boolean {
+  const end = parseTimestamp(validUntil);
+  return end !== undefined && compareInstants(end, instantOf(now)) <= 0;
 }
 
 function published(

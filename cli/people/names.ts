@@ -1,11 +1,7 @@
 /** Names for people behind DIDs: local, for display only, never published. @module */
 
-import { quote, SigError } from "@sig/core";
-import { type FlagSpec, usageError } from "@sig/api/flags";
+import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-
-/** Bytes of a file of names: 100,000 people take about 10 MB. */
-const MAX_NAMES_BYTES = 64 * 1024 * 1024;
 
 /** The flag that names the file. */
 export const NAMES_FLAG: FlagSpec = {
@@ -27,8 +23,8 @@ export function namesFile(dir: string): string {
  * Reads the file of `--names`, else `.sig/names.csv` of the issuer's directory
  * where there is one.
  *
- * @throws {SigError} `invalid_request` for a file that has not the columns
- * `subject` and `name`, or has two names for a subject; `source_not_found`.
+ * @throws {SigError} `invalid_request` for a file that can't be meant;
+ * `source_not_found`.
  */
 export async function readNames(call: Call, dir?: string): Promise<Names> {
   const { io } = call;
@@ -37,40 +33,8 @@ export async function readNames(call: Call, dir?: string): Promise<Names> {
   const path = given ?? beside;
   if (path === undefined) return new Map();
   if (given === undefined && !io.exists(path)) return new Map();
-  const bytes = await io.readFile(path, MAX_NAMES_BYTES);
-  const { readCsv } = await import("./read_csv.ts");
-  const [header, ...rows] = readCsv(decode(bytes, path));
-  const subjectAt = header?.cells.indexOf("subject") ?? -1;
-  const nameAt = header?.cells.indexOf("name") ?? -1;
-  if (subjectAt < 0 || nameAt < 0) {
-    throw usageError(
-      `names in ${quote(path)} must have the columns subject and name`,
-      { flag: "--names", hint: "Its first row: subject,name." },
-    );
-  }
-  const names = new Map<string, string>();
-  for (const { row, cells } of rows) {
-    const [subject, name] = [cells[subjectAt] ?? "", cells[nameAt] ?? ""];
-    if (subject === "" || name === "") continue;
-    if ((names.get(subject) ?? name) !== name) {
-      throw usageError(
-        `names in ${quote(path)} call one subject two names (row ${row})`,
-        { flag: "--names", hint: "Leave one row for each subject." },
-      );
-    }
-    names.set(subject, name);
-  }
-  return names;
-}
-
-function decode(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new SigError(
-      "invalid_request",
-      `Cannot read names in ${quote(path)}: the file is not UTF-8`,
-      { context: { flag: "--names", hint: 'Save it as "CSV UTF-8".' } },
-    );
-  }
+  const web = await import("@sig/web/names");
+  const bytes = await io.readFile(path, web.MAX_NAMES_BYTES);
+  const people = web.readNames(bytes, path);
+  return new Map(Array.from(people, ([subject, { name }]) => [subject, name]));
 }

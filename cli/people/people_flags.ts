@@ -5,6 +5,7 @@ import type { PlanOptions } from "@sig/issuer";
 import { type FlagSpec, usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { formatOf, type ListFormat } from "./list_format.ts";
+import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a list: 10,000 people take about 2 MB. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
@@ -50,9 +51,7 @@ export async function readList(
       hint: "One of csv, json, yaml.",
     });
   }
-  const bytes = path === "-"
-    ? await io.readStdin(MAX_LIST_BYTES)
-    : await io.readFile(path, MAX_LIST_BYTES);
+  const bytes = await readInput(io, path, MAX_LIST_BYTES);
   return { bytes, format };
 }
 

@@ -15,10 +15,10 @@ import {
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
 import { suggest } from "@sig/api/flags";
-import { parse as parseYaml } from "@std/yaml/parse";
+import { type CsvRow, readCsv } from "@sig/web/names";
 import type { ListFormat } from "./list_format.ts";
-import { type CsvRow, readCsv } from "./read_csv.ts";
 import { type End, readDay } from "./read_day.ts";
+import { readYaml } from "./read_yaml.ts";
 import { RowFaults } from "./row_faults.ts";
 
 /** The columns, or members, that a list may have. */
@@ -58,10 +58,10 @@ export function readPeople(
   format: ListFormat,
 ): readonly DesiredRelationship[] {
   const text = decode(bytes);
-  const rows = format === "csv"
-    ? rowsOfCsv(readCsv(text))
-    : rowsOfList(format === "json" ? parseList(text) : parseYamlList(text));
   const faults = new RowFaults();
+  const rows = format === "csv" ? rowsOfCsv(readCsv(text), faults) : rowsOfList(
+    format === "json" ? parseList(text) : readYaml(text, notAList),
+  );
   const desired = rows.map((row) => new RowReader(row, faults).read());
   faults.throwIfAny();
   // Without a fault no row is undefined.
@@ -78,7 +78,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function rowsOfCsv([header, ...rows]: readonly CsvRow[]): readonly Row[] {
+function rowsOfCsv(
+  [header, ...rows]: readonly CsvRow[],
+  faults: RowFaults,
+): readonly Row[] {
   if (header === undefined) {
     throw notAList("it is empty", "Its first row names the columns.");
   }
@@ -93,17 +96,16 @@ function rowsOfCsv([header, ...rows]: readonly CsvRow[]): readonly Row[] {
   }
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice !== undefined) throw notAList(`it has two columns ${twice}`);
-  return rows.map(({ row, cells }) => {
+  return rows.flatMap(({ row, cells }) => {
     if (cells.length !== columns.length) {
-      throw notAList(
-        `row ${row} has ${cells.length} cells, the header has ${columns.length}`,
-        "Put a cell that contains the separator into quotes.",
+      faults.addRow(
+        row,
+        `it has ${cells.length} cells, the header has ${columns.length}; put a cell that contains the separator into quotes`,
       );
+      return [];
     }
-    return {
-      row,
-      values: new Map(columns.map((name, at) => [name, cells[at]])),
-    };
+    const values = new Map(columns.map((name, at) => [name, cells[at]]));
+    return { row, values };
   });
 }
 
@@ -130,19 +132,6 @@ function parseList(text: string): unknown {
       "invalid_json",
       `Cannot read list: ${error.pointer} ${error.message}`,
       { context: { pointer: error.pointer } },
-    );
-  }
-}
-
-function parseYamlList(text: string): unknown {
-  try {
-    return parseYaml(text, { schema: "core" });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    // The parser's own text quotes the input.
-    const line = /line (\d+)/.exec(error.message)?.[1];
-    throw notAList(
-      `it is no YAML${line === undefined ? "" : `, from line ${line} on`}`,
     );
   }
 }

@@ -1,5 +1,10 @@
 import { isSigError } from "@sig/core";
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { formatOf, type ListFormat } from "./list_format.ts";
 import { readPeople } from "./read_people.ts";
 
@@ -122,9 +127,16 @@ Deno.test("an unknown or doubled column is refused, with the one that was meant"
 });
 
 Deno.test("a row with too few or too many cells is refused, never shifted", () => {
+  const error = refused(`subject,type,label\n${ALICE},employee\nx,owner,x`);
+  assertEquals(error.code, "invalid_field");
+  assertEquals(error.context.row, 2);
   assertEquals(
-    refused(`subject,type,label\n${ALICE},employee`).message,
-    "Cannot read list: row 2 has 2 cells, the header has 3",
+    error.context.errors?.map(({ pointer }) => pointer),
+    ["/2", "/3/subject", "/3/type"],
+  );
+  assertStringIncludes(
+    error.message,
+    "Cannot read list: row 2: it has 2 cells, the header has 3",
   );
 });
 
@@ -177,4 +189,34 @@ Deno.test("the file's name tells the format", () => {
     ["a.csv", "a.TSV", "b.json", "c.yml", "d.yaml", "e"].map(formatOf),
     ["csv", "csv", "json", "yaml", "yaml", undefined],
   );
+});
+
+Deno.test("YAML that means more than it writes, or what JSON can't say, is refused", () => {
+  const row = `- subject: ${ALICE}\n  type: employee\n  metadata:`;
+  const grown = ["a: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let i = 0; i < 8; i++) {
+    grown.push(`b${i}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(", ")}]`);
+  }
+  for (
+    const [text, why] of [
+      [`${row} &m\n    x: *m\n`, "it is nested too deeply"],
+      [`${row}\n    ${grown.join("\n    ")}\n`, "more than 2000000 values"],
+      // Where a single word is expected it would be written out too.
+      [`- {subject: &s [*s], type: employee}\n`, "it is nested too deeply"],
+      [`${row} {x: .nan}\n`, "a number that JSON can't say exactly"],
+      [`${row} {x: .inf}\n`, "a number that JSON can't say exactly"],
+      [
+        `${row} {x: 9007199254740993}\n`,
+        "a number that JSON can't say exactly",
+      ],
+    ] as const
+  ) {
+    const { code, message } = refused(text, "yaml");
+    assertEquals(code, "invalid_request", text);
+    assert(message.startsWith("Cannot read list: it "), message);
+    assert(message.includes(why), message);
+  }
+  const shared =
+    `- &r {subject: ${ALICE}, type: employee, metadata: {x: 1.5}}\n- *r\n`;
+  assertEquals(read(shared, "yaml").length, 2);
 });

@@ -7,7 +7,7 @@ const MAX_TOLD = 100;
 
 /** Collects the faults of a list. */
 export class RowFaults {
-  readonly #faults: (Issue & { row: number; column: string })[] = [];
+  readonly #faults: (Issue & { row: number; column?: string })[] = [];
 
   /** Notes a fault; answers with undefined for the value that is missing. */
   add(row: number, column: string, detail: string): undefined {
@@ -20,6 +20,16 @@ export class RowFaults {
     });
   }
 
+  /** Notes a row that can't be told apart into columns. */
+  addRow(row: number, detail: string): undefined {
+    this.#faults.push({
+      pointer: `/${row}`,
+      row,
+      code: "invalid_field",
+      detail: `row ${row}: ${detail}`,
+    });
+  }
+
   /** @throws {SigError} `invalid_field` when there is any. */
   throwIfAny(): void {
     const [first] = this.#faults;
@@ -29,12 +39,12 @@ export class RowFaults {
     throw new SigError(
       "invalid_field",
       `Cannot read list: ${detail}${
-        more === 0 ? "" : ` (and ${more} more faults)`
+        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
       }`,
       {
         context: {
           row,
-          column,
+          ...(column === undefined ? {} : { column }),
           ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_TOLD) }),
           hint: "Nothing was written. Mend the list and repeat the command.",
         },

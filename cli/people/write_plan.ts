@@ -52,7 +52,9 @@ export function writeChange(
   const which = id === null ? "" : `  ${safe(id)}`;
   const head = colour(io, "stdout", paint, `${mark} ${verb}`);
   const name = names.has(subject) ? `${safe(names.get(subject)!)}  ` : "";
-  io.stdout(`${head}  ${name}${safe(subject)}  ${type}${which}${place}\n`);
+  io.stdout(
+    `${head}  ${name}${safe(subject)}  ${safe(type)}${which}${place}\n`,
+  );
   for (const name of change.fields) {
     if (name === "relationship_type" && before === null) continue;
     const now = after === null ? "" : shown(after[name]);

@@ -106,6 +106,7 @@ Deno.test("every word and value that is a file or a folder is completed", () => 
       "TIME|none",
       "URL",
       "domain",
+      "issuer",
       "memory|kv:PATH|redis://…",
       "type=TYPE",
     ],

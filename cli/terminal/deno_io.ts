@@ -38,8 +38,7 @@ export function createDenoIo(): Io {
         .then(() => true, () => false),
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
-    appendFile: (path, text) =>
-      writeFile(path, text, { append: true, mode: 0o600 }),
+    appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
     exists: (path) => {
       try {

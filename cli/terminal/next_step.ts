@@ -19,6 +19,10 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
 /** One line for people; undefined where nothing is to be said. */
 export function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
+  // A list or a key is no issuer; only what belongs to one has its path.
+  if (code === "source_not_found" && context.path === undefined) {
+    return undefined;
+  }
   const known = BY_CODE[code];
   if (known !== undefined) return known;
   // A line of drafts is no line of the feed, all of whose faults can be listed.

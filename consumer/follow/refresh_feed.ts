@@ -130,9 +130,10 @@ async function goOnFrom(
   refresh: FeedRefresh,
   pin: IssuerPin,
   held: HeldFeed,
+  open = openToGoOn,
 ): Promise<Continued> {
   const { loaded, options } = refresh;
-  const opened = await openToGoOn(refresh, pin, held);
+  const opened = await open(refresh, pin, held);
   if (opened === undefined) return { kind: "different" };
   const { range, unchanged } = opened.document;
   const known = range === undefined ? pin.bytes : held.overlap.length;
@@ -147,16 +148,24 @@ async function goOnFrom(
     const feed = await goOn(held, pin, document, reading(refresh));
     throwFaults(verification);
     if (feed === undefined) return { kind: "different" };
+    const { etag } = document;
+    const isOdd = range !== undefined && etag !== pin.etag &&
+      feed.verification.events === pin.sequence;
+    // Another tag and nothing new: something before the tail may have changed.
+    if (isOdd) return await goOnFrom(refresh, pin, held, openWhole);
     await agree(refresh, feed);
     const comparedAt = range === undefined ? options.now : held.comparedAt;
     const { warnings } = opened;
-    const { etag } = document;
     return { kind: "grown", feed: { ...feed, etag, comparedAt, warnings } };
   } catch (error) {
     return failed(error, { verification, warnings: opened.warnings });
   } finally {
     await document.cancel();
   }
+}
+
+function openWhole({ loaded }: FeedRefresh): Promise<OpenedFeed> {
+  return loaded.openFeed();
 }
 
 /** The tail where that may be, else the whole feed; undefined when it is gone. */

@@ -27,6 +27,7 @@ import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 import { IndexWriter } from "../index/index_writer.ts";
 import { type DraftMembers, readDraft } from "./read_draft.ts";
+import { letOthersRun } from "./let_others_run.ts";
 import { readEventAt, readLastEvent } from "./stored_event.ts";
 import { hasSameContent } from "./same_content.ts";
 import { requireWritable, type WritableEvent } from "./write_rules.ts";
@@ -104,6 +105,7 @@ export async function appendDrafts(
         faults.add(error, index);
       }
       if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
+      await letOthersRun(index);
     }
     faults.throwIfAny();
     await batch.write();

@@ -10,6 +10,7 @@ import {
   withContext,
 } from "@sig/core";
 import { verifyEnvelope } from "@sig/jose";
+import { letOthersRun } from "./let_others_run.ts";
 import type { LineRules } from "./verify_line.ts";
 
 const LF = 0x0a;
@@ -39,6 +40,7 @@ export async function replayFeed(
       throw isSigError(error) ? withContext(error, { line }) : error;
     }
     at = end + 1;
+    await letOthersRun(line);
   }
   return replay.state();
 }

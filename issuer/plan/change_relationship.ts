@@ -22,7 +22,7 @@ export interface RelationshipChange {
 /**
  * Changes the members that `wanted` names of a published relationship. An
  * upsert replaces a relationship, so the draft repeats all the others, also
- * those that no list shows: visibility, other members of `display`.
+ * those that no list shows: visibility, reason, other members of `display`.
  *
  * @example
  * ```ts

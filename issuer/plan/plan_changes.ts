@@ -20,6 +20,7 @@ import type { DesiredRelationship } from "./desired_relationship.ts";
 import {
   changedMembers,
   desiredMembers,
+  plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./planned_members.ts";
@@ -121,6 +122,9 @@ export function planChanges(
     try {
       requireInScope(row, types);
       const published = findPublished(state, active, row);
+      if (published?.status === "active") {
+        requireInScope(row, types, published.upsert.relationship_type);
+      }
       addOnce(resolved, { desired: row, published });
     } catch (error) {
       if (!isSigError(error)) throw error;
@@ -129,8 +133,10 @@ export function planChanges(
   }
   const changes: PlannedChange[] = [];
   let unchanged = 0;
+  const counts = countOfEach(resolved.values());
   for (const each of resolved.values()) {
     try {
+      requireOnlyOne(each, counts);
       const change = changeOf(each);
       if (change === undefined) unchanged++;
       else changes.push(change);
@@ -192,9 +198,11 @@ function isInScope(type: string, types: readonly string[] | undefined) {
   return types === undefined || types.includes(type);
 }
 
+/** Neither what a row makes of a relationship nor what that is until then. */
 function requireInScope(
-  { type }: DesiredRelationship,
+  row: DesiredRelationship,
   types: readonly string[] | undefined,
+  type: string = row.type,
 ): void {
   if (isInScope(type, types)) return;
   throw invalid(
@@ -239,6 +247,40 @@ function findPublished(
   );
 }
 
+/** How many relationships the list gives each subject, by type. */
+function countOfEach(all: Iterable<Resolved>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { desired: { subject, type } } of all) {
+    const key = keyOf(subject, type);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * A row without identifier means the one of its subject and type, so that no
+ * other row may make a second: the next plan could not tell them apart.
+ */
+function requireOnlyOne(
+  { desired: { subject, type, relationship_id } }: Resolved,
+  counts: ReadonlyMap<string, number>,
+): void {
+  if (relationship_id !== undefined) return;
+  if (counts.get(keyOf(subject, type)) === 1) return;
+  throw new SigError(
+    "ambiguous_relationship",
+    `Cannot plan: another row gives ${
+      quote(subject)
+    } a second relationship of type ${type}`,
+    {
+      context: {
+        column: "relationship_id",
+        hint: "Name the relationship in each of these rows, or leave one out.",
+      },
+    },
+  );
+}
+
 /** Equal rows count once; others about the same relationship are refused. */
 function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   const { desired, published } = each;
@@ -254,7 +296,13 @@ function addOnce(resolved: Map<string, Resolved>, each: Resolved): void {
   const changed = changedMembers(membersOf(other), membersOf(each));
   const isSame = other.desired.subject === desired.subject &&
     changed.length === 0 && sameNames(other.desired, desired);
-  if (isSame) return;
+  if (isSame) {
+    if (desired.relationship_id !== undefined) return;
+    // That one of them means the only one is what must not be forgotten.
+    const { row } = other.desired;
+    resolved.set(key, { ...each, desired: { ...desired, row } });
+    return;
+  }
   const place = other.desired.row ?? null;
   throw invalid(
     changed[0] === "relationship_type" ? "type" : changed[0] ?? "subject",
@@ -293,9 +341,7 @@ function changeOf(each: Resolved): PlannedChange | undefined {
   const after = membersOf(each);
   requireValidity(after);
   const isActive = published?.status === "active";
-  const fields = before === null
-    ? setMembers(after)
-    : changedMembers(before, after);
+  const fields = plannedFields(before, after);
   if (isActive && fields.length === 0) return undefined;
   return {
     action: before === null ? "create" : isActive ? "update" : "reactivate",
@@ -307,14 +353,6 @@ function changeOf(each: Resolved): PlannedChange | undefined {
     fields,
     row: desired.row ?? null,
   };
-}
-
-/** The members of a new relationship that say something. */
-function setMembers(after: PlannedMembers): readonly (keyof PlannedMembers)[] {
-  const names = Object.keys(after) as (keyof PlannedMembers)[];
-  return names.filter((name) =>
-    name === "roles" ? after.roles.length > 0 : after[name] !== null
-  );
 }
 
 function requireValidity({ valid_from, valid_until }: PlannedMembers): void {

@@ -219,6 +219,53 @@ Deno.test("a row that names its relationship and one that means it are the same 
   assert(error.message.includes("same relationship as row 2"), error.message);
 });
 
+Deno.test("a row can't make a second relationship beside one that means the only one", () => {
+  const means = { subject: ALICE, type: "employee", roles: ["a"] } as const;
+  const names = { ...means, relationship_id: "r-2", row: 3 } as const;
+  const other = upsert("r-2", { relationship_type: "advisor" });
+  for (
+    const state of [
+      published(),
+      published(upsert("r-1")),
+      published(upsert("r-1"), other),
+      published(upsert("r-2"), revoke("r-2")),
+    ]
+  ) {
+    const error = assertThrows(() =>
+      plan(state, [{ ...means, row: 2 }, names])
+    );
+    assert(isSigError(error, "ambiguous_relationship"), String(error));
+    assertEquals(
+      error.message,
+      'Cannot plan: row 2: another row gives "did:web:alice.example" a second relationship of type employee',
+    );
+  }
+});
+
+Deno.test("that a row means the only relationship is not forgotten where it repeats another", () => {
+  const row = { subject: ALICE, type: "employee" } as const;
+  const rows = [
+    { ...row, relationship_id: "r-2", row: 2 },
+    { ...row, relationship_id: "r-1", row: 3 },
+    { ...row, row: 4 },
+  ];
+  const error = assertThrows(() => plan(published(upsert("r-1")), rows));
+  assert(isSigError(error, "ambiguous_relationship"), String(error));
+});
+
+Deno.test("a list of some types can't take a relationship of another type by its name", () => {
+  const error = assertThrows(() =>
+    plan(published(upsert("r-1")), [
+      { subject: ALICE, type: "advisor", relationship_id: "r-1", row: 2 },
+    ], { types: ["advisor"] })
+  );
+  assert(isSigError(error, "invalid_field"), String(error));
+  assertEquals(
+    error.message,
+    'Cannot plan: row 2: type "employee" is outside of what this list manages (advisor)',
+  );
+});
+
 Deno.test("only what is listed is managed; prune ends the rest, within its types", () => {
   const state = published(
     upsert("r-1"),
@@ -259,6 +306,35 @@ Deno.test("more than 5 endings and more than a tenth need their exact number", (
   requireConfirmation(plan(state, []), state, 20);
   const few = { ...made, changes: made.changes.slice(0, 5) };
   requireConfirmation(few, state, undefined);
+});
+
+Deno.test("ends that are past by now are endings too", () => {
+  const events = Array.from(
+    { length: 20 },
+    (_, at) =>
+      upsert(`r-${at}`, {
+        subject: `did:web:p${at}.example`,
+        // The first ones have ended before.
+        valid_until: at < 4 ? "2025-01-01T00:00:00Z" : null,
+      }),
+  );
+  const state = published(...events);
+  const rows = events.map(({ subject }) => ({
+    subject,
+    type: "employee" as const,
+    valid_until: "2026-01-01T00:00:00Z",
+  }));
+  const made = plan(state, rows);
+  requireConfirmation(made, state, undefined, new Date("2025-12-31"));
+  const error = assertThrows(() =>
+    requireConfirmation(made, state, undefined, new Date("2026-01-01"))
+  );
+  assert(isSigError(error, "confirmation_required"));
+  assertEquals(
+    error.message,
+    "Cannot apply plan: it ends 16 of 20 active relationships",
+  );
+  requireConfirmation(made, state, 16, new Date("2026-01-01"));
 });
 
 Deno.test("10,000 rows are planned in one pass over each list", () => {

@@ -14,7 +14,8 @@ import type { PublishedState } from "./published_relationships.ts";
 
 /**
  * The drafts that carry a plan out, one a change and in its order. What a plan
- * does not show (visibility, other members of `display`) stays as published.
+ * does not show (visibility, reason, other members of `display`) stays as
+ * published.
  *
  * @throws {SigError} `plan_outdated` when a relationship that the plan speaks
  * of is not in this state.
@@ -68,6 +69,7 @@ export function upsertMembers(
   return {
     ...members,
     ...(before === undefined ? {} : { visibility: before.visibility }),
+    ...(before?.reason ? { reason: before.reason } : {}),
     display: displayOf({ title, department, label }, before?.display ?? {}),
   };
 }

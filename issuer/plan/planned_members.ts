@@ -100,6 +100,21 @@ export function changedMembers(
   return PLANNED_MEMBERS.filter((name) => !isSame(name, before, after));
 }
 
+/**
+ * What a change does to its members: those that differ, those that say
+ * something of a new relationship, none of an ending.
+ */
+export function plannedFields(
+  before: PlannedMembers | null,
+  after: PlannedMembers | null,
+): readonly (keyof PlannedMembers)[] {
+  if (after === null) return [];
+  if (before !== null) return changedMembers(before, after);
+  return PLANNED_MEMBERS.filter((name) =>
+    name === "roles" ? after.roles.length > 0 : after[name] !== null
+  );
+}
+
 function isSame(
   name: keyof PlannedMembers,
   before: PlannedMembers,

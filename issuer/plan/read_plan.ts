@@ -6,6 +6,7 @@ import {
   changedMembers,
   desiredMembers,
   PLANNED_MEMBERS,
+  plannedFields,
   type PlannedMembers,
   publishedMembers,
 } from "./planned_members.ts";
@@ -69,11 +70,33 @@ function requirePlan(value: unknown): Plan {
     Number.isSafeInteger(value.based_on.last_sequence) &&
     typeof value.based_on.feed_sha256 === "string" &&
     Array.isArray(value.changes) && value.changes.every(isChange);
-  if (isPlan) return value as unknown as Plan;
+  if (isPlan) return judgedAnew(value as unknown as Plan);
   throw new SigError(
     "invalid_request",
     "Cannot apply plan: the file is no plan, as `sig plan --out` writes it",
   );
+}
+
+/**
+ * The plan without what a file says about itself: what is shown to whoever
+ * agrees comes from the very members that will be appended.
+ */
+function judgedAnew(plan: Plan): Plan {
+  const count = (value: unknown) =>
+    typeof value === "number" && Number.isSafeInteger(value) ? value : 0;
+  return {
+    issuer: plan.issuer,
+    based_on: plan.based_on,
+    changes: plan.changes.map((
+      { action, relationship_id, subject, before, after, row },
+    ) => ({
+      ...{ action, relationship_id, subject, before, after },
+      fields: plannedFields(before, after),
+      row: typeof row === "number" ? row : null,
+    })),
+    unchanged: count(plan.unchanged),
+    unmanaged: count(plan.unmanaged),
+  };
 }
 
 function isChange(value: unknown): boolean {
@@ -89,6 +112,7 @@ function isChange(value: unknown): boolean {
 /** Their values are the issuer's to judge when it appends. */
 function areMembers(value: unknown): boolean {
   return isObject(value) && Array.isArray(value.roles) &&
+    value.roles.every((role) => typeof role === "string") &&
     Object.keys(value).length === PLANNED_MEMBERS.length &&
     PLANNED_MEMBERS.every((name) => Object.hasOwn(value, name));
 }

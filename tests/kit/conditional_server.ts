@@ -30,6 +30,8 @@ export interface ConditionalServer extends AsyncDisposable {
   readonly exchanges: Exchange[];
   /** Tells entity tags and honours `If-None-Match`. */
   etags: boolean;
+  /** Stands in every entity tag. */
+  era: string;
   /** Honours `Range`. */
   ranges: boolean;
   /** The exchanges about one path. */
@@ -69,6 +71,7 @@ export function startConditionalServer(): ConditionalServer {
     documents: new Map(),
     exchanges,
     etags: true,
+    era: "",
     ranges: true,
     of: (path) => exchanges.filter((each) => each.path === path),
     [Symbol.asyncDispose]: () => http.shutdown(),
@@ -79,14 +82,14 @@ export function startConditionalServer(): ConditionalServer {
 async function respond(
   request: Request,
   bytes: Uint8Array<ArrayBuffer>,
-  { etags, ranges }: ConditionalServer,
+  { etags, era, ranges }: ConditionalServer,
 ): Promise<Response> {
   const isFeed = new URL(request.url).pathname === PATHS.feed;
   const headers = new Headers({
     "content-type": isFeed ? "application/x-ndjson" : "application/json",
   });
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const etag = `"${hash.toHex().slice(0, 32)}"`;
+  const etag = `"${era}${hash.toHex().slice(0, 32)}"`;
   if (etags) {
     headers.set("etag", etag);
     if (request.headers.get("if-none-match") === etag) {

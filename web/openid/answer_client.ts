@@ -47,10 +47,12 @@ export async function codeLocation(
   const { client_id } = client;
   const { sid, subject, auth_time } = session;
   // First of all: from here on its end is told to the application.
-  if (await sessions.join(sid, client_id) === undefined) return undefined;
+  const joined = (await sessions.join(sid, client_id))?.clients[client_id];
+  if (joined === undefined) return undefined;
+  const { since_ms } = joined;
   const { binding, scope, state } = asked;
   const code = await grants.create({
-    ...{ client_id, subject, sid, scope, auth_time, binding },
+    ...{ client_id, subject, sid, since_ms, scope, auth_time, binding },
   });
   return withParameters(binding.redirect_uri, { code, state, iss: issuer });
 }

@@ -18,6 +18,9 @@ import type { ProviderContext } from "./provider_context.ts";
 
 const BROWSER_BYTES = 32;
 const MAX_STATE_LENGTH = 2_048;
+const MAX_KEPT_BYTES = 4_096;
+/** Seconds that the clocks of two replicas may differ. */
+const CLOCK_SKEW_SECONDS = 60;
 
 /**
  * `GET /oidc/authorize`. Who is logged in, and still vouched for, goes straight
@@ -55,6 +58,7 @@ async function authorize(
       throw new OAuthError("invalid_request", "state is too long");
     }
     request = await readAuthorizeRequest(given, client, context);
+    requireSmall([state, request.nonce, request.subject]);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     return sendTo(exchange, errorLocation(context, pending, error));
@@ -64,6 +68,18 @@ async function authorize(
   }
   return await signedInLocation(exchange, context, client, request, pending) ??
     await beginInteraction(exchange, context, client, request, pending);
+}
+
+/** Strangers' requests wait in memory: 20,000 of them are to stay below 100 MB. */
+function requireSmall(kept: readonly (string | undefined)[]): void {
+  const text = JSON.stringify(kept);
+  // In memory a text with one wide character is wide as a whole.
+  const width = /[\u0100-\uffff]/.test(text) ? 2 : 1;
+  if (text.length * width <= MAX_KEPT_BYTES) return;
+  throw new OAuthError(
+    "invalid_request",
+    "state, nonce and login_hint are too long together",
+  );
 }
 
 function requireAddress(
@@ -133,13 +149,17 @@ async function signedInLocation(
 }
 
 function isFor(
-  { subject, auth_time }: Session,
+  { subject, auth_time, withheld = [] }: Session,
   request: AuthorizeRequest,
   { now }: ProviderContext,
 ): boolean {
   const age = now().getTime() / 1000 - auth_time;
-  return (request.subject === undefined || request.subject === subject) &&
-    (request.maxAge === undefined || age <= request.maxAge);
+  // What the person kept back is theirs to give, not to be had by asking again.
+  return !request.scope.some((each) => withheld.includes(each)) &&
+    (request.subject === undefined || request.subject === subject) &&
+    (request.maxAge === undefined ||
+      // Nobody has signed in the future: a clock was set back.
+      (age <= request.maxAge && age >= -CLOCK_SKEW_SECONDS));
 }
 
 /** To the page that asks the person, in this browser and no other. */

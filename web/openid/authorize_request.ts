@@ -64,6 +64,7 @@ export async function readAuthorizeRequest(
     throw new OAuthError("invalid_scope", "scope must have openid");
   }
   const prompt = readPrompt(parameters);
+  const maxAge = readMaxAge(parameters);
   const nonce = parameters.get("nonce");
   if (nonce !== undefined && nonce.length > MAX_NONCE_LENGTH) {
     throw new OAuthError("invalid_request", "nonce is too long");
@@ -74,8 +75,9 @@ export async function readAuthorizeRequest(
     code_challenge: readCodeChallenge(parameters),
     ...(nonce === undefined ? {} : { nonce }),
     isSilent: prompt.has("none"),
-    mustSign: prompt.size > 0 && !prompt.has("none"),
-    maxAge: readMaxAge(parameters),
+    // A max_age of 0 asks for the same as prompt=login (OIDC Core §3.1.2.1).
+    mustSign: maxAge === 0 || (prompt.size > 0 && !prompt.has("none")),
+    maxAge,
     subject: await readSubject(parameters, client, signer),
   };
 }

@@ -41,6 +41,14 @@ export interface Described {
 /** What the operator calls people; undefined for who has no name. */
 export type NameOf = (subject: string) => string | undefined;
 
+/** What people are called; a digest of the subject where it is not told. */
+export interface Naming {
+  /** For people to read. */
+  readonly nameOf?: NameOf | undefined;
+  /** For programs, which may tell people apart by it. */
+  readonly usernameOf?: NameOf | undefined;
+}
+
 /**
  * The claims beside those of the protocol, in ID tokens and userinfo alike. None
  * is chosen by the person: applications link accounts by them, so there is no
@@ -48,14 +56,14 @@ export type NameOf = (subject: string) => string | undefined;
  */
 export async function claimsOf(
   { subject, standing, scope }: Described,
-  nameOf: NameOf = () => undefined,
+  names: Naming = {},
 ): Promise<Record<string, unknown>> {
   const { issuer, relationship_id, type, roles, sequence } = standing;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
     const short = await shortNameOf(subject);
-    claims.preferred_username = short;
-    claims.name = nameOf(subject) ?? short;
+    claims.preferred_username = names.usernameOf?.(subject) ?? short;
+    claims.name = names.nameOf?.(subject) ?? short;
   }
   if (scope.includes("groups")) {
     // Some programs join groups with commas: a role that has one is left out.

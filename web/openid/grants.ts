@@ -24,6 +24,8 @@ export interface Grant {
   readonly subject: string;
   /** The session that it stands and falls with. */
   readonly sid: string;
+  /** When the application joined that, as the session says. */
+  readonly since_ms: number;
   /** What was granted. */
   readonly scope: readonly string[];
   /** Seconds since 1970; when the person signed. */

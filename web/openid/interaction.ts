@@ -180,7 +180,11 @@ async function accept(
     sessionCookie.read(exchange.request.headers),
   );
   const { session, cookie } = await sessions.logIn(
-    { subject, standing },
+    {
+      subject,
+      standing,
+      withheld: scope.filter((each) => !login.scopes.includes(each)),
+    },
     before,
   );
   // What the person did not grant is not given.

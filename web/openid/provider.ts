@@ -10,7 +10,7 @@ import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
 import { createAuthorizeRoute } from "./authorize.ts";
 import { createBackchannel } from "./backchannel.ts";
-import type { NameOf } from "./claims.ts";
+import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
 import { createDiscoveryRoutes } from "./discovery.ts";
 import { createGrants } from "./grants.ts";
@@ -27,7 +27,7 @@ import { createTokenRoute } from "./token.ts";
 import { createUserinfoRoutes } from "./userinfo.ts";
 
 /** What the operator says of the provider. */
-export interface ProviderSettings {
+export interface ProviderSettings extends Naming {
   /** The applications, asked for each time: they may change. */
   readonly clients: () => Clients;
   /** The provider's keys. */
@@ -36,8 +36,6 @@ export interface ProviderSettings {
   readonly records: RecordStore;
   /** Milliseconds that a session lives; 8 hours unless told. */
   readonly sessionMs?: number | undefined;
-  /** What the operator calls people; nobody has a name unless told. */
-  readonly nameOf?: NameOf | undefined;
   /** Sends logout tokens; `fetch` unless told. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
@@ -68,7 +66,8 @@ export const DEFAULT_SESSION_MS = 8 * 3_600_000;
 
 /** Puts the provider together; nothing is asked or written yet. */
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, clients, keys, records, ask, now, nameOf } = options;
+  const { issuer, clients, keys, records, ask, now } = options;
+  const { nameOf, usernameOf } = options;
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
   const isSecure = issuer.startsWith("https:");
   const send = createBackchannel({
@@ -87,7 +86,8 @@ export function createProvider(options: ProviderOptions): Provider {
   });
   const assess = createAssessment({ ask, sessions });
   const context: ProviderContext = {
-    ...{ issuer, clients, keys, sessions, assess, nameOf, now },
+    ...{ issuer, clients, keys, sessions, assess, now },
+    ...{ nameOf, usernameOf },
     grants: createGrants({ store: records, now }),
     interactions: recordsOf<Interaction>(records, "interaction"),
     assertions: recordsOf<true>(records, "assertion"),

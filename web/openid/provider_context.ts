@@ -4,14 +4,14 @@ import type { Assess } from "../sessions/assess.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Records } from "../stores/records.ts";
-import type { NameOf } from "./claims.ts";
+import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
 import type { Grants } from "./grants.ts";
 import type { Interaction } from "./interaction_record.ts";
 import type { ProviderKeys } from "./provider_keys.ts";
 
 /** What the routes of the provider share. */
-export interface ProviderContext {
+export interface ProviderContext extends Naming {
   /** The issuer identifier: an origin, never taken from a request. */
   readonly issuer: string;
   /** The applications, as the file says now. */
@@ -32,8 +32,6 @@ export interface ProviderContext {
   readonly sessionCookie: HostCookie;
   /** Names the browser while somebody logs in. */
   readonly browserCookie: HostCookie;
-  /** What the operator calls people. */
-  readonly nameOf: NameOf | undefined;
   /** The clock. */
   readonly now: () => Date;
 }

@@ -3,6 +3,8 @@
 import { isObject, SigError } from "@sig/core";
 import {
   calculateJwkThumbprint,
+  CompactSign,
+  compactVerify,
   exportJWK,
   generateKeyPair,
   importJWK,
@@ -94,6 +96,7 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
       throw unusable(i, "it is no private key");
     }
     published.push({ ...publicJwk, kid, alg, use: "sig" });
+    await requirePair(i, alg, key, publicJwk);
     if (!signers.has(alg)) signers.set(alg, { kid, key });
   }
   for (const alg of SIGNING_ALGORITHMS) {
@@ -103,6 +106,25 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     jwks: { keys: published },
     signer: (algorithm) => signers.get(algorithm)!,
   };
+}
+
+/** Otherwise every application would refuse what it signs, at the first login. */
+async function requirePair(
+  at: number,
+  alg: SigningAlgorithm,
+  key: CryptoKey,
+  publicJwk: JWK,
+): Promise<void> {
+  try {
+    const signed = await new CompactSign(new Uint8Array(1))
+      .setProtectedHeader({ alg }).sign(key);
+    await compactVerify(signed, await importJWK(publicJwk, alg));
+  } catch {
+    throw unusable(
+      at,
+      `it can't sign by ${alg}: too short, or its halves are not of one pair`,
+    );
+  }
 }
 
 function parseKeys(text: string): readonly JWK[] {

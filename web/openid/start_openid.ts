@@ -3,14 +3,18 @@
 import { type GivenFlags, parseDuration, usageError } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/http";
 import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import { MAX_NAMES_BYTES } from "../names/read_names.ts";
 import { runInBackground } from "../sessions/background.ts";
 import type { Clients } from "./client.ts";
 import type { Provider, ProviderSettings } from "./provider.ts";
 import { generateProviderKeys, readProviderKeys } from "./provider_keys.ts";
 import { readClients } from "./read_clients.ts";
+import { type PersonNames, readPersonNames } from "./read_person_names.ts";
 
 /** The provider of a process. */
 export interface OpenIdProgram {
+  /** Said to whoever starts the server. */
+  readonly warnings: readonly string[];
   /** What the flags and files say. */
   readonly settings: Omit<ProviderSettings, "records">;
   /** Begins to watch sessions. */
@@ -27,9 +31,9 @@ const MIN_SESSION_MS = 60_000;
 const MAX_SESSION_MS = 30 * 86_400_000;
 
 /**
- * Reads `--oidc-clients`, `--oidc-keys`, `--session`, `--recheck`. The keys are
- * made where there are none; the applications are read again at each SIGHUP, and
- * stay as they are when the file is wrong then.
+ * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`. The
+ * keys are made where there are none; applications and names are read again at
+ * each SIGHUP, and each stays as it is when its file is wrong then.
  *
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
  * `source_not_found`, `document_too_large`, `write_failed`.
@@ -45,26 +49,53 @@ export async function startOpenId(
   const read = async () =>
     readClients(await io.readFile(path, MAX_CLIENTS_BYTES));
   let clients: Clients = await read();
-  const keys = await openKeys(flags.text("oidc-keys"), io);
+  const namesPath = flags.text("names");
+  const readPeople = async (): Promise<PersonNames | undefined> =>
+    namesPath === undefined ? undefined : readPersonNames(
+      await io.readFile(namesPath, MAX_NAMES_BYTES),
+      namesPath,
+    );
+  let people = await readPeople();
+  const keysPath = flags.text("oidc-keys") ?? defaultKeysPath(io);
+  const keys = await openKeys(
+    keysPath,
+    flags.text("oidc-keys") === undefined,
+    io,
+  );
+  const isOpen = await io.isOpenToOthers?.(keysPath) ?? false;
   const say = (level: "info" | "error", message: string) => {
     const line = log === "json"
       ? JSON.stringify({ time: io.now().toISOString(), level, message })
       : `${level}: ${message}`;
     io.stderr(`${escapeInvisible(line)}\n`);
   };
+  const again = <T extends { readonly size: number }>(
+    what: string,
+    reading: Promise<T | undefined>,
+    take: (newer: T) => void,
+  ) =>
+    reading.then((newer) => {
+      if (newer === undefined) return;
+      take(newer);
+      say("info", `read ${newer.size} ${what} again`);
+    }).catch((error: unknown) =>
+      say("error", `the ${what} stay as they were: ${describe(error)}`)
+    );
   const stopListening = io.onHangup?.(() => {
-    read().then((newer) => {
-      clients = newer;
-      say("info", `read ${newer.size} applications again`);
-    }, (error: unknown) =>
-      say(
-        "error",
-        `the applications stay as they were: ${describe(error)}`,
-      ));
+    again("applications", read(), (newer) => clients = newer);
+    again("names", readPeople(), (newer) => people = newer);
   });
   let stop: (() => Promise<void>) | undefined;
   return {
-    settings: { clients: () => clients, keys, sessionMs },
+    warnings: isOpen
+      ? ["others on this machine may open the file of --oidc-keys: chmod 600"]
+      : [],
+    settings: {
+      clients: () => clients,
+      ...{ keys, sessionMs },
+      nameOf: (subject) => people?.nameOf?.(subject),
+      usernameOf: (subject) => people?.usernameOf?.(subject),
+    },
     begin(provider) {
       stop = runInBackground({
         watch: () => provider.watch(),
@@ -104,8 +135,7 @@ function readRecheck(flags: GivenFlags): number {
     (maxAgeMs === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAgeMs, MIN_RECHECK_MS));
 }
 
-async function openKeys(given: string | undefined, io: ServerIo) {
-  const path = given ?? defaultKeysPath(io);
+async function openKeys(path: string, makeFolder: boolean, io: ServerIo) {
   const read = async () =>
     new TextDecoder().decode(await io.readFile(path, MAX_KEYS_BYTES));
   try {
@@ -117,7 +147,7 @@ async function openKeys(given: string | undefined, io: ServerIo) {
   }
   const text = await generateProviderKeys();
   try {
-    await io.createPrivateFile(path, text, { makeFolder: given === undefined });
+    await io.createPrivateFile(path, text, { makeFolder });
   } catch (error) {
     // Another process was faster: its keys are the ones.
     const isThere = error instanceof SigError &&

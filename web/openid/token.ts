@@ -159,7 +159,7 @@ async function tokenResponse(
   isFirst: boolean,
 ): Promise<object> {
   const { subject, scope, auth_time, sid, binding } = grant;
-  const claims = await claimsOf({ subject, standing, scope }, context.nameOf);
+  const claims = await claimsOf({ subject, standing, scope }, context);
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {
     ...{ claims, auth_time, sid, access_token },

@@ -56,7 +56,7 @@ async function read(
   }
   if (standing === undefined) throw refuse();
   const { subject, scope } = grant;
-  return await claimsOf({ subject, standing, scope }, context.nameOf);
+  return await claimsOf({ subject, standing, scope }, context);
 }
 
 function refuse(): OAuthError {

@@ -16,6 +16,8 @@ export interface Session {
   readonly expires_ms: number;
   /** What the issuer said at the login. */
   readonly standing: Standing;
+  /** What the person was asked for at the last login, and did not grant. */
+  readonly withheld?: readonly string[];
   /** The applications that it logged in to. */
   readonly clients: { readonly [clientId: string]: Joined };
   /** It is over; what follows of that is being done. */

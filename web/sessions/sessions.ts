@@ -25,6 +25,8 @@ export interface LoggedIn {
   readonly subject: string;
   /** What the issuer says of them. */
   readonly standing: Standing;
+  /** What they were asked for and did not grant; nothing unless told. */
+  readonly withheld?: readonly string[];
 }
 
 /** The sessions of a server. */
@@ -89,13 +91,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    async logIn({ subject, standing }, before) {
+    async logIn({ subject, standing, withheld = [] }, before) {
       const at = now();
       const expiresAt = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
       const fresh = {
         subject,
         standing,
+        withheld,
         secret_sha256: await digestOf(secret),
         auth_time: Math.floor(at.getTime() / 1000),
         expires_ms: expiresAt.getTime(),

@@ -1,0 +1,282 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { exportJWK, generateKeyPair } from "jose";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { readProviderKeys } from "./provider_keys.ts";
+import { Receiver } from "./testdata/fleet.ts";
+import { startServer } from "./testdata/server.ts";
+import {
+  Browser,
+  TestProvider,
+  usualClients,
+} from "./testdata/test_provider.ts";
+
+Deno.test("what a person kept back is not had by asking again, silently or through another application", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { origin } = provider;
+  const signIn = async (claims: Record<string, unknown>) => {
+    const id = await browser.begin(
+      await provider.authorizeUrl({ prompt: "login" }),
+    );
+    const { challenge } = await browser.interaction(origin, id);
+    const attestation = person.attest(challenge, Date.now(), claims);
+    const answer = await browser.answer(origin, id, { attestation });
+    const { redirect_to } = await answer.json();
+    return (await provider.redeem(
+      new URL(redirect_to).searchParams.get("code")!,
+    )).body;
+  };
+  assertEquals(
+    (await signIn({ scope: "openid profile" })).scope,
+    "openid profile",
+  );
+  const other = {
+    client_id: "other",
+    redirect_uri: "https://other.example/callback",
+  };
+  for (const changes of [{}, other]) {
+    const silent = await browser.follow(
+      await provider.authorizeUrl({ ...changes, prompt: "none" }),
+    );
+    assertEquals(silent.searchParams.get("error"), "login_required");
+    // The person is asked; what they granted is had without.
+    await browser.begin(await provider.authorizeUrl(changes));
+    const less = await browser.follow(
+      await provider.authorizeUrl({ ...changes, scope: "openid profile" }),
+    );
+    assert(less.searchParams.has("code"));
+  }
+  assertEquals((await signIn({})).scope, "openid profile groups");
+  const again = await browser.follow(await provider.authorizeUrl());
+  assert(again.searchParams.has("code"));
+});
+
+Deno.test("max_age=0 always asks the person, and a clock that was set back makes no login young", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  // At the very millisecond of the login's own second.
+  const { now } = Date;
+  const second = Math.floor(now() / 1000) * 1000;
+  const at = (ms: number) => provider.skewMs = second + ms - now();
+  at(0);
+  await browser.tokens(provider, person);
+  const asks = async (max_age: string) =>
+    (await browser.follow(await provider.authorizeUrl({ max_age }))).hash !==
+      "";
+  at(0);
+  assertEquals(await asks("0"), true);
+  assertEquals(await asks("100"), false);
+  // What replicas' clocks differ by is none of it.
+  at(-30_000);
+  assertEquals([await asks("0"), await asks("100")], [true, false]);
+  at(-3_600_000);
+  assertEquals([await asks("0"), await asks("100")], [true, true]);
+  // A code from before the jump is used once, as ever.
+  at(0);
+  const url = await provider.authorizeUrl();
+  const code = (await browser.follow(url)).searchParams.get("code")!;
+  at(-3_600_000);
+  assertEquals((await provider.redeem(code)).status, 200);
+  assertEquals((await provider.redeem(code)).status, 400);
+});
+
+Deno.test("several tabs of one browser finish their own logins, in any order; another browser's none", async () => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const tabs = [];
+  for (const state of ["a", "b", "c"]) {
+    const id = await browser.begin(await provider.authorizeUrl({ state }));
+    tabs.push({ state, id });
+  }
+  const thief = new Browser();
+  await thief.begin(await provider.authorizeUrl());
+  for (const { state, id } of tabs.reverse()) {
+    const { challenge } = await browser.interaction(origin, id);
+    const attestation = person.attest(challenge, Date.now());
+    const stolen = await thief.answer(origin, id, { attestation });
+    assertEquals([stolen.status, (await stolen.json()).code], [
+      404,
+      "not_found",
+    ]);
+    const answer = await browser.answer(origin, id, { attestation });
+    const { searchParams } = new URL((await answer.json()).redirect_to);
+    assertEquals(searchParams.get("state"), state);
+    assertEquals(
+      (await provider.redeem(searchParams.get("code")!)).status,
+      200,
+    );
+  }
+});
+
+Deno.test("an application that sends a logout token elsewhere is not followed", async () => {
+  const inside = new Receiver();
+  let asked = 0;
+  const outside = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => {
+      asked++;
+      return new Response(null, {
+        status: 307,
+        headers: { location: inside.uri },
+      });
+    },
+  );
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri =
+    `http://127.0.0.1:${outside.addr.port}/logout`;
+  {
+    await using provider = await TestProvider.start({ clients });
+    const { person, relationship } = await provider.employ();
+    await new Browser().tokens(provider, person);
+    await provider.demo.revoke(relationship);
+    await provider.web.provider!.watch();
+    assertEquals(await provider.web.provider!.deliver(), 0);
+  }
+  assertEquals([asked, inside.subjects], [1, []]);
+  await outside.shutdown();
+  await inside.close();
+});
+
+Deno.test("what strangers' requests leave behind is small, whatever they send", async (t) => {
+  const sizes: number[] = [];
+  const store = createMemoryRecords();
+  await using provider = await TestProvider.start({
+    records: {
+      ...store,
+      put(kind, id, record, over, at) {
+        const { text } = record;
+        sizes.push(text.length * (/[\u0100-\uffff]/.test(text) ? 2 : 1));
+        return store.put(kind, id, record, over, at);
+      },
+    },
+  });
+  const did = `did:web:${"a".repeat(200)}.example`;
+  const sent: readonly (readonly [string, Record<string, string>, boolean])[] =
+    [
+      ["all as long as it may be", {
+        ...{ state: "s".repeat(2_048), nonce: "n".repeat(1_024) },
+        login_hint: did,
+      }, true],
+      ["control characters", { state: "\u0001".repeat(2_048) }, false],
+      ["wide characters", {
+        ...{ state: "\u4e2d".repeat(1_500), nonce: "\u4e2d".repeat(1_000) },
+      }, false],
+      ["a long hint", { login_hint: `did:web:${"a".repeat(4_080)}` }, false],
+    ];
+  for (const [what, changes, isKept] of sent) {
+    await t.step(what, async () => {
+      const back = await new Browser().follow(
+        await provider.authorizeUrl(changes),
+      );
+      assertEquals(
+        back.searchParams.get("error"),
+        isKept ? null : "invalid_request",
+      );
+    });
+  }
+  assertEquals(sizes.length, 1);
+  assert(sizes[0]! < 5_000, String(sizes));
+});
+
+Deno.test("keys that can't sign, or are of two pairs, stop the start and are not shown", async (t) => {
+  const good = await Promise.all(
+    ["RS256", "ES256", "EdDSA"].map(async (alg) => {
+      const pair = await generateKeyPair(alg, { extractable: true });
+      return { ...await exportJWK(pair.privateKey), alg };
+    }),
+  );
+  const [rsa, , ed] = good as [typeof good[0], unknown, typeof good[0]];
+  const { x } = await exportJWK((await generateKeyPair("EdDSA")).publicKey);
+  const { d, ...publicHalf } = ed;
+  const { privateKey } = await crypto.subtle.generateKey(
+    {
+      ...{ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 1024 },
+      publicExponent: new Uint8Array([1, 0, 1]),
+    },
+    true,
+    ["sign", "verify"],
+  );
+  const short = { ...await exportJWK(privateKey), alg: "RS256" };
+  const cases: readonly (readonly [string, number, unknown])[] = [
+    ["RSA of 1024 bits", 0, short],
+    ["halves of two pairs", 2, { ...ed, x }],
+    ["a public key", 2, publicHalf],
+    ["another algorithm's", 2, { ...rsa, alg: "EdDSA" }],
+    ["a shared secret", 0, { kty: "oct", k: "AAAA", alg: "RS256" }],
+  ];
+  for (const [what, at, key] of cases) {
+    await t.step(what, async () => {
+      const text = JSON.stringify({ keys: good.with(at, key as typeof ed) });
+      const error = await readProviderKeys(text).then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      assertEquals(error?.code, "invalid_key");
+      assertStringIncludes(
+        error.message,
+        `Cannot use keys of the OpenID Provider: /keys/${at}: it `,
+      );
+      assert(!JSON.stringify(error).includes(String(d)));
+    });
+  }
+  assertEquals(
+    (await readProviderKeys(JSON.stringify({ keys: good }))).jwks.keys.length,
+    3,
+  );
+});
+
+Deno.test({
+  name:
+    "keys that others may read are told of at the start; a file of applications that is huge stops it",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const dir = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${dir}/c.json`, '{"clients":[]}');
+    const args = [
+      ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
+    ];
+    const says = "others on this machine may open the file of --oidc-keys";
+    await (await startServer(dir, args)).stop();
+    await Deno.chmod(`${dir}/k.json`, 0o640);
+    const open = await startServer(dir, args);
+    await open.said(says);
+    await open.stop();
+    const entry = { client_id: "a", redirect_uris: [`https://a.example/`] };
+    const huge: readonly (readonly [string, string])[] = [
+      [`{"clients":[${" ".repeat(9 * 1024 * 1024)}]}`, "document_too_large"],
+      [
+        JSON.stringify({ clients: Array(10_001).fill(entry) }),
+        "invalid_request",
+      ],
+      [`${"[".repeat(1_000_000)}`, "invalid_json"],
+    ];
+    for (const [text, code] of huge) {
+      await Deno.writeTextFile(`${dir}/c.json`, text);
+      const failed = await startServer.fails(dir, args);
+      assertEquals(failed.code, 2);
+      assertStringIncludes(failed.stderr, code);
+      assert(failed.stderr.length < 30_000, String(failed.stderr.length));
+    }
+    await Deno.remove(dir, { recursive: true });
+  },
+});
+
+Deno.test("replicas whose clocks differ take each other's sessions and codes", async () => {
+  await using first = await TestProvider.start();
+  await using second = await TestProvider.start({
+    records: first.records,
+    like: first,
+  });
+  second.skewMs = -5_000;
+  const { person } = await first.employ();
+  const browser = new Browser();
+  await browser.tokens(first, person);
+  const url = await second.authorizeUrl();
+  const code = (await browser.follow(url)).searchParams.get("code")!;
+  const { status, text } = await first.redeem(code);
+  assertEquals(status, 200, text);
+});

@@ -1,0 +1,170 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { SigError } from "@sig/core";
+import { decodeJwt } from "jose";
+import { readPersonNames } from "./read_person_names.ts";
+import { startServer } from "./testdata/server.ts";
+import {
+  Browser,
+  sha256,
+  TestProvider,
+  usualClients,
+  VERIFIER,
+} from "./testdata/test_provider.ts";
+import { Person } from "../testdata/independent_client.ts";
+
+const read = (text: string) =>
+  readPersonNames(new TextEncoder().encode(text), "names.csv");
+
+Deno.test("applications are told the operator's names, in the ID token and by userinfo, and digests of others", async () => {
+  const names = { of: read("subject,name\ndid:web:x.example,X\n") };
+  await using provider = await TestProvider.start({
+    settings: {
+      nameOf: (subject) => names.of.nameOf?.(subject),
+      usernameOf: (subject) => names.of.usernameOf?.(subject),
+    },
+  });
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const tokens = await browser.tokens(provider, person);
+  const named = ({ name, preferred_username }: Record<string, unknown>) => [
+    name,
+    preferred_username,
+  ];
+  const digest = `u-${
+    Buffer.from(await sha256(person.did), "base64url").toString("hex")
+      .slice(0, 16)
+  }`;
+  assertEquals(named(decodeJwt(tokens.id_token)), [digest, digest]);
+  for (
+    const [file, expected] of [
+      [`subject,name\n${person.did},"Zoë ""Z"" Ada"\n`, [
+        'Zoë "Z" Ada',
+        'Zoë "Z" Ada',
+      ]],
+      [`name;username;subject\nZoë;zoe;${person.did}\n`, ["Zoë", "zoe"]],
+    ] as const
+  ) {
+    names.of = read(file);
+    const { access_token, id_token } = await browser.tokens(
+      provider,
+      person,
+      { prompt: "login" },
+    );
+    const info = await provider.userinfo(access_token);
+    assertEquals(named(decodeJwt(id_token)), [...expected]);
+    assertEquals(named(info.body), [...expected]);
+  }
+});
+
+Deno.test("names that could be taken for somebody else's are refused, with every row", () => {
+  const [a, b] = ["did:web:a.example", "did:web:b.example"];
+  const cases: readonly (readonly [string, string])[] = [
+    [
+      `subject,name\n${a},Ann\n\n${b},ANN\n`,
+      "give two people one username, that of row 2: a column username can tell them apart (row 4)",
+    ],
+    [
+      `subject,name,username\n${a},Ann,x\n${b},Bob,Ｘ\n`,
+      "give two people one username, that of row 2: a column username can tell them apart (row 3)",
+    ],
+    [
+      `subject,name\n${a},u-0123456789abcdef\n`,
+      "have a username of the form of a digest (row 2)",
+    ],
+    ["subject,name\nann,Ann\n", "name a subject that is no DID (row 2)"],
+    [
+      `subject,name\n${a},A\u202en\n${b},${"b".repeat(201)}\n`,
+      "have one longer than 200 characters, or with invisible ones (row 2) (and 1 more faults)",
+    ],
+    ["subject,name\n,Ann\n", "have a name without a subject (row 2)"],
+    [
+      `subject,name,username\n${a},,ann\n`,
+      "have a username without a name (row 2)",
+    ],
+    [`subject,name\n${a},A\n${a},B\n`, "call one subject two names (row 3)"],
+    ["subject\n", "must have the columns subject and name"],
+  ];
+  for (const [text, says] of cases) {
+    const error = assertThrows(() => read(text), SigError);
+    assertEquals(
+      [error.code, error.message],
+      ["invalid_request", `Cannot run: names in "names.csv" ${says}`],
+    );
+  }
+  // Told apart, or one row twice: nothing is wrong.
+  const people = read(
+    `subject,name,username\n${a},Ann,ann1\n${b},Ann,ann2\n${b},Ann,ann2\n${b},,\n`,
+  );
+  assertEquals(people.size, 2);
+  assertEquals(people.usernameOf?.(b), "ann2");
+});
+
+Deno.test({
+  name:
+    "--names is read at the start and at SIGHUP; a wrong file changes nothing then, and stops a start",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const dir = await Deno.makeTempDir();
+    const person = new Person();
+    const write = (name: string) =>
+      Deno.writeTextFile(
+        `${dir}/n.csv`,
+        `subject,name\n${person.did},${name}\n`,
+      );
+    await Deno.writeTextFile(
+      `${dir}/c.json`,
+      JSON.stringify({ clients: await usualClients() }),
+    );
+    const args = [
+      ...["--demo", "--oidc-clients", "c.json", "--oidc-keys", "k.json"],
+      ...["--names", "n.csv", "--log", "text"],
+    ];
+    await write("Ada");
+    const server = await startServer(dir, args);
+    const enrolled = await fetch(`${server.url}/demo/enrol`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ subject: person.did }),
+    });
+    assertEquals(enrolled.status, 200, await enrolled.text());
+    const name = async () => {
+      const query = new URLSearchParams({
+        ...{ client_id: "spa", redirect_uri: "https://spa.example/callback" },
+        ...{ response_type: "code", scope: "openid profile" },
+        code_challenge: await sha256(VERIFIER),
+        code_challenge_method: "S256",
+      });
+      const back = await new Browser().signIn(
+        { origin: server.url, now: () => new Date() },
+        person,
+        `${server.url}/oidc/authorize?${query}`,
+      );
+      const response = await fetch(`${server.url}/oidc/token`, {
+        method: "POST",
+        body: new URLSearchParams({
+          ...{ grant_type: "authorization_code", client_id: "spa" },
+          redirect_uri: "https://spa.example/callback",
+          code: back.searchParams.get("code")!,
+          code_verifier: VERIFIER,
+        }),
+      });
+      return decodeJwt((await response.json()).id_token).name;
+    };
+    assertEquals(await name(), "Ada");
+    await write("Ada Lovelace");
+    server.hangUp();
+    await server.said("read 1 names again");
+    assertEquals(await name(), "Ada Lovelace");
+    await Deno.writeTextFile(`${dir}/n.csv`, "subject,name\nSECRET,Ada\n");
+    server.hangUp();
+    await server.said("the names stay as they were: ");
+    await server.said("name a subject that is no DID (row 2)");
+    assertEquals(await name(), "Ada Lovelace");
+    await server.stop();
+    const { code, stderr } = await startServer.fails(dir, args);
+    assertEquals(code, 2);
+    assert(stderr.includes("no DID (row 2)"), stderr);
+    assert(!stderr.includes("SECRET"), stderr);
+    await Deno.remove(dir, { recursive: true });
+  },
+});

@@ -1,0 +1,223 @@
+import { assert, assertEquals } from "@std/assert";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { startCuttingProxy } from "./testdata/cutting_proxy.ts";
+import { Fleet, refreshForm, type Replica } from "./testdata/fleet.ts";
+import { Browser, CALLBACK } from "./testdata/test_provider.ts";
+
+/** What processes of a provider keep to, whichever of them die. */
+
+const STORES = [
+  ["Deno KV", undefined],
+  ["Redis", startRedis],
+] as const;
+
+for (const [name, start] of STORES) {
+  const ignore = Deno.build.os === "windows" ||
+    (start !== undefined && !HAS_REDIS);
+
+  Deno.test({
+    name:
+      `kill -9 between code and token: over ${name} another process goes on, once`,
+    ignore,
+    async fn() {
+      const redis = await start?.();
+      await using fleet = await Fleet.open((dir) =>
+        redis?.url ?? `kv:${dir}/web.db`
+      );
+      const [first, second] = [await fleet.start(), await fleet.start()];
+      const { person } = await fleet.employ();
+      const browser = new Browser();
+      const code = await fleet.codeAt(first, person, browser);
+      await fleet.kill(first);
+      const third = await fleet.start();
+      // Bound to all that it was asked with, whoever answers, and used once.
+      const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
+      const other = { client_id: "other" };
+      const guess = { code_verifier: "w".repeat(45) };
+      for (const changes of [stolen, other, guess]) {
+        const { status, body } = await third.redeem(code, changes);
+        assertEquals([status, body.error], [400, "invalid_grant"]);
+      }
+      const uses = await Promise.all(
+        [second, third, second, third].map((each) => each.redeem(code)),
+      );
+      const won = uses.filter(({ status }) => status === 200);
+      assertEquals(won.length, 1);
+      const { access_token } = won[0]!.body;
+      assertEquals((await third.userinfo(access_token)).status, 401);
+      // The person is still logged in, at any of them.
+      const url = await third.authorizeUrl({ prompt: "none" });
+      const again = (await browser.follow(url)).searchParams.get("code")!;
+      const { status, body } = await second.redeem(again);
+      assertEquals(status, 200);
+      // Of parallel refreshes at two processes at most one wins; who lost shows
+      // that two have the token, and then it is nobody's.
+      const rotated = await Promise.all(
+        [second, third].map((each) => each.refresh(body.refresh_token)),
+      );
+      const statuses = rotated.map(({ status }) => status).sort();
+      assertEquals(statuses, [200, 400]);
+      const next = rotated.find(({ status }) => status === 200)!;
+      const last = await second.refresh(next.body.refresh_token);
+      assertEquals([last.status, last.body.error], [400, "invalid_grant"]);
+      await redis?.stop();
+    },
+  });
+}
+
+Deno.test({
+  name:
+    "kill -9 between rotation and answer: the old refresh token is never good beside a new one, and the person needs no second login",
+  ignore: Deno.build.os === "windows" || !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    const proxy = startCuttingProxy(redis.port);
+    await using fleet = await Fleet.open(() => redis.url);
+    const second = await fleet.start();
+    const first = await fleet.start(`redis://127.0.0.1:${proxy.port}`);
+    const { person } = await fleet.employ();
+    const browser = new Browser();
+    const { body } = await first.redeem(
+      await fleet.codeAt(first, person, browser),
+    );
+    const killed = Promise.withResolvers<void>();
+    proxy.arm('"refresh":"', () => {
+      void fleet.kill(first).then(killed.resolve);
+    });
+    const lost = await fetch(`${first.origin}/oidc/token`, {
+      method: "POST",
+      body: refreshForm(body.refresh_token),
+    }).then(() => "answered", () => "lost");
+    await killed.promise;
+    assertEquals(lost, "lost");
+    // It was replaced by one that nobody has: the family is over, by the rule.
+    const again = await second.refresh(body.refresh_token);
+    assertEquals([again.status, again.body.error], [400, "invalid_grant"]);
+    assertEquals((await second.userinfo(body.access_token)).status, 401);
+    const url = await second.authorizeUrl({ prompt: "none" });
+    const code = (await browser.follow(url)).searchParams.get("code")!;
+    assertEquals((await second.redeem(code)).status, 200);
+    await proxy.close();
+    await redis.stop();
+  },
+});
+
+Deno.test({
+  name:
+    "kill -9 between rotation and answer over Deno KV, at any moment: one answer at most is good",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
+    const second = await fleet.start();
+    const { person } = await fleet.employ();
+    for (const delayMs of [1, 5, 20, 300]) {
+      const first = await fleet.start();
+      const { body } = await first.redeem(await fleet.codeAt(first, person));
+      const answer = first.refresh(body.refresh_token).catch(() => undefined);
+      await new Promise((go) => setTimeout(go, delayMs));
+      await fleet.kill(first);
+      const got = await answer;
+      const retried = await second.refresh(body.refresh_token);
+      assert(retried.status === 200 || retried.status === 400, retried.text);
+      if (got?.status === 200) {
+        assertEquals(retried.status, 400);
+        assertEquals(
+          (await second.refresh(got.body.refresh_token)).status,
+          400,
+        );
+      }
+    }
+  },
+});
+
+/** Both look and tell each second, and one after the other is killed. */
+async function tellAndDie(start: (typeof STORES)[number][1]): Promise<void> {
+  const redis = await start?.();
+  await using fleet = await Fleet.open(
+    (dir) => redis?.url ?? `kv:${dir}/web.db`,
+    ["--recheck", "1s"],
+  );
+  const [first, second] = [await fleet.start(), await fleet.start()];
+  const people: { did: string; relationship: string }[] = [];
+  for (let i = 0; i < 4; i++) {
+    const { person, relationship } = await fleet.employ();
+    await first.redeem(await fleet.codeAt(i % 2 ? first : second, person));
+    people.push({ did: person.did, relationship });
+  }
+  const { receiver } = fleet;
+  await fleet.revoke(people[0]!.relationship);
+  await receiver.heard(1, 20_000);
+  await new Promise((go) => setTimeout(go, 1_500));
+  assertEquals(receiver.subjects, [people[0]!.did]);
+  const cut = Promise.withResolvers<void>();
+  receiver.hear = async () => {
+    receiver.hear = () => 200;
+    // One of the two is telling, and never hears that it was heard.
+    await fleet.kill(first);
+    await fleet.kill(second);
+    await fleet.start();
+    cut.resolve();
+    return 200;
+  };
+  await fleet.revoke(people[1]!.relationship);
+  await cut.promise;
+  for (const { relationship } of people.slice(2)) {
+    await fleet.revoke(relationship);
+    await new Promise((go) => setTimeout(go, 1_200));
+  }
+  await receiver.heard(5, 60_000);
+  assertEquals(
+    receiver.subjects,
+    [0, 1, 1, 2, 3].map((i) => people[i]!.did),
+  );
+  await redis?.stop();
+}
+
+Deno.test({
+  name:
+    "kill -9 while an application is told: another process tells, in order, and nobody twice but the one that was cut off",
+  ignore: Deno.build.os === "windows",
+  // At once: each waits for the lease of who died.
+  fn: async () => {
+    await Promise.all(
+      STORES.filter(([, start]) => start === undefined || HAS_REDIS)
+        .map(([, start]) => tellAndDie(start)),
+    );
+  },
+});
+
+Deno.test({
+  name:
+    "after Redis came back empty everybody logs in again, and nothing old is good",
+  ignore: Deno.build.os === "windows" || !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    await using fleet = await Fleet.open(() => redis.url);
+    const replicas = [await fleet.start(), await fleet.start()];
+    const [first, second] = replicas as [Replica, Replica];
+    const { person } = await fleet.employ();
+    const browser = new Browser();
+    const { body } = await first.redeem(
+      await fleet.codeAt(first, person, browser),
+    );
+    const unused = (await browser.follow(await second.authorizeUrl()))
+      .searchParams.get("code")!;
+    await redis.stop();
+    const fresh = await startRedis([], redis.port);
+    for (const replica of replicas) {
+      const refreshed = await replica.refresh(body.refresh_token);
+      assertEquals(refreshed.body.error, "invalid_grant", refreshed.text);
+      const redeemed = await replica.redeem(unused);
+      assertEquals(redeemed.body.error, "invalid_grant", redeemed.text);
+      assertEquals((await replica.userinfo(body.access_token)).status, 401);
+      const silent = await browser.follow(
+        await replica.authorizeUrl({ prompt: "none" }),
+      );
+      assertEquals(`${silent.origin}${silent.pathname}`, CALLBACK);
+      assertEquals(silent.searchParams.get("error"), "login_required");
+    }
+    const code = await fleet.codeAt(first, person, browser);
+    assertEquals((await second.redeem(code)).status, 200);
+    await fresh.stop();
+  },
+});

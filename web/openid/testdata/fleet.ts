@@ -1,0 +1,180 @@
+/** Processes of one provider over one store, an issuer, and an application. */
+
+import { createDemoIssuer } from "../../demo/demo_issuer.ts";
+import { Person } from "../../testdata/independent_client.ts";
+import { type StartedServer, startServer } from "./server.ts";
+import {
+  Browser,
+  SECRET,
+  TestProvider,
+  usualClients,
+} from "./test_provider.ts";
+
+/** What the processes of a fleet say of themselves; nobody listens there. */
+export const FLEET_ORIGIN = "http://127.0.0.1:8788";
+
+/** A process, spoken to as tests speak to a provider. */
+export class Replica extends TestProvider {
+  readonly server: StartedServer;
+
+  constructor(server: StartedServer) {
+    super();
+    this.server = server;
+    this.origin = server.url;
+  }
+
+  override [Symbol.asyncDispose](): Promise<void> {
+    return this.server.stop();
+  }
+}
+
+/** An application that is told of logouts; `hear` answers each. */
+export class Receiver {
+  /** Whom it was told of, in the order of arrival. */
+  readonly subjects: string[] = [];
+  hear: (subject: string) => Promise<number> | number = () => 200;
+  readonly #server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      const form = new URLSearchParams(await request.text());
+      const [, claims = ""] = form.get("logout_token")?.split(".") ?? [];
+      const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString());
+      this.subjects.push(sub);
+      return new Response(null, { status: await this.hear(sub) });
+    },
+  );
+  readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
+
+  /** Waits until it was told so often. */
+  async heard(count: number, timeoutMs: number): Promise<void> {
+    const until = Date.now() + timeoutMs;
+    while (this.subjects.length < count && Date.now() < until) {
+      await new Promise((go) => setTimeout(go, 20));
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#server.shutdown();
+  }
+}
+
+/** An issuer that is really served, and whose feed grows. */
+export async function serveIssuer() {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const document = issuer.document(new URL(request.url).pathname);
+      return document === undefined
+        ? new Response(null, { status: 404 })
+        : new Response(Uint8Array.from(document));
+    },
+  );
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const issuer = await createDemoIssuer({ origin, now: () => new Date() });
+  return { issuer, close: () => server.shutdown() };
+}
+
+/** The world of a test; everything in it ends with it. */
+export class Fleet {
+  readonly replicas: Replica[] = [];
+  readonly #dir: string;
+  readonly #args: readonly string[];
+  readonly #closing: (() => Promise<unknown>)[];
+  readonly #issuer: Awaited<ReturnType<typeof serveIssuer>>["issuer"];
+  readonly receiver: Receiver;
+
+  private constructor(
+    dir: string,
+    args: readonly string[],
+    closing: (() => Promise<unknown>)[],
+    issuer: Awaited<ReturnType<typeof serveIssuer>>["issuer"],
+    receiver: Receiver,
+  ) {
+    this.#dir = dir;
+    this.#args = args;
+    this.#closing = closing;
+    this.#issuer = issuer;
+    this.receiver = receiver;
+  }
+
+  /** Makes one without processes, over the store that `storeOf` names. */
+  static async open(
+    storeOf: (dir: string) => string,
+    more: readonly string[] = [],
+  ): Promise<Fleet> {
+    const dir = await Deno.makeTempDir();
+    const receiver = new Receiver();
+    const { issuer, close } = await serveIssuer();
+    const clients = await usualClients();
+    clients[0]!.backchannel_logout_uri = receiver.uri;
+    await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
+    const args = [
+      ...["--issuer", issuer.did, "--require", "relationship=employee"],
+      ...["--audience", FLEET_ORIGIN, "--store", storeOf(dir)],
+      ...["--oidc-clients", "c.json", "--oidc-keys", "k.json"],
+      ...["--allow-insecure", "--log", "text", ...more],
+    ];
+    return new Fleet(
+      dir,
+      args,
+      [
+        close,
+        () => receiver.close(),
+        () => Deno.remove(dir, { recursive: true }),
+      ],
+      issuer,
+      receiver,
+    );
+  }
+
+  /** Starts a process; changes are put behind the other flags. */
+  async start(store?: string): Promise<Replica> {
+    const args = [...this.#args];
+    if (store !== undefined) args[args.indexOf("--store") + 1] = store;
+    const replica = new Replica(await startServer(this.#dir, args));
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  /** Ends a process as `kill -9` does. */
+  async kill(replica: Replica): Promise<void> {
+    this.replicas.splice(this.replicas.indexOf(replica), 1);
+    await replica.server.kill();
+  }
+
+  /** A person whom the issuer employs. */
+  async employ(): Promise<{ person: Person; relationship: string }> {
+    const person = new Person();
+    const { relationship_id } = await this.#issuer.enrol(person.did);
+    return { person, relationship: relationship_id };
+  }
+
+  /** Ends an employment in the feed that is served. */
+  async revoke(relationship: string): Promise<void> {
+    await this.#issuer.revoke(relationship);
+  }
+
+  /** The code that a person gets for `app` at a process. */
+  async codeAt(
+    replica: Replica,
+    person: Person,
+    browser = new Browser(),
+  ): Promise<string> {
+    const url = await replica.authorizeUrl();
+    const back = await browser.signIn(replica, person, url);
+    return back.searchParams.get("code")!;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { server } of this.replicas) await server.kill();
+    for (const close of this.#closing) await close();
+  }
+}
+
+/** A form by which `app` refreshes. */
+export function refreshForm(refresh_token: string): URLSearchParams {
+  return new URLSearchParams({
+    ...{ grant_type: "refresh_token", refresh_token },
+    ...{ client_id: "app", client_secret: SECRET },
+  });
+}
