@@ -11306,7 +11306,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             class: "more",
             children: [
               /* @__PURE__ */ a2("summary", {
-                children: "Answer on the command line instead"
+                children: "Use the command line instead"
               }),
               /* @__PURE__ */ a2(OnCommandLine, {
                 invitation

@@ -133,7 +133,7 @@ export function OfferCard(
               </button>
             </div>
             <details class="more">
-              <summary>Answer on the command line instead</summary>
+              <summary>Use the command line instead</summary>
               <OnCommandLine invitation={invitation} />
             </details>
           </>
