@@ -60,7 +60,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "web/ui": [
     ...["libraries", "parts", "server", "feed", "keys", "site", "sign_in"],
-    ...["developers", "demo", "explore"],
+    ...["invitation", "developers", "demo", "explore"],
   ],
 };
 

@@ -22,6 +22,10 @@ import {
   openByHand,
   start,
 } from "../web/ui_test/testdata/person.ts";
+import {
+  fragmentOf,
+  startInviting,
+} from "../web/ui_test/testdata/inviting_issuer.ts";
 import { startServer } from "../web/ui_test/testdata/server.ts";
 
 const DESK = { viewport: { width: 1280, height: 800 } };
@@ -181,6 +185,29 @@ async function visitExplorer(
   await look("explore-invalid");
 }
 
+async function visitInvitations(
+  page: Page,
+  look: Look,
+  links: { readonly good: string; readonly unknown: string },
+): Promise<void> {
+  const good = fragmentOf(links.good);
+  await goTo(page, good);
+  await page.locator("#approve:enabled").waitFor();
+  await look("invitation");
+  await page.click("#decline");
+  await look("invitation-declined");
+  await goTo(page, good.slice(0, -40));
+  await page.locator("#outcome").waitFor();
+  await look("invitation-cut-off");
+  await goTo(page, fragmentOf(links.unknown));
+  await page.getByText("NOT VERIFIED").waitFor();
+  await look("invitation-not-verified");
+  await goTo(page, good);
+  await page.click("#approve");
+  await page.locator("#answered").waitFor();
+  await look("invitation-answered", true);
+}
+
 /** Milliseconds from asking for the page to its button, in a fresh browser. */
 async function measureStart(browser: Browser, origin: string): Promise<number> {
   const page = await browser.newPage();
@@ -221,10 +248,20 @@ if (import.meta.main) {
   };
   const browser = await chromium.launch({ executablePath, args: BROWSER_ARGS });
   const login = await startServer();
+  await using inviting = await startInviting();
+  await using stranger = await startInviting(false, "umbrella.example");
+  const terms = ["--type", "contractor", "--role", "deploy"];
+  const links = {
+    good: await inviting.invite(
+      ...[...terms, "--role", "on-call", "--for", "Alice Doe"],
+      ...["--valid-until", "2099-06-30"],
+    ),
+    unknown: await stranger.invite(...terms),
+  };
   for (const { name, device } of DEVICES) {
     // Its feed begins with nobody.
     await using demo = await startServer({ withDemo: true });
-    for (const origin of [login.origin, demo.origin]) {
+    for (const origin of [login.origin, demo.origin, inviting.origin]) {
       const context = await browser.newContext({
         ...device,
         reducedMotion: "reduce",
@@ -240,7 +277,9 @@ if (import.meta.main) {
       await page.goto(`${origin}/`);
       await page.waitForSelector("html[data-ready]");
       if (origin === demo.origin) await visitDemo(page, look);
-      else {
+      else if (origin === inviting.origin) {
+        await visitInvitations(page, look, links);
+      } else {
         await visitLogin(page, look);
         await visitExplorer(page, look, feeds);
       }

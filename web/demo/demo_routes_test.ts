@@ -100,8 +100,16 @@ Deno.test("the demo's issuer is an issuer like any other", async () => {
       file,
     );
   }
+  const published = (path: string) =>
+    new TextDecoder().decode(demo.document(`/.well-known/${path}`));
+  const identity = await site.ask("/ui/issuers/0/identity.json");
+  assertEquals(identity.body, {
+    metadata: published("sig.json"),
+    jwks: published("jwks.json"),
+    did_document: published("did.json"),
+  });
   for (
-    const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/did.json"]
+    const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/identity.json"]
   ) {
     const { status, body } = await site.ask(`/ui/issuers/${wrong}`);
     assertEquals([status, body.code], [404, "not_found"], wrong);

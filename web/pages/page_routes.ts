@@ -5,6 +5,7 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import {
   createIssuerDocuments,
   DOCUMENT_FILES,
+  type IssuerDocuments,
   type ShownIssuer,
 } from "./issuer_documents.ts";
 import { replyDocument } from "../requests/reply_document.ts";
@@ -58,15 +59,31 @@ export function createPageRoutes(
       method: "GET",
       path: "/ui/issuers/:n/:file",
       async handle(exchange, { n = "", file = "" }) {
-        const isKnown = Object.values(DOCUMENT_FILES).includes(file);
+        const isKnown = file === IDENTITY_FILE ||
+          Object.values(DOCUMENT_FILES).includes(file);
         const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
         const documents = isKnown && read !== undefined
           ? await exchange.waitFor(`documents of ${n}`, read)
           : undefined;
-        return replyDocument(exchange, file, documents?.get(file));
+        return file === IDENTITY_FILE && documents !== undefined
+          ? exchange.json(identityOf(documents))
+          : replyDocument(exchange, file, documents?.get(file));
       },
     },
   ];
+}
+
+/** Who the issuer is: all but the feed, in one answer. */
+const IDENTITY_FILE = "identity.json";
+
+/** The texts as they were published: the page verifies them itself. */
+function identityOf(documents: IssuerDocuments) {
+  const { metadata, jwks, did_document } = DOCUMENT_FILES;
+  return {
+    metadata: documents.get(metadata) ?? null,
+    jwks: documents.get(jwks) ?? null,
+    did_document: documents.get(did_document) ?? null,
+  };
 }
 
 function assetRoute(path: string, { type, text }: Asset): Route {

@@ -1374,6 +1374,7 @@ function isString(value) {
 var SPEC_VERSION = "sig/0.1";
 var EVENT_TYP = "sig-event+jws";
 var ATTESTATION_TYP = "sig-attestation+jwt";
+var INVITATION_TYP = "sig-invitation+jwt";
 var RELATIONSHIP_TYPES = closedList({
   employee: true,
   founder: true,
@@ -1694,10 +1695,10 @@ function parseAsOf(asOf) {
     }
   });
 }
-function resolveMoment(state, { at, asOf }, now) {
+function resolveMoment(state, { at, asOf }, now2) {
   const known = resolveAsOf(state, asOf);
   return at === void 0 ? {
-    instant: instantOf(now),
+    instant: instantOf(now2),
     tense: "now",
     ...known
   } : {
@@ -2047,14 +2048,14 @@ var MISSING = Object.freeze({
   relationship_id: "relationship_id_missing"
 });
 function check(state, question) {
-  const { now } = question;
+  const { now: now2 } = question;
   return runSteps(checkSteps(state, parseQuestion(question), {
-    now
+    now: now2
   }));
 }
-function* checkSteps(state, question, { now, ...limits }) {
+function* checkSteps(state, question, { now: now2, ...limits }) {
   const { subject, requirements, at, asOf, explain } = question;
-  const moment = resolveMoment(state, question, now);
+  const moment = resolveMoment(state, question, now2);
   const judging = new Judging(requirements, explain ? limits : {
     ...limits,
     maxExplained: 0
@@ -2070,7 +2071,7 @@ function* checkSteps(state, question, { now, ...limits }) {
     last_sequence: moment.events,
     issuer: state.issuer,
     ...judging.denyReasons(),
-    evaluated_at: formatInstant(instantOf(now)),
+    evaluated_at: formatInstant(instantOf(now2)),
     at: timeAsAsked(at),
     as_of: timeAsAsked(asOf),
     not_after: isPast ? null : judging.notAfter,
@@ -2707,9 +2708,9 @@ var FeedRules = class {
   #judgeTime(event, warnings) {
     const { sequence } = event;
     const issuedAt = validInstant(event.issued_at);
-    const { now } = this.#options;
+    const { now: now2 } = this.#options;
     const skew = this.#limits.clockSkewSeconds;
-    if (now && compareInstants(issuedAt, addSeconds(now, skew)) > 0) {
+    if (now2 && compareInstants(issuedAt, addSeconds(now2, skew)) > 0) {
       warnings.push({
         code: "issued_at_future",
         detail: `issued_at is more than ${skew} s ahead of the clock`,
@@ -4549,8 +4550,8 @@ function prepare(options) {
     }
   };
 }
-function chooseTimes({ now }, { expiresAt }) {
-  const iat = instantOf(now()).seconds;
+function chooseTimes({ now: now2 }, { expiresAt }) {
+  const iat = instantOf(now2()).seconds;
   const exp = expiresAt.seconds;
   if (iat >= exp) {
     throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
@@ -4602,8 +4603,265 @@ var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
 // jose/invitation/invitation.ts
 var MAX_INVITATION_LENGTH = 16 * 1024;
+var MIN_INVITATION_SECONDS = 3600;
 var DEFAULT_INVITATION_SECONDS = 7 * 86400;
 var MAX_INVITATION_SECONDS = 90 * 86400;
+var MAX_INVITED_NAME_LENGTH = 128;
+
+// jose/invitation/invitation_claims.ts
+var CLAIMS = {
+  iss: true,
+  jti: true,
+  iat: true,
+  exp: true,
+  relationship_type: true,
+  roles: true,
+  valid_from: true,
+  valid_until: true,
+  for: true
+};
+var JTI_BYTES = 32;
+var MAX_SECONDS2 = 253402300799;
+function malformed2(why, pointer) {
+  return new SigError("invalid_invitation", `Cannot use invitation: ${why}`, {
+    context: pointer === void 0 ? {} : {
+      pointer
+    }
+  });
+}
+function readInvitationClaims(claims) {
+  const extra = Object.keys(claims).find((name) => !Object.hasOwn(CLAIMS, name));
+  if (extra !== void 0) {
+    throw malformed2(`it has an unknown claim ${quote(extra)}`);
+  }
+  const most = DEFAULT_LIMITS.maxIdentifierLength;
+  const iss = member(claims, "iss");
+  if (typeof iss !== "string" || !isDid(iss) || iss.length > most) {
+    throw wrong("iss", `a DID of at most ${most} characters`);
+  }
+  const jti = member(claims, "jti");
+  if (typeof jti !== "string" || decodeBase64UrlStrict(jti)?.length !== JTI_BYTES) throw wrong("jti", `${JTI_BYTES} bytes in base64url`);
+  const relationship_type = RELATIONSHIP_TYPES.find((type) => type === member(claims, "relationship_type"));
+  if (relationship_type === void 0) {
+    throw wrong("relationship_type", `one of ${RELATIONSHIP_TYPES.join(", ")}`);
+  }
+  return {
+    iss,
+    jti,
+    ...readLife(claims),
+    relationship_type,
+    roles: readRoles(member(claims, "roles")),
+    ...readValidity(claims),
+    ...readName(claims)
+  };
+}
+function wrong(name, expected) {
+  return malformed2(`claim ${name} must be ${expected}`, `/${name}`);
+}
+function readLife(claims) {
+  const [iat, exp] = [
+    readSeconds(claims, "iat"),
+    readSeconds(claims, "exp")
+  ];
+  const life = exp - iat;
+  if (life >= MIN_INVITATION_SECONDS && life <= MAX_INVITATION_SECONDS) {
+    return {
+      iat,
+      exp
+    };
+  }
+  throw wrong("exp", "1 hour to 90 days after iat");
+}
+function readSeconds(claims, name) {
+  const value = member(claims, name);
+  const isSeconds = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_SECONDS2;
+  if (isSeconds) return value;
+  throw wrong(name, "whole seconds since 1970");
+}
+function readRoles(roles) {
+  const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
+  const isRole = (role) => isIdentifier(role) && role.length <= maxRoleLength;
+  if (Array.isArray(roles) && roles.length <= maxRoles && roles.every(isRole) && new Set(roles).size === roles.length) return roles;
+  throw wrong("roles", `at most ${maxRoles} strings, each once and of 1 to ${maxRoleLength} characters without control characters`);
+}
+function readValidity(claims) {
+  const valid_from = readTime(claims, "valid_from");
+  const valid_until = readTime(claims, "valid_until");
+  const [from, until] = [
+    parseTimestamp(valid_from),
+    parseTimestamp(valid_until)
+  ];
+  if (from && until && compareInstants(until, from) <= 0) {
+    throw wrong("valid_until", "after valid_from");
+  }
+  return {
+    ...valid_from === void 0 ? {} : {
+      valid_from
+    },
+    ...valid_until === void 0 ? {} : {
+      valid_until
+    }
+  };
+}
+function readTime(claims, name) {
+  const value = member(claims, name) ?? void 0;
+  if (value === void 0) return void 0;
+  if (typeof value === "string" && parseTimestamp(value)) return value;
+  throw wrong(name, "an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z");
+}
+function readName(claims) {
+  const name = member(claims, "for") ?? void 0;
+  if (name === void 0) return {};
+  if (isIdentifier(name) && name.length <= MAX_INVITED_NAME_LENGTH) {
+    return {
+      for: name
+    };
+  }
+  throw wrong("for", `1 to ${MAX_INVITED_NAME_LENGTH} characters without control characters`);
+}
+
+// jose/invitation/parse_invitation.ts
+var FRAGMENT = "#/invitation/";
+function parseInvitation(invitation) {
+  const text2 = textOf(invitation);
+  if (text2.length > MAX_INVITATION_LENGTH) {
+    throw malformed2(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
+  }
+  const parts = text2.split(".");
+  const [first, second, third] = parts;
+  if (first === void 0 || second === void 0 || third === void 0 || parts.length > 3) {
+    throw malformed2("it must be three base64url parts with dots between them");
+  }
+  const header = readHeader(readObject(first, "the header"));
+  const claims = readInvitationClaims(readObject(second, "the claims"));
+  return {
+    text: text2,
+    header,
+    claims,
+    expires_at: formatInstant({
+      seconds: claims.exp,
+      nanoseconds: 0
+    }),
+    signature: decodePart(third, "the signature"),
+    signingInput: encodeSigningInput({
+      protected: first,
+      payload: second
+    })
+  };
+}
+function textOf(invitation) {
+  if (typeof invitation !== "string") throw malformed2("it must be a string");
+  if (invitation.length > 2 * MAX_INVITATION_LENGTH) {
+    throw malformed2(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
+  }
+  const at = invitation.indexOf(FRAGMENT);
+  const text2 = at < 0 ? invitation : invitation.slice(at + FRAGMENT.length);
+  return text2.trim();
+}
+function decodePart(part, what2) {
+  const bytes = decodeBase64UrlStrict(part);
+  if (bytes !== void 0) return bytes;
+  throw malformed2(`${what2} must be base64url without padding, white space or trailing bits`);
+}
+function readObject(part, what2) {
+  try {
+    const value = parseJson(decodePart(part, what2));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw malformed2(`${what2} must be strict JSON: ${error.message}`);
+  }
+  throw malformed2(`${what2} must be one JSON object`);
+}
+function readHeader(header) {
+  const alg = member(header, "alg");
+  if (alg !== "EdDSA") throw malformed2("alg must be EdDSA");
+  const typ = member(header, "typ");
+  if (typ !== INVITATION_TYP) throw malformed2(`typ must be ${INVITATION_TYP}`);
+  const kid = member(header, "kid");
+  if (!isKid(kid)) {
+    throw malformed2("kid must be 1 to 256 characters without control characters");
+  }
+  if (Object.keys(header).length > 3) {
+    throw malformed2("the header must have exactly alg, typ and kid");
+  }
+  return {
+    alg,
+    typ,
+    kid
+  };
+}
+
+// jose/invitation/verify_invitation.ts
+async function verifyInvitation(invitation, options) {
+  const parsed = typeof invitation === "object" ? invitation : parseInvitation(invitation);
+  const { claims, header: { kid }, signature, signingInput } = parsed;
+  if (claims.iss !== options.issuer) {
+    throw malformed2(`it is one of ${quote(claims.iss)}, not of ${quote(options.issuer)}`, "/iss");
+  }
+  const key = options.keys.resolve(kid);
+  if (!await key.verify(signature, signingInput)) {
+    throw new SigError("signature_invalid", `Cannot accept invitation: its signature is not one of key ${quote(kid)}`, {
+      context: {
+        kid
+      }
+    });
+  }
+  requireTime(parsed, options);
+  return parsed;
+}
+function requireUnexpired({ claims, expires_at }, now2) {
+  if (instantOf(now2).seconds < claims.exp) return;
+  throw new SigError("invitation_expired", `Cannot accept invitation: it expired at ${expires_at}`, {
+    context: {
+      hint: "Ask for a new invitation."
+    }
+  });
+}
+function requireTime(parsed, { now: now2, clockSkewSeconds }) {
+  const instant2 = now2();
+  requireUnexpired(parsed, instant2);
+  const skew = clockSkewSeconds ?? DEFAULT_LIMITS.clockSkewSeconds;
+  if (parsed.claims.iat <= instantOf(instant2).seconds + skew) return;
+  throw malformed2(`its iat lies more than ${skew} s ahead; one of the two clocks is wrong`, "/iat");
+}
+
+// jose/invitation/answer.ts
+async function answerInvitation(options) {
+  const invitation = typeof options.invitation === "object" ? options.invitation : parseInvitation(options.invitation);
+  const now2 = options.now();
+  requireUnexpired(invitation, now2);
+  const { did, kid } = chooseSubject(options);
+  const { challenge_id, audience, nonce } = await challengeOf(invitation);
+  const claims = {
+    iss: did,
+    sub: did,
+    aud: audience,
+    nonce,
+    jti: challenge_id,
+    iat: instantOf(now2).seconds,
+    exp: invitation.claims.exp,
+    scope: ENROL_SCOPE
+  };
+  const attestation = await signClaims(claims, kid, options.key);
+  return {
+    invitation: invitation.text,
+    attestation
+  };
+}
+async function challengeOf({ text: text2, claims, expires_at }) {
+  const bytes = new TextEncoder().encode(text2);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return {
+    challenge_id: claims.jti,
+    audience: claims.iss,
+    nonce: encodeBase64Url2(new Uint8Array(digest)),
+    scopes: [
+      ENROL_SCOPE
+    ],
+    expires_at
+  };
+}
 
 // jose/event/verify_envelope.ts
 function verifyEnvelope(parsed, keys) {
@@ -4637,11 +4895,11 @@ function signingKeyOf({ did, privateKey, publicJwk }) {
     }
   };
 }
-async function attest(challenge, key, scopes, now) {
+async function attest(challenge, key, scopes, now2) {
   return await signAttestation({
     challenge,
     key: signingKeyOf(key),
-    now,
+    now: now2,
     ...scopes === void 0 ? {} : {
       scopes
     }
@@ -4756,24 +5014,6 @@ async function transact(mode, work) {
   } finally {
     database.close();
   }
-}
-
-// consumer/verify/fault.ts
-function isFault(error) {
-  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
-}
-function located(error, place) {
-  const { code, reason } = error;
-  return new SigError(code, {
-    action: "verify feed",
-    reason
-  }, {
-    context: {
-      ...error.context,
-      ...place
-    },
-    cause: error
-  });
 }
 
 // consumer/fetch/media_type.ts
@@ -4961,6 +5201,24 @@ function parseDocument(name, bytes) {
       }
     });
   }
+}
+
+// consumer/verify/fault.ts
+function isFault(error) {
+  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
+}
+function located(error, place) {
+  const { code, reason } = error;
+  return new SigError(code, {
+    action: "verify feed",
+    reason
+  }, {
+    context: {
+      ...error.context,
+      ...place
+    },
+    cause: error
+  });
 }
 
 // npm:deno-std@1.4.0/encoding/_common16.js
@@ -5520,7 +5778,7 @@ var FeedVerification = class {
   #keys;
   constructor(options) {
     const limits = options.limits ?? DEFAULT_LIMITS;
-    const now = () => this.#now;
+    const now2 = () => this.#now;
     this.#policy = options;
     this.#limits = limits;
     this.#parse = createFeedLineParser({
@@ -5531,7 +5789,7 @@ var FeedVerification = class {
       issuer: options.issuer,
       // A later reading has a later clock.
       get now() {
-        return now();
+        return now2();
       },
       limits,
       unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
@@ -6109,6 +6367,20 @@ function Did({ did, what: what2 = "the DID" }) {
   });
 }
 
+// web/ui/parts/download.ts
+function downloadJson(name, text2) {
+  const url = URL.createObjectURL(new Blob([
+    text2
+  ], {
+    type: "application/json"
+  }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1e4);
+}
+
 // web/ui/sign_in/by_hand.tsx
 var COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
 function ByHand({ challenge, onAnswer }) {
@@ -6142,7 +6414,7 @@ function ByHand({ challenge, onAnswer }) {
             children: [
               /* @__PURE__ */ a2("button", {
                 type: "button",
-                onClick: () => download(text2),
+                onClick: () => downloadJson("challenge.json", text2),
                 children: "Download challenge.json"
               }),
               /* @__PURE__ */ a2(CopyButton, {
@@ -6209,18 +6481,6 @@ function ByHand({ challenge, onAnswer }) {
     ]
   });
 }
-function download(text2) {
-  const url = URL.createObjectURL(new Blob([
-    text2
-  ], {
-    type: "application/json"
-  }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "challenge.json";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1e4);
-}
 
 // web/ui/parts/route.ts
 function readRoute(hash) {
@@ -6232,6 +6492,11 @@ function readRoute(hash) {
         view,
         issuer: /^\d{1,4}$/.test(rest ?? "") ? Number(rest) : void 0,
         query: new URLSearchParams(query)
+      };
+    case "invitation":
+      return {
+        view,
+        text: path.slice("invitation/".length)
       };
     case "developers":
     case "keys":
@@ -6522,7 +6787,9 @@ function Time({ instant: instant2 }) {
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(instant2);
   return /* @__PURE__ */ a2("time", {
     dateTime: instant2,
-    title: `${date.toLocaleString()} here`,
+    onPointerEnter: ({ currentTarget }) => {
+      currentTarget.title = `${date.toLocaleString()} here`;
+    },
     children: parts ? `${parts[1]} ${parts[2]} UTC` : shown(instant2)
   });
 }
@@ -6539,10 +6806,10 @@ function ShortTime({ instant: instant2 }) {
     children: isDay ? day : `${day} ${minute}`
   });
 }
-function spokenTime(instant2, now) {
+function spokenTime(instant2, now2) {
   const date = new Date(instant2);
   if (Number.isNaN(date.getTime())) return shown(instant2);
-  const isToday = date.toDateString() === now.toDateString();
+  const isToday = date.toDateString() === now2.toDateString();
   return isToday ? `at ${date.toLocaleTimeString("en-GB", {
     timeStyle: "short"
   })}` : `on ${date.toLocaleDateString("en-GB", {
@@ -6559,7 +6826,7 @@ function reasonsOf({ body }) {
   const { reasons } = body;
   return Array.isArray(reasons) ? reasons.filter(isRecord) : [];
 }
-function deniedWords(issuer, reasons, relationship, now) {
+function deniedWords(issuer, reasons, relationship, now2) {
   const host = issuer === null ? "The issuer" : hostOf(issuer);
   const reason = ORDER.map((code2) => reasons.find((it) => it.code === code2)).find((it) => it !== void 0);
   if (reason === void 0) return void 0;
@@ -6574,17 +6841,17 @@ function deniedWords(issuer, reasons, relationship, now) {
   switch (code) {
     case "revoked": {
       const at = relationship?.revoked_effective_at;
-      const when = at === void 0 ? "" : ` ${spokenTime(at, now)}`;
+      const when = at === void 0 ? "" : ` ${spokenTime(at, now2)}`;
       return say(`${host} ended your ${what2}${when}${event}`);
     }
     case "expired": {
       const until = relationship?.valid_until;
-      const when = until ? ` ${spokenTime(until, now)}` : "";
+      const when = until ? ` ${spokenTime(until, now2)}` : "";
       return say(`Your ${what2} at ${host} ended${when}${event}`);
     }
     case "not_yet_valid": {
       const from = relationship?.valid_from;
-      const when = from ? ` ${spokenTime(from, now)}` : " later";
+      const when = from ? ` ${spokenTime(from, now2)}` : " later";
       return say(`Your ${what2} at ${host} begins${when}${event}`, "Come back then.");
     }
     case "role_missing":
@@ -6913,11 +7180,35 @@ function grantWords(scope) {
   return SCOPES.get(scope) ?? shown(scope);
 }
 
+// web/ui/keys/key_choice.tsx
+var NEW_KEY = "new";
+function KeyChoice({ keys, value, offersNew = false, onChoose }) {
+  return /* @__PURE__ */ a2("select", {
+    "aria-label": "The key that you answer with",
+    value,
+    onChange: (event) => onChoose(event.currentTarget.value),
+    children: [
+      keys.all.map(({ did, name, place }) => /* @__PURE__ */ a2("option", {
+        value: did,
+        children: [
+          shown(name ?? place ?? "A key"),
+          ", ",
+          shortened(did)
+        ]
+      }, did)),
+      offersNew && /* @__PURE__ */ a2("option", {
+        value: NEW_KEY,
+        children: "A new key"
+      })
+    ]
+  });
+}
+
 // web/ui/sign_in/time_left.tsx
 var TICK_MS = 500;
 var LAST_CALL_SECONDS = 30;
-function TimeLeft({ expiresAt, now, onExpired }) {
-  const read = () => (Date.parse(expiresAt) - now().getTime()) / 1e3;
+function TimeLeft({ expiresAt, now: now2, onExpired }) {
+  const read = () => (Date.parse(expiresAt) - now2().getTime()) / 1e3;
   const [seconds, setSeconds] = d2(read);
   const over = T2(onExpired);
   over.current = onExpired;
@@ -7051,18 +7342,10 @@ function RequestCard({ site, flow, asked, takesFocus = false }) {
           }),
           keys.all.length > 1 && /* @__PURE__ */ a2(Fact, {
             name: "You answer with",
-            children: /* @__PURE__ */ a2("select", {
-              "aria-label": "The key that you answer with",
+            children: /* @__PURE__ */ a2(KeyChoice, {
+              keys,
               value: keys.current?.did,
-              onChange: (event) => keys.choose(event.currentTarget.value),
-              children: keys.all.map(({ did, name, place }) => /* @__PURE__ */ a2("option", {
-                value: did,
-                children: [
-                  shown(name ?? place ?? "A key"),
-                  ", ",
-                  shortened(did)
-                ]
-              }, did))
+              onChoose: keys.choose
             })
           })
         ]
@@ -7093,7 +7376,7 @@ function RequestCard({ site, flow, asked, takesFocus = false }) {
 }
 function Answer({ site, flow, asked, granted }) {
   const { keys } = site;
-  const { challenge, read, now } = asked;
+  const { challenge, read, now: now2 } = asked;
   if (read.fault !== void 0) {
     return /* @__PURE__ */ a2(Notice, {
       kind: "danger",
@@ -7162,7 +7445,7 @@ function Answer({ site, flow, asked, granted }) {
           }),
           /* @__PURE__ */ a2(TimeLeft, {
             expiresAt: challenge.expires_at,
-            now,
+            now: now2,
             onExpired: flow.expire
           })
         ]
@@ -7620,7 +7903,7 @@ function useLogin(site, options) {
     });
     onOutcome?.(problem);
   }
-  A2(() => {
+  F2(() => {
     void start();
     return () => {
       newest.current++;
@@ -7637,10 +7920,10 @@ function useLogin(site, options) {
     send,
     decline,
     expire() {
-      setStage((now) => now.at === "asked" ? {
+      setStage((now2) => now2.at === "asked" ? {
         at: "asked",
         expired: true
-      } : now);
+      } : now2);
     }
   };
 }
@@ -7907,12 +8190,12 @@ var STEPS = [
 ];
 var SHOWN_EVENTS = 6;
 function TourBar({ step }) {
-  const now = STEPS.at(step);
+  const now2 = STEPS.at(step);
   return /* @__PURE__ */ a2("p", {
     class: "tour-bar",
     "aria-hidden": "true",
     children: [
-      now === void 0 ? /* @__PURE__ */ a2("strong", {
+      now2 === void 0 ? /* @__PURE__ */ a2("strong", {
         children: "The end"
       }) : /* @__PURE__ */ a2($, {
         children: [
@@ -7926,7 +8209,7 @@ function TourBar({ step }) {
           }),
           " ",
           /* @__PURE__ */ a2("strong", {
-            children: now.title
+            children: now2.title
           })
         ]
       }),
@@ -8425,11 +8708,29 @@ var TITLES = {
 var NAMES = Object.keys(TITLES);
 var encoder6 = new TextEncoder();
 async function fetchDocuments(base) {
-  const found = await Promise.all(NAMES.map(async (name) => [
-    name,
-    await get(`${base}${TITLES[name]}`)
-  ]));
-  return complete(Object.fromEntries(found));
+  const [identity, feed] = await Promise.all([
+    fetchIdentity(base),
+    get(`${base}${TITLES.feed}`)
+  ]);
+  return complete({
+    ...identity,
+    feed
+  });
+}
+async function fetchIdentity(base) {
+  const bytes = await get(`${base}identity.json`);
+  const value = bytes && parseJson(bytes);
+  const { metadata, jwks, did_document } = isRecord(value) ? value : {};
+  return {
+    ...encodedText("metadata", metadata),
+    ...encodedText("jwks", jwks),
+    ...encodedText("did_document", did_document)
+  };
+}
+function encodedText(name, text2) {
+  return typeof text2 === "string" ? {
+    [name]: encoder6.encode(text2)
+  } : {};
 }
 async function get(path) {
   const unreachable = new DocumentsError(`This server could not give ${path.split("/").at(-1)}. Try again.`);
@@ -9446,9 +9747,9 @@ function rowsOf(events) {
 }
 function filterEvents(rows, { text: text2, kind }) {
   const wanted = text2.trim().toLowerCase();
-  return rows.filter((row) => (kind === "" || row.kind === kind) && (wanted === "" || textOf(row).includes(wanted))).reverse();
+  return rows.filter((row) => (kind === "" || row.kind === kind) && (wanted === "" || textOf2(row).includes(wanted))).reverse();
 }
-function textOf({ verified: { event }, name, what: what2 }) {
+function textOf2({ verified: { event }, name, what: what2 }) {
   return `${name}
 ${event.subject}
 ${event.relationship_id}
@@ -9473,7 +9774,7 @@ function RowTable(props) {
     if (!element) return;
     const first = Math.max(0, Math.floor(element.scrollTop / row) - SPARE);
     const count = Math.ceil(element.clientHeight / row) + 2 * SPARE;
-    setView((now) => now.first === first && now.count === count ? now : {
+    setView((now2) => now2.first === first && now2.count === count ? now2 : {
       first,
       count
     });
@@ -9740,10 +10041,10 @@ var PLACES = {
   expired: 3,
   revoked: 4
 };
-function peopleOf(state, events, now) {
+function peopleOf(state, events, now2) {
   const displays = displaysIn(events);
   const { by_relationship_id, statuses } = dumpState(state, {
-    now
+    now: now2
   });
   return Array.from(by_relationship_id, ([id, relationship]) => ({
     relationship,
@@ -9789,9 +10090,9 @@ function rolesOf(people, limit) {
 }
 function filterPeople(people, { text: text2, status, role }) {
   const wanted = text2.trim().toLowerCase();
-  return people.filter((each) => (status === "" || each.status === status) && (role === "" || each.relationship.roles.includes(role)) && (wanted === "" || textOf2(each).includes(wanted)));
+  return people.filter((each) => (status === "" || each.status === status) && (role === "" || each.relationship.roles.includes(role)) && (wanted === "" || textOf3(each).includes(wanted)));
 }
-function textOf2({ name, position, relationship }) {
+function textOf3({ name, position, relationship }) {
   const { subject, relationship_id, relationship_type } = relationship;
   return `${name}
 ${position}
@@ -9917,8 +10218,8 @@ var EVERYBODY = {
   role: ""
 };
 function PeopleTab({ feed }) {
-  const { state, events, now } = feed;
-  const people = w2(() => peopleOf(state, events, now), [
+  const { state, events, now: now2 } = feed;
+  const people = w2(() => peopleOf(state, events, now2), [
     state
   ]);
   const roles = w2(() => rolesOf(people, MAX_ROLES), [
@@ -10827,6 +11128,701 @@ function createReadFeed({ issuers }) {
   };
 }
 
+// web/ui/invitation/answered_card.tsx
+var FILE = "answer.json";
+function AnsweredCard({ invitation, answer, stored }) {
+  const heading = useFocusOnAppearing();
+  const host = hostOf(invitation.claims.iss);
+  const text2 = `${JSON.stringify(answer)}
+`;
+  return /* @__PURE__ */ a2("section", {
+    class: "card sign-in-card",
+    id: "answered",
+    children: [
+      /* @__PURE__ */ a2("p", {
+        class: "big-mark",
+        children: /* @__PURE__ */ a2(Icon, {
+          name: "yes"
+        })
+      }),
+      /* @__PURE__ */ a2("h2", {
+        ref: heading,
+        id: "outcome",
+        children: "Now send your answer back"
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: "Give it to whoever invited you, in a mail or a message. It holds no secret, counts for this invitation only, and signs you in nowhere."
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "actions",
+        children: [
+          /* @__PURE__ */ a2(CopyButton, {
+            text: () => text2,
+            what: "the answer",
+            spelled: "primary"
+          }),
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            onClick: () => downloadJson(FILE, text2),
+            children: [
+              "Download ",
+              FILE
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a2("h3", {
+            children: "Then"
+          }),
+          /* @__PURE__ */ a2("ul", {
+            class: "then",
+            children: [
+              /* @__PURE__ */ a2("li", {
+                children: [
+                  host,
+                  " must take it before",
+                  " ",
+                  /* @__PURE__ */ a2(Time, {
+                    instant: invitation.expires_at
+                  }),
+                  "; you are published, and known to others, from then on."
+                ]
+              }),
+              /* @__PURE__ */ a2("li", {
+                children: [
+                  "The key that answered lives in this browser: sign in with it here.",
+                  " ",
+                  /* @__PURE__ */ a2(Did, {
+                    did: stored.did,
+                    what: "your did:key"
+                  })
+                ]
+              })
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("details", {
+        class: "more",
+        children: [
+          /* @__PURE__ */ a2("summary", {
+            children: "What the answer says"
+          }),
+          /* @__PURE__ */ a2("pre", {
+            tabIndex: 0,
+            id: "answer-text",
+            children: text2
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "quiet",
+            children: [
+              "The issuer\u2019s side: ",
+              /* @__PURE__ */ a2("code", {
+                children: [
+                  "sig enrol --dir DIR --answer ",
+                  FILE
+                ]
+              })
+            ]
+          })
+        ]
+      })
+    ]
+  });
+}
+
+// web/ui/invitation/offer_card.tsx
+function OfferCard({ site, flow, invitation, stage, takesFocus }) {
+  const { claims, expires_at } = invitation;
+  const { standing, trouble = "" } = stage;
+  const { keys } = site;
+  const [wanted, setWanted] = d2();
+  const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
+  const heading = useFocusOnAppearing(takesFocus);
+  const host = hostOf(claims.iss);
+  return /* @__PURE__ */ a2("section", {
+    class: "card sign-in-card",
+    id: "offer",
+    "aria-labelledby": "offers",
+    children: [
+      /* @__PURE__ */ a2("h2", {
+        id: "offers",
+        ref: heading,
+        children: standing.at === "verified" ? /* @__PURE__ */ a2($, {
+          children: [
+            /* @__PURE__ */ a2("strong", {
+              children: host
+            }),
+            " invites you"
+          ]
+        }) : /* @__PURE__ */ a2($, {
+          children: [
+            "An invitation in the name of ",
+            /* @__PURE__ */ a2("strong", {
+              children: host
+            })
+          ]
+        })
+      }),
+      standing.at === "verified" ? /* @__PURE__ */ a2("p", {
+        class: "verified",
+        children: [
+          /* @__PURE__ */ a2(Icon, {
+            name: "yes"
+          }),
+          /* @__PURE__ */ a2("span", {
+            children: [
+              "Signed by ",
+              host,
+              ", verified here"
+            ]
+          })
+        ]
+      }) : /* @__PURE__ */ a2(Notice, {
+        kind: "warning",
+        children: [
+          /* @__PURE__ */ a2("p", {
+            children: [
+              /* @__PURE__ */ a2("strong", {
+                children: "NOT VERIFIED."
+              }),
+              " ",
+              standing.why
+            ]
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: [
+              "Answer only if you know who sent you the link. A forged invitation gets nobody anything: ",
+              host,
+              " takes answers to its own ones only."
+            ]
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2(Facts, {
+        children: [
+          claims.for !== void 0 && /* @__PURE__ */ a2(Fact, {
+            name: "For",
+            children: [
+              shown(claims.for),
+              " ",
+              /* @__PURE__ */ a2("span", {
+                class: "quiet",
+                children: "(never published)"
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "You will be",
+            children: [
+              being(claims.relationship_type),
+              " of ",
+              host
+            ]
+          }),
+          claims.roles.length > 0 && /* @__PURE__ */ a2(Fact, {
+            name: claims.roles.length === 1 ? "Role" : "Roles",
+            children: /* @__PURE__ */ a2(Chips, {
+              texts: claims.roles
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "Valid",
+            children: /* @__PURE__ */ a2(Validity2, {
+              from: claims.valid_from,
+              until: claims.valid_until
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "Answer until",
+            children: /* @__PURE__ */ a2(Time, {
+              instant: expires_at
+            })
+          }),
+          /* @__PURE__ */ a2(Fact, {
+            name: "It will publish",
+            children: "your key\u2019s name with the above, for everybody to read"
+          }),
+          keys.missing === void 0 && keys.all.length > 0 && /* @__PURE__ */ a2(Fact, {
+            name: "You answer with",
+            children: /* @__PURE__ */ a2(KeyChoice, {
+              keys,
+              value: chosen,
+              offersNew: true,
+              onChoose: setWanted
+            })
+          })
+        ]
+      }),
+      keys.missing === void 0 ? /* @__PURE__ */ a2($, {
+        children: [
+          keys.ready && chosen === NEW_KEY && /* @__PURE__ */ a2("p", {
+            class: "first-key",
+            children: [
+              "Approving makes your key: kept in this browser, readable by nobody, and your name at ",
+              host,
+              " from then on."
+            ]
+          }),
+          /* @__PURE__ */ a2("p", {
+            class: "error",
+            role: "alert",
+            children: trouble
+          }),
+          /* @__PURE__ */ a2("div", {
+            class: "actions answer",
+            children: [
+              /* @__PURE__ */ a2("button", {
+                type: "button",
+                id: "approve",
+                class: "primary",
+                disabled: flow.busy || !keys.ready,
+                onClick: () => void flow.approve(chosen),
+                children: "Approve"
+              }),
+              /* @__PURE__ */ a2("button", {
+                type: "button",
+                id: "decline",
+                disabled: flow.busy,
+                onClick: flow.decline,
+                children: "Decline"
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2("details", {
+            class: "more",
+            children: [
+              /* @__PURE__ */ a2("summary", {
+                children: "Use the command line instead"
+              }),
+              /* @__PURE__ */ a2(OnCommandLine, {
+                invitation
+              })
+            ]
+          })
+        ]
+      }) : /* @__PURE__ */ a2($, {
+        children: [
+          /* @__PURE__ */ a2(Notice, {
+            kind: "warning",
+            children: [
+              /* @__PURE__ */ a2("p", {
+                children: [
+                  /* @__PURE__ */ a2("strong", {
+                    children: "No key can live here."
+                  }),
+                  " ",
+                  MISSING2[keys.missing]
+                ]
+              }),
+              /* @__PURE__ */ a2("p", {
+                children: "You can still answer, on the command line:"
+              })
+            ]
+          }),
+          /* @__PURE__ */ a2(OnCommandLine, {
+            invitation
+          })
+        ]
+      })
+    ]
+  });
+}
+function OnCommandLine({ invitation }) {
+  const command = (text3) => commandLine([
+    "sig",
+    "accept",
+    text3,
+    "--out",
+    "answer.json"
+  ]) ?? "";
+  const { text: text2 } = invitation;
+  return /* @__PURE__ */ a2(Copyable, {
+    visible: command(shortened(text2, 24)),
+    copied: command(text2),
+    what: "the command"
+  });
+}
+function Validity2({ from, until }) {
+  return /* @__PURE__ */ a2($, {
+    children: [
+      from !== void 0 && /* @__PURE__ */ a2($, {
+        children: [
+          "from ",
+          /* @__PURE__ */ a2(Time, {
+            instant: from
+          }),
+          " "
+        ]
+      }),
+      until === void 0 ? "without an end" : /* @__PURE__ */ a2($, {
+        children: [
+          "until ",
+          /* @__PURE__ */ a2(Time, {
+            instant: until
+          })
+        ]
+      })
+    ]
+  });
+}
+
+// web/ui/invitation/refusal_words.ts
+function invitationRefusal(invitation, { code, context }, isIssuers, now2) {
+  const issuer = invitation === void 0 ? "whoever invited you" : hostOf(invitation.claims.iss);
+  const another = `Ask ${issuer} for a new one. Nothing was signed.`;
+  const say = (title, next, again = false) => ({
+    title,
+    next,
+    again
+  });
+  if (isIssuers) {
+    return say(`What ${issuer} publishes can\u2019t be relied upon`, "So nobody can tell whether it made this invitation. Only the issuer can mend that. Nothing was signed.", true);
+  }
+  switch (code) {
+    case "invitation_expired": {
+      const at = invitation?.expires_at;
+      const when = at === void 0 ? "" : ` ${spokenTime(at, now2)}`;
+      return say(`This invitation expired${when}`, another);
+    }
+    case "signature_invalid":
+      return say(`${issuer} did not sign this invitation`, `It was changed on the way, or somebody else made it. ${another}`);
+    case "key_not_found":
+    case "key_not_authorized":
+      return say(`${issuer} does not know this invitation\u2019s key`, `It was signed with a key that ${issuer} does not publish, or no longer does. ${another}`);
+    case "invalid_invitation":
+      return context.pointer === "/iat" ? say("This invitation is from the future", `The clock of this device, or the issuer\u2019s, is wrong. Check the time here, then look again.`, true) : say("This is not a whole invitation", `The link was cut off or changed on the way. Copy all of it once more, or ask ${issuer} for a new one. Nothing was signed.`);
+    default:
+      return say("This invitation can\u2019t be answered", shown(another));
+  }
+}
+
+// web/ui/feed/documents_reader.ts
+var CHUNK_BYTES = 64 * 1024;
+function readerOf(documents, onProgress) {
+  return {
+    kind: "inline",
+    open(_ref, { name, maxBytes }) {
+      const bytes = documents[name];
+      if (bytes === void 0) {
+        return Promise.reject(new SigError("source_not_found", `Cannot read ${name}: it is absent`, {
+          context: {
+            reason: "missing"
+          }
+        }));
+      }
+      if (bytes.length > maxBytes) {
+        return Promise.reject(new SigError(name === "feed" ? "feed_too_large" : "document_too_large", `Cannot read ${name}: it is larger than ${maxBytes} bytes`));
+      }
+      return Promise.resolve({
+        bytes: chunksOf(bytes, name === "feed" ? onProgress : void 0),
+        mediaType: null,
+        etag: null,
+        cancel() {
+        }
+      });
+    }
+  };
+}
+async function* chunksOf(bytes, onProgress) {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    onProgress?.(at / bytes.length);
+    yield bytes.subarray(at, at + CHUNK_BYTES);
+  }
+  onProgress?.(1);
+}
+
+// web/ui/invitation/read_invitation.ts
+var readInvitation = parseInvitation;
+async function judgeInvitation(invitation, { issuers }, now2) {
+  try {
+    requireUnexpired(invitation, now2());
+  } catch (error) {
+    return refused(error, false);
+  }
+  const { iss } = invitation.claims;
+  const known = issuers.find(({ did }) => did === iss);
+  if (known === void 0) {
+    return unverified("This page does not know that issuer\u2019s keys.");
+  }
+  if (!await hasEd25519()) {
+    return unverified("This browser can\u2019t verify Ed25519 signatures.");
+  }
+  let documents;
+  try {
+    documents = await fetchIdentity(known.base);
+  } catch {
+    return unverified("The issuer\u2019s keys could not be read just now.");
+  }
+  let keys;
+  try {
+    ({ keys } = await loadIssuer({
+      reader: readerOf(documents),
+      metadataRef: "/.well-known/sig.json",
+      expectedIssuer: iss
+    }));
+  } catch (error) {
+    return refused(error, true);
+  }
+  try {
+    await verifyInvitation(invitation, {
+      issuer: iss,
+      keys,
+      now: now2
+    });
+  } catch (error) {
+    return refused(error, false);
+  }
+  return {
+    at: "verified"
+  };
+}
+function unverified(why) {
+  return {
+    at: "unverified",
+    why
+  };
+}
+function refused(error, isIssuers) {
+  if (isSigError(error)) return {
+    at: "refused",
+    error,
+    isIssuers
+  };
+  throw error;
+}
+
+// web/ui/invitation/use_invitation.ts
+var now = () => /* @__PURE__ */ new Date();
+function useInvitation({ config, keys }, text2) {
+  const read = w2(() => parse(text2), [
+    text2
+  ]);
+  const [stage, setStage] = d2(read instanceof SigError ? refusal2(read) : {
+    at: "judging"
+  });
+  const [busy, setBusy] = d2(false);
+  const [round, setRound] = d2(0);
+  F2(() => {
+    if (read instanceof SigError) return;
+    let gone = false;
+    void (async () => {
+      const standing = await judgeInvitation(read, config, now);
+      if (gone) return;
+      setStage(standing.at === "refused" ? standing : {
+        at: "open",
+        standing
+      });
+    })();
+    return () => {
+      gone = true;
+    };
+  }, [
+    read,
+    round
+  ]);
+  async function approve(did) {
+    if (busy || stage.at !== "open" || read instanceof SigError) return;
+    setBusy(true);
+    try {
+      const key = keys.all.find((each) => each.did === did) ?? await keys.create();
+      const answer = await answerInvitation({
+        invitation: read,
+        key: signingKeyOf(key),
+        now
+      });
+      setStage({
+        at: "answered",
+        answer,
+        key
+      });
+    } catch (error) {
+      setStage(isSigError(error) ? refusal2(error) : {
+        ...stage,
+        trouble: "This browser did not sign. Try again."
+      });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return {
+    invitation: read instanceof SigError ? void 0 : read,
+    stage,
+    busy,
+    approve,
+    decline: () => setStage({
+      at: "declined"
+    }),
+    again() {
+      setStage({
+        at: "judging"
+      });
+      setRound(round + 1);
+    }
+  };
+}
+function parse(text2) {
+  try {
+    return readInvitation(text2);
+  } catch (error) {
+    if (isSigError(error)) return error;
+    throw error;
+  }
+}
+function refusal2(error) {
+  return {
+    at: "refused",
+    error,
+    isIssuers: false
+  };
+}
+
+// web/ui/invitation/invitation_view.tsx
+function InvitationView({ site, text: text2, takesFocus }) {
+  const flow = useInvitation(site, text2);
+  return /* @__PURE__ */ a2("div", {
+    class: "narrow",
+    children: [
+      /* @__PURE__ */ a2("h1", {
+        class: "visually-hidden",
+        children: "Invitation"
+      }),
+      /* @__PURE__ */ a2(InvitationCard, {
+        site,
+        flow,
+        takesFocus
+      }),
+      /* @__PURE__ */ a2("p", {
+        class: "promise",
+        children: "The invitation came in the link and was read in this browser only. Your key never leaves it."
+      })
+    ]
+  });
+}
+function InvitationCard({ site, flow, takesFocus }) {
+  const { invitation, stage } = flow;
+  if (stage.at === "refused" || invitation === void 0) {
+    if (stage.at !== "refused") return null;
+    const { error, isIssuers } = stage;
+    return /* @__PURE__ */ a2(Refused2, {
+      words: invitationRefusal(invitation, error, isIssuers, /* @__PURE__ */ new Date()),
+      exactly: error.message,
+      code: error.code,
+      flow,
+      takesFocus
+    });
+  }
+  switch (stage.at) {
+    case "judging":
+      return /* @__PURE__ */ a2("section", {
+        class: "card sign-in-card",
+        "aria-busy": "true",
+        children: /* @__PURE__ */ a2("p", {
+          class: "quiet",
+          children: "Verifying the invitation\u2026"
+        })
+      });
+    case "open":
+      return /* @__PURE__ */ a2(OfferCard, {
+        site,
+        flow,
+        invitation,
+        stage,
+        takesFocus
+      });
+    case "declined":
+      return /* @__PURE__ */ a2(Declined2, {
+        flow
+      });
+    case "answered":
+      return /* @__PURE__ */ a2(AnsweredCard, {
+        invitation,
+        answer: stage.answer,
+        stored: stage.key
+      });
+  }
+}
+function Refused2({ words, exactly, code, flow, takesFocus }) {
+  const heading = useFocusOnAppearing(takesFocus);
+  return /* @__PURE__ */ a2("section", {
+    class: "card sign-in-card",
+    children: [
+      /* @__PURE__ */ a2(Notice, {
+        kind: "danger",
+        children: [
+          /* @__PURE__ */ a2("h2", {
+            ref: heading,
+            id: "outcome",
+            children: words.title
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: words.next
+          })
+        ]
+      }),
+      words.again && /* @__PURE__ */ a2("div", {
+        class: "actions",
+        children: /* @__PURE__ */ a2("button", {
+          type: "button",
+          class: "primary",
+          onClick: flow.again,
+          children: "Look again"
+        })
+      }),
+      /* @__PURE__ */ a2("details", {
+        class: "more",
+        children: [
+          /* @__PURE__ */ a2("summary", {
+            children: "Details"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: [
+              shown(exactly),
+              " ",
+              /* @__PURE__ */ a2("code", {
+                class: "code",
+                children: code
+              })
+            ]
+          })
+        ]
+      })
+    ]
+  });
+}
+function Declined2({ flow }) {
+  const heading = useFocusOnAppearing();
+  return /* @__PURE__ */ a2("section", {
+    class: "card sign-in-card",
+    children: [
+      /* @__PURE__ */ a2(Notice, {
+        kind: "info",
+        children: [
+          /* @__PURE__ */ a2("h2", {
+            ref: heading,
+            id: "outcome",
+            children: "You declined"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: "Nothing was signed. Nobody is told: say so to whoever invited you."
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "actions",
+        children: /* @__PURE__ */ a2("button", {
+          type: "button",
+          onClick: flow.again,
+          children: "Look at it again"
+        })
+      })
+    ]
+  });
+}
+
 // web/ui/keys/forget_dialog.tsx
 function ForgetDialog({ leaving, onClose, onForget }) {
   const dialog = T2(null);
@@ -11109,7 +12105,7 @@ function useKeys() {
     missing: missing2,
     all: await loadKeys()
   });
-  A2(() => {
+  F2(() => {
     void (async () => {
       const lacking = await findMissing();
       setLoaded({
@@ -11146,12 +12142,12 @@ function useKeys() {
 
 // web/ui/server/api.ts
 function createApi(onExchange) {
-  async function call(method, path, sent) {
+  async function call(method, path, sent, cache = "no-store") {
     let response;
     try {
       response = await fetch(path, {
         method,
-        cache: "no-store",
+        cache,
         redirect: "error",
         ...sent === void 0 ? {} : {
           headers: {
@@ -11170,7 +12166,7 @@ function createApi(onExchange) {
       });
       throw new Problem("no_answer", "The server did not answer.");
     }
-    const received = parse(await response.text().catch(() => ""));
+    const received = parse2(await response.text().catch(() => ""));
     onExchange({
       method,
       path,
@@ -11184,7 +12180,8 @@ function createApi(onExchange) {
   }
   const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
   return {
-    config: () => call("GET", "/ui/config.json"),
+    // Under way since the head of the page was read: it names this address.
+    config: () => call("GET", "/ui/config.json", void 0, "default"),
     createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
       attestation
@@ -11197,7 +12194,7 @@ function createApi(onExchange) {
     })
   };
 }
-function parse(text2) {
+function parse2(text2) {
   try {
     return JSON.parse(text2);
   } catch {
@@ -11234,6 +12231,7 @@ function SignInView({ site, interaction, takesFocus }) {
 var TITLES2 = {
   "sign-in": "Sign in",
   explore: "Explore",
+  invitation: "Invitation",
   developers: "For developers",
   keys: "Your keys"
 };
@@ -11247,7 +12245,7 @@ function App() {
   const keys = useKeys();
   const [config, setConfig] = d2();
   const [trouble, setTrouble] = d2("");
-  A2(() => {
+  F2(() => {
     api.config().then(setConfig, (error) => setTrouble(toProblem2(error).message));
   }, []);
   if (config !== void 0) {
@@ -11389,10 +12387,10 @@ function Page({ api, config, keys, exchanges }) {
     ]
   });
 }
-function Link({ view, now, children }) {
+function Link({ view, now: now2, children }) {
   return /* @__PURE__ */ a2("a", {
     href: `#/${view}`,
-    "aria-current": view === now ? "page" : void 0,
+    "aria-current": view === now2 ? "page" : void 0,
     children
   });
 }
@@ -11411,6 +12409,12 @@ function View({ site, route, exchanges, moved }) {
         site,
         route
       });
+    case "invitation":
+      return /* @__PURE__ */ a2(InvitationView, {
+        site,
+        text: route.text,
+        takesFocus: moved
+      }, route.text);
     case "keys":
       return /* @__PURE__ */ a2(KeysView, {
         keys: site.keys
@@ -11424,7 +12428,6 @@ function View({ site, route, exchanges, moved }) {
 }
 
 // web/ui/feed/verify_here.ts
-var CHUNK_BYTES = 64 * 1024;
 async function verifyHere({ documents, expectedIssuer }, tell) {
   const events = [];
   try {
@@ -11451,38 +12454,6 @@ async function verifyHere({ documents, expectedIssuer }, tell) {
       why
     });
   }
-}
-function readerOf(documents, onProgress) {
-  return {
-    kind: "inline",
-    open(_ref, { name, maxBytes }) {
-      const bytes = documents[name];
-      if (bytes === void 0) {
-        return Promise.reject(new SigError("source_not_found", `Cannot read ${name}: it is absent`, {
-          context: {
-            reason: "missing"
-          }
-        }));
-      }
-      if (bytes.length > maxBytes) {
-        return Promise.reject(new SigError(name === "feed" ? "feed_too_large" : "document_too_large", `Cannot read ${name}: it is larger than ${maxBytes} bytes`));
-      }
-      return Promise.resolve({
-        bytes: chunksOf(bytes, name === "feed" ? onProgress : void 0),
-        mediaType: null,
-        etag: null,
-        cancel() {
-        }
-      });
-    }
-  };
-}
-async function* chunksOf(bytes, onProgress) {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    onProgress?.(at / bytes.length);
-    yield bytes.subarray(at, at + CHUNK_BYTES);
-  }
-  onProgress?.(1);
 }
 
 // web/ui/main.tsx

@@ -1,10 +1,17 @@
 /** The page: its frame, and the view that the address names. @module */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "preact/hooks";
 import { DemoView } from "./demo/demo_view.tsx";
 import { DevelopersView } from "./developers/developers_view.tsx";
 import { ExploreView } from "./explore/explore_view.tsx";
 import { createReadFeed } from "./feed/read_feed.ts";
+import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
 import { type Keys, useKeys } from "./keys/use_keys.ts";
 import { focusOn } from "./parts/focus.ts";
@@ -21,6 +28,7 @@ import { SignInView } from "./sign_in/sign_in_view.tsx";
 const TITLES: Readonly<Record<Route["view"], string>> = {
   "sign-in": "Sign in",
   explore: "Explore",
+  invitation: "Invitation",
   developers: "For developers",
   keys: "Your keys",
 };
@@ -40,7 +48,7 @@ export function App() {
   const keys = useKeys();
   const [config, setConfig] = useState<Config | undefined>();
   const [trouble, setTrouble] = useState("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     api.config().then(
       setConfig,
       (error) => setTrouble(toProblem(error).message),
@@ -165,6 +173,16 @@ function View({ site, route, exchanges, moved }: {
         );
     case "explore":
       return <ExploreView site={site} route={route} />;
+    case "invitation":
+      // Another link is another invitation, from its beginning.
+      return (
+        <InvitationView
+          key={route.text}
+          site={site}
+          text={route.text}
+          takesFocus={moved}
+        />
+      );
     case "keys":
       return <KeysView keys={site.keys} />;
     case "developers":

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { assert, assertEquals } from "@std/assert";
-import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import {
   browserTest,
@@ -8,6 +7,7 @@ import {
   openPage,
   screenshot,
 } from "./testdata/browser.ts";
+import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import {
   approve,
@@ -16,17 +16,9 @@ import {
   goTo,
   openByHand,
   start,
+  tabTo,
 } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
-
-/** Presses Tab until the focus is on a control with this text. */
-async function tabTo(page: Page, text: string, most = 40): Promise<void> {
-  for (let presses = 0; presses < most; presses++) {
-    await page.keyboard.press("Tab");
-    if ((await focused(page)).startsWith(text)) return;
-  }
-  throw new Error(`Cannot reach ${text} with the Tab key`);
-}
 
 browserTest(
   "the whole story can be played with the keyboard",
@@ -147,34 +139,6 @@ async function visit(
   await page.setInputFiles("#files", await feedFiles("signature-flipped-bit"));
   await page.locator(".faults").waitFor();
   await look(page, "invalid");
-}
-
-/** Serious faults by axe-core's rules, WCAG 2.2 AA among them. */
-async function findFaults(page: Page): Promise<readonly string[]> {
-  if (!await page.evaluate(() => "axe" in globalThis)) {
-    await page.evaluate(axe.source);
-  }
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run()
-  );
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) =>
-      `${id} at ${target.join(" ")}: ${failureSummary}`
-    )
-  );
-}
-
-const SCHEMES = ["light", "dark"] as const;
-
-/** Controls that are lower than a finger needs. */
-async function findSmallControls(page: Page): Promise<readonly string[]> {
-  const controls = page.locator(
-    ":is(button, select, summary, textarea, nav a, input:not([type=checkbox], [type=file])):visible",
-  );
-  return await controls.evaluateAll((elements) =>
-    elements.filter((element) => element.getBoundingClientRect().height < 44)
-      .map((element) => element.outerHTML)
-  );
 }
 
 // Every state is looked at from all sides while it is there: coming to it

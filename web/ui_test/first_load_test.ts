@@ -5,15 +5,20 @@ import { startServer } from "./testdata/server.ts";
 const MAX_BYTES = 120 * 1024;
 const MAX_REQUESTS = 8;
 
-for (const withDemo of [false, true]) {
+for (
+  const [what, withDemo, hash] of [
+    ["for a login", false, ""],
+    ["as a demo", true, ""],
+    ["straight into the explorer", true, "#/explore/0"],
+  ] as const
+) {
   browserTest(
-    `the first load is ${MAX_BYTES} bytes and ${MAX_REQUESTS} requests at most, ${
-      withDemo ? "as a demo" : "for a login"
-    }`,
+    `the first load is ${MAX_BYTES} bytes and ${MAX_REQUESTS} requests at most, ${what}`,
     async (browser) => {
       await using server = await startServer({ withDemo });
       const sizes: Promise<readonly [string, number]>[] = [];
       await using watched = await openPage(browser, server.origin, {
+        hash,
         prepare(page) {
           page.on("requestfinished", (request) =>
             sizes.push((async () => {

@@ -32,12 +32,29 @@ const encoder = new TextEncoder();
 
 /** From this server, which passes on the documents of the issuers it knows. */
 export async function fetchDocuments(base: string): Promise<Documents> {
-  const found = await Promise.all(
-    NAMES.map(async (name) =>
-      [name, await get(`${base}${TITLES[name]}`)] as const
-    ),
-  );
-  return complete(Object.fromEntries(found));
+  const [identity, feed] = await Promise.all([
+    fetchIdentity(base),
+    get(`${base}${TITLES.feed}`),
+  ]);
+  return complete({ ...identity, feed });
+}
+
+/** All but the feed: who the issuer is, and its keys. */
+export async function fetchIdentity(
+  base: string,
+): Promise<Partial<Documents>> {
+  const bytes = await get(`${base}identity.json`);
+  const value: unknown = bytes && parseJson(bytes);
+  const { metadata, jwks, did_document } = isRecord(value) ? value : {};
+  return {
+    ...encodedText("metadata", metadata),
+    ...encodedText("jwks", jwks),
+    ...encodedText("did_document", did_document),
+  };
+}
+
+function encodedText(name: Name, text: unknown): Partial<Documents> {
+  return typeof text === "string" ? { [name]: encoder.encode(text) } : {};
 }
 
 async function get(path: string): Promise<Bytes | undefined> {

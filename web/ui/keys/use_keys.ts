@@ -1,6 +1,6 @@
 /** The keys of this browser, for all views. @module */
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import {
   type BrowserKey,
   createKey,
@@ -41,7 +41,8 @@ export function useKeys(): Keys {
   const missing = loaded?.missing;
   const all = loaded?.all ?? [];
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
-  useEffect(() => {
+  // Before the first picture: whoever waits for the page waits for its keys.
+  useLayoutEffect(() => {
     void (async () => {
       const lacking = await findMissing();
       setLoaded({

@@ -32,7 +32,7 @@ export {
 } from "../../../core/mod.ts";
 export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
 export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
-export { attest, clockOf } from "../../browser/attest.ts";
+export { attest, clockOf, signingKeyOf } from "../../browser/attest.ts";
 export { hasEd25519 } from "../../browser/ed25519_support.ts";
 export {
   type BrowserKey,
@@ -43,6 +43,21 @@ export {
   loadKeys,
   type Missing,
 } from "../../browser/key_store.ts";
+export {
+  answerInvitation,
+  type InvitationAnswer,
+} from "../../../jose/invitation/answer.ts";
+export {
+  type InvitationClaims,
+  type ParsedInvitation,
+} from "../../../jose/invitation/invitation.ts";
+export { parseInvitation } from "../../../jose/invitation/parse_invitation.ts";
+export {
+  requireUnexpired,
+  verifyInvitation,
+} from "../../../jose/invitation/verify_invitation.ts";
+export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
+export { loadIssuer } from "../../../consumer/verify/load_issuer.ts";
 export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
 
 export type {

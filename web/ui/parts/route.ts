@@ -9,6 +9,11 @@ export type Route =
     readonly issuer: number | undefined;
     readonly query: URLSearchParams;
   }
+  | {
+    readonly view: "invitation";
+    /** What stands in the link, whatever it is. */
+    readonly text: string;
+  }
   | { readonly view: "developers" }
   | { readonly view: "keys" };
 
@@ -23,6 +28,8 @@ export function readRoute(hash: string): Route {
         issuer: /^\d{1,4}$/.test(rest ?? "") ? Number(rest) : undefined,
         query: new URLSearchParams(query),
       };
+    case "invitation":
+      return { view, text: path.slice("invitation/".length) };
     case "developers":
     case "keys":
       return { view };

@@ -8,7 +8,13 @@ export function Time({ instant }: { readonly instant: string }) {
   if (Number.isNaN(date.getTime())) return <time>{shown(instant)}</time>;
   const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(instant);
   return (
-    <time dateTime={instant} title={`${date.toLocaleString()} here`}>
+    <time
+      dateTime={instant}
+      onPointerEnter={({ currentTarget }) => {
+        // Not before it is wanted: the first one loads the browser's calendars.
+        currentTarget.title = `${date.toLocaleString()} here`;
+      }}
+    >
       {parts ? `${parts[1]} ${parts[2]} UTC` : shown(instant)}
     </time>
   );

@@ -37,12 +37,13 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     method: "GET" | "POST",
     path: string,
     sent?: unknown,
+    cache: RequestCache = "no-store",
   ): Promise<T> {
     let response: Response;
     try {
       response = await fetch(path, {
         method,
-        cache: "no-store",
+        cache,
         redirect: "error",
         ...(sent === undefined ? {} : {
           headers: { "content-type": "application/json" },
@@ -69,7 +70,8 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     `/oidc/interaction/${encodeURIComponent(id)}`;
 
   return {
-    config: () => call<Config>("GET", "/ui/config.json"),
+    // Under way since the head of the page was read: it names this address.
+    config: () => call<Config>("GET", "/ui/config.json", undefined, "default"),
     createChallenge: (wanted: Wanted) =>
       call<Challenge>("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation: string) =>

@@ -3,6 +3,7 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Copyable, CopyButton } from "../parts/copy.tsx";
+import { downloadJson } from "../parts/download.ts";
 import type { Challenge } from "../server/config.ts";
 
 const COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
@@ -31,7 +32,10 @@ export function ByHand({ challenge, onAnswer }: {
           Save the request as <code>challenge.json</code>.
         </p>
         <div class="actions">
-          <button type="button" onClick={() => download(text)}>
+          <button
+            type="button"
+            onClick={() => downloadJson("challenge.json", text)}
+          >
             Download challenge.json
           </button>
           <CopyButton text={() => text} what="the request as JSON" />
@@ -66,16 +70,4 @@ export function ByHand({ challenge, onAnswer }: {
       </li>
     </ol>
   );
-}
-
-function download(text: string): void {
-  const url = URL.createObjectURL(
-    new Blob([text], { type: "application/json" }),
-  );
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = "challenge.json";
-  link.click();
-  // Not at once: the browser reads it after this turn.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -8,6 +8,7 @@ import { useFocusOnAppearing } from "../parts/focus.ts";
 import { ByHand } from "./by_hand.tsx";
 import { Details } from "./details.tsx";
 import { grantWords, mustBe } from "./requirement_words.ts";
+import { KeyChoice } from "../keys/key_choice.tsx";
 import { MISSING } from "../keys/missing.ts";
 import type { SignInCardProps } from "./card_props.ts";
 import { TimeLeft } from "./time_left.tsx";
@@ -82,17 +83,11 @@ export function RequestCard(
         )}
         {keys.all.length > 1 && (
           <Fact name="You answer with">
-            <select
-              aria-label="The key that you answer with"
+            <KeyChoice
+              keys={keys}
               value={keys.current?.did}
-              onChange={(event) => keys.choose(event.currentTarget.value)}
-            >
-              {keys.all.map(({ did, name, place }) => (
-                <option key={did} value={did}>
-                  {shown(name ?? place ?? "A key")}, {shortened(did)}
-                </option>
-              ))}
-            </select>
+              onChoose={keys.choose}
+            />
           </Fact>
         )}
       </Facts>

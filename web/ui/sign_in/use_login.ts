@@ -5,7 +5,7 @@
  * @module
  */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { attest, type BrowserKey, clockOf } from "../libraries/mod.ts";
 import { isRecord } from "../parts/text.ts";
 import type { Site } from "../site/site.ts";
@@ -192,7 +192,8 @@ export function useLogin(site: Site, options: LoginOptions): LoginFlow {
     onOutcome?.(problem);
   }
 
-  useEffect(() => {
+  // Asked for at once, not after the first picture.
+  useLayoutEffect(() => {
     void start();
     return () => {
       newest.current++;

@@ -75,3 +75,16 @@ export async function paste(page: Page, attestation: string): Promise<string> {
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
 }
+
+/** Presses Tab until the focus is on a control with this text. */
+export async function tabTo(
+  page: Page,
+  text: string,
+  most = 40,
+): Promise<void> {
+  for (let presses = 0; presses < most; presses++) {
+    await page.keyboard.press("Tab");
+    if ((await focused(page)).startsWith(text)) return;
+  }
+  throw new Error(`Cannot reach ${text} with the Tab key`);
+}

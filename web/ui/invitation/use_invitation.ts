@@ -1,0 +1,131 @@
+/** One invitation from its link to its answer. @module */
+
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import {
+  answerInvitation,
+  type BrowserKey,
+  type InvitationAnswer,
+  isSigError,
+  type ParsedInvitation,
+  SigError,
+  signingKeyOf,
+} from "../libraries/mod.ts";
+import type { Site } from "../site/site.ts";
+import {
+  judgeInvitation,
+  readInvitation,
+  type Standing,
+} from "./read_invitation.ts";
+
+/** Where an invitation stands. */
+export type InvitationStage =
+  | { readonly at: "judging" }
+  | {
+    readonly at: "refused";
+    readonly error: SigError;
+    readonly isIssuers: boolean;
+  }
+  | {
+    readonly at: "open";
+    readonly standing: Exclude<Standing, { at: "refused" }>;
+    /** That the browser did not sign, if it did not. */
+    readonly trouble?: string;
+  }
+  | { readonly at: "declined" }
+  | {
+    readonly at: "answered";
+    readonly answer: InvitationAnswer;
+    readonly key: BrowserKey;
+  };
+
+/** What the view is given. */
+export interface InvitationFlow {
+  /** Undefined where the link holds none. */
+  readonly invitation: ParsedInvitation | undefined;
+  readonly stage: InvitationStage;
+  readonly busy: boolean;
+  /** Signs with the key of that name; makes one where none is named. */
+  approve(did: string | undefined): Promise<void>;
+  decline(): void;
+  /** Looks at it again. */
+  again(): void;
+}
+
+const now = () => new Date();
+
+/** Reads it, asks the issuer's keys, and answers when the person says so. */
+export function useInvitation(
+  { config, keys }: Site,
+  text: string,
+): InvitationFlow {
+  const read = useMemo(() => parse(text), [text]);
+  const [stage, setStage] = useState<InvitationStage>(
+    read instanceof SigError ? refusal(read) : { at: "judging" },
+  );
+  const [busy, setBusy] = useState(false);
+  const [round, setRound] = useState(0);
+
+  useLayoutEffect(() => {
+    if (read instanceof SigError) return;
+    let gone = false;
+    void (async () => {
+      const standing = await judgeInvitation(read, config, now);
+      if (gone) return;
+      setStage(
+        standing.at === "refused" ? standing : { at: "open", standing },
+      );
+    })();
+    return () => {
+      gone = true;
+    };
+  }, [read, round]);
+
+  async function approve(did: string | undefined): Promise<void> {
+    if (busy || stage.at !== "open" || read instanceof SigError) return;
+    setBusy(true);
+    try {
+      const key = keys.all.find((each) => each.did === did) ??
+        await keys.create();
+      const answer = await answerInvitation({
+        invitation: read,
+        key: signingKeyOf(key),
+        now,
+      });
+      setStage({ at: "answered", answer, key });
+    } catch (error) {
+      setStage(
+        isSigError(error) ? refusal(error) : {
+          ...stage,
+          trouble: "This browser did not sign. Try again.",
+        },
+      );
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    invitation: read instanceof SigError ? undefined : read,
+    stage,
+    busy,
+    approve,
+    decline: () => setStage({ at: "declined" }),
+    again() {
+      setStage({ at: "judging" });
+      setRound(round + 1);
+    },
+  };
+}
+
+function parse(text: string): ParsedInvitation | SigError {
+  try {
+    return readInvitation(text);
+  } catch (error) {
+    if (isSigError(error)) return error;
+    throw error;
+  }
+}
+
+function refusal(error: SigError): InvitationStage {
+  return { at: "refused", error, isIssuers: false };
+}

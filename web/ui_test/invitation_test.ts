@@ -1,0 +1,366 @@
+/// <reference lib="dom" />
+import {
+  createInvitation,
+  generateSigningKey,
+  importSigningKey,
+} from "@sig/jose";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Page } from "playwright-core";
+import { browserTest, openPage } from "./testdata/browser.ts";
+import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
+import { fragmentOf, HOST, startInviting } from "./testdata/inviting_issuer.ts";
+import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
+import { startServer } from "./testdata/server.ts";
+
+const TERMS = ["--type", "contractor", "--role", "deploy"] as const;
+const PHONE = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+};
+
+/** What the button Copy gives. */
+async function copiedAnswer(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Copy the answer" }).click();
+  return await page.evaluate(() => navigator.clipboard.readText());
+}
+
+browserTest(
+  "an invitation of sig invite is answered on the page, and sig enrol takes the answer",
+  async (browser) => {
+    await using issuer = await startInviting();
+    const link = await issuer.invite(
+      ...TERMS,
+      ...["--for", "Alice Doe", "--valid-until", "2099-06-30"],
+    );
+    const asked: string[] = [];
+    await using watched = await openPage(browser, issuer.origin, {
+      hash: fragmentOf(link),
+      prepare(page) {
+        page.on("request", (request) => {
+          asked.push(request.url(), request.postData() ?? "");
+        });
+        return Promise.resolve();
+      },
+    });
+    const { page } = watched;
+    await page.getByText(`Signed by ${HOST}, verified here`).waitFor();
+    assertEquals(await page.locator("h2").innerText(), `${HOST} invites you`);
+    const card = await page.locator("#offer").innerText();
+    for (
+      const words of [
+        "Alice Doe",
+        "never published",
+        `contractor of ${HOST}`,
+        "deploy",
+        "until 2099-07-01 00:00:00 UTC",
+        "Approving makes your key",
+      ]
+    ) assert(card.includes(words), card);
+    await page.click("#approve");
+    assertEquals(await outcome(page), "Now send your answer back");
+    const text = await copiedAnswer(page);
+    const answer = JSON.parse(text);
+    assertEquals(Object.keys(answer), ["invitation", "attestation"]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download answer.json" }).click();
+    const file = await (await download).path();
+    assertEquals(await Deno.readTextFile(file), text);
+    // The invitation, and the answer to it, reach no server from here.
+    for (const part of Object.values<string>(answer)) {
+      assert(!asked.join().includes(part.slice(0, 40)));
+    }
+    const words = ["enrol", "--dir", "issuer", "--answer", file, "--yes"];
+    await issuer.sig(...words);
+    await page.locator("#answered .did .copy").click();
+    const did = await page.evaluate(() => navigator.clipboard.readText());
+    assertMatch(did, /^did:key:z6Mk/);
+    const decision = JSON.parse(
+      await issuer.sig(
+        ...["check", "--sig", "./issuer", "--subject", did, "--format", "json"],
+        ...["--require", "relationship=contractor", "--require", "role=deploy"],
+      ),
+    );
+    assertEquals(decision.decision, "allow");
+    await goTo(page, "#/keys");
+    assertEquals(await page.locator(".key").count(), 1);
+  },
+);
+
+browserTest(
+  "a person chooses among keys, or makes another for the invitation",
+  async (browser) => {
+    await using issuer = await startInviting(false);
+    await using watched = await openPage(browser, issuer.origin);
+    const { page } = watched;
+    const own = await createKey(page);
+    await goTo(page, fragmentOf(await issuer.invite(...TERMS)));
+    await page.click("#approve");
+    const subject = async () => {
+      const { attestation } = JSON.parse(await copiedAnswer(page));
+      return JSON.parse(atob(
+        attestation.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"),
+      )).sub;
+    };
+    assertEquals(await subject(), own);
+    await goTo(page, fragmentOf(await issuer.invite(...TERMS)));
+    await page.getByLabel("The key that you answer with")
+      .selectOption({ label: "A new key" });
+    await page.getByText("Approving makes your key").waitFor();
+    await page.click("#approve");
+    assert(await subject() !== own);
+    await goTo(page, "#/keys");
+    assertEquals(await page.locator(".key").count(), 2);
+  },
+);
+
+browserTest(
+  "without the issuer's keys the page says NOT VERIFIED, and declining signs nothing",
+  async (browser) => {
+    await using issuer = await startInviting(false);
+    const link = await issuer.invite(...TERMS);
+    await using watched = await openPage(browser, issuer.origin, {
+      hash: fragmentOf(link),
+    });
+    const { page } = watched;
+    await page.getByText("NOT VERIFIED").waitFor();
+    assertEquals(
+      await page.locator("h2").innerText(),
+      `An invitation in the name of ${HOST}`,
+    );
+    assert(!(await page.locator("main").innerText()).includes("verified here"));
+    await page.click("#decline");
+    assertEquals(await outcome(page), "You declined");
+    await page.getByRole("button", { name: "Look at it again" }).click();
+    await page.getByText("NOT VERIFIED").waitFor();
+    await goTo(page, "#/keys");
+    await page.getByText("No key here yet").waitFor();
+  },
+);
+
+/** The fragment of an invitation that somebody else's key made. */
+async function forged(
+  terms: object = {},
+  at = new Date(),
+  key?: Awaited<ReturnType<typeof generateSigningKey>>,
+): Promise<string> {
+  const { text } = await createInvitation({
+    issuer: `did:web:${HOST}`,
+    key: await importSigningKey(key ?? await generateSigningKey()),
+    terms: { relationship_type: "employee", roles: [], ...terms },
+    now: () => at,
+  });
+  return `#/invitation/${text}`;
+}
+
+browserTest(
+  "an invitation that is altered, forged, cut off or expired is refused in human words",
+  async (browser) => {
+    await using issuer = await startInviting();
+    const link = fragmentOf(await issuer.invite(...TERMS));
+    const [header = "", claims = "", signature = ""] = link.split(".");
+    const offered = JSON.parse(atob(claims)) as { roles: string[] };
+    const more = btoa(JSON.stringify({ ...offered, roles: ["admin"] }))
+      .replaceAll("=", "");
+    const strange = await generateSigningKey();
+    const jwks = JSON.parse(
+      await Deno.readTextFile(`${issuer.folder}/issuer/.well-known/jwks.json`),
+    );
+    const { kid } = jwks.keys[0];
+    const old = new Date(Date.now() - 30 * 86_400_000);
+    await using watched = await openPage(browser, issuer.origin, {
+      hash: link,
+    });
+    const { page } = watched;
+    await page.locator("#offer").waitFor();
+    const altered = `${header}.${more}.${signature}`;
+    for (
+      const [hash, says, code] of [
+        [altered, `${HOST} did not sign this`, "signature_invalid"],
+        [
+          await forged({}, new Date(), { ...strange, kid }),
+          `${HOST} did not sign this`,
+          "signature_invalid",
+        ],
+        [
+          await forged(),
+          `${HOST} does not know this invitation’s key`,
+          "key_not_found",
+        ],
+        [
+          await forged({}, old),
+          "This invitation expired on",
+          "invitation_expired",
+        ],
+        [
+          link.slice(0, link.lastIndexOf(".")),
+          "This is not a whole invitation",
+          "invalid_invitation",
+        ],
+        [
+          "#/invitation/",
+          "This is not a whole invitation",
+          "invalid_invitation",
+        ],
+        [
+          await forged({}, new Date(Date.now() + 3_600_000), {
+            ...await privateKeyOf(issuer.folder),
+          }),
+          "This invitation is from the future",
+          "invalid_invitation",
+        ],
+      ] as const
+    ) {
+      await goTo(page, hash);
+      const card = page.locator(".sign-in-card", { hasText: says });
+      await card.waitFor();
+      assert((await focused(page)).startsWith(says), code);
+      await card.getByText("Details").click();
+      assertEquals(await card.locator(".code").innerText(), code);
+      assertEquals(await page.locator("#approve").count(), 0, code);
+    }
+  },
+);
+
+/** The issuer's own key, which the test may read. */
+async function privateKeyOf(folder: string) {
+  for await (const path of filesBelow(`${folder}/keys`)) {
+    return JSON.parse(await Deno.readTextFile(path));
+  }
+  throw new Error("the issuer has no key");
+}
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) yield* filesBelow(`${folder}/${name}`);
+    else yield `${folder}/${name}`;
+  }
+}
+
+browserTest(
+  "keys that can't be believed make nobody believe an invitation",
+  async (browser) => {
+    await using issuer = await startInviting();
+    const hash = fragmentOf(await issuer.invite(...TERMS));
+    await using watched = await openPage(browser, issuer.origin);
+    const { page } = watched;
+    // What the server passes on is the page's to judge.
+    await page.route("**/ui/issuers/0/*", async (route) => {
+      const text = await (await route.fetch()).text();
+      await route.fulfill({ body: text.replaceAll(HOST, "evil.example") });
+    });
+    await goTo(page, hash);
+    await page.getByText(`What ${HOST} publishes can’t be relied upon`)
+      .waitFor();
+    assertEquals(await page.locator("#approve").count(), 0);
+    await page.unroute("**/ui/issuers/0/*");
+    await page.route("**/ui/issuers/0/*", (route) => route.abort());
+    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByText("NOT VERIFIED").waitFor();
+  },
+);
+
+browserTest("what an invitation says is text", async (browser) => {
+  await using server = await startServer();
+  await using watched = await openPage(browser, server.origin);
+  const { page } = watched;
+  for (
+    const [text, shown] of [
+      [
+        "<img src=x onerror=alert(1)><script>alert(1)</script>",
+        "<img src=x onerror=alert(1)><script>alert(1)</script>",
+      ],
+      ["alice\u202eexe\u00ad.", "alice\\u202eexe\\u00ad."],
+      ["x".repeat(128), "x".repeat(128)],
+    ] as const
+  ) {
+    await goTo(page, await forged({ for: text, roles: [text] }));
+    await page.locator("#offer", { hasText: shown }).waitFor();
+    const card = await page.locator("#offer").innerText();
+    assert(!card.match(/[\u202e\u00ad]/));
+    assertEquals(
+      await page.locator("main :is(script, img, [onerror])").count(),
+      0,
+    );
+  }
+});
+
+browserTest(
+  "an invitation is answered with the keyboard, and told on the command line where no key can live",
+  async (browser) => {
+    await using server = await startServer();
+    const hash = await forged();
+    await using watched = await openPage(browser, server.origin, { hash });
+    const { page } = watched;
+    await page.locator("#approve:enabled").waitFor();
+    await tabTo(page, "Approve", 6);
+    await page.keyboard.press("Enter");
+    await page.locator("#answered").waitFor();
+    assertEquals(await focused(page), "Now send your answer back");
+    await tabTo(page, "Copy the answer", 1);
+    await page.keyboard.press("Enter");
+    await page.getByText("Copied").waitFor();
+    await tabTo(page, "Download answer.json", 1);
+    await using poor = await openPage(browser, server.origin, {
+      hash,
+      prepare: async (page) =>
+        void await page.addInitScript(
+          `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
+        ),
+    });
+    await poor.page.getByText("No key can live here").waitFor();
+    assertEquals(await poor.page.locator("#approve").count(), 0);
+    await poor.page.getByRole("button", { name: "Copy the command" }).click();
+    assertEquals(
+      await poor.page.evaluate(() => navigator.clipboard.readText()),
+      `sig accept ${hash.slice("#/invitation/".length)} --out answer.json`,
+    );
+  },
+);
+
+for (
+  const [name, device] of [
+    ["a desk", { viewport: { width: 1280, height: 800 } }],
+    ["a phone", PHONE],
+  ] as const
+) {
+  browserTest(
+    `on ${name} axe finds nothing wrong with an invitation, and nothing is wider than the screen`,
+    async (browser) => {
+      await using issuer = await startInviting();
+      const own = fragmentOf(
+        await issuer.invite(...TERMS, "--for", "Alice Doe"),
+      );
+      await using watched = await openPage(browser, issuer.origin, { device });
+      const { page } = watched;
+      const look = async (state: string) => {
+        for (const colorScheme of SCHEMES) {
+          await page.emulateMedia({ colorScheme });
+          assertEquals(await findFaults(page), [], `${state}, ${colorScheme}`);
+        }
+        if (name === "a phone") {
+          assertEquals(await findSmallControls(page), [], state);
+        }
+        for (const width of [320, device.viewport.width]) {
+          await page.setViewportSize({ ...device.viewport, width });
+          const wide = await page.evaluate(() =>
+            document.documentElement.scrollWidth
+          );
+          assert(wide <= width, `${state} is ${wide} of ${width} pixels wide`);
+        }
+      };
+      await goTo(page, await forged());
+      await page.locator("#outcome").waitFor();
+      await look("refused");
+      await goTo(page, own);
+      await page.locator("#approve:enabled").waitFor();
+      await look("offer");
+      const box = await page.locator("#approve").boundingBox();
+      assert(box !== null && box.y + box.height <= device.viewport.height);
+      await page.click("#approve");
+      await page.locator("#answered").waitFor();
+      await page.locator("#answered summary").click();
+      await look("answered");
+    },
+  );
+}
