@@ -1,4 +1,9 @@
-/** The login as an application (INTERFACES §4, PROTOCOL §7). @module */
+/**
+ * The login as an application (INTERFACES §4, PROTOCOL §7). Long because here
+ * every part of it is put together, and nowhere else.
+ *
+ * @module
+ */
 
 import {
   type App,

@@ -1,4 +1,9 @@
-/** The wire types: members are named as they are sent. @module */
+/**
+ * The wire types: members are named as they are sent. Long because they are all
+ * of them, in one place to compare with the protocol.
+ *
+ * @module
+ */
 
 import { closedList } from "../errors/closed_list.ts";
 

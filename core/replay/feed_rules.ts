@@ -1,4 +1,9 @@
-/** The rules between the events of a feed (PROTOCOL §2–§4). @module */
+/**
+ * The rules between the events of a feed (PROTOCOL §2–§4). Long because they are
+ * one order, and what a rule remembers the next one asks.
+ *
+ * @module
+ */
 
 import { CompactIds } from "./compact_ids.ts";
 import { SigError } from "../errors/error.ts";

@@ -1,4 +1,9 @@
-/** Judging the answer to a login challenge (PROTOCOL §7). @module */
+/**
+ * Judging the answer to a login challenge (PROTOCOL §7). Long because its rules
+ * have one order, which is read from top to bottom.
+ *
+ * @module
+ */
 
 import { object, readAs, text } from "@sig/api/requests";
 import {

@@ -1,6 +1,7 @@
 /**
  * The tests that every driver of {@linkcode ChallengeStore} must pass, yours
- * included. For tests only: nothing of the login imports it.
+ * included. For tests only: nothing of the login imports it. Long because each
+ * rule is told where it is held against a driver.
  *
  * @example
  * ```ts

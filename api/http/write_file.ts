@@ -1,0 +1,143 @@
+/** Writing files, whole or not at all. @module */
+
+import type { SigError } from "@sig/core";
+
+/** How a file is made. */
+export interface CreateFileOptions {
+  /** Make its folder too, closed to others, where there is none. */
+  readonly makeFolder?: boolean;
+}
+
+/**
+ * Makes a file of mode 0600; never replaces one.
+ *
+ * @example
+ * ```ts
+ * import { createPrivateFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => createPrivateFile("no-such-folder/key", "…"));
+ * ```
+ *
+ * @throws {SigError} `write_failed`.
+ */
+export async function createPrivateFile(
+  path: string,
+  text: string,
+  { makeFolder = false }: CreateFileOptions = {},
+): Promise<void> {
+  try {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    if (makeFolder && folder !== "") {
+      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    }
+  } catch (cause) {
+    throw await unwritten(path, cause);
+  }
+  await writeFile(path, text, { createNew: true, mode: 0o600 });
+}
+
+/** Makes a file that is not there, or adds to one that may be. */
+export interface WriteFileOptions {
+  /** Make it, and refuse where it is there; add to it unless told. */
+  readonly createNew?: boolean;
+  /** Permission bits of a file that is made. */
+  readonly mode: number;
+}
+
+/**
+ * Writes a text to a file, all of it or nothing: half a row would spoil a file,
+ * and half a key would stand in the way of a whole one.
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const how = { mode: 0o600 };
+ * await assertRejects(() => writeFile("no-such-folder/list", "…", how));
+ * ```
+ *
+ * @throws {SigError} `write_failed`.
+ */
+export async function writeFile(
+  path: string,
+  text: string,
+  { createNew = false, mode }: WriteFileOptions,
+): Promise<void> {
+  try {
+    using file = await Deno.open(path, {
+      ...{ append: true, mode },
+      ...(createNew ? { createNew } : { create: true }),
+    });
+    // Asking for the size would need the permission to read.
+    const size = await file.seek(0, Deno.SeekMode.End);
+    try {
+      const bytes = new TextEncoder().encode(text);
+      for (let at = 0; at < bytes.length;) {
+        at += await file.write(bytes.subarray(at));
+      }
+      await file.syncData();
+    } catch (error) {
+      if (createNew) await Deno.remove(path);
+      else await file.truncate(size);
+      throw error;
+    }
+  } catch (cause) {
+    throw await unwritten(path, cause);
+  }
+}
+
+/**
+ * Writes a file of mode 0600 in the place of an old one: whoever reads it finds
+ * the one or the other, and never a half.
+ *
+ * @example
+ * ```ts
+ * import { replaceFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => replaceFile("no-such-folder/list", "…"));
+ * ```
+ *
+ * @throws {SigError} `write_failed`.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    await Deno.writeTextFile(temporary, text, { createNew: true, mode: 0o600 });
+    await Deno.rename(temporary, path);
+  } catch (cause) {
+    await Deno.remove(temporary).catch(() => {});
+    throw await unwritten(path, cause);
+  }
+}
+
+async function unwritten(path: string, cause: unknown): Promise<SigError> {
+  const isNotGiven = cause instanceof Deno.errors.NotCapable;
+  const hint = `Run it with --allow-write=${path}.`;
+  const { quote, SigError } = await import("@sig/core");
+  return new SigError(
+    "write_failed",
+    `Cannot write ${quote(path)}: ${whyNotWritten(cause)}`,
+    { cause, ...(isNotGiven ? { context: { hint } } : {}) },
+  );
+}
+
+function whyNotWritten(error: unknown): string {
+  const { AlreadyExists, NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (error instanceof AlreadyExists) {
+    return "it exists already, and is not overwritten";
+  }
+  if (error instanceof NotCapable) {
+    return "the program was not given permission to write it";
+  }
+  if (error instanceof NotFound) return "its folder is missing";
+  if (error instanceof PermissionDenied) {
+    return "the system does not let this user write there";
+  }
+  if (error instanceof Error && "code" in error && error.code === "ENOSPC") {
+    return "no space is left on the device";
+  }
+  return "the system refused it";
+}
