@@ -112,11 +112,12 @@ export async function acknowledgePin(
     };
     if (body.incident === null) {
       const after = { ...body, ...accepted };
-      const isWritten = await store.put({
-        ...entry,
-        revision: entry.revision + 1,
-        body: JSON.stringify(after),
-      });
+      const next = { ...entry, revision: entry.revision + 1 };
+      const isWritten = await store.put(
+        { ...next, body: JSON.stringify(after) },
+        [],
+        entry.state,
+      );
       if (isWritten) return recordOfBody(after);
       continue;
     }
