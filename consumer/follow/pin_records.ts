@@ -131,6 +131,7 @@ export async function acknowledgePin(
       pin: { ...held.pin, first_seen: body.pin.first_seen },
       suspended: false,
       notices: noticesOf(outcome.observation),
+      place: location.metadataRef,
       feed: rememberedFeed(held.feed!, options),
     };
     const isWritten = await putAll(store, found, after, {

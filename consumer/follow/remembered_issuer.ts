@@ -2,6 +2,7 @@
 
 import type { Warning } from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
+import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
@@ -88,12 +89,13 @@ export function storedOf(
  */
 export async function recallIssuer(
   store: PinStore,
-  issuer: string,
+  { expectedIssuer, metadataRef }: ProvenLocation,
   options: RememberOptions,
 ): Promise<IssuerRecord | undefined> {
-  const found = await findRemembered(store, issuer);
+  const found = await findRemembered(store, expectedIssuer);
   if (found === undefined) return undefined;
   const { body, stored } = found;
+  if (body.place !== metadataRef) return undefined;
   if (body.suspended || body.incident !== null) return undefined;
   if (body.feed.policy !== policyOf(options)) return undefined;
   const warnings = (await readWarnings(stored, new StoredHistory()))

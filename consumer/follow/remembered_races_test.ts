@@ -3,7 +3,10 @@ import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
 import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
-import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
+import {
+  type ConditionalServer,
+  startConditionalServer,
+} from "../../tests/kit/conditional_server.ts";
 import {
   feedOf,
   importTestKeys,
@@ -23,6 +26,8 @@ async function withIssuer(
   work: (issuer: {
     readonly did: string;
     readonly pins: PinStore;
+    readonly origin: string;
+    readonly documents: ConditionalServer["documents"];
     fresh(more?: Partial<ConsumerOptions>): ReturnType<typeof createConsumer>;
     publish(
       events:
@@ -42,6 +47,8 @@ async function withIssuer(
   await work({
     did,
     pins,
+    origin,
+    documents,
     fresh: (more) =>
       createConsumer({
         ...{ issuers: [did], allowPrivate: true, now, maxAge: 0, pins },
@@ -87,6 +94,25 @@ Deno.test("who was slower than pin remove and a first look does not write over t
     });
     await fresh({ pins: slow }).verify(did);
     assertEquals((await fresh().check(did, QUESTION)).decision, "allow");
+  });
+});
+
+Deno.test("what was seen at one place of a host is not answered for another one", async () => {
+  await withIssuer(async ({ did, origin, fresh, publish, documents }) => {
+    await publish([upsert(1)]);
+    // Somebody may put files there, and has an older feed.
+    documents.set(
+      "/files/sig.json",
+      String(documents.get(PATHS.metadata))
+        .replace(PATHS.feed, "/files/feed.jsonl"),
+    );
+    documents.set("/files/feed.jsonl", documents.get(PATHS.feed)!);
+    await publish([revoke(2)]);
+    const files = fresh({ issuers: [`${origin}/files/sig.json`] });
+    assertEquals((await files.check(did, QUESTION)).decision, "allow");
+    const usual = fresh({ maxAge: 60_000 });
+    const { decision, last_sequence } = await usual.check(did, QUESTION);
+    assertEquals([decision, last_sequence], ["deny", 2]);
   });
 });
 

@@ -49,7 +49,9 @@ export async function writeRefresh(
   before: Resumed | undefined,
   refresh: Refresh,
   digests: EventDigests,
-  options: RememberOptions & Pick<RefreshOptions, "now">,
+  options: RememberOptions & Pick<RefreshOptions, "now"> & {
+    readonly place: string;
+  },
 ): Promise<Refresh | undefined> {
   const { record, outcome } = refresh;
   if (outcome.observation === undefined) {
@@ -68,6 +70,7 @@ export async function writeRefresh(
     inconsistency: record.inconsistency ?? null,
     suspended: false,
     notices: noticesOf(outcome.observation),
+    place: options.place,
     feed: rememberedFeed(feed, options),
   };
   const last = await putAll(store, found, body, {
