@@ -22,6 +22,7 @@ import { BLOCK_PREFIX, DOCUMENTS_KEY } from "../pins/row_keys.ts";
 import { Sha256 } from "../pins/sha256.ts";
 import { StoredHistory } from "../pins/stored_history.ts";
 import {
+  isBlock,
   readText,
   readWarnings,
   type StoredState,
@@ -231,8 +232,11 @@ async function heldOf(
 async function readHeldDocuments(stored: StoredState): Promise<HeldDocuments> {
   const [text] = await stored.store.rows(stored.ref, [DOCUMENTS_KEY]);
   if (text === undefined) return new Map();
-  readText(stored, text, "a document");
-  return readDocuments(text);
+  try {
+    return readDocuments(text);
+  } catch {
+    throw damaged(stored.store.place, "a document");
+  }
 }
 
 async function readMarks(stored: StoredState): Promise<SignatureMarks> {
@@ -240,7 +244,7 @@ async function readMarks(stored: StoredState): Promise<SignatureMarks> {
   for await (const [key, text] of stored.store.all(stored.ref, BLOCK_PREFIX)) {
     blocks.push([
       key,
-      readText<StoredBlock>(stored, text, "a block of events"),
+      readText<StoredBlock>(stored, text, "a block of events", isBlock),
     ]);
   }
   blocks.sort(([a], [b]) => a < b ? -1 : 1);

@@ -145,3 +145,28 @@ Deno.test("what was written of a feed before a crash is not what the issuer said
     assertEquals([decision, last_sequence], ["deny", 602]);
   });
 });
+
+Deno.test("a row that is no row of ours is told, not run into", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish }) => {
+    await publish([upsert(1)]);
+    await fresh().verify(did);
+    for (const kind of ["s", "r", "b", "d"]) {
+      for (const text of ["null", "{}", "[null]", "7", "no JSON"]) {
+        const damaged: PinStore = {
+          ...around(pins, (...args) => pins.put(...args)),
+          rows: async (ref, keys) => {
+            const found = await pins.rows(ref, keys);
+            return found.map((row, i) =>
+              keys[i]!.startsWith(kind) ? text : row
+            );
+          },
+        };
+        await expectSigError(
+          () => fresh({ pins: damaged }).check(did, { ...QUESTION, asOf: 1 }),
+          "store_unavailable",
+          "is damaged",
+        );
+      }
+    }
+  });
+});
