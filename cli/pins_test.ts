@@ -183,6 +183,23 @@ Deno.test("an issuer that is forgotten is seen for the first time again, unless 
   });
 });
 
+Deno.test("a pin that is damaged can be forgotten, as its error says", async () => {
+  await remembered(async ({ check, pin, workspace, did }) => {
+    await check();
+    const { DatabaseSync } = await import("node:sqlite");
+    {
+      using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
+      database.exec("UPDATE pins SET body = '{}'");
+    }
+    const damaged = await check();
+    assertEquals([damaged.code, damaged.json.code], [2, "store_unavailable"]);
+    assertStringIncludes(damaged.json.hint, "sig pin remove");
+    const removed = await pin("remove");
+    assertEquals([removed.code, removed.json], [0, { issuer: did }]);
+    assertEquals((await check()).json.continuity, "first_seen");
+  });
+});
+
 Deno.test("a dead issuer is answered from memory within the caller's bound only", async () => {
   await remembered(async ({ check, silence }) => {
     await check();

@@ -1,3 +1,4 @@
+import { isSigError } from "@sig/core";
 import type { PinRecord } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
@@ -78,7 +79,13 @@ async function act(
   }
   const did = issuer!.expectedIssuer;
   if (action === "remove") {
-    const before = await showPin(pins, did);
+    const before = await showPin(pins, did).catch((error) => {
+      // Forgetting is the way out of a pin that can't be read.
+      if (isSigError(error) && error.code === "store_unavailable") {
+        return { issuer: did };
+      }
+      throw error;
+    });
     await removePin(pins, did);
     if (call.format === "json") writeJson(call.io, before);
     else call.io.stdout(`Forgot ${safe(did)}: the next look is a first one\n`);

@@ -179,7 +179,7 @@ function rangeOf(
 /** The cursor remembers too, where the store has forgotten the issuer. */
 function requireSame(
   { sequence, event_id }: CursorPosition,
-  { last, events }: Read,
+  { last, lastEventId, events }: Read,
 ): void {
   if (last < sequence) {
     throw new SigError(
@@ -195,7 +195,9 @@ function requireSame(
       },
     );
   }
-  const found = events.get(sequence)?.event.event_id ?? event_id;
+  const found = sequence === last
+    ? lastEventId
+    : events.get(sequence)?.event.event_id ?? event_id;
   if (event_id === null || found === event_id) return;
   throw new SigError(
     "feed_rewritten",

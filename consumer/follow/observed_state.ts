@@ -73,7 +73,7 @@ async function recall(
     if (issuer.record.held === held) issuer.keep(recordOf());
   }
   const { recallIssuer } = await import("./remembered_issuer.ts");
-  const record = await recallIssuer(pins, did, options);
+  const record = await recallIssuer(pins, issuer.location, options);
   // Somebody may have asked meanwhile.
   if (record && issuer.record.held === undefined) issuer.keep(record);
 }

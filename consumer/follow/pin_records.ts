@@ -112,11 +112,12 @@ export async function acknowledgePin(
     };
     if (body.incident === null) {
       const after = { ...body, ...accepted };
-      const isWritten = await store.put({
-        ...entry,
-        revision: entry.revision + 1,
-        body: JSON.stringify(after),
-      });
+      const next = { ...entry, revision: entry.revision + 1 };
+      const isWritten = await store.put(
+        { ...next, body: JSON.stringify(after) },
+        [],
+        entry.state,
+      );
       if (isWritten) return recordOfBody(after);
       continue;
     }
@@ -130,6 +131,7 @@ export async function acknowledgePin(
       pin: { ...held.pin, first_seen: body.pin.first_seen },
       suspended: false,
       notices: noticesOf(outcome.observation),
+      place: location.metadataRef,
       feed: rememberedFeed(held.feed!, options),
     };
     const isWritten = await putAll(store, found, after, {

@@ -50,7 +50,7 @@ export async function refreshRemembered(
         before,
         refresh,
         digests,
-        options,
+        { ...options, place: location.metadataRef },
       );
     } catch (error) {
       if (!(error instanceof RowsTooLarge)) throw error;

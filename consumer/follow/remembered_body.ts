@@ -66,6 +66,11 @@ export interface RememberedBody {
   readonly suspended: boolean;
   /** What was odd about the documents. */
   readonly notices: readonly Warning[];
+  /**
+   * The URL of the `sig.json` that was asked. A host may have others: what one
+   * of them served is compared with, but answers no question about another.
+   */
+  readonly place?: string | undefined;
   /** To go on with. */
   readonly feed: RememberedFeed;
 }

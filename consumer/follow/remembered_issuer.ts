@@ -2,6 +2,7 @@
 
 import type { Warning } from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
+import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
@@ -21,6 +22,7 @@ import { BLOCK_PREFIX, DOCUMENTS_KEY } from "../pins/row_keys.ts";
 import { Sha256 } from "../pins/sha256.ts";
 import { StoredHistory } from "../pins/stored_history.ts";
 import {
+  isBlock,
   readText,
   readWarnings,
   type StoredState,
@@ -88,12 +90,13 @@ export function storedOf(
  */
 export async function recallIssuer(
   store: PinStore,
-  issuer: string,
+  { expectedIssuer, metadataRef }: ProvenLocation,
   options: RememberOptions,
 ): Promise<IssuerRecord | undefined> {
-  const found = await findRemembered(store, issuer);
+  const found = await findRemembered(store, expectedIssuer);
   if (found === undefined) return undefined;
   const { body, stored } = found;
+  if (body.place !== metadataRef) return undefined;
   if (body.suspended || body.incident !== null) return undefined;
   if (body.feed.policy !== policyOf(options)) return undefined;
   const warnings = (await readWarnings(stored, new StoredHistory()))
@@ -229,8 +232,11 @@ async function heldOf(
 async function readHeldDocuments(stored: StoredState): Promise<HeldDocuments> {
   const [text] = await stored.store.rows(stored.ref, [DOCUMENTS_KEY]);
   if (text === undefined) return new Map();
-  readText(stored, text, "a document");
-  return readDocuments(text);
+  try {
+    return readDocuments(text);
+  } catch {
+    throw damaged(stored.store.place, "a document");
+  }
 }
 
 async function readMarks(stored: StoredState): Promise<SignatureMarks> {
@@ -238,7 +244,7 @@ async function readMarks(stored: StoredState): Promise<SignatureMarks> {
   for await (const [key, text] of stored.store.all(stored.ref, BLOCK_PREFIX)) {
     blocks.push([
       key,
-      readText<StoredBlock>(stored, text, "a block of events"),
+      readText<StoredBlock>(stored, text, "a block of events", isBlock),
     ]);
   }
   blocks.sort(([a], [b]) => a < b ? -1 : 1);

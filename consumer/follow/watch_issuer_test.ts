@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createMemoryPinStore, listPins } from "../pins.ts";
+import { acknowledgePin, createMemoryPinStore, listPins } from "../pins.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { openSource } from "../read/open_source.ts";
 import { parseSource } from "../read/source.ts";
@@ -119,6 +119,24 @@ Deno.test("a history that is taken back or another one ends it, with a memory an
     // Where it was forgotten, the other history is the remembered one by now.
     if (!forget) assertEquals(await look(issuer, pins), []);
   }
+});
+
+Deno.test("another history of the same length, accepted by somebody else, ends it", async () => {
+  const { issuer } = await issuerOf(3, 3);
+  await using _ = issuer;
+  const pins = createMemoryPinStore();
+  const { did } = issuer.server;
+  await look(issuer, pins, { from: 1 });
+  const other = await issuer.line(3, key!, { event_id: "another" });
+  issuer.publish([...issuer.lines.slice(0, 2), other]);
+  await acknowledgePin(pins, did, {
+    ...{ reason: "restored", now: now(), allowPrivate: true },
+  });
+  await expectSigError(
+    () => look(issuer, pins),
+    "feed_rewritten",
+    "event 3 is another one than was seen",
+  );
 });
 
 Deno.test("two that watch with one cursor are told", async () => {

@@ -49,7 +49,9 @@ export async function writeRefresh(
   before: Resumed | undefined,
   refresh: Refresh,
   digests: EventDigests,
-  options: RememberOptions & Pick<RefreshOptions, "now">,
+  options: RememberOptions & Pick<RefreshOptions, "now"> & {
+    readonly place: string;
+  },
 ): Promise<Refresh | undefined> {
   const { record, outcome } = refresh;
   if (outcome.observation === undefined) {
@@ -68,6 +70,7 @@ export async function writeRefresh(
     inconsistency: record.inconsistency ?? null,
     suspended: false,
     notices: noticesOf(outcome.observation),
+    place: options.place,
     feed: rememberedFeed(feed, options),
   };
   const last = await putAll(store, found, body, {
@@ -158,7 +161,8 @@ export async function putAll(
     }
     await store.stage({ issuer, state }, rows);
     const entry = entryOf(state, body);
-    return await store.put(entry) ? entry : undefined;
+    const over = found?.entry.state;
+    return await store.put(entry, [], over) ? entry : undefined;
   }
   const { state } = found.entry;
   // All but the last: the feed up to there was verified as a part of the whole.
@@ -177,6 +181,9 @@ export async function putAll(
           Object.entries(body.pin.keys).filter(([kid]) => kids.has(kid)),
         ),
         etag: null,
+        // The end was not written yet: nobody may take this for what the
+        // issuer said just now.
+        last_seen: found.body.pin.last_seen,
       },
       feed: {
         ...body.feed,
@@ -188,11 +195,12 @@ export async function putAll(
         warnings_left_out: replay.warningsLeftOut,
       },
     };
-    if (!await store.put(entryOf(state, partial), rows)) return undefined;
+    const isWritten = await store.put(entryOf(state, partial), rows, state);
+    if (!isWritten) return undefined;
   }
   const entry = entryOf(state, body);
   const rows = [...steps.at(-1)?.rows ?? [], documents];
-  return await store.put(entry, rows) ? entry : undefined;
+  return await store.put(entry, rows, state) ? entry : undefined;
 }
 
 /** Whether it is noted, or was noted before. */
@@ -217,7 +225,7 @@ async function noteFailure(
     record.isSuspended === (body.suspended || body.incident !== null);
   if (isKnown) {
     // What was verified against an older view may be wrong by now.
-    return (await store.get(entry.issuer))?.revision === entry.revision;
+    return isThere(entry, await store.get(entry.issuer));
   }
   const after: RememberedBody = {
     ...body,
@@ -225,11 +233,17 @@ async function noteFailure(
     inconsistency: record.inconsistency ?? null,
     suspended: record.isSuspended,
   };
-  return await store.put({
-    ...entry,
-    revision: entry.revision + 1,
-    body: JSON.stringify(after),
-  });
+  const next = { ...entry, revision: entry.revision + 1 };
+  return await store.put(
+    { ...next, body: JSON.stringify(after) },
+    [],
+    entry.state,
+  );
+}
+
+/** Revisions begin anew with another state. */
+function isThere(entry: PinEntry, now: PinEntry | undefined): boolean {
+  return now?.revision === entry.revision && now.state === entry.state;
 }
 
 /** What was seen, with old and new value where the message has none. */

@@ -40,6 +40,7 @@ import {
   WARNINGS_KEY,
 } from "./row_keys.ts";
 import {
+  isTexts,
   readBlock,
   readRelationship,
   readText,
@@ -149,7 +150,7 @@ export class FeedGrowth {
       this.#read.add(subjectKey(subject));
       const known = text === undefined
         ? []
-        : readText<readonly string[]>(this.#stored, text, "a subject");
+        : readText<readonly string[]>(this.#stored, text, "a subject", isTexts);
       this.#history.learnSubject(subject, known);
     }
     const keys = [...new Set([...eventIds.values()].map(({ key }) => key))]

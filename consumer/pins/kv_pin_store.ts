@@ -191,6 +191,7 @@ class KvPinStore implements PinStore {
   async put(
     entry: PinEntry,
     rows: readonly PinRow[] = [],
+    over?: string,
   ): Promise<boolean> {
     const { issuer, revision, state, body } = entry;
     const key = [...ENTRY, issuer];
@@ -206,6 +207,7 @@ class KvPinStore implements PinStore {
     const dead = isMove ? await this.#statesOf(issuer) : [];
     const { versionstamp } = before;
     if ((before.value?.revision ?? 0) + 1 !== revision) return false;
+    if ((over ?? before.value?.state) !== before.value?.state) return false;
     const oldBody = [...BODY, issuer, revision - 1];
     const ok = await this.#answer(async () => {
       const old = await this.#kv.get<Part>([...oldBody, 0]);

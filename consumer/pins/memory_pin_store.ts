@@ -67,9 +67,16 @@ class MemoryPinStore implements PinStore {
     return Promise.resolve();
   }
 
-  put(entry: PinEntry, rows: readonly PinRow[] = []): Promise<boolean> {
-    const before = this.#entries.get(entry.issuer)?.revision ?? 0;
-    if (entry.revision !== before + 1) return Promise.resolve(false);
+  put(
+    entry: PinEntry,
+    rows: readonly PinRow[] = [],
+    over?: string,
+  ): Promise<boolean> {
+    const before = this.#entries.get(entry.issuer);
+    const isNext = entry.revision === (before?.revision ?? 0) + 1;
+    if (!isNext || (over ?? before?.state) !== before?.state) {
+      return Promise.resolve(false);
+    }
     const kept = this.#rowsOf(entry);
     for (const [key, value] of rows) kept.set(key, value);
     this.#states.set(entry.issuer, new Map([[entry.state, kept]]));

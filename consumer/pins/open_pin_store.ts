@@ -32,7 +32,7 @@ export async function openPinStore(
     );
   }
   // Not shown: a mistyped URL may hold a password.
-  if (text === "" || /:\/\//.test(text)) {
+  if (text === "" || /:\/\/|^rediss?\/\//i.test(text)) {
     throw new SigError(
       "invalid_request",
       "Cannot open memory: it must be a file, kv:PATH, redis://HOST or rediss://HOST",

@@ -73,11 +73,17 @@ export interface PinStore {
    * Writes an entry and rows of its state, if the entry that is there has the
    * revision before it (none before 1), and forgets all other states of the issuer.
    *
+   * @param over The state that must be there. Revisions begin anew once an issuer
+   * was forgotten, so that the one before may be of another life.
    * @returns Whether it was written: not when another process was faster.
    * @throws {RowsTooLarge} for more rows than the store can write in one step:
    * they are then staged, as another state.
    */
-  put(entry: PinEntry, rows?: readonly PinRow[]): Promise<boolean>;
+  put(
+    entry: PinEntry,
+    rows?: readonly PinRow[],
+    over?: string,
+  ): Promise<boolean>;
   /** Forgets an issuer. Returns whether there was anything to forget. */
   remove(issuer: string): Promise<boolean>;
   /** Ends it; waits for nothing. */

@@ -48,12 +48,15 @@ return {}
 `;
 
 /**
- * `ARGV`: issuer, revision, state, body, whether rows were staged, then keys and
- * values.
+ * `ARGV`: issuer, revision, state, body, whether rows were staged, the state
+ * that must be there or nothing, then keys and values.
  */
 export const PUT = `
 local before = redis.call('HGET', KEYS[1], 'revision') or '0'
 if tonumber(ARGV[2]) ~= tonumber(before) + 1 then return {'outdated'} end
+if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 'state') ~= ARGV[6] then
+  return {'outdated'}
+end
 if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then
   local staged = redis.call('EXISTS', KEYS[2]) == 1
   if ARGV[5] == '1' and not staged then return {'lost'} end
@@ -67,7 +70,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then
   end
   redis.call('UNLINK', KEYS[4])
 end
-for i = 6, #ARGV, 2 do
+for i = 7, #ARGV, 2 do
   redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1])
 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'state', ARGV[3], 'body', ARGV[4])

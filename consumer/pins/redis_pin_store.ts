@@ -152,6 +152,7 @@ class RedisPinStore implements PinStore {
   async put(
     { issuer, revision, state, body }: PinEntry,
     rows: readonly PinRow[] = [],
+    over = "",
   ): Promise<boolean> {
     const wasStaged = this.#staged.delete(state);
     const [answer] = await this.#redis.run(
@@ -163,7 +164,7 @@ class RedisPinStore implements PinStore {
         `sig:pin-staged:${issuer}`,
       ],
       [
-        ...[issuer, String(revision), state, body, wasStaged ? "1" : "0"],
+        ...[issuer, String(revision), state, body, wasStaged ? "1" : "0", over],
         ...rows.flat(),
       ],
     );

@@ -170,12 +170,17 @@ class SqlitePinStore implements PinStore {
     );
   }
 
-  put(entry: PinEntry, rows: readonly PinRow[] = []): Promise<boolean> {
+  put(
+    entry: PinEntry,
+    rows: readonly PinRow[] = [],
+    over?: string,
+  ): Promise<boolean> {
     const { issuer, revision, state, body } = entry;
     return this.#answer(() =>
       this.#within("BEGIN IMMEDIATE", () => {
         const before = this.#get(issuer);
         if (revision !== (before?.revision ?? 0) + 1) return false;
+        if ((over ?? before?.state) !== before?.state) return false;
         const id = this.#write(entry, rows);
         if (before?.state !== state) {
           this.#sql("DELETE FROM states WHERE issuer=? AND id<>?")

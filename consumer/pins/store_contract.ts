@@ -135,6 +135,23 @@ export const PIN_STORE_RULES: readonly PinStoreRule[] = [
     },
   },
   {
+    name: "an issuer that was forgotten and seen anew is another one",
+    async hold({ store, other = store }) {
+      const first = entryOf();
+      await store.put(first, [["r", "1"], ["s", "1"]]);
+      await other.remove(first.issuer);
+      const anew = { ...first, state: "anew" };
+      assert(await other.put(anew, [["r", "2"], ["s", "2"]]));
+      // The revision is the next one again, but not of what was read.
+      const late = { ...first, revision: 2 };
+      assertEquals(await store.put(late, [["r", "3"]], first.state), false);
+      assertEquals(await store.get(first.issuer), anew);
+      assertEquals(await store.rows(anew, ["r", "s"]), ["2", "2"]);
+      const moved = { ...anew, revision: 2, state: "moved" };
+      assertEquals(await store.put(moved, [["r", "4"]], anew.state), true);
+    },
+  },
+  {
     name: "of many at once exactly one is written, with its rows",
     async hold({ store, other = store }) {
       const first = entryOf();

@@ -1,3 +1,5 @@
+import { assert } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { createMemoryPinStore } from "./memory_pin_store.ts";
 import { openSqlitePinStore } from "./sqlite_pin_store.ts";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
@@ -53,3 +55,21 @@ testPinStoreContract("redis", async () => {
     },
   };
 }, !HAS_REDIS);
+
+Deno.test("a mistyped URL, which may hold a password, is not shown", async () => {
+  for (
+    const text of [
+      "redis//u:s3cret@h",
+      "REDIS://u:s3cret@h",
+      "kv:redis://u:s3cret@h",
+      "redis:u:s3cret@h",
+    ]
+  ) {
+    const error = await expectSigError(
+      () => openPinStore(text),
+      "invalid_request",
+      "Cannot ",
+    );
+    assert(!JSON.stringify([error.message, error.context]).includes("s3cret"));
+  }
+});

@@ -56,7 +56,7 @@ export async function readAbout(
   const [text] = await stored.store.rows(stored.ref, [subjectKey(subject)]);
   const ids = text === undefined
     ? []
-    : readText<readonly string[]>(stored, text, "a subject");
+    : readText<readonly string[]>(stored, text, "a subject", isTexts);
   await readRelationships(stored, ids, history);
   history.learnSubject(
     subject,
@@ -152,6 +152,7 @@ export async function readWarnings(
     stored,
     text,
     "a warning",
+    isWarnings,
   );
   for (const { warning: { sequence }, subjects, issuedAt } of warnings) {
     if (sequence === undefined) continue;
@@ -169,7 +170,7 @@ export async function readBlock(
   const { store, ref } = stored;
   const [text] = await store.rows(ref, [blockKey(sequence)]);
   if (text === undefined) throw damaged(store.place, "a block of events");
-  return readText<StoredBlock>(stored, text, "a block of events");
+  return readText<StoredBlock>(stored, text, "a block of events", isBlock);
 }
 
 /** Text that we wrote as JSON. */
@@ -177,12 +178,34 @@ export function readText<T>(
   { store }: Pick<StoredState, "store">,
   text: string,
   what: string,
+  isWhole: (value: unknown) => boolean = Array.isArray,
 ): T {
   try {
-    return JSON.parse(text) as T;
+    const value: unknown = JSON.parse(text);
+    if (isWhole(value)) return value as T;
   } catch {
-    throw damaged(store.place, what);
+    // Told below.
   }
+  throw damaged(store.place, what);
+}
+
+/** Whether a value is a list of texts. */
+export function isTexts(value: unknown): boolean {
+  return Array.isArray(value) &&
+    value.every((each) => typeof each === "string");
+}
+
+function isWarnings(value: unknown): boolean {
+  return Array.isArray(value) &&
+    value.every((each: StoredWarning | null) =>
+      typeof each?.warning === "object" && isTexts(each.subjects)
+    );
+}
+
+/** Whether a value is a {@linkcode StoredBlock}. */
+export function isBlock(value: unknown): boolean {
+  const { latest, issuedAt, marks } = (value ?? {}) as Partial<StoredBlock>;
+  return [latest, issuedAt, marks].every((each) => Array.isArray(each));
 }
 
 async function readInstant(
