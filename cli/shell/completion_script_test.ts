@@ -106,6 +106,7 @@ Deno.test("every word and value that is a file or a folder is completed", () => 
       "DURATION",
       "HEX",
       "HOST:PORT",
+      "HOST[:PORT]",
       "ID",
     ],
     ...["JSON", "KEY=VALUE", "KID", "N", "N/s", "NAME", "NETWORK", "ORIGIN"],

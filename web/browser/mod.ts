@@ -6,6 +6,15 @@
  * Keys belong to an origin: the person who signs in at two applications has two,
  * unless both send people to one login (`sig web --oidc-clients`).
  *
+ * @example The server's clock counts, whatever this device says
+ * ```ts
+ * import { clockOf } from "@sig/web/browser";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const now = clockOf({ issued_at: "2026-01-01T00:00:00Z" });
+ * assertEquals(now().getUTCFullYear(), 2026);
+ * ```
+ *
  * @module
  */
 

@@ -2,6 +2,20 @@
  * The login of SIG for applications of Hono: routes and a session
  * (`sigLogin`), and middleware that asks an issuer (`requireRelationship`).
  *
+ * @example Whoever is not logged in does not get in
+ * ```ts
+ * import { requireRelationship, type SigEnv } from "@sig/web/hono";
+ * import { Hono } from "hono";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const staff = requireRelationship({
+ *   issuer: "acme.example",
+ *   require: ["relationship=employee"],
+ * });
+ * const app = new Hono<SigEnv>().get("/", staff, (c) => c.text("welcome"));
+ * assertEquals((await app.request("/")).status, 401);
+ * ```
+ *
  * @module
  */
 
