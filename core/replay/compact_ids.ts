@@ -22,6 +22,9 @@ const MAX_PACKED_LENGTH = 512;
  */
 const MAX_PROBES = 64;
 
+/** So many are kept as strings first: a writer asks about one event each time. */
+const FEW = 64;
+
 const FIRST_PLACES = 1_024;
 const FREE = 0xffff_ffff;
 
@@ -31,9 +34,9 @@ export class CompactIds {
   /** Bytes used of the last piece. */
   #used = PIECE_BYTES;
   /** Where each identifier stands in the pieces; its length stands before it. */
-  #starts = new Uint32Array(FIRST_PLACES);
+  #starts = new Uint32Array();
   /** Open addressing: numbers, at most half of the places. */
-  #places = new Uint32Array(FIRST_PLACES).fill(FREE);
+  #places = new Uint32Array();
   /** Those that are not packed. */
   readonly #others = new Map<string, number>();
   #packed = 0;
@@ -46,7 +49,7 @@ export class CompactIds {
 
   /** The number of an identifier; -1 for one that is not here. */
   indexOf(id: string): number {
-    const hash = hashOf(id);
+    const hash = this.#packed === 0 ? undefined : hashOf(id);
     if (hash !== undefined) {
       const place = this.#find(id, hash);
       if (place !== undefined) {
@@ -60,7 +63,8 @@ export class CompactIds {
   /** Adds an identifier that is not here, and returns its number. */
   add(id: string): number {
     const number = this.#size++;
-    const hash = this.#pieces.length < MAX_PIECES ? hashOf(id) : undefined;
+    const mayPack = number >= FEW && this.#pieces.length < MAX_PIECES;
+    const hash = mayPack ? hashOf(id) : undefined;
     if (hash === undefined) {
       this.#others.set(id, number);
       return number;
@@ -108,7 +112,7 @@ export class CompactIds {
     }
     if (number >= this.#starts.length) {
       const larger = new Uint32Array(
-        Math.max(number + 1, 2 * this.#starts.length),
+        Math.max(number + 1, 2 * this.#starts.length, FIRST_PLACES),
       );
       larger.set(this.#starts);
       this.#starts = larger;
@@ -122,7 +126,8 @@ export class CompactIds {
 
   #grow(): void {
     const before = this.#places;
-    this.#places = new Uint32Array(2 * before.length).fill(FREE);
+    const length = Math.max(2 * before.length, FIRST_PLACES);
+    this.#places = new Uint32Array(length).fill(FREE);
     for (const number of before) {
       if (number === FREE) continue;
       const id = this.#read(number);

@@ -2430,6 +2430,7 @@ var PIECE_BYTES = 256 * 1024;
 var MAX_PIECES = 2 ** 32 / PIECE_BYTES;
 var MAX_PACKED_LENGTH = 512;
 var MAX_PROBES = 64;
+var FEW2 = 64;
 var FIRST_PLACES = 1024;
 var FREE = 4294967295;
 var CompactIds = class {
@@ -2437,9 +2438,9 @@ var CompactIds = class {
   /** Bytes used of the last piece. */
   #used = PIECE_BYTES;
   /** Where each identifier stands in the pieces; its length stands before it. */
-  #starts = new Uint32Array(FIRST_PLACES);
+  #starts = new Uint32Array();
   /** Open addressing: numbers, at most half of the places. */
-  #places = new Uint32Array(FIRST_PLACES).fill(FREE);
+  #places = new Uint32Array();
   /** Those that are not packed. */
   #others = /* @__PURE__ */ new Map();
   #packed = 0;
@@ -2450,7 +2451,7 @@ var CompactIds = class {
   }
   /** The number of an identifier; -1 for one that is not here. */
   indexOf(id) {
-    const hash = hashOf(id);
+    const hash = this.#packed === 0 ? void 0 : hashOf(id);
     if (hash !== void 0) {
       const place = this.#find(id, hash);
       if (place !== void 0) {
@@ -2463,7 +2464,8 @@ var CompactIds = class {
   /** Adds an identifier that is not here, and returns its number. */
   add(id) {
     const number = this.#size++;
-    const hash = this.#pieces.length < MAX_PIECES ? hashOf(id) : void 0;
+    const mayPack = number >= FEW2 && this.#pieces.length < MAX_PIECES;
+    const hash = mayPack ? hashOf(id) : void 0;
     if (hash === void 0) {
       this.#others.set(id, number);
       return number;
@@ -2506,7 +2508,7 @@ var CompactIds = class {
       this.#used = 0;
     }
     if (number >= this.#starts.length) {
-      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length));
+      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length, FIRST_PLACES));
       larger.set(this.#starts);
       this.#starts = larger;
     }
@@ -2518,7 +2520,8 @@ var CompactIds = class {
   }
   #grow() {
     const before = this.#places;
-    this.#places = new Uint32Array(2 * before.length).fill(FREE);
+    const length = Math.max(2 * before.length, FIRST_PLACES);
+    this.#places = new Uint32Array(length).fill(FREE);
     for (const number of before) {
       if (number === FREE) continue;
       const id = this.#read(number);
