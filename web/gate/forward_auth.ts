@@ -4,7 +4,7 @@ import type { Exchange, Route } from "@sig/api/http";
 import { SigError } from "@sig/core";
 import { sendTo } from "../openid/pages.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
-import { type GateContext, gateHostOf } from "./gate_context.ts";
+import { type GateContext, gateHostOf, isGranted } from "./gate_context.ts";
 import { gateLoginUrl } from "./gate_login.ts";
 import { identityHeaders } from "./identity_headers.ts";
 import { readReturnAddress } from "./return_address.ts";
@@ -34,7 +34,9 @@ export function createForwardAuth(context: GateContext): Route {
             gateCookie.read(headers),
             host.clientId,
           );
-        const standing = session && await vouchedFor(session);
+        const standing = session && isGranted(session)
+          ? await vouchedFor(session)
+          : undefined;
         if (session === undefined || standing === undefined) {
           return toLogin(exchange, context) ?? exchange.refuse(unauthorized());
         }

@@ -2,6 +2,7 @@
 
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
+import type { Session } from "../sessions/session.ts";
 import type { Records } from "../stores/records.ts";
 import type { GateHost, GateHosts } from "./gate_hosts.ts";
 
@@ -27,6 +28,16 @@ export interface GateContext extends ProviderContext {
   readonly beginCookie: HostCookie;
   /** How old the issuer's word may be, in milliseconds. */
   readonly maxAgeMs: number;
+}
+
+/** What the proxy is told, and so what the person is asked to grant. */
+export const GATE_SCOPES: readonly string[] = Object.freeze([
+  ...["openid", "profile", "groups"],
+]);
+
+/** Whether the person kept nothing of it back at the login. */
+export function isGranted({ withheld = [] }: Session): boolean {
+  return !GATE_SCOPES.some((each) => withheld.includes(each));
 }
 
 /**

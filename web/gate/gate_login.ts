@@ -6,20 +6,16 @@ import { beginInteraction } from "../openid/begin_interaction.ts";
 import { sendTo, showRefusal, withParameters } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import { randomText } from "../sessions/sessions.ts";
-import type { GateContext } from "./gate_context.ts";
+import { GATE_SCOPES, type GateContext, isGranted } from "./gate_context.ts";
 import { readGateQuery } from "./return_address.ts";
 
 /** Milliseconds that a code is good for. */
 const CODE_LIFE_MS = 60_000;
 const CODE_BYTES = 32;
 
-/** What the proxy is told, and so what the person is asked to grant. */
-const SCOPES: readonly string[] = Object.freeze([
-  ...["openid", "profile", "groups"],
-]);
-
 /**
- * `GET /gate/login?rd=…`. Who is logged in, and still vouched for, goes back:
+ * `GET /gate/login?rd=…`. Who is logged in, still vouched for, and has kept
+ * nothing back of what proxies are told, goes back:
  * straight on the login's own host, elsewhere with a code for that host.
  */
 export function createGateLogin(context: GateContext): Route {
@@ -49,10 +45,13 @@ async function logIn(
   const { before, address: { href, host } } = readGateQuery(url, hosts);
   const begin = onlyValue(before, "begin");
   const session = await sessions.find(sessionCookie.read(headers));
-  if (session === undefined || await assess(session) === undefined) {
+  if (
+    session === undefined || !isGranted(session) ||
+    await assess(session) === undefined
+  ) {
     return await beginInteraction(exchange, context, {
       client_id: host.clientId,
-      scope: SCOPES,
+      scope: GATE_SCOPES,
       return_to: gateLoginUrl(issuer, href, begin),
     });
   }

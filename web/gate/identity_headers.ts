@@ -18,14 +18,30 @@ export async function identityHeaders(
 ): Promise<readonly (readonly [string, string])[]> {
   return [
     ["remote-user", subject],
-    ["remote-groups", asHeader(groupsOf(standing).join(","))],
+    [
+      "remote-groups",
+      asHeader(groupsOf(standing).filter(arrivesWhole).join(",")),
+    ],
     ["remote-name", asHeader(await shownNameOf(subject, nameOf))],
   ];
 }
 
+// deno-lint-ignore no-control-regex -- they are what must go
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+
+/**
+ * Whether a group arrives as it is: one that lost a space or a control character
+ * on its way would be another group.
+ */
+function arrivesWhole(group: string): boolean {
+  return group === group.trim() && group.isWellFormed() &&
+    !CONTROL.test(group);
+}
+
 /** The bytes of its UTF-8, each as a character: what a header holds. */
 function asHeader(text: string): string {
-  // deno-lint-ignore no-control-regex -- they are what must go
-  const bytes = new TextEncoder().encode(text.replace(/[\x00-\x1f\x7f]/g, " "));
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("").trim();
+  // Trimmed before: a byte of a letter may look like a space.
+  const shown = text.replaceAll(new RegExp(CONTROL, "g"), " ").trim();
+  const bytes = new TextEncoder().encode(shown);
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }

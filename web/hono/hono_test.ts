@@ -2,6 +2,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { Browser } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { createMemoryStore } from "../stores/memory_store.ts";
 import { requireRelationship, sigLogin } from "./mod.ts";
 import { HonoSite } from "./testdata/hono_site.ts";
 
@@ -205,6 +207,51 @@ Deno.test("a body that is too large, or no JSON, or has more members, is refused
   assertEquals([none.status, none.body.code], [400, "invalid_json"]);
 });
 
+Deno.test("what a handler does to c.get(sig) changes nobody's relationship", async () => {
+  await using site = await HonoSite.start({ recheckMs: 60_000 });
+  const visitor = new Visitor(site);
+  await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  await visitor.get("/promote");
+  assertEquals((await visitor.get("/sig/session")).body.relationship.roles, [
+    "deploy",
+  ]);
+});
+
+Deno.test("a session from under another issuer is none, also while ours is silent", async () => {
+  const stores = {
+    challenges: createMemoryStore(),
+    records: createMemoryRecords(),
+  };
+  await using before = await HonoSite.start({ stores });
+  const visitor = new Visitor(before);
+  await before.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  await using after = await HonoSite.start({ stores });
+  after.issuerIsDown = true;
+  const value = visitor.browser.cookies.get("sig-session");
+  const response = await fetch(after.origin, {
+    headers: { cookie: `sig-session=${value}` },
+  });
+  assertEquals(await response.text(), "nobody");
+});
+
+Deno.test("where nothing is required any more no relationship is told", async () => {
+  const records = createMemoryRecords();
+  const stores = { challenges: createMemoryStore(), records };
+  await using site = await HonoSite.start({ stores });
+  const visitor = new Visitor(site);
+  await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  const value = visitor.browser.cookies.get("sig-session");
+  const open = sigLogin({ audience: site.origin, stores });
+  const response = await open.request(`${site.origin}/sig/session`, {
+    headers: { cookie: `sig-session=${value}` },
+  });
+  const { subject, relationship } = await response.json();
+  assertEquals([subject, relationship], [visitor.person.did, null]);
+});
+
 Deno.test("options that can't be meant are refused", () => {
   const wrong: readonly (readonly [() => unknown, string])[] = [
     [
@@ -215,6 +262,37 @@ Deno.test("options that can't be meant are refused", () => {
       () => sigLogin({ audience: "https://a.example", require: ["role=x"] }),
       "exactly one issuer",
     ],
+    [
+      () => sigLogin({ audience: "https://a.example", issuer: "b.example" }),
+      "requires nothing of it",
+    ],
+    [
+      () =>
+        sigLogin({
+          ...{ audience: "https://a.example", issuer: "b.example" },
+          require: [],
+        }),
+      "requires nothing of it",
+    ],
+    ...[NaN, -1, Infinity].flatMap((ms) =>
+      [
+        [
+          () => sigLogin({ audience: "https://a.example", recheckMs: ms }),
+          "recheckMs must be",
+        ],
+        [
+          () => sigLogin({ audience: "https://a.example", sessionMs: ms }),
+          "sessionMs must be",
+        ],
+        [
+          () =>
+            requireRelationship({
+              ...{ issuer: "a.example", require: ["role=x"], maxAgeMs: ms },
+            }),
+          "maxAgeMs must be",
+        ],
+      ] as const
+    ),
     [
       () => requireRelationship({ issuer: "a.example", require: [] }),
       "nothing is required",

@@ -9,6 +9,7 @@ import {
 import { isSigError, parseRequirement, SigError } from "@sig/core";
 import type { Context, MiddlewareHandler } from "hono";
 import { requireRelationship as judge } from "../login/relationship.ts";
+import { requireDuration } from "./options.ts";
 import { refuse, unauthorized } from "./refusal.ts";
 import type { SigEnv } from "./sig_session.ts";
 
@@ -56,13 +57,17 @@ const DEFAULT_MAX_AGE_MS = 60_000;
  * assertEquals(response.status, 401);
  * ```
  *
- * @throws {SigError} `invalid_requirement`, `requirements_empty`, and those of
- * `locateIssuer` for an issuer that is none.
+ * @throws {SigError} `invalid_requirement`, `requirements_empty`;
+ * `invalid_request` for a `maxAgeMs` that is no time; those of `locateIssuer` for
+ * an issuer that is none.
  */
 export function requireRelationship(
   options: RequireRelationshipOptions,
 ): MiddlewareHandler<SigEnv> {
-  const { require, loginAt, maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
+  const { loginAt, maxAgeMs = DEFAULT_MAX_AGE_MS } = options;
+  // What is required is settled now: the list may be the caller's to change.
+  const require = [...options.require];
+  requireDuration("maxAgeMs", maxAgeMs);
   if (require.length === 0) {
     throw new SigError(
       "requirements_empty",

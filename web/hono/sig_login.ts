@@ -23,6 +23,7 @@ import { createMemoryRecords } from "../stores/memory_records.ts";
 import { createMemoryStore } from "../stores/memory_store.ts";
 import type { Stores } from "../stores/open_store.ts";
 import { addLoginPage } from "./login_page.ts";
+import { requireDuration, requireQuestion } from "./options.ts";
 import { refuse, unauthorized } from "./refusal.ts";
 import type { SigEnv, SigSession } from "./sig_session.ts";
 
@@ -83,13 +84,17 @@ const MAX_BODY_BYTES = 64 * 1024;
  * assertEquals(await response.text(), "nobody");
  * ```
  *
- * @throws {SigError} `invalid_request` for requirements without an issuer;
- * `invalid_requirement`; those of `locateIssuer`.
+ * @throws {SigError} `invalid_request` for requirements without an issuer, an
+ * issuer without requirements, and what is no time; `invalid_requirement`; those of `locateIssuer`.
  */
 export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const { audience, path = "/sig" } = options;
   const now = options.now ?? (() => new Date());
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
+  const recheckMs = options.recheckMs ?? DEFAULT_RECHECK_MS;
+  requireDuration("sessionMs", sessionMs);
+  requireDuration("recheckMs", recheckMs);
+  requireQuestion(options.issuer, options.require);
   const challenges = options.stores?.challenges ?? createMemoryStore();
   const policy = fetchPolicyOf(options);
   const allowPrivate = options.allowPrivate ?? false;
@@ -100,7 +105,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     issuers: options.issuer === undefined
       ? []
       : [{ did: locateIssuer(options.issuer, policy).expectedIssuer, policy }],
-    require: options.require,
+    require: options.require && [...options.require],
     now,
   });
   const sessions = createSessions<Standing | null>({
@@ -111,7 +116,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   });
   const stillIs = gate.ask && createPatientQuestion({
     assess: createAssessment({ ask: gate.ask, sessions }),
-    maxAgeMs: options.recheckMs ?? DEFAULT_RECHECK_MS,
+    maxAgeMs: recheckMs,
     now,
   });
   const resolveKey = createSubjectKeys({
@@ -131,10 +136,13 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     headers: Headers,
   ): Promise<Session<Standing | null> | undefined> {
     const session = await sessions.find(sessionCookie.read(headers));
-    if (session === undefined || stillIs === undefined) return session;
+    if (session === undefined) return undefined;
+    // From when something was required: nobody asks about that any more.
+    if (stillIs === undefined) return { ...session, standing: null };
     const { standing } = session;
-    // From before something was required: it must be signed for.
-    if (standing === null) return undefined;
+    // From before this was required: it must be signed for. What another issuer
+    // said holds for nothing here, where ours is silent least of all.
+    if (standing?.issuer !== gate.issuer) return undefined;
     const now = await stillIs({ ...session, standing });
     return now && { ...session, standing: now };
   }

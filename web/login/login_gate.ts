@@ -154,7 +154,8 @@ function createAsk(
         issuer: answer.issuer,
         relationship_id: id,
         type: found.relationship_type,
-        roles: found.roles,
+        // A copy: the state is asked again, and callers hand this on.
+        roles: [...found.roles],
         sequence: last_sequence,
       };
     },

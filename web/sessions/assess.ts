@@ -1,5 +1,6 @@
 /** Whether a session may go on, by the issuer's word. @module */
 
+import { SigError } from "@sig/core";
 import type { AskIssuer, Standing } from "../login/login_gate.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -26,12 +27,24 @@ export interface Asking {
  * application requires takes that out of it; both answer undefined.
  *
  * @throws {SigError} when the issuer can't be asked: then nothing ends.
+ * @throws {SessionNotEnded} for a deny that the store could not be told.
  */
 export type Assess = (
   session: Pick<Session, "sid" | "subject">,
   client?: Asking,
   maxAgeSeconds?: number,
 ) => Promise<Standing | undefined>;
+
+/** The issuer denied, and the session could not be ended: no reason to go on. */
+export class SessionNotEnded extends SigError {
+  constructor(cause: unknown) {
+    super(
+      "store_unavailable",
+      "Cannot end session: the store can't be asked",
+      { cause, context: { hint: "Try again in a moment." } },
+    );
+  }
+}
 
 /** Makes the question. */
 export function createAssessment(
@@ -45,7 +58,9 @@ export function createAssessment(
     }
     const standing = await ask.standing(subject, { maxAgeSeconds });
     if (standing === undefined) {
-      await sessions.end(sid);
+      await sessions.end(sid).catch((cause) => {
+        throw new SessionNotEnded(cause);
+      });
       return undefined;
     }
     if (client === undefined || client.require.length === 0) return standing;

@@ -2,7 +2,7 @@
 
 import { isSigError, SigError } from "@sig/core";
 import type { Standing } from "../login/login_gate.ts";
-import type { Assess } from "./assess.ts";
+import { type Assess, SessionNotEnded } from "./assess.ts";
 import type { Session } from "./session.ts";
 
 /** What {@linkcode createPatientQuestion} works with. */
@@ -27,6 +27,7 @@ const PATIENCE_MS = 3_000;
  * then what it said last holds, until the session itself is over.
  *
  * @returns undefined for a deny, which has ended the session.
+ * @throws {SessionNotEnded} for a deny that the store could not be told.
  */
 export function createPatientQuestion(
   { assess, maxAgeMs, now }: PatientQuestionOptions,
@@ -44,7 +45,7 @@ export function createPatientQuestion(
         assess(session, undefined, maxAgeMs / 1000),
       );
     } catch (error) {
-      if (!isSigError(error)) throw error;
+      if (!isSigError(error) || error instanceof SessionNotEnded) throw error;
       quietUntilMs = now().getTime() + QUIET_MS;
       return session.standing;
     }

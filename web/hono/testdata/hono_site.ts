@@ -75,6 +75,10 @@ export class HonoSite implements AsyncDisposable {
       }),
     );
     app.get("/", (c) => c.text(c.get("sig")?.subject ?? "nobody"));
+    app.get("/promote", (c) => {
+      (c.get("sig")?.relationship?.roles as string[] | undefined)?.push("ops");
+      return c.text("promoted");
+    });
     app.get("/deploy", (c) => c.text("deployed"));
     app.get("/page", (c) => c.text("page"));
     return site;

@@ -1,0 +1,43 @@
+import { assertEquals } from "@std/assert";
+import { identityHeaders } from "./identity_headers.ts";
+
+/** What an application reads that takes headers as UTF-8. */
+async function told(roles: readonly string[], name: string) {
+  const standing = {
+    ...{ issuer: "did:web:acme.example", relationship_id: "r1" },
+    ...{ type: "employee", roles, sequence: 1 },
+  };
+  const subject = "did:web:ada.example";
+  const headers = new Headers(
+    (await identityHeaders({ subject, standing }, () => name)).map(
+      ([name, value]): [string, string] => [name, value],
+    ),
+  );
+  return ["remote-groups", "remote-name"].map((name) => {
+    const text = headers.get(name) ?? "";
+    const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  });
+}
+
+Deno.test("attack: a role that a header would make another one is left out", async () => {
+  for (
+    const role of [
+      ...["ops ", "ops\t", "ops\r\n", "\u0000ops", "op\u0000s", "ops\u007f"],
+      ...["ops\u00a0", "ops\u0085", "ops,role:admin", "ops\ud800", "ops\ufeff"],
+    ]
+  ) {
+    assertEquals(
+      await told([role, "dev"], "Ada"),
+      ["employee,role:dev", "Ada"],
+      JSON.stringify(role),
+    );
+  }
+});
+
+Deno.test("names and roles arrive whole, whatever byte they end with", async () => {
+  assertEquals(
+    await told(["città"], " Š\u0085\r\nRemote-User: root à "),
+    ["employee,role:città", "Š   Remote-User: root à"],
+  );
+});

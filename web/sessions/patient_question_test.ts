@@ -1,0 +1,77 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { SigError } from "@sig/core";
+import type { AskIssuer, Standing } from "../login/login_gate.ts";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import type { RecordStore } from "../stores/record_store.ts";
+import { storeUnavailable } from "../stores/store_unavailable.ts";
+import { createAssessment } from "./assess.ts";
+import { createPatientQuestion } from "./patient_question.ts";
+import { createSessions } from "./sessions.ts";
+
+const STANDING: Standing = {
+  issuer: "did:web:acme.example",
+  relationship_id: "r1",
+  type: "employee",
+  roles: [],
+  sequence: 1,
+};
+const now = () => new Date("2026-01-31T09:00:00Z");
+
+/** A session, its issuer's answer, and a store that may refuse to write. */
+async function start(answer: () => Standing | undefined) {
+  const memory = createMemoryRecords();
+  const place = { isReadOnly: false };
+  const store: RecordStore = {
+    ...memory,
+    put: (...record) =>
+      place.isReadOnly
+        ? Promise.reject(storeUnavailable("it takes no writes"))
+        : memory.put(...record),
+  };
+  const sessions = createSessions({
+    ...{ store, lifeMs: 3_600_000, now },
+    tell: () => Promise.resolve(),
+  });
+  const ask: AskIssuer = {
+    check: () => Promise.reject(new TypeError("nobody asks for it here")),
+    standing: () => new Promise((resolve) => resolve(answer())),
+  };
+  const ongoing = createPatientQuestion({
+    assess: createAssessment({ ask, sessions }),
+    ...{ maxAgeMs: 0, now },
+  });
+  const { session } = await sessions.logIn({
+    subject: "did:key:z6Mk",
+    standing: STANDING,
+  });
+  return { ongoing, place, session };
+}
+
+Deno.test("who is denied does not go on where the store can't end the session", async () => {
+  let answer: Standing | undefined = STANDING;
+  const { ongoing, place, session } = await start(() => answer);
+  assertEquals(await ongoing(session), STANDING);
+  place.isReadOnly = true;
+  answer = undefined;
+  for (const _ of [1, 2]) {
+    await assertRejects(
+      () => ongoing(session),
+      SigError,
+      "Cannot end session: the store can't be asked",
+    );
+  }
+  place.isReadOnly = false;
+  assertEquals(await ongoing(session), undefined);
+});
+
+Deno.test("where the issuer is silent the session goes on, and it is not asked at once again", async () => {
+  let isSilent = true;
+  const { ongoing, session } = await start(() => {
+    if (isSilent) throw new SigError("fetch_failed", "Cannot ask issuer");
+    return undefined;
+  });
+  assertEquals(await ongoing(session), STANDING);
+  isSilent = false;
+  // It is not asked again at once.
+  assertEquals(await ongoing(session), STANDING);
+});
