@@ -32,9 +32,9 @@ export interface SigLoginOptions extends FetchPolicy {
   /** The application's origin, which people sign for; never that of a request. */
   readonly audience: string;
   /** A did:web, a host, or the https URL of a `sig.json`; goes with `require`. */
-  readonly issuer?: string;
+  readonly issuer?: string | undefined;
   /** What a login needs of a relationship, `key=value` each; none unless told. */
-  readonly require?: readonly string[];
+  readonly require?: readonly string[] | undefined;
   /** Milliseconds from a login to the session's end; 8 hours unless told. */
   readonly sessionMs?: number;
   /**
