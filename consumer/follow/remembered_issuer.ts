@@ -1,6 +1,6 @@
 /** An issuer as a store remembers it (PROTOCOL §6). @module */
 
-import type { Warning } from "@sig/core";
+import type { FeedState, Warning } from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
@@ -10,6 +10,7 @@ import {
   type VerificationStart,
 } from "../verify/feed_verification.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
+import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 import { FeedGrowth } from "../pins/feed_growth.ts";
 import {
   instantOfStored,
@@ -178,6 +179,21 @@ export async function resumeIssuer(
   };
 }
 
+/**
+ * A verified issuer without its state, which the store has: else the process
+ * that verified it first would hold all of it for as long as it runs.
+ */
+export function withoutState(verified: VerifiedIssuer): VerifiedIssuer {
+  const { issuer, state: { last_sequence } } = verified;
+  const state = emptyState(issuer, last_sequence);
+  return { ...verified, state, feed: { ...verified.feed, state } };
+}
+
+function emptyState(issuer: string, last_sequence: number): FeedState {
+  const history = new StoredHistory();
+  return { issuer, last_sequence, by_relationship_id: new Map(), history };
+}
+
 /** What answers without asking, and what a refresh goes on from. */
 async function heldOf(
   { body, stored }: Remembered,
@@ -185,12 +201,7 @@ async function heldOf(
   feed: HeldFeed | undefined,
 ): Promise<Pick<IssuerRecord, "pin" | "inconsistency"> & { held: Refreshed }> {
   const { pin, notices, inconsistency } = body;
-  const state = {
-    issuer: pin.issuer,
-    last_sequence: pin.sequence,
-    by_relationship_id: new Map(),
-    history: new StoredHistory(),
-  };
+  const state = emptyState(pin.issuer, pin.sequence);
   const observation: Observation = {
     observedAt: new Date(pin.last_seen),
     observedAtText: pin.last_seen,

@@ -33,6 +33,7 @@ import {
   type RememberOptions,
   type Resumed,
   storedOf,
+  withoutState,
 } from "./remembered_issuer.ts";
 
 /** Rows staged at once. */
@@ -82,6 +83,7 @@ export async function writeRefresh(
   if (last === undefined) return undefined;
   const observation: Observation = {
     ...outcome.observation,
+    verified: withoutState(outcome.observation.verified),
     stored: storedOf(store, last, body),
   };
   return {
