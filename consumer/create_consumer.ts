@@ -196,7 +196,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     let observation = observedWithin(issuer, bounds, at);
     let verified = observation?.verified;
     if (observation === undefined || observation.stored !== undefined) {
-      const part = { subject: asked.subject, asOf: asked.asOf };
+      const part = { subjects: [asked.subject], asOf: asked.asOf };
       ({ observation, verified } = await observeState(
         issuer,
         part,

@@ -1,6 +1,6 @@
 /** Several questions in one request (INTERFACES §3). @module */
 
-import { type CheckAnswer, SigError } from "@sig/core";
+import { type CheckAnswer, SigError, timeAsAsked } from "@sig/core";
 import {
   type AnswerContext,
   answerFrom,
@@ -129,14 +129,19 @@ function openGroups(
     );
     return [{ due, basis }];
   }
-  const byBounds = Map.groupBy(
-    due,
-    ({ request }) => `${request.max_age_seconds} ${request.min_sequence}`,
-  );
+  const byBounds = Map.groupBy(due, ({ request }) => {
+    const { max_age_seconds, min_sequence, as_of } = request;
+    return `${max_age_seconds} ${min_sequence} ${timeAsAsked(as_of)}`;
+  });
   return Array.from(byBounds.values(), (due) => {
     const { request } = due[0]!;
+    const subjects = due.map(({ request }) => request.subject);
     // All bounds in one turn: whatever refresh they need is the same one.
-    const basis = consumer.observe(sourceOf(request), boundsOf(request))
+    const basis = consumer.observe(sourceOf(request), {
+      ...boundsOf(request),
+      subjects,
+      asOf: request.as_of,
+    })
       .then(({ verified, freshness, continuity }): Answer => {
         const basis = { now: context.now(), freshness, continuity };
         return (request) => answerFrom(request, verified, basis, context);

@@ -45,7 +45,7 @@ export async function answerCheck(
   }
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
-    boundsOf(request),
+    { ...boundsOf(request), subjects: [request.subject], asOf: request.as_of },
   );
   const basis = { now: context.now(), freshness, continuity };
   return await answerFrom(request, verified, basis, context);
