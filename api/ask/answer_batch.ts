@@ -35,7 +35,9 @@ interface Due {
 }
 
 /** Answers one question from what its group rests upon. */
-type Answer = (request: CheckRequest) => Promise<CheckAnswer>;
+type Answer = (
+  request: CheckRequest,
+) => CheckAnswer | Promise<CheckAnswer>;
 
 /** Questions that rest upon the same state, or lack the same one. */
 interface Group {
@@ -166,7 +168,7 @@ function createResults(length: number, context: BatchContext) {
     refuse,
     async put(
       index: number,
-      answer: () => Promise<CheckAnswer>,
+      answer: () => CheckAnswer | Promise<CheckAnswer>,
     ): Promise<void> {
       try {
         if (isFull) throw tooMuch();

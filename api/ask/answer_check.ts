@@ -70,19 +70,20 @@ export async function answerInline(
  *
  * @throws {SigError} as core's `check`.
  */
-export async function answerFrom(
+export function answerFrom(
   request: CheckRequest,
   verified: VerifiedIssuer,
   basis: AnswerBasis,
   { breathe }: Pick<AnswerContext, "breathe">,
-): Promise<CheckAnswer> {
+): CheckAnswer | Promise<CheckAnswer> {
   const { subject, require: requirements, at, as_of: asOf, explain } = request;
   const parts = { subject, requirements, at, asOf, explain };
   const question = new ParsedQuestion(parts);
   const limits = { ...ANSWER_LIMITS, breathe };
-  return boundExplanation(
-    await answerInSlices(verified, question, basis, limits),
-  );
+  const answer = answerInSlices(verified, question, basis, limits);
+  return answer instanceof Promise
+    ? answer.then(boundExplanation)
+    : boundExplanation(answer);
 }
 
 /** What a request's answer has to rest upon. */
