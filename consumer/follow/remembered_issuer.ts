@@ -1,6 +1,11 @@
 /** An issuer as a store remembers it (PROTOCOL §6). @module */
 
-import type { FeedState, Warning } from "@sig/core";
+import {
+  DEFAULT_LIMITS,
+  type FeedState,
+  type Limits,
+  type Warning,
+} from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
@@ -53,6 +58,8 @@ export interface Remembered {
 export type RememberOptions = Omit<RefreshOptions, "now" | "report"> & {
   /** Verify everything again. */
   readonly full?: boolean | undefined;
+  /** How large a feed may become that the store has; `limits` unless told. */
+  readonly rememberedLimits?: Limits | undefined;
   /** The pin must be there already. */
   readonly requirePin?: boolean | undefined;
 };
@@ -113,6 +120,24 @@ export interface Resumed {
   readonly feed: HeldFeed | undefined;
   /** Follows it. */
   readonly growth: FeedGrowth;
+  /** Of the whole feed, when it goes on. */
+  readonly limits: Limits | undefined;
+}
+
+/**
+ * What is remembered takes no memory of this process: `limits` are of what is
+ * new, the whole may become as large as `rememberedLimits` say.
+ */
+function limitsBeyond(
+  { bytes, sequence }: RememberedBody["pin"],
+  { limits = DEFAULT_LIMITS, rememberedLimits: whole }: RememberOptions,
+): Limits {
+  if (whole === undefined) return limits;
+  return {
+    ...limits,
+    maxFeedBytes: Math.min(bytes + limits.maxFeedBytes, whole.maxFeedBytes),
+    maxEvents: Math.min(sequence + limits.maxEvents, whole.maxEvents),
+  };
 }
 
 /** What a refresh goes on from. */
@@ -122,6 +147,7 @@ export async function resumeIssuer(
 ): Promise<Resumed> {
   const { body, stored } = found;
   const { feed, pin } = body;
+  const limits = limitsBeyond(pin, options);
   const history = new StoredHistory();
   const warnings = (await readWarnings(stored, history))
     .map(({ warning }) => warning);
@@ -147,7 +173,7 @@ export async function resumeIssuer(
     verification: new FeedVerification({
       issuer: pin.issuer,
       publicOnly: feed.public_only,
-      limits: options.limits,
+      limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       marks,
@@ -170,6 +196,7 @@ export async function resumeIssuer(
   return {
     feed: mayGoOn ? held : undefined,
     growth,
+    limits: mayGoOn ? limits : undefined,
     record: {
       ...recordOf(),
       ...base,
