@@ -60,10 +60,12 @@ export interface CheckStepsOptions extends AnswerLimits {
 export function* checkSteps(
   state: FeedState,
   question: ParsedQuestion,
-  options: CheckStepsOptions,
+  { now, ...limits }: CheckStepsOptions,
 ): Steps<CheckResult> {
-  const [answer] = yield* checkAllSteps(state, [question], options);
-  return yield* answer!();
+  const moment = resolveMoment(state, question, now);
+  const judging = new Judging([question], limits);
+  yield* judge(state, question.subject, moment, judging);
+  return yield* answerOf(question, 0, { state, moment, judging, now });
 }
 
 /**
@@ -84,30 +86,44 @@ export function* checkAllSteps(
   const moment = resolveMoment(state, { at, asOf }, now);
   const judging = new Judging(questions, limits);
   yield* judge(state, subject, moment, judging);
+  return questions.map((question, i) => () =>
+    answerOf(question, i, { state, moment, judging, now })
+  );
+}
+
+/** What was judged. */
+interface Judged {
+  readonly state: FeedState;
+  readonly moment: Moment;
+  readonly judging: Judging;
+  readonly now: Date;
+}
+
+/** The answer to one of the questions that were judged together. */
+function* answerOf(
+  { subject, requirements, at, asOf, explain }: ParsedQuestion,
+  i: number,
+  { state, moment, judging, now }: Judged,
+): Steps<CheckResult> {
+  const { match, notAfter } = judging.verdict(i);
   // A question about the past has an answer that time does not change.
   const isPast = at !== undefined || asOf !== undefined;
-  return questions.map((question, i) =>
-    function* () {
-      const { subject, requirements, at, asOf, explain } = question;
-      const { match, notAfter } = judging.verdict(i);
-      return {
-        decision: match ? "allow" : "deny",
-        subject,
-        requirements,
-        matched_relationship_id: match?.state.relationship_id ?? null,
-        last_sequence: moment.events,
-        issuer: state.issuer,
-        ...judging.denyReasons(i, requirements),
-        evaluated_at: formatInstant(instantOf(now)),
-        at: timeAsAsked(at),
-        as_of: timeAsAsked(asOf),
-        not_after: isPast ? null : notAfter,
-        ...(explain
-          ? { explain: yield* judging.explain(i, requirements, moment) }
-          : {}),
-      };
-    }
-  );
+  return {
+    decision: match ? "allow" : "deny",
+    subject,
+    requirements,
+    matched_relationship_id: match?.state.relationship_id ?? null,
+    last_sequence: moment.events,
+    issuer: state.issuer,
+    ...judging.denyReasons(i, requirements),
+    evaluated_at: formatInstant(instantOf(now)),
+    at: timeAsAsked(at),
+    as_of: timeAsAsked(asOf),
+    not_after: isPast ? null : notAfter,
+    ...(explain
+      ? { explain: yield* judging.explain(i, requirements, moment) }
+      : {}),
+  };
 }
 
 function theirSubject(questions: readonly ParsedQuestion[]): ParsedQuestion {

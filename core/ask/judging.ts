@@ -21,6 +21,8 @@ const MISSING = Object.freeze({
   relationship_id: "relationship_id_missing",
 });
 
+const NONE = Object.freeze([]);
+
 /** What a question needs, as places of distinct requirements. */
 interface Needs {
   /** Of each of its requirements, in their order. */
@@ -47,11 +49,11 @@ export class Judging {
   readonly #explained: Standing[] = [];
   #count = 0;
   /** Per distinct requirement: whether an active relationship meets it. */
-  readonly #metByActive: boolean[];
+  readonly #metByActive: boolean[] = [];
   /** Per distinct requirement: the last spoken of that meets it. */
-  readonly #lastMeeting: (Standing | undefined)[];
+  readonly #lastMeeting: (Standing | undefined)[] = [];
   /** Per distinct requirement: the last one that meets it, by its count. */
-  readonly #metIn: number[];
+  readonly #metIn: number[] = [];
 
   /** Begins it for questions about one subject and one time. */
   constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
@@ -60,11 +62,19 @@ export class Judging {
         ? questions[0]!.requirements
         : questions.flatMap(({ requirements }) => requirements),
     );
-    const { distinct } = this.#index;
-    this.#metByActive = distinct.map(() => false);
-    this.#lastMeeting = distinct.map(() => undefined);
-    this.#metIn = distinct.map(() => 0);
-    this.#needs = needsOf(questions, this.#index, limits);
+    const { distinct, places } = this.#index;
+    const [only] = questions;
+    if (only !== undefined && questions.length === 1) {
+      // The usual case, which is spared what tells several from each other.
+      const verdict = new Verdict(NONE, limits);
+      const maxExplained = maxExplainedOf(only, limits);
+      this.#needs = [{ places, verdict, maxExplained }];
+      this.#verdicts = [verdict];
+      this.#byRarest = NONE;
+      this.#maxExplained = maxExplained;
+      return;
+    }
+    this.#needs = needsOf(questions, places, limits);
     this.#verdicts = [...new Set(this.#needs.map(({ verdict }) => verdict))];
     this.#byRarest = byRarest(this.#verdicts, distinct.length);
     this.#maxExplained = this.#needs.reduce(
@@ -194,30 +204,30 @@ export class Judging {
   }
 }
 
+function maxExplainedOf(
+  { requirements, explain }: ParsedQuestion,
+  { maxExplained = Infinity, maxVerdicts = Infinity }: AnswerLimits,
+): number {
+  if (!explain) return 0;
+  const fitting = Math.floor(maxVerdicts / requirements.length);
+  return Math.min(maxExplained, Math.max(1, fitting));
+}
+
 function needsOf(
   questions: readonly ParsedQuestion[],
-  { places }: RequirementIndex,
+  places: readonly number[],
   limits: AnswerLimits,
 ): readonly Needs[] {
-  const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
-  const { maxReasons = Infinity } = limits;
   const verdicts = new Map<string, Verdict>();
   let at = 0;
-  return questions.map(({ requirements: { length }, explain }) => {
-    const own = length === places.length
-      ? places
-      : places.slice(at, at + length);
-    at += length;
+  return questions.map((question) => {
+    const own = places.slice(at, at += question.requirements.length);
     const needs = [...new Set(own)].sort((a, b) => a - b);
     const name = needs.join();
-    const verdict = verdicts.get(name) ?? new Verdict(needs, maxReasons);
+    const verdict = verdicts.get(name) ?? new Verdict(needs, limits);
     verdicts.set(name, verdict);
-    const fitting = Math.max(1, Math.floor(maxVerdicts / length));
-    return {
-      places: own,
-      verdict,
-      maxExplained: explain ? Math.min(maxExplained, fitting) : 0,
-    };
+    const maxExplained = maxExplainedOf(question, limits);
+    return { places: own, verdict, maxExplained };
   });
 }
 

@@ -1,6 +1,6 @@
 /** What the relationships that meet a question come to (PROTOCOL §5). @module */
 
-import type { Reason } from "./answer.ts";
+import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";
 import type { EffectiveStatus, Standing } from "../replay/standing.ts";
 import { compareInstants, validInstant } from "../text/timestamp.ts";
@@ -20,9 +20,9 @@ export class Verdict {
   #begins: string | null = null;
 
   /** Nothing is seen yet. */
-  constructor(needs: readonly number[], maxReasons: number) {
+  constructor(needs: readonly number[], { maxReasons }: AnswerLimits) {
     this.needs = needs;
-    this.#maxReasons = maxReasons;
+    this.#maxReasons = maxReasons ?? Infinity;
   }
 
   /** Takes one that meets all of them. */
