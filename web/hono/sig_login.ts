@@ -111,6 +111,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const sessions = createSessions<Standing | null>({
     store: options.stores?.records ?? createMemoryRecords(),
     lifeMs: sessionMs,
+    terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
     tell: () => Promise.resolve(),
     now,
   });
@@ -140,9 +141,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     // From when something was required: nobody asks about that any more.
     if (stillIs === undefined) return { ...session, standing: null };
     const { standing } = session;
-    // From before this was required: it must be signed for. What another issuer
-    // said holds for nothing here, where ours is silent least of all.
-    if (standing?.issuer !== gate.issuer) return undefined;
+    // From before this was required: it must be signed for.
+    if (standing === null) return undefined;
     const now = await stillIs({ ...session, standing });
     return now && { ...session, standing: now };
   }

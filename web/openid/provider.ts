@@ -84,6 +84,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const sessions = createSessions({
     store: records,
     lifeMs: sessionMs,
+    terms: { audience: issuer, issuer: ask.issuer, require: options.require },
     tell: (farewell) =>
       clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
         ? Promise.resolve()

@@ -1,7 +1,7 @@
 /** A provider on loopback, people, and their browsers. */
 
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
-import { createWeb, type Web } from "../../app.ts";
+import { type AppOptions, createWeb, type Web } from "../../app.ts";
 import type { RecordStore } from "../../stores/record_store.ts";
 import type { ChallengeStore } from "../../stores/challenge_store.ts";
 import { createMemoryRecords } from "../../stores/memory_records.ts";
@@ -68,6 +68,7 @@ export interface TestProviderOptions {
   readonly records?: RecordStore;
   readonly challenges?: ChallengeStore;
   readonly settings?: Partial<ProviderSettings>;
+  readonly web?: Partial<AppOptions>;
   /** The issuer and keys of another replica. */
   readonly like?: TestProvider;
 }
@@ -133,6 +134,7 @@ export class TestProvider {
         records: provider.records,
         ...options.settings,
       },
+      ...options.web,
     });
     ready.resolve();
     return provider;
