@@ -15,7 +15,7 @@ import { createSubjectResolver } from "../login/resolve_subject.ts";
 import { createSubjectKeys } from "../login/subject_keys.ts";
 import { verifyLogin } from "../login/verify_login.ts";
 import { createAssessment } from "../sessions/assess.ts";
-import { hostCookie } from "../sessions/cookies.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
@@ -99,8 +99,10 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const policy = fetchPolicyOf(options);
   const allowPrivate = options.allowPrivate ?? false;
   const isSecure = requireOrigin(audience).protocol === "https:";
-  const sessionCookie = hostCookie("sig-session", isSecure);
-  const challengeCookie = hostCookie("sig-challenge", isSecure);
+  const cookieOf = (name: string) =>
+    hostCookie(nameAtPort(name, audience), isSecure);
+  const sessionCookie = cookieOf("sig-session");
+  const challengeCookie = cookieOf("sig-challenge");
   const gate = createLoginGate({
     issuers: options.issuer === undefined
       ? []
@@ -204,7 +206,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
     const { checkRelationship } = gate;
     const login = await verifyLogin(
-      { ...Object(body), challenge_id },
+      // The store may hold challenges of others, whom the person signed for.
+      { ...Object(body), challenge_id, audience },
       {
         store: challenges,
         resolveKey,

@@ -247,6 +247,11 @@ export interface Posted {
   readonly body: any;
 }
 
+/** What a cookie is called at a server: its port is part of the name. */
+export function cookieAt(name: string, { origin }: { origin: string }) {
+  return `${name}-${new URL(origin).port}`;
+}
+
 /** A browser without scripts: it keeps cookies, and stops where pages begin. */
 export class Browser {
   readonly cookies = new Map<string, string>();
