@@ -3,6 +3,7 @@
 import type { Warning } from "@sig/core";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { StoredInstant } from "../pins/feed_rows.ts";
+import type { ListedRows } from "../pins/row_directory.ts";
 import { damaged, type PinEntry, type PinStore } from "../pins/pin_store.ts";
 import type { KeyUse } from "../verify/verified_feed.ts";
 
@@ -48,6 +49,8 @@ export interface RememberedFeed {
   readonly warnings: number;
   /** How many more there were. */
   readonly warnings_left_out: number;
+  /** How many rows are listed; absent in what was kept before listings. */
+  readonly rows?: ListedRows | undefined;
   /** What was odd about how it is served. */
   readonly served_warnings: readonly Warning[];
 }
