@@ -240,7 +240,12 @@ async function readHeldDocuments(stored: StoredState): Promise<HeldDocuments> {
   }
 }
 
-async function readMarks(stored: StoredState): Promise<SignatureMarks> {
+/**
+ * 4 bytes of each signature.
+ *
+ * @throws {SigError} `store_unavailable`; {@linkcode StateMoved}.
+ */
+export async function readMarks(stored: StoredState): Promise<SignatureMarks> {
   const blocks: [string, StoredBlock][] = [];
   for await (const [key, text] of stored.store.all(stored.ref, BLOCK_PREFIX)) {
     blocks.push([
