@@ -93,6 +93,8 @@ export function readBody(store: PinStore, entry: PinEntry): RememberedBody {
   const isWhole = body?.pin?.issuer === entry.issuer &&
     Number.isSafeInteger(body.pin.sequence) &&
     /^[0-9a-f]{64}$/.test(body.pin.prefix_sha256) &&
+    typeof body.pin.first_seen === "string" &&
+    typeof body.pin.last_seen === "string" &&
     Array.isArray(body.acknowledged) && typeof body.feed?.hash === "string";
   if (isWhole) return body!;
   throw damaged(store.place, `the pin of ${entry.issuer}`);
