@@ -13,6 +13,7 @@
  * @module
  */
 export { type Address, isLoopback, parseAddress } from "./address.ts";
+export { type DataFolder, dataFolder } from "./data_folder.ts";
 export { parseDuration } from "./duration.ts";
 export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
