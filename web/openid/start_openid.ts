@@ -3,11 +3,12 @@
 import {
   dataFolder,
   type GivenFlags,
+  operatorLine,
   parseDuration,
   usageError,
 } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/http";
-import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES } from "../names/read_names.ts";
 import { runInBackground } from "../sessions/background.ts";
 import type { Clients } from "./client.ts";
@@ -73,10 +74,7 @@ export async function startOpenId(
   );
   const isOpen = await io.isOpenToOthers?.(keysPath) ?? false;
   const say = (level: "info" | "error", message: string) => {
-    const line = log === "json"
-      ? JSON.stringify({ time: io.now().toISOString(), level, message })
-      : `${level}: ${message}`;
-    io.stderr(`${escapeInvisible(line)}\n`);
+    io.stderr(operatorLine(message, log, io.now(), level));
   };
   const again = <T extends { readonly size: number }>(
     what: string,
