@@ -26,6 +26,7 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
+import type { Demo } from "./demo/start_demo.ts";
 import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
@@ -152,6 +153,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     io,
   );
   const named = audiences.flatMap(hostOf);
+  let demo: Demo | undefined;
   const options = {
     issuers: flags.texts("issuer"),
     require: flags.texts("require").length > 0
@@ -172,14 +174,24 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     log: settings.log,
     async createApp(url, log) {
       const { createWeb } = await import("./app.ts");
-      const { createDemoIssuer } = isDemo
-        ? await import("./demo/demo_issuer.ts")
-        : {};
+      const own = audiences.length > 0 ? audiences : [url];
+      if (isDemo && openid !== undefined) {
+        const { startDemo } = await import("./demo/start_demo.ts");
+        demo = await startDemo({
+          ...{ url, audiences: own, settings: openid.settings },
+          ...{ address: settings.address, serve: io.serve, now: io.now },
+        });
+      }
+      // A demo whose applications nobody can log in to needs no provider.
+      const isNeeded = isProviderAsked(flags) || demo?.apps.length !== 0;
+      const provided = isNeeded
+        ? demo?.settings ?? openid?.settings
+        : undefined;
       const { app, provider } = createWeb({
         ...options,
-        audiences: audiences.length > 0 ? audiences : [url],
-        demo: await createDemoIssuer?.({ origin: url, now: io.now }),
-        openid: openid && { ...openid.settings, records: stores.records },
+        audiences: own,
+        ...{ demo: demo?.issuer, demoApps: demo?.apps },
+        openid: provided && { ...provided, records: stores.records },
         log,
       });
       if (provider !== undefined) openid?.begin(provider);
@@ -188,6 +200,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
+      await demo?.close();
       await openid?.close();
       await stores.close();
       await pins?.close();
@@ -206,8 +219,7 @@ async function readOpenIdFlags(
   io: ServerIo,
   log: "json" | "text" | "off",
 ): Promise<OpenIdProgram | undefined> {
-  const isGate = flags.texts("gate-host").length > 0;
-  if (isGate || flags.text("oidc-clients") !== undefined) {
+  if (isProviderAsked(flags) || flags.on("demo")) {
     const { startOpenId } = await import("./openid/start_openid.ts");
     return await startOpenId(flags, io, log);
   }
@@ -218,6 +230,11 @@ async function readOpenIdFlags(
     });
   }
   return undefined;
+}
+
+function isProviderAsked(flags: GivenFlags): boolean {
+  return flags.texts("gate-host").length > 0 ||
+    flags.text("oidc-clients") !== undefined;
 }
 
 function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {

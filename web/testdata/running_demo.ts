@@ -1,0 +1,39 @@
+/** `sig-web --demo` as its program starts it, inside this process. */
+
+import { createServerIo, runServer } from "@sig/api/http";
+import { webProgram } from "../program.ts";
+
+/** A demo that runs. */
+export interface RunningDemo extends AsyncDisposable {
+  /** The login's origin. */
+  readonly origin: string;
+}
+
+/** Starts it on any port. */
+export async function startRunningDemo(
+  args: readonly string[] = [],
+): Promise<RunningDemo> {
+  const stop = Promise.withResolvers<void>();
+  const { promise: listening, resolve, reject } = Promise.withResolvers<
+    string
+  >();
+  let said = "";
+  const ended = runServer(
+    webProgram,
+    ["--demo", "--addr", "127.0.0.1:0", "--log", "off", ...args],
+    {
+      ...createServerIo(),
+      stdout: (text) => resolve(text.trim()),
+      stderr: (text) => said += text,
+      stopRequested: () => stop.promise,
+    },
+  );
+  ended.then(() => reject(new Error(said)), reject);
+  return {
+    origin: await listening,
+    async [Symbol.asyncDispose]() {
+      stop.resolve();
+      await ended;
+    },
+  };
+}
