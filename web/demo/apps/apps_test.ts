@@ -1,10 +1,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Browser } from "../../openid/testdata/test_provider.ts";
+import { listen } from "@sig/api/http";
+import { Browser, testKeys } from "../../openid/testdata/test_provider.ts";
 import { Person } from "../../testdata/independent_client.ts";
 import {
   type RunningDemo,
   startRunningDemo,
 } from "../../testdata/running_demo.ts";
+
+import { createDemoIssuer } from "../demo_issuer.ts";
+import { startDemoApps } from "./start_apps.ts";
 
 /** A person in a browser: cookies know hosts, not ports. */
 class Guest {
@@ -99,7 +103,8 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   await ask(`${demo.origin}/demo/revoke`, { relationship_id });
   // Nobody does anything at either of them.
   for (const url of [shop, wiki]) {
-    while (await guest.alive(url) !== 401) {
+    for (let tries = 0; await guest.alive(url) !== 401; tries++) {
+      assert(tries < 200, `${url} stays open`);
       await new Promise((go) => setTimeout(go, 50));
     }
   }
@@ -157,6 +162,34 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
   }
   const signedIn = await fetch(`${shop}closed?subject=did:web:nobody.example`);
   assert((await signedIn.text()).includes("You are signed out"));
+});
+
+Deno.test("they stand at the ports behind the login's, and elsewhere where those are taken", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const login = `http://127.0.0.1:${port - 1}`;
+  const asked: number[] = [];
+  const now = () => new Date();
+  const issuer = await createDemoIssuer({ origin: login, now });
+  const demo = await startDemoApps({
+    ...{ login, issuer, now },
+    address: { hostname: "127.0.0.1", port: port - 1 },
+    settings: { clients: () => new Map(), keys: await testKeys() },
+    serve: (address, respond) => {
+      asked.push(address.port);
+      return Promise.try(() => listen(address, respond));
+    },
+  });
+  try {
+    assertEquals(asked.slice(0, 3), [port, 0, port + 1]);
+    const [shop] = demo.apps;
+    const page = await fetch(`${shop!.url}closed`);
+    assert((await page.text()).includes("You are signed out"));
+    assertEquals(demo.settings.gateHosts?.length, 1);
+    assertEquals([...demo.settings.clients().keys()], ["demo-shop"]);
+  } finally {
+    await demo.close();
+  }
 });
 
 Deno.test("a demo whose audience is a DID has no applications", async () => {

@@ -54,6 +54,7 @@ export interface DemoApps {
 
 /** Milliseconds that requests in flight get. */
 const GRACE_MS = 1_000;
+const MAX_PORT = 65_535;
 const CLIENT_ID = "demo-shop";
 
 /**
@@ -160,9 +161,11 @@ async function open(
     (request: Request) => Response | Promise<Response>
   >();
   const respond: Respond = async (request) => await (await promise)(request);
-  const { hostname, port } = address;
+  const { hostname } = address;
+  const next = address.port + after;
+  const isFixed = address.port !== 0 && next <= MAX_PORT;
   const server = await serve(
-    { hostname, port: port === 0 ? 0 : port + after },
+    { hostname, port: isFixed ? next : 0 },
     respond,
   ).catch((error) => {
     const isTaken = isSigError(error, "invalid_request") &&
