@@ -115,7 +115,7 @@ const FLAGS: readonly FlagSpec[] = [
   },
   {
     name: "demo",
-    help: "an issuer in memory to play with, on this machine only",
+    help: "an issuer and two applications to play with, on this machine only",
   },
   ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,
