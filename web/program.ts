@@ -178,7 +178,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       if (isDemo && openid !== undefined) {
         const { startDemo } = await import("./demo/start_demo.ts");
         demo = await startDemo({
-          ...{ url, audiences: own, settings: openid.settings },
+          ...{ url, audiences: own, settings: openid.settings, log },
           ...{ address: settings.address, serve: io.serve, now: io.now },
         });
       }
@@ -192,7 +192,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         audiences: own,
         ...{ demo: demo?.issuer, demoApps: demo?.apps },
         openid: provided && { ...provided, records: stores.records },
-        log,
+        log: demo?.log ?? log,
       });
       if (provider !== undefined) openid?.begin(provider);
       return app;

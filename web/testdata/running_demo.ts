@@ -7,11 +7,13 @@ import { webProgram } from "../program.ts";
 export interface RunningDemo extends AsyncDisposable {
   /** The login's origin. */
   readonly origin: string;
+  /** What it has said to whoever started it, log lines too. */
+  said(): string;
 }
 
-/** Starts it on any port. */
+/** Starts it on any port; it logs nothing unless told. */
 export async function startRunningDemo(
-  args: readonly string[] = [],
+  args: readonly string[] = ["--log", "off"],
 ): Promise<RunningDemo> {
   const stop = Promise.withResolvers<void>();
   const { promise: listening, resolve, reject } = Promise.withResolvers<
@@ -20,17 +22,22 @@ export async function startRunningDemo(
   let said = "";
   const ended = runServer(
     webProgram,
-    ["--demo", "--addr", "127.0.0.1:0", "--log", "off", ...args],
+    ["--demo", "--addr", "127.0.0.1:0", ...args],
     {
       ...createServerIo(),
       stdout: (text) => resolve(text.trim()),
       stderr: (text) => said += text,
+      log: (text) => {
+        said += text;
+        return Promise.resolve();
+      },
       stopRequested: () => stop.promise,
     },
   );
   ended.then(() => reject(new Error(said)), reject);
   return {
     origin: await listening,
+    said: () => said,
     async [Symbol.asyncDispose]() {
       stop.resolve();
       await ended;

@@ -73,7 +73,7 @@ async function ask(url: string, sent?: object) {
 }
 
 Deno.test("one key opens both applications, one revocation closes both, and each says why", async () => {
-  await using demo = await startRunningDemo();
+  await using demo = await startRunningDemo(["--log", "text"]);
   const { apps } = await ask(`${demo.origin}/ui/config.json`);
   const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
   const origins = [demo.origin, shop, wiki].map((url) => new URL(url).origin);
@@ -112,6 +112,9 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   for (const url of [shop, wiki]) {
     const { text } = await guest.open(`${url}closed?subject=${did}`);
     const { host } = new URL(demo.origin);
+    // What goes well each second would be all that a terminal shows.
+    assert(!demo.said().includes("/forward-auth 200"), demo.said());
+    assert(demo.said().includes("/oidc/token 200"), demo.said());
     assertMatch(
       text.replaceAll(/\s+|<\/?time[^>]*>/g, " "),
       RegExp(
@@ -194,7 +197,7 @@ Deno.test("they stand at the ports behind the login's, and elsewhere where those
 
 Deno.test("a demo whose audience is a DID has no applications", async () => {
   await using demo = await startRunningDemo([
-    ...["--audience", "did:web:127.0.0.1%3A8788"],
+    ...["--log", "off", "--audience", "did:web:127.0.0.1%3A8788"],
   ]);
   assertEquals((await ask(`${demo.origin}/ui/config.json`)).apps, []);
 });
