@@ -158,6 +158,7 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
     const page = await odd.text();
     assertEquals(odd.status, 200);
     assert(page.includes("<h1>You are signed out</h1>"), page);
+    assert(page.includes("tells no reason") && !page.includes("Nobody"), page);
     assertMatch(
       odd.headers.get("content-security-policy") ?? "",
       /^default-src 'none'; script-src 'self'/,

@@ -144,6 +144,11 @@ function showClosed(
       datetime="${ending.at}">${ending.at.slice(11, 19)}</time> (event #${ending
         .sequence})
   `;
+  const place = `the ${look.name.toLowerCase()}`;
+  // Another end, such as a login that was started anew, has other reasons.
+  const why = ending === undefined
+    ? `Your session is over, as far as ${place} knows. The issuer’s feed tells no reason.`
+    : `So ${place} closed itself. Nobody clicked: ${look.learns}`;
   const [tour] = look.neighbours();
   return c.html(frame(
     look,
@@ -157,8 +162,7 @@ function showClosed(
             </svg>
           </p>
           <h1>${title}</h1>
-          <p>So the ${look.name
-            .toLowerCase()} closed itself. Nobody clicked: ${look.learns}</p>
+          <p>${why}</p>
           <p
             class="actions"><a class="button primary" href="${tour
               ?.url}">Back to the tour</a>
