@@ -28,7 +28,10 @@ import {
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
 import type { Demo } from "./demo/start_demo.ts";
-import type { OpenIdProgram } from "./openid/start_openid.ts";
+import {
+  isProviderAsked,
+  readOpenIdFlags,
+} from "./openid/read_openid_flags.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
 
@@ -218,30 +221,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
 async function openNamedStores(text: string, password: string | undefined) {
   const { openStores } = await import("./stores/open_store.ts");
   return await openStores(text, { password });
-}
-
-/** Undefined where it is no OpenID Provider. */
-async function readOpenIdFlags(
-  flags: GivenFlags,
-  io: ServerIo,
-  log: "json" | "text" | "off",
-): Promise<OpenIdProgram | undefined> {
-  if (isProviderAsked(flags) || flags.on("demo")) {
-    const { startOpenId } = await import("./openid/start_openid.ts");
-    return await startOpenId(flags, io, log);
-  }
-  for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
-    if (flags.text(flag) === undefined) continue;
-    throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
-      flag: `--${flag}`,
-    });
-  }
-  return undefined;
-}
-
-function isProviderAsked(flags: GivenFlags): boolean {
-  return flags.texts("gate-host").length > 0 ||
-    flags.text("oidc-clients") !== undefined;
 }
 
 function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {

@@ -147,6 +147,12 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
   });
   await answer.body?.cancel();
   assertEquals(answer.headers.get("location"), "/");
+  // An answer to a login that another tab has taken the place of.
+  const browser = new Browser();
+  await browser.follow(shop);
+  const late = await browser.send(`${shop}callback?code=1&state=2`);
+  await late.body?.cancel();
+  assertEquals([late.status, late.headers.get("location")], [303, "/"]);
   for (const url of [shop, wiki]) {
     const { port } = new URL(url);
     const other = await fetch(`http://localhost:${port}/closed`);

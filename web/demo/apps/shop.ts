@@ -1,8 +1,8 @@
 /** The shop: it logs people in by OpenID Connect. @module */
 
-import type { Hono } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
+import type { Context, Hono } from "hono";
 import { html } from "hono/html";
+import { hostCookie, nameAtPort } from "../../sessions/cookies.ts";
 import { keep } from "./demo_app.ts";
 import {
   type Attempt,
@@ -20,10 +20,9 @@ export interface Shop {
   isOpenTo(subject: string): boolean;
 }
 
-// Cookies know no ports: each server of this host has names of its own.
-const SESSION = "sig-demo-shop";
-const ATTEMPT = "sig-demo-shop-attempt";
-const COOKIE = { path: "/", httpOnly: true, sameSite: "Lax" } as const;
+/** Seconds that a login and a session may take. */
+const ATTEMPT_SECONDS = 900;
+const SESSION_SECONDS = 8 * 3_600;
 
 const GOODS = [
   ["Mug", "Keeps tea warm through a long review", "8.50"],
@@ -33,7 +32,16 @@ const GOODS = [
 ] as const;
 
 /** Makes the shop. */
-export function createShop(client: OpenIdClient, look: Look): Shop {
+export function createShop(
+  client: OpenIdClient,
+  look: Look,
+  origin: string,
+): Shop {
+  // Cookies know no ports: each server of this host has names of its own.
+  const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
+  const [sessionCookie, attemptCookie] = [cookie("shop"), cookie("shop-login")];
+  const read = ({ read }: typeof sessionCookie, c: Context) =>
+    read(c.req.raw.headers) ?? "";
   /** People at the provider, by the secret of their browser. */
   const attempts = new Map<string, Attempt>();
   /** People in the shop, likewise. */
@@ -43,20 +51,22 @@ export function createShop(client: OpenIdClient, look: Look): Shop {
       sessions.values().some((each) => each.subject === subject),
     addTo(app) {
       app.get("/", async (c) => {
-        const session = sessions.get(getCookie(c, SESSION) ?? "");
+        const session = sessions.get(read(sessionCookie, c));
         if (session !== undefined) return showPage(c, look, session, shelf());
         const { location, attempt } = await client.begin();
         const secret = randomText();
         keep(attempts, secret, attempt);
-        setCookie(c, ATTEMPT, secret, { ...COOKIE, maxAge: 900 });
+        c.header(...attemptCookie.set(secret, ATTEMPT_SECONDS));
         return c.redirect(location, 303);
       });
       app.get("/callback", async (c) => {
-        const secret = getCookie(c, ATTEMPT) ?? "";
+        const secret = read(attemptCookie, c);
         const attempt = attempts.get(secret);
         attempts.delete(secret);
-        // Such as a page that was reloaded.
-        if (attempt === undefined) return c.redirect("/", 303);
+        // Such as a page that was reloaded, or a login in another tab.
+        if (attempt === undefined || attempt.state !== c.req.query("state")) {
+          return c.redirect("/", 303);
+        }
         const session = await client.finish(new URL(c.req.url), attempt);
         if (session === undefined) {
           return showNotice(c, look, "You declined", [
@@ -65,7 +75,7 @@ export function createShop(client: OpenIdClient, look: Look): Shop {
         }
         const fresh = randomText();
         keep(sessions, fresh, session);
-        setCookie(c, SESSION, fresh, COOKIE);
+        c.header(...sessionCookie.set(fresh, SESSION_SECONDS));
         return c.redirect("/", 303);
       });
       app.post("/backchannel-logout", async (c) => {
@@ -83,8 +93,7 @@ export function createShop(client: OpenIdClient, look: Look): Shop {
       });
       app.get(
         "/alive",
-        (c) =>
-          c.body(null, sessions.has(getCookie(c, SESSION) ?? "") ? 204 : 401),
+        (c) => c.body(null, sessions.has(read(sessionCookie, c)) ? 204 : 401),
       );
     },
   };

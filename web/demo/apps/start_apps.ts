@@ -87,6 +87,7 @@ export async function startDemoApps(
       redirect_uri: `${shop.origin}/callback`,
     }),
     shopLook,
+    shop.origin,
   );
   const shopPages = createPages(shopLook, shop.host, readEnding);
   inShop.addTo(shopPages);
