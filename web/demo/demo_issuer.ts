@@ -24,7 +24,7 @@ export interface DemoIssuer {
   /** Makes a subject an employee who may deploy. */
   enrol(subject: string, name?: string): Promise<DemoEvent>;
   /** What somebody was enrolled as; the operator's names, in a small way. */
-  nameOf(subject: string): string | undefined;
+  nameOf?(subject: string): string | undefined;
   /** Revokes a relationship. */
   revoke(relationshipId: string): Promise<DemoEvent>;
   /** One of its documents by its path under the origin. */

@@ -132,7 +132,8 @@ export async function startDemoApps(
       ...settings,
       clients: withClient(settings.clients, client),
       gateHosts: [...settings.gateHosts ?? [], wiki.host],
-      nameOf: (subject) => settings.nameOf?.(subject) ?? issuer.nameOf(subject),
+      nameOf: (subject) =>
+        settings.nameOf?.(subject) ?? issuer.nameOf?.(subject),
     },
     async close() {
       await Promise.all([shop.close(), wiki.close()]);
