@@ -1,5 +1,6 @@
 /** A feed, verified in a worker, so that the page never stands still. @module */
 
+import { hasEd25519 } from "../libraries/login.ts";
 import {
   type FeedState,
   replay,
@@ -7,7 +8,6 @@ import {
   type VerifyReport,
 } from "../libraries/mod.ts";
 import { type Documents, DocumentsError } from "./documents.ts";
-import { hasEd25519 } from "../libraries/mod.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";
 
 /** What came of it. */

@@ -2,14 +2,12 @@
 
 import { type Documents, fetchIdentity } from "../feed/documents.ts";
 import { readerOf } from "../feed/documents_reader.ts";
+import { hasEd25519, isSigError, type SigError } from "../libraries/login.ts";
 import {
-  hasEd25519,
-  isSigError,
   loadIssuer,
   type ParsedInvitation,
   parseInvitation,
   requireUnexpired,
-  type SigError,
   verifyInvitation,
 } from "../libraries/mod.ts";
 import type { Config } from "../server/config.ts";

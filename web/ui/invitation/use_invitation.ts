@@ -2,13 +2,15 @@
 
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import {
-  answerInvitation,
   type BrowserKey,
-  type InvitationAnswer,
   isSigError,
-  type ParsedInvitation,
   SigError,
   signingKeyOf,
+} from "../libraries/login.ts";
+import {
+  answerInvitation,
+  type InvitationAnswer,
+  type ParsedInvitation,
 } from "../libraries/mod.ts";
 import type { Site } from "../site/site.ts";
 import {
