@@ -68,7 +68,11 @@ export async function buildSite(): Promise<Site> {
   for (const page of pages) {
     files.set(page.output, renderTemplate(page, groups));
   }
-  files.set("site.css", await readText("tools/site/look/site.css"));
+  files.set(
+    "site.css",
+    await readText("api/pages/base.css") +
+      await readText("tools/site/look/site.css"),
+  );
   files.set("site.js", await bundleScript());
   files.set("icon.svg", await readText("web/ui/icon.svg"));
   files.set("sections.js", toSections(pages));
