@@ -6035,6 +6035,31 @@ function Chips({ texts }) {
   });
 }
 
+// web/ui/parts/two_answers.tsx
+function TwoAnswers({ canApprove, canDecline, onApprove, onDecline, children }) {
+  return /* @__PURE__ */ a2("div", {
+    class: "actions answer",
+    children: [
+      /* @__PURE__ */ a2("button", {
+        type: "button",
+        id: "approve",
+        class: "primary",
+        disabled: !canApprove,
+        onClick: onApprove,
+        children: "Approve"
+      }),
+      /* @__PURE__ */ a2("button", {
+        type: "button",
+        id: "decline",
+        disabled: !canDecline,
+        onClick: onDecline,
+        children: "Decline"
+      }),
+      children
+    ]
+  });
+}
+
 // web/ui/sign_in/details.tsx
 function Details({ asked, children }) {
   const { challenge, read } = asked;
@@ -6384,30 +6409,16 @@ function Answer({ site, flow, asked, granted }) {
         class: "first-key",
         children: "Approving makes your key: kept in this browser, readable by nobody, and your name from then on."
       }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions answer",
-        children: [
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            id: "approve",
-            class: "primary",
-            disabled: flow.busy || !keys.ready,
-            onClick: () => void flow.approve(granted),
-            children: "Approve"
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            id: "decline",
-            disabled: flow.busy,
-            onClick: () => void flow.decline(),
-            children: "Decline"
-          }),
-          /* @__PURE__ */ a2(TimeLeft, {
-            expiresAt: challenge.expires_at,
-            now,
-            onExpired: flow.expire
-          })
-        ]
+      /* @__PURE__ */ a2(TwoAnswers, {
+        canApprove: !flow.busy && keys.ready,
+        canDecline: !flow.busy,
+        onApprove: () => void flow.approve(granted),
+        onDecline: () => void flow.decline(),
+        children: /* @__PURE__ */ a2(TimeLeft, {
+          expiresAt: challenge.expires_at,
+          now,
+          onExpired: flow.expire
+        })
       })
     ]
   });
@@ -7165,6 +7176,7 @@ export {
   Facts,
   Fact,
   Chips,
+  TwoAnswers,
   NEW_KEY,
   KeyChoice,
   MISSING2 as MISSING,

@@ -29,6 +29,7 @@ import {
   SignInCard,
   T,
   Time,
+  TwoAnswers,
   WELL_KNOWN_PATHS,
   a,
   answerInvitation,
@@ -3127,6 +3128,105 @@ ${event.relationship_id}
 ${what2}`.toLowerCase();
 }
 
+// web/ui/explore/filtered_rows.tsx
+function FilteredRows(props) {
+  const { id, placeholder, text, onText, choices, nothing, onAll } = props;
+  const { noun, shown: shown2, total, children } = props;
+  const all = counted(total, noun);
+  return /* @__PURE__ */ a($, {
+    children: [
+      /* @__PURE__ */ a("div", {
+        class: "filters",
+        children: [
+          /* @__PURE__ */ a("div", {
+            class: "field grow",
+            children: [
+              /* @__PURE__ */ a("label", {
+                for: id,
+                children: "Find"
+              }),
+              /* @__PURE__ */ a("input", {
+                id,
+                type: "search",
+                placeholder,
+                autocomplete: "off",
+                autocapitalize: "none",
+                spellcheck: false,
+                value: text,
+                onInput: (event) => onText(event.currentTarget.value)
+              })
+            ]
+          }),
+          choices.map((choice) => /* @__PURE__ */ a(Choosing, {
+            choice
+          }, choice.id)),
+          /* @__PURE__ */ a("p", {
+            class: "quiet count",
+            "aria-live": "polite",
+            children: shown2 === total ? all : `${shown2.toLocaleString("en")} of ${all}`
+          })
+        ]
+      }),
+      shown2 > 0 ? children : /* @__PURE__ */ a("div", {
+        class: "empty",
+        children: [
+          nothing.says,
+          /* @__PURE__ */ a("button", {
+            type: "button",
+            onClick: onAll,
+            children: nothing.button
+          })
+        ]
+      })
+    ]
+  });
+}
+function Choosing({ choice }) {
+  const { id, label, all, options, value, onChoose } = choice;
+  return /* @__PURE__ */ a("div", {
+    class: "field",
+    children: [
+      /* @__PURE__ */ a("label", {
+        for: id,
+        children: label
+      }),
+      /* @__PURE__ */ a("select", {
+        id,
+        value,
+        onChange: (event) => onChoose(event.currentTarget.value),
+        children: [
+          /* @__PURE__ */ a("option", {
+            value: "",
+            children: all
+          }),
+          options.map((option) => /* @__PURE__ */ a("option", {
+            value: option.value,
+            children: option.text
+          }, option.value))
+        ]
+      })
+    ]
+  });
+}
+function NoRows({ says }) {
+  return /* @__PURE__ */ a("p", {
+    class: "empty",
+    children: [
+      says,
+      " Its issuer adds people with ",
+      /* @__PURE__ */ a("code", {
+        children: "sig upsert"
+      }),
+      " or",
+      " ",
+      /* @__PURE__ */ a("code", {
+        children: "sig apply"
+      }),
+      "."
+    ]
+  });
+}
+
 // web/ui/explore/row_table.tsx
 var ROW = 40;
 var COARSE_ROW = 48;
@@ -3295,99 +3395,51 @@ function EventsTab({ feed }) {
     }
   ];
   if (all.length === 0) {
-    return /* @__PURE__ */ a("p", {
-      class: "empty",
-      children: [
-        "This feed has no event yet. Its issuer adds people with",
-        " ",
-        /* @__PURE__ */ a("code", {
-          children: "sig upsert"
-        }),
-        " or ",
-        /* @__PURE__ */ a("code", {
-          children: "sig apply"
-        }),
-        "."
-      ]
+    return /* @__PURE__ */ a(NoRows, {
+      says: "This feed has no event yet."
     });
   }
   return /* @__PURE__ */ a($, {
     children: [
-      /* @__PURE__ */ a("div", {
-        class: "filters",
-        children: [
-          /* @__PURE__ */ a("div", {
-            class: "field grow",
-            children: [
-              /* @__PURE__ */ a("label", {
-                for: "events-text",
-                children: "Find"
-              }),
-              /* @__PURE__ */ a("input", {
-                id: "events-text",
-                type: "search",
-                placeholder: "Name, DID, reason",
-                autocomplete: "off",
-                autocapitalize: "none",
-                spellcheck: false,
-                value: filter.text,
-                onInput: (event) => setFilter({
-                  ...filter,
-                  text: event.currentTarget.value
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a("label", {
-                for: "events-kind",
-                children: "Kind"
-              }),
-              /* @__PURE__ */ a("select", {
-                id: "events-kind",
-                value: filter.kind,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  kind: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a("option", {
-                    value: "",
-                    children: "Everything"
-                  }),
-                  EVENT_KINDS.map((kind) => /* @__PURE__ */ a("option", {
-                    value: kind,
-                    children: kind
-                  }, kind))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a("p", {
-            class: "quiet count",
-            "aria-live": "polite",
-            children: rows.length === all.length ? counted(all.length, "event") : `${rows.length.toLocaleString("en")} of ${counted(all.length, "event")}`
-          })
-        ]
-      }),
-      rows.length === 0 ? /* @__PURE__ */ a("div", {
-        class: "empty",
-        children: [
-          "No event is like that.",
-          /* @__PURE__ */ a("button", {
-            type: "button",
-            onClick: () => setFilter(ALL),
-            children: "Show everything"
-          })
-        ]
-      }) : /* @__PURE__ */ a(RowTable, {
-        label: "Events",
-        className: "events",
-        columns,
-        items: rows,
-        keyOf: ({ verified }) => verified.event.sequence
+      /* @__PURE__ */ a(FilteredRows, {
+        id: "events-text",
+        placeholder: "Name, DID, reason",
+        text: filter.text,
+        onText: (text) => setFilter({
+          ...filter,
+          text
+        }),
+        choices: [
+          {
+            id: "events-kind",
+            label: "Kind",
+            all: "Everything",
+            options: EVENT_KINDS.map((kind) => ({
+              value: kind,
+              text: kind
+            })),
+            value: filter.kind,
+            onChoose: (kind) => setFilter({
+              ...filter,
+              kind
+            })
+          }
+        ],
+        noun: "event",
+        shown: rows.length,
+        total: all.length,
+        nothing: {
+          says: "No event is like that.",
+          button: "Show everything"
+        },
+        onAll: () => setFilter(ALL),
+        children: /* @__PURE__ */ a(RowTable, {
+          label: "Events",
+          className: "events",
+          columns,
+          items: rows,
+          keyOf: ({ verified }) => verified.event.sequence
+        })
       }),
       opened && /* @__PURE__ */ a(EventDialog, {
         row: opened,
@@ -3662,126 +3714,65 @@ function PeopleTab({ feed }) {
     }
   ];
   if (people.length === 0) {
-    return /* @__PURE__ */ a("p", {
-      class: "empty",
-      children: [
-        "This feed names nobody yet. Its issuer adds people with",
-        " ",
-        /* @__PURE__ */ a("code", {
-          children: "sig upsert"
-        }),
-        " or ",
-        /* @__PURE__ */ a("code", {
-          children: "sig apply"
-        }),
-        "."
-      ]
+    return /* @__PURE__ */ a(NoRows, {
+      says: "This feed names nobody yet."
     });
   }
   return /* @__PURE__ */ a($, {
     children: [
-      /* @__PURE__ */ a("div", {
-        class: "filters",
-        children: [
-          /* @__PURE__ */ a("div", {
-            class: "field grow",
-            children: [
-              /* @__PURE__ */ a("label", {
-                for: "people-text",
-                children: "Find"
-              }),
-              /* @__PURE__ */ a("input", {
-                id: "people-text",
-                type: "search",
-                placeholder: "Name, title, DID",
-                autocomplete: "off",
-                autocapitalize: "none",
-                spellcheck: false,
-                value: filter.text,
-                onInput: (event) => setFilter({
-                  ...filter,
-                  text: event.currentTarget.value
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a("label", {
-                for: "people-status",
-                children: "Status"
-              }),
-              /* @__PURE__ */ a("select", {
-                id: "people-status",
-                value: filter.status,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  status: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a("option", {
-                    value: "",
-                    children: "Any"
-                  }),
-                  EFFECTIVE_STATUSES.map((status) => /* @__PURE__ */ a("option", {
-                    value: status,
-                    children: STATUS_WORDS[status]
-                  }, status))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a("label", {
-                for: "people-role",
-                children: "Role"
-              }),
-              /* @__PURE__ */ a("select", {
-                id: "people-role",
-                value: filter.role,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  role: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a("option", {
-                    value: "",
-                    children: "Any"
-                  }),
-                  roles.map((role) => /* @__PURE__ */ a("option", {
-                    value: role,
-                    children: shown(role)
-                  }, role))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a("p", {
-            class: "quiet count",
-            "aria-live": "polite",
-            children: rows.length === people.length ? counted(people.length, "relationship") : `${rows.length.toLocaleString("en")} of ${counted(people.length, "relationship")}`
-          })
-        ]
-      }),
-      rows.length === 0 ? /* @__PURE__ */ a("div", {
-        class: "empty",
-        children: [
-          "Nobody is like that.",
-          /* @__PURE__ */ a("button", {
-            type: "button",
-            onClick: () => setFilter(EVERYBODY),
-            children: "Show everybody"
-          })
-        ]
-      }) : /* @__PURE__ */ a(RowTable, {
-        label: "People",
-        className: "people",
-        columns,
-        items: rows,
-        keyOf: ({ relationship }) => relationship.relationship_id
+      /* @__PURE__ */ a(FilteredRows, {
+        id: "people-text",
+        placeholder: "Name, title, DID",
+        text: filter.text,
+        onText: (text) => setFilter({
+          ...filter,
+          text
+        }),
+        choices: [
+          {
+            id: "people-status",
+            label: "Status",
+            all: "Any",
+            options: EFFECTIVE_STATUSES.map((value) => ({
+              value,
+              text: STATUS_WORDS[value]
+            })),
+            value: filter.status,
+            onChoose: (status) => setFilter({
+              ...filter,
+              status
+            })
+          },
+          {
+            id: "people-role",
+            label: "Role",
+            all: "Any",
+            options: roles.map((value) => ({
+              value,
+              text: shown(value)
+            })),
+            value: filter.role,
+            onChoose: (role) => setFilter({
+              ...filter,
+              role
+            })
+          }
+        ],
+        noun: "relationship",
+        shown: rows.length,
+        total: people.length,
+        nothing: {
+          says: "Nobody is like that.",
+          button: "Show everybody"
+        },
+        onAll: () => setFilter(EVERYBODY),
+        children: /* @__PURE__ */ a(RowTable, {
+          label: "People",
+          className: "people",
+          columns,
+          items: rows,
+          keyOf: ({ relationship }) => relationship.relationship_id
+        })
       }),
       opened && /* @__PURE__ */ a(RelationshipDialog, {
         person: opened,
@@ -4788,25 +4779,11 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             role: "alert",
             children: trouble
           }),
-          /* @__PURE__ */ a("div", {
-            class: "actions answer",
-            children: [
-              /* @__PURE__ */ a("button", {
-                type: "button",
-                id: "approve",
-                class: "primary",
-                disabled: flow.busy || !keys.ready,
-                onClick: () => void flow.approve(chosen),
-                children: "Approve"
-              }),
-              /* @__PURE__ */ a("button", {
-                type: "button",
-                id: "decline",
-                disabled: flow.busy,
-                onClick: flow.decline,
-                children: "Decline"
-              })
-            ]
+          /* @__PURE__ */ a(TwoAnswers, {
+            canApprove: !flow.busy && keys.ready,
+            canDecline: !flow.busy,
+            onApprove: () => void flow.approve(chosen),
+            onDecline: flow.decline
           }),
           /* @__PURE__ */ a("details", {
             class: "more",

@@ -13,6 +13,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { hostOf, shortened, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
+import { TwoAnswers } from "../parts/two_answers.tsx";
 import type { Site } from "../site/site.ts";
 import type { InvitationFlow, InvitationStage } from "./use_invitation.ts";
 
@@ -113,25 +114,12 @@ export function OfferCard(
               </p>
             )}
             <p class="error" role="alert">{trouble}</p>
-            <div class="actions answer">
-              <button
-                type="button"
-                id="approve"
-                class="primary"
-                disabled={flow.busy || !keys.ready}
-                onClick={() => void flow.approve(chosen)}
-              >
-                Approve
-              </button>
-              <button
-                type="button"
-                id="decline"
-                disabled={flow.busy}
-                onClick={flow.decline}
-              >
-                Decline
-              </button>
-            </div>
+            <TwoAnswers
+              canApprove={!flow.busy && keys.ready}
+              canDecline={!flow.busy}
+              onApprove={() => void flow.approve(chosen)}
+              onDecline={flow.decline}
+            />
             <details class="more">
               <summary>Use the command line instead</summary>
               <OnCommandLine invitation={invitation} />
