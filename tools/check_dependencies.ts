@@ -60,7 +60,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "web/ui": [
     ...["libraries", "parts", "server", "feed", "keys", "site", "sign_in"],
-    ...["invitation", "developers", "demo", "explore"],
+    ...["invitation", "developers", "demo", "explore", "story"],
   ],
 };
 
@@ -85,6 +85,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "main.ts",
       "main.tsx",
       "more.tsx",
+      "static.tsx",
       "serve.ts",
       "local.ts",
       "pins.ts",

@@ -3820,8 +3820,7 @@ function ShortDid({ did }) {
 
 // web/ui/explore/sources.tsx
 function Sources(props) {
-  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
-  const { issuers } = config;
+  const { issuers, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
   return /* @__PURE__ */ a("div", {
     class: "sources",
     children: [
@@ -4031,6 +4030,70 @@ function Tabs({ issuer, tab }) {
   });
 }
 
+// web/ui/feed/documents_reader.ts
+var CHUNK_BYTES = 64 * 1024;
+function readerOf(documents, onProgress) {
+  return {
+    kind: "inline",
+    open(_ref, { name, maxBytes }) {
+      const bytes = documents[name];
+      if (bytes === void 0) {
+        return Promise.reject(new SigError("source_not_found", `Cannot read ${name}: it is absent`, {
+          context: {
+            reason: "missing"
+          }
+        }));
+      }
+      if (bytes.length > maxBytes) {
+        return Promise.reject(new SigError(name === "feed" ? "feed_too_large" : "document_too_large", `Cannot read ${name}: it is larger than ${maxBytes} bytes`));
+      }
+      return Promise.resolve({
+        bytes: chunksOf(bytes, name === "feed" ? onProgress : void 0),
+        mediaType: null,
+        etag: null,
+        cancel() {
+        }
+      });
+    }
+  };
+}
+async function* chunksOf(bytes, onProgress) {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    onProgress?.(at / bytes.length);
+    yield bytes.subarray(at, at + CHUNK_BYTES);
+  }
+  onProgress?.(1);
+}
+
+// web/ui/feed/verify_here.ts
+async function verifyHere({ documents, expectedIssuer }, tell) {
+  const events = [];
+  try {
+    const report = await reportIssuer({
+      reader: readerOf(documents, (share) => tell({
+        kind: "progress",
+        share
+      })),
+      metadataRef: "/.well-known/sig.json",
+      expectedIssuer
+    }, {
+      now: /* @__PURE__ */ new Date(),
+      onEvent: (verified) => void events.push(verified)
+    });
+    tell({
+      kind: "done",
+      report,
+      events
+    });
+  } catch (error) {
+    const why = isSigError(error) ? error.message : "Something went wrong in this browser. Try again.";
+    tell({
+      kind: "failed",
+      why
+    });
+  }
+}
+
 // web/ui/feed/check_feed.ts
 async function checkFeed(documents, { expectedIssuer, onProgress, signal } = {}) {
   if (!await hasEd25519()) {
@@ -4057,20 +4120,36 @@ async function checkFeed(documents, { expectedIssuer, onProgress, signal } = {})
     state
   };
 }
+var SCRIPT = import.meta.url ?? // A bundle without modules, as pages in a folder need it, is told otherwise.
+globalThis.document?.currentScript?.src ?? "";
 function inWorker(order, onProgress, signal) {
-  const worker = new Worker(import.meta.url, {
-    type: "module"
-  });
   const { promise, resolve, reject } = Promise.withResolvers();
-  worker.onmessage = ({ data }) => {
-    if (data.kind === "progress") onProgress?.(data.share);
-    else if (data.kind === "done") resolve(data);
-    else reject(new DocumentsError(data.why));
-  };
-  worker.onerror = () => reject(new DocumentsError("This browser did not start the verification."));
   signal?.addEventListener("abort", () => reject(signal.reason));
+  const hear = (news) => {
+    if (news.kind === "progress") onProgress?.(news.share);
+    else if (news.kind === "done") resolve(news);
+    else reject(new DocumentsError(news.why));
+  };
+  const worker = startWorker();
+  if (worker === void 0) {
+    void verifyHere(order, hear);
+    return promise;
+  }
+  worker.onmessage = ({ data }) => hear(data);
+  worker.onerror = () => reject(new DocumentsError("This browser did not start the verification."));
   worker.postMessage(order);
   return promise.finally(() => worker.terminate());
+}
+function startWorker() {
+  if (location.protocol === "file:") return void 0;
+  return new Worker(SCRIPT, {
+    type: "module"
+  });
+}
+function serveVerification() {
+  addEventListener("message", ({ data }) => {
+    void verifyHere(data, (news) => postMessage(news));
+  });
 }
 
 // web/ui/explore/use_verification.ts
@@ -4128,7 +4207,7 @@ function useVerification(source) {
 
 // web/ui/explore/verdict.tsx
 var SHOWN_WARNINGS = 100;
-function Verdict({ verification, hosted, takesFocus }) {
+function Verdict({ verification, broughtBy, takesFocus }) {
   const heading = T(null);
   const isOver = verification.at === "done" || verification.at === "none";
   A(() => {
@@ -4178,7 +4257,7 @@ function Verdict({ verification, hosted, takesFocus }) {
       verification.at === "done" && (verification.checked.report.valid ? /* @__PURE__ */ a(Valid, {
         report: verification.checked.report,
         relationships: verification.checked.state?.by_relationship_id.size ?? 0,
-        hosted,
+        broughtBy,
         heading
       }) : /* @__PURE__ */ a(Invalid, {
         report: verification.checked.report,
@@ -4187,28 +4266,35 @@ function Verdict({ verification, hosted, takesFocus }) {
     ]
   });
 }
-function Valid({ report, relationships, hosted, heading }) {
+function Valid({ report, relationships, broughtBy, heading }) {
   return /* @__PURE__ */ a(Notice, {
     kind: "success",
     children: /* @__PURE__ */ a("div", {
-      class: "row",
+      class: "verdict-row",
       children: [
-        /* @__PURE__ */ a("h2", {
-          ref: heading,
-          children: "Valid"
-        }),
-        /* @__PURE__ */ a("p", {
+        /* @__PURE__ */ a("div", {
           children: [
-            /* @__PURE__ */ a("strong", {
-              children: hostOf(report.issuer)
+            /* @__PURE__ */ a("h2", {
+              ref: heading,
+              children: "Valid"
             }),
-            ":",
-            " ",
-            counted(report.verified_events, "event"),
-            ",",
-            " ",
-            counted(relationships, "relationship"),
-            ". Every signature and every rule holds."
+            /* @__PURE__ */ a("p", {
+              children: [
+                /* @__PURE__ */ a("strong", {
+                  children: hostOf(report.issuer)
+                }),
+                ":",
+                " ",
+                counted(report.verified_events, "event"),
+                ",",
+                " ",
+                counted(relationships, "relationship"),
+                /* @__PURE__ */ a("span", {
+                  class: "wide-only",
+                  children: ". Every signature and every rule holds."
+                })
+              ]
+            })
           ]
         }),
         /* @__PURE__ */ a("details", {
@@ -4229,7 +4315,7 @@ function Valid({ report, relationships, hosted, heading }) {
                 }),
                 /* @__PURE__ */ a(Fact, {
                   name: "Origin",
-                  children: hosted ? "This server passed the documents on, so their origin is its word. The signatures are the issuer\u2019s." : "The documents are your own; that they are the issuer\u2019s is yours to know."
+                  children: broughtBy !== void 0 ? `${broughtBy}, so their origin is its word. The signatures are the issuer\u2019s.` : "The documents are your own; that they are the issuer\u2019s is yours to know."
                 }),
                 /* @__PURE__ */ a(Fact, {
                   name: "Keys",
@@ -4342,17 +4428,16 @@ function Warnings({ warnings }) {
   });
 }
 
-// web/ui/explore/explore_view.tsx
+// web/ui/explore/explorer.tsx
 var OWN_SOURCE = "./issuer";
-function ExploreView({ site, route }) {
-  const { config } = site;
+function Explorer({ issuers, broughtBy, route }) {
   const [own, setOwn] = d();
   const [isOver, setIsOver] = d(false);
   const [round, setRound] = d(0);
-  const issuer = own === void 0 ? config.issuers[route.issuer ?? 0] && (route.issuer ?? 0) : void 0;
-  const known = issuer === void 0 ? void 0 : config.issuers[issuer];
+  const issuer = own === void 0 ? issuers[route.issuer ?? 0] && (route.issuer ?? 0) : void 0;
+  const known = issuer === void 0 ? void 0 : issuers[issuer];
   const hosted = w(() => known && {
-    read: () => fetchDocuments(known.base),
+    read: known.read,
     expectedIssuer: known.did
   }, [
     known?.did,
@@ -4417,7 +4502,7 @@ function ExploreView({ site, route }) {
         ]
       }),
       /* @__PURE__ */ a(Sources, {
-        config,
+        issuers,
         issuer,
         onIssuer: (index) => {
           setOwn(void 0);
@@ -4433,7 +4518,7 @@ function ExploreView({ site, route }) {
       }),
       verification && /* @__PURE__ */ a(Verdict, {
         verification,
-        hosted: own === void 0,
+        broughtBy: own === void 0 ? broughtBy : void 0,
         takesFocus: own !== void 0
       }),
       feed && /* @__PURE__ */ a("div", {
@@ -4471,68 +4556,20 @@ function TabPanel({ tab, feed, query }) {
   }
 }
 
-// web/ui/feed/documents_reader.ts
-var CHUNK_BYTES = 64 * 1024;
-function readerOf(documents, onProgress) {
-  return {
-    kind: "inline",
-    open(_ref, { name, maxBytes }) {
-      const bytes = documents[name];
-      if (bytes === void 0) {
-        return Promise.reject(new SigError("source_not_found", `Cannot read ${name}: it is absent`, {
-          context: {
-            reason: "missing"
-          }
-        }));
-      }
-      if (bytes.length > maxBytes) {
-        return Promise.reject(new SigError(name === "feed" ? "feed_too_large" : "document_too_large", `Cannot read ${name}: it is larger than ${maxBytes} bytes`));
-      }
-      return Promise.resolve({
-        bytes: chunksOf(bytes, name === "feed" ? onProgress : void 0),
-        mediaType: null,
-        etag: null,
-        cancel() {
-        }
-      });
-    }
-  };
-}
-async function* chunksOf(bytes, onProgress) {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    onProgress?.(at / bytes.length);
-    yield bytes.subarray(at, at + CHUNK_BYTES);
-  }
-  onProgress?.(1);
-}
-
-// web/ui/feed/verify_here.ts
-async function verifyHere({ documents, expectedIssuer }, tell) {
-  const events = [];
-  try {
-    const report = await reportIssuer({
-      reader: readerOf(documents, (share) => tell({
-        kind: "progress",
-        share
-      })),
-      metadataRef: "/.well-known/sig.json",
-      expectedIssuer
-    }, {
-      now: /* @__PURE__ */ new Date(),
-      onEvent: (verified) => void events.push(verified)
-    });
-    tell({
-      kind: "done",
-      report,
-      events
-    });
-  } catch (error) {
-    const why = isSigError(error) ? error.message : "Something went wrong in this browser. Try again.";
-    tell({
-      kind: "failed",
-      why
-    });
-  }
+// web/ui/explore/explore_view.tsx
+var BROUGHT_BY = "This server passed the documents on";
+function ExploreView({ site: { config }, route }) {
+  const issuers = w(() => config.issuers.map(({ did, base }) => ({
+    did,
+    read: () => fetchDocuments(base)
+  })), [
+    config
+  ]);
+  return /* @__PURE__ */ a(Explorer, {
+    issuers,
+    broughtBy: BROUGHT_BY,
+    route
+  });
 }
 
 // web/ui/invitation/answered_card.tsx
@@ -5456,11 +5493,7 @@ function OtherView({ site, route, exchanges, moved }) {
       });
   }
 }
-if (typeof document === "undefined") {
-  addEventListener("message", ({ data }) => {
-    void verifyHere(data, (news) => postMessage(news));
-  });
-}
+if (typeof document === "undefined") serveVerification();
 export {
   OtherView,
   createReadFeed

@@ -10,8 +10,7 @@ import "./main.tsx";
 import { DemoView } from "./demo/demo_view.tsx";
 import { DevelopersView } from "./developers/developers_view.tsx";
 import { ExploreView } from "./explore/explore_view.tsx";
-import type { VerificationOrder } from "./feed/verification.ts";
-import { verifyHere } from "./feed/verify_here.ts";
+import { serveVerification } from "./feed/check_feed.ts";
 import { InvitationView } from "./invitation/invitation_view.tsx";
 import { KeysView } from "./keys/keys_view.tsx";
 import type { ViewProps } from "./site/more.ts";
@@ -42,8 +41,4 @@ export function OtherView({ site, route, exchanges, moved }: ViewProps) {
   }
 }
 
-if (typeof document === "undefined") {
-  addEventListener("message", ({ data }: MessageEvent<VerificationOrder>) => {
-    void verifyHere(data, (news) => postMessage(news));
-  });
-}
+if (typeof document === "undefined") serveVerification();

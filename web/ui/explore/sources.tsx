@@ -2,7 +2,6 @@
 
 import { useState } from "preact/hooks";
 import { type Documents, readOne, readTexts } from "../feed/documents.ts";
-import type { Config } from "../server/config.ts";
 import { hostOf } from "../parts/text.ts";
 
 /** Gets documents, or throws what is wrong with them. */
@@ -10,8 +9,9 @@ export type ReadOwn = () => Documents | Promise<Documents>;
 
 /** What choosing is drawn of. */
 export interface SourcesProps {
-  readonly config: Config;
-  /** Which of the server's issuers is open. */
+  /** Those that are offered by name. */
+  readonly issuers: readonly { readonly did: string }[];
+  /** Which of them is open. */
   readonly issuer: number | undefined;
   readonly onIssuer: (index: number) => void;
   readonly onAgain: () => void;
@@ -21,8 +21,7 @@ export interface SourcesProps {
 
 /** A line of ways in. */
 export function Sources(props: SourcesProps) {
-  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
-  const { issuers } = config;
+  const { issuers, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
   return (
     <div class="sources">
       {issuers.length > 0 && (

@@ -62,7 +62,8 @@ export interface WatchedPage extends AsyncDisposable {
 export async function openPage(
   browser: Browser,
   origin: string,
-  { hash = "", device = {}, prepare }: {
+  { path = "", hash = "", device = {}, prepare }: {
+    readonly path?: string;
     readonly hash?: string;
     readonly device?: Device;
     readonly prepare?: (page: Page) => Promise<void>;
@@ -102,7 +103,7 @@ export async function openPage(
     });
   });
   await prepare?.(page);
-  await page.goto(`${origin}/${hash}`);
+  await page.goto(`${origin}/${path}${hash}`);
   await page.waitForSelector("html[data-ready]");
   return {
     page,
