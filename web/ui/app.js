@@ -2244,6 +2244,15 @@ var WELL_KNOWN_PATHS = Object.freeze({
   /** Feed. */
   feed: "/.well-known/sig/events.jsonl"
 });
+function wellKnownUrls(did, options = {}) {
+  const { origin } = parseIssuerDid(did, options);
+  return {
+    did_document: origin + WELL_KNOWN_PATHS.did_document,
+    jwks: origin + WELL_KNOWN_PATHS.jwks,
+    metadata: origin + WELL_KNOWN_PATHS.metadata,
+    feed: origin + WELL_KNOWN_PATHS.feed
+  };
+}
 function parseIssuerDid(did, options = {}) {
   const parsed = parseDidWeb(did, options);
   if (parsed.path.length > 0) {
@@ -7130,6 +7139,7 @@ export {
   EFFECTIVE_STATUSES,
   check,
   WELL_KNOWN_PATHS,
+  wellKnownUrls,
   dumpState,
   createFeedLineParser,
   validateMetadata,

@@ -77,7 +77,8 @@ import {
   validateMetadata,
   verifyEnvelope,
   verifyInvitation,
-  w
+  w,
+  wellKnownUrls
 } from "./app.js";
 
 // web/ui/demo/stage.tsx
@@ -2126,11 +2127,29 @@ async function readFiles(files) {
     if (name !== void 0) {
       found[name] = new Uint8Array(await file.arrayBuffer());
     } else if (files.length === 1) return readOne(await file.text());
-    else {
-      throw new DocumentsError(`Don't know what ${file.name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`);
-    }
+    else throw unknownFile(file.name);
   }
   return complete(found);
+}
+async function readIdentityFiles(files) {
+  const found = {};
+  for (const file of files) {
+    const name = nameOf(file.name);
+    if (name === void 0) throw unknownFile(file.name);
+    if (name !== "feed") found[name] = new Uint8Array(await file.arrayBuffer());
+  }
+  const { metadata, jwks, did_document } = found;
+  if (metadata === void 0) throw missing("metadata");
+  if (jwks === void 0) throw missing("jwks");
+  if (did_document === void 0) throw missing("did_document");
+  return {
+    metadata,
+    jwks,
+    did_document
+  };
+}
+function unknownFile(name) {
+  return new DocumentsError(`Don't know what ${name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`);
 }
 function nameOf(fileName) {
   if (/\.(jsonl|ndjson)$/.test(fileName)) return "feed";
@@ -3818,6 +3837,40 @@ function ShortDid({ did }) {
   });
 }
 
+// web/ui/parts/open_files.tsx
+function OpenFiles({ id, hint, onFiles }) {
+  return /* @__PURE__ */ a($, {
+    children: [
+      /* @__PURE__ */ a("label", {
+        class: "button file",
+        children: [
+          "Open files",
+          /* @__PURE__ */ a("input", {
+            id,
+            class: "visually-hidden",
+            type: "file",
+            multiple: true,
+            "aria-describedby": `${id}-hint`,
+            onChange: (event) => {
+              const input = event.currentTarget;
+              const files = [
+                ...input.files ?? []
+              ];
+              if (files.length > 0) onFiles(files);
+              input.value = "";
+            }
+          })
+        ]
+      }),
+      /* @__PURE__ */ a("p", {
+        id: `${id}-hint`,
+        class: "visually-hidden",
+        children: hint
+      })
+    ]
+  });
+}
+
 // web/ui/explore/sources.tsx
 function Sources(props) {
   const { issuers, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
@@ -3856,26 +3909,10 @@ function Sources(props) {
         onClick: onAgain,
         children: "Read again"
       }),
-      /* @__PURE__ */ a("label", {
-        class: "button file",
-        children: [
-          "Open files",
-          /* @__PURE__ */ a("input", {
-            id: "files",
-            class: "visually-hidden",
-            type: "file",
-            multiple: true,
-            "aria-describedby": "files-hint",
-            onChange: (event) => {
-              const input = event.currentTarget;
-              const files = [
-                ...input.files ?? []
-              ];
-              if (files.length > 0) onFiles(files);
-              input.value = "";
-            }
-          })
-        ]
+      /* @__PURE__ */ a(OpenFiles, {
+        id: "files",
+        hint: "sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser.",
+        onFiles
       }),
       /* @__PURE__ */ a("details", {
         class: "more paste",
@@ -3888,11 +3925,6 @@ function Sources(props) {
             onOwn
           })
         ]
-      }),
-      /* @__PURE__ */ a("p", {
-        id: "files-hint",
-        class: "visually-hidden",
-        children: "sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
       })
     ]
   });
@@ -4678,6 +4710,101 @@ function AnsweredCard({ invitation, answer, stored }) {
   });
 }
 
+// web/ui/invitation/on_command_line.tsx
+function OnCommandLine({ invitation: { text } }) {
+  const command = (invitation) => commandLine([
+    "sig",
+    "accept",
+    invitation,
+    "--out",
+    "answer.json"
+  ]) ?? "";
+  return /* @__PURE__ */ a(Copyable, {
+    visible: command(shortened(text, 24)),
+    copied: command(text),
+    what: "the command"
+  });
+}
+
+// web/ui/invitation/verify_yourself.tsx
+var NEEDED = [
+  "metadata",
+  "jwks",
+  "did_document"
+];
+function VerifyYourself({ invitation, trouble, onFiles }) {
+  const { iss } = invitation.claims;
+  const host = hostOf(iss);
+  const urls = publicUrlsOf(iss);
+  return /* @__PURE__ */ a("details", {
+    class: "more",
+    id: "verify-yourself",
+    open: trouble !== "",
+    children: [
+      /* @__PURE__ */ a("summary", {
+        children: "Verify it yourself"
+      }),
+      /* @__PURE__ */ a("div", {
+        class: "ways-to-verify",
+        children: [
+          /* @__PURE__ */ a("h3", {
+            children: "On the command line"
+          }),
+          /* @__PURE__ */ a("p", {
+            children: [
+              "This asks ",
+              host,
+              " itself, and refuses a forgery before you answer."
+            ]
+          }),
+          /* @__PURE__ */ a(OnCommandLine, {
+            invitation
+          }),
+          /* @__PURE__ */ a("h3", {
+            children: "Or here"
+          }),
+          /* @__PURE__ */ a("p", {
+            children: [
+              "Save what ",
+              host,
+              " ",
+              "publishes about its keys, then open the files. Look at the address before you save: they count because they come from there."
+            ]
+          }),
+          urls !== void 0 && /* @__PURE__ */ a("ul", {
+            class: "documents",
+            children: NEEDED.map((name) => /* @__PURE__ */ a("li", {
+              children: /* @__PURE__ */ a("a", {
+                href: urls[name],
+                target: "_blank",
+                rel: "noreferrer",
+                children: urls[name]
+              })
+            }, name))
+          }),
+          /* @__PURE__ */ a(OpenFiles, {
+            id: "issuer-files",
+            hint: "sig.json, jwks.json and did.json. They stay in this browser.",
+            onFiles
+          }),
+          /* @__PURE__ */ a("p", {
+            class: "error",
+            role: "alert",
+            children: trouble
+          })
+        ]
+      })
+    ]
+  });
+}
+function publicUrlsOf(did) {
+  try {
+    return wellKnownUrls(did);
+  } catch {
+    return void 0;
+  }
+}
+
 // web/ui/invitation/offer_card.tsx
 function OfferCard({ site, flow, invitation, stage, takesFocus }) {
   const { claims, expires_at } = invitation;
@@ -4718,31 +4845,37 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             name: "yes"
           }),
           /* @__PURE__ */ a("span", {
-            children: [
-              "Signed by ",
-              host,
-              ", verified here"
-            ]
+            children: standing.by === "server" ? `Signed by ${host}, verified here` : `Signed by ${host}, verified here with the documents that you opened`
           })
         ]
-      }) : /* @__PURE__ */ a(Notice, {
-        kind: "warning",
+      }) : /* @__PURE__ */ a($, {
         children: [
-          /* @__PURE__ */ a("p", {
+          /* @__PURE__ */ a(Notice, {
+            kind: "warning",
             children: [
-              /* @__PURE__ */ a("strong", {
-                children: "NOT VERIFIED."
+              /* @__PURE__ */ a("p", {
+                children: [
+                  /* @__PURE__ */ a("strong", {
+                    children: "NOT VERIFIED."
+                  }),
+                  " ",
+                  standing.why
+                ]
               }),
-              " ",
-              standing.why
+              /* @__PURE__ */ a("p", {
+                children: [
+                  "Answer only if you know who sent you the link. A forged invitation gets nobody anything: ",
+                  host,
+                  " ",
+                  "takes answers to its own ones only."
+                ]
+              })
             ]
           }),
-          /* @__PURE__ */ a("p", {
-            children: [
-              "Answer only if you know who sent you the link. A forged invitation gets nobody anything: ",
-              host,
-              " takes answers to its own ones only."
-            ]
+          /* @__PURE__ */ a(VerifyYourself, {
+            invitation,
+            trouble: stage.filesTrouble ?? "",
+            onFiles: (files) => void flow.verifyWith(files)
           })
         ]
       }),
@@ -4822,7 +4955,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             onApprove: () => void flow.approve(chosen),
             onDecline: flow.decline
           }),
-          /* @__PURE__ */ a("details", {
+          standing.at === "verified" && /* @__PURE__ */ a("details", {
             class: "more",
             children: [
               /* @__PURE__ */ a("summary", {
@@ -4859,21 +4992,6 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
         ]
       })
     ]
-  });
-}
-function OnCommandLine({ invitation }) {
-  const command = (text2) => commandLine([
-    "sig",
-    "accept",
-    text2,
-    "--out",
-    "answer.json"
-  ]) ?? "";
-  const { text } = invitation;
-  return /* @__PURE__ */ a(Copyable, {
-    visible: command(shortened(text, 24)),
-    copied: command(text),
-    what: "the command"
   });
 }
 function Validity2({ from, until }) {
@@ -4952,6 +5070,10 @@ async function judgeInvitation(invitation, { issuers }, now2) {
   } catch {
     return unverified("The issuer\u2019s keys could not be read just now.");
   }
+  return await judgeBy(invitation, documents, "server", now2);
+}
+async function judgeBy(invitation, documents, by, now2) {
+  const { iss } = invitation.claims;
   let keys;
   try {
     ({ keys } = await loadIssuer({
@@ -4972,7 +5094,8 @@ async function judgeInvitation(invitation, { issuers }, now2) {
     return refused(error, false);
   }
   return {
-    at: "verified"
+    at: "verified",
+    by
   };
 }
 function unverified(why) {
@@ -5043,11 +5166,33 @@ function useInvitation({ config, keys }, text) {
       setBusy(false);
     }
   }
+  async function verifyWith(files) {
+    if (stage.at !== "open" || read instanceof SigError) return;
+    const fail = (filesTrouble) => setStage({
+      ...stage,
+      filesTrouble
+    });
+    try {
+      const documents = await readIdentityFiles(files);
+      if (!await hasEd25519()) {
+        fail("This browser can\u2019t verify Ed25519 signatures.");
+        return;
+      }
+      const standing = await judgeBy(read, documents, "person", now);
+      setStage(standing.at === "refused" ? standing : {
+        at: "open",
+        standing
+      });
+    } catch (error) {
+      fail(error instanceof DocumentsError ? error.message : "This browser could not read the files. Try again.");
+    }
+  }
   return {
     invitation: read instanceof SigError ? void 0 : read,
     stage,
     busy,
     approve,
+    verifyWith,
     decline: () => setStage({
       at: "declined"
     }),

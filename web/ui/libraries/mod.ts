@@ -33,6 +33,7 @@ export {
   type InvitationClaims,
   type ParsedInvitation,
 } from "../../../jose/invitation/invitation.ts";
+export { wellKnownUrls } from "../../../core/event/did_web.ts";
 export { parseInvitation } from "../../../jose/invitation/parse_invitation.ts";
 export {
   requireUnexpired,
