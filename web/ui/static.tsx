@@ -17,8 +17,9 @@ import { StoryView } from "./story/story_view.tsx";
 import { DEMO_WORDS } from "./story/words.ts";
 
 const BROUGHT_BY = "This page brought the documents along";
-/** In the folder of the project. */
-const LOGIN = "npx -y deno@2.9.6 run -A web/main.ts --demo";
+/** For the folder of the project; nothing but Node is needed. */
+const LOGIN =
+  "npx -y deno@2.9.6 task install && ~/.local/bin/sig web --demo --log off";
 
 function StaticApp({ samples }: { readonly samples: Samples }) {
   const [route, setRoute] = useState(() => readRoute(location.hash));
