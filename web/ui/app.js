@@ -6969,6 +6969,7 @@ var TITLES = {
   keys: "Your keys"
 };
 var KEPT_EXCHANGES = 20;
+var LATER_MS = 1e3;
 function App({ config, found }) {
   const [exchanges, setExchanges] = d2([]);
   const api = w2(() => createApi((exchange) => setExchanges((kept) => [
@@ -7012,18 +7013,24 @@ function App({ config, found }) {
     waits
   ]);
   A2(() => {
-    if (waits || keys.ready) {
-      loadMore().then(setMore, () => setTrouble(true));
+    const load = () => void loadMore().then(setMore, () => setTrouble(true));
+    if (waits) load();
+    else if (keys.ready) {
+      const timer = setTimeout(load, LATER_MS);
+      return () => clearTimeout(timer);
     }
   }, [
     waits,
     keys.ready
   ]);
   A2(() => {
-    if (keys.ready && !waits) document.documentElement.dataset.ready = "true";
+    const { dataset } = document.documentElement;
+    if (!waits) dataset.view = route.view;
+    if (keys.ready && !waits) dataset.ready = "true";
   }, [
     keys.ready,
-    waits
+    waits,
+    route.view
   ]);
   return /* @__PURE__ */ a2($, {
     children: [

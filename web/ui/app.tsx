@@ -22,6 +22,8 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
   keys: "Your keys",
 };
 const KEPT_EXCHANGES = 20;
+/** What only may be wanted is not asked for beside what is. */
+const LATER_MS = 1_000;
 
 /** The frame and its view. */
 export function App({ config, found }: {
@@ -68,15 +70,20 @@ export function App({ config, found }: {
     if (heading) focusOn(heading);
   }, [route.view, waits]);
   useEffect(() => {
-    // A login is not kept waiting; its person may go on to the other views.
-    if (waits || keys.ready) {
-      loadMore().then(setMore, () => setTrouble(true));
+    const load = () => void loadMore().then(setMore, () => setTrouble(true));
+    if (waits) load();
+    else if (keys.ready) {
+      // A login comes first; its person may go on to the other views.
+      const timer = setTimeout(load, LATER_MS);
+      return () => clearTimeout(timer);
     }
   }, [waits, keys.ready]);
   useEffect(() => {
     // Whoever waits for the page waits for its keys too.
-    if (keys.ready && !waits) document.documentElement.dataset.ready = "true";
-  }, [keys.ready, waits]);
+    const { dataset } = document.documentElement;
+    if (!waits) dataset.view = route.view;
+    if (keys.ready && !waits) dataset.ready = "true";
+  }, [keys.ready, waits, route.view]);
 
   return (
     <>
