@@ -5302,7 +5302,7 @@ function toProblem2(error) {
 
 // web/ui/server/api.ts
 function createApi(onExchange) {
-  async function call(method, path, sent) {
+  async function call(method, path, sent, { note = onExchange } = {}) {
     let response;
     try {
       response = await fetch(path, {
@@ -5317,7 +5317,7 @@ function createApi(onExchange) {
         }
       });
     } catch {
-      onExchange({
+      note({
         method,
         path,
         sent,
@@ -5327,7 +5327,7 @@ function createApi(onExchange) {
       throw new Problem("no_answer", "The server did not answer.");
     }
     const received = parse(await response.text().catch(() => ""));
-    onExchange({
+    note({
       method,
       path,
       sent,
@@ -5347,6 +5347,14 @@ function createApi(onExchange) {
     readInteraction: (id) => call("GET", interaction(id)),
     finishInteraction: (id, answer) => call("POST", interaction(id), answer),
     enrol: (person) => call("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject) => call(...[
+      "GET",
+      `/demo/apps?subject=${encodeURIComponent(subject)}`
+    ], void 0, {
+      note() {
+      }
+    }),
     revoke: (relationshipId) => call("POST", "/demo/revoke", {
       relationship_id: relationshipId
     })

@@ -81,10 +81,155 @@ import {
   wellKnownUrls
 } from "./app.js";
 
+// web/ui/demo/applications.tsx
+function OpenApplications({ story }) {
+  const { apps, busy, step } = story;
+  const next = apps.findIndex(({ open }) => !open);
+  return /* @__PURE__ */ a($, {
+    children: [
+      apps.length > 0 && /* @__PURE__ */ a("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a("h3", {
+            children: "Open two applications with it"
+          }),
+          /* @__PURE__ */ a("p", {
+            children: "Each is a site of its own, in a new tab. Your key answers for the first; the second asks you nothing."
+          }),
+          /* @__PURE__ */ a("ul", {
+            class: "apps",
+            children: apps.map(({ name, url, how, open }, i) => /* @__PURE__ */ a("li", {
+              children: [
+                /* @__PURE__ */ a("a", {
+                  class: i === next ? "button primary" : "button",
+                  href: url,
+                  target: "_blank",
+                  rel: "noopener",
+                  children: [
+                    "Open the ",
+                    shown(name.toLowerCase()),
+                    /* @__PURE__ */ a("span", {
+                      class: "visually-hidden",
+                      children: "(in a new tab)"
+                    })
+                  ]
+                }),
+                /* @__PURE__ */ a("p", {
+                  children: [
+                    open ? /* @__PURE__ */ a(Badge, {
+                      kind: "success",
+                      children: "you are in"
+                    }) : /* @__PURE__ */ a(Badge, {
+                      kind: "neutral",
+                      children: "not open yet"
+                    }),
+                    " ",
+                    /* @__PURE__ */ a("span", {
+                      class: "quiet",
+                      children: shown(how)
+                    })
+                  ]
+                })
+              ]
+            }, name))
+          })
+        ]
+      }),
+      /* @__PURE__ */ a("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a("h3", {
+            children: apps.length > 0 ? "Then be let go" : "Now be let go"
+          }),
+          /* @__PURE__ */ a("p", {
+            children: [
+              "Play the employer once more: its key signs that it is over. It tells",
+              apps.length > 0 ? " none of these sites" : " nobody",
+              "."
+            ]
+          }),
+          /* @__PURE__ */ a("button", {
+            type: "button",
+            class: step === "let-go" ? "primary" : void 0,
+            disabled: busy,
+            onClick: () => void story.revoke(),
+            children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
+          })
+        ]
+      })
+    ]
+  });
+}
+function ApplicationsClose({ story }) {
+  const heading = useFocusOnAppearing();
+  const { relationship, watched } = story;
+  const left = watched.filter(({ open }) => open).length;
+  return /* @__PURE__ */ a("section", {
+    class: "card",
+    children: [
+      /* @__PURE__ */ a("h2", {
+        ref: heading,
+        children: "Now watch, and click nothing"
+      }),
+      /* @__PURE__ */ a("p", {
+        children: [
+          "Event #",
+          relationship?.last_sequence,
+          " ",
+          "says that it is over. Whoever reads the feed knows."
+        ]
+      }),
+      /* @__PURE__ */ a("ul", {
+        class: "apps",
+        children: watched.map(({ name, open }) => /* @__PURE__ */ a("li", {
+          children: /* @__PURE__ */ a("p", {
+            children: [
+              /* @__PURE__ */ a("strong", {
+                children: shown(name)
+              }),
+              " ",
+              open ? /* @__PURE__ */ a(Badge, {
+                kind: "warning",
+                mark: "clock",
+                children: "still open"
+              }) : /* @__PURE__ */ a(Badge, {
+                kind: "danger",
+                children: "closed itself"
+              })
+            ]
+          })
+        }, name))
+      }),
+      /* @__PURE__ */ a("div", {
+        role: "status",
+        children: left === 0 && /* @__PURE__ */ a(Notice, {
+          kind: "success",
+          children: /* @__PURE__ */ a("p", {
+            children: [
+              watched.length === 1 ? "It is closed." : "Both are closed.",
+              " ",
+              "Look at the other tabs: each says why."
+            ]
+          })
+        })
+      }),
+      /* @__PURE__ */ a("div", {
+        class: "actions",
+        children: /* @__PURE__ */ a("button", {
+          type: "button",
+          class: "primary",
+          onClick: story.goOn,
+          children: "Try to sign in again"
+        })
+      })
+    ]
+  });
+}
+
 // web/ui/demo/stage.tsx
 function Stage({ site, story }) {
   const { step, relationship } = story;
-  const [hasBegun] = d(step > 0);
+  const [hasBegun] = d(step !== "key");
   if (!site.keys.ready) return null;
   if (site.keys.missing !== void 0) {
     return /* @__PURE__ */ a(Notice, {
@@ -105,10 +250,10 @@ function Stage({ site, story }) {
       ]
     });
   }
-  if (step === 0) return /* @__PURE__ */ a(MakeKey, {
+  if (step === "key") return /* @__PURE__ */ a(MakeKey, {
     story
   });
-  if (step === 1) {
+  if (step === "hired") {
     if (story.feed === void 0) {
       return /* @__PURE__ */ a(Step, {
         title: "Be hired",
@@ -121,6 +266,25 @@ function Stage({ site, story }) {
     return /* @__PURE__ */ a(BeHired, {
       story,
       takesFocus: !hasBegun
+    });
+  }
+  if (story.watched.length > 0 && relationship?.status === "revoked") {
+    return /* @__PURE__ */ a(ApplicationsClose, {
+      story
+    });
+  }
+  const isElsewhere = (step === "apps" || step === "let-go") && !story.signedIn;
+  if (isElsewhere) {
+    return /* @__PURE__ */ a("section", {
+      class: "card",
+      children: [
+        /* @__PURE__ */ a("h2", {
+          children: "You are in"
+        }),
+        /* @__PURE__ */ a(OpenApplications, {
+          story
+        })
+      ]
     });
   }
   return /* @__PURE__ */ a(DemoLogin, {
@@ -215,31 +379,16 @@ function DemoLogin({ site, story }) {
         site,
         flow,
         takesFocus: true,
-        next: step === 3 ? /* @__PURE__ */ a("div", {
-          class: "next",
-          children: [
-            /* @__PURE__ */ a("h3", {
-              children: "Now be let go"
-            }),
-            /* @__PURE__ */ a("p", {
-              children: "Play the employer once more: its key signs that it is over. Nobody tells this site."
-            }),
-            /* @__PURE__ */ a("button", {
-              type: "button",
-              class: "primary",
-              disabled: busy,
-              onClick: () => void story.revoke(),
-              children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
-            })
-          ]
-        }) : step === 5 ? /* @__PURE__ */ a("button", {
+        next: step === "apps" || step === "let-go" ? /* @__PURE__ */ a(OpenApplications, {
+          story
+        }) : step === "end" ? /* @__PURE__ */ a("button", {
           type: "button",
           disabled: busy,
           onClick: () => void story.enrol("Alice"),
           children: "Be hired again"
         }) : void 0
       }),
-      step === 5 && /* @__PURE__ */ a("section", {
+      step === "end" && /* @__PURE__ */ a("section", {
         class: "card tour-end",
         children: [
           /* @__PURE__ */ a("h2", {
@@ -306,29 +455,48 @@ function what(event) {
 // web/ui/demo/tour.tsx
 var STEPS = [
   {
+    id: "key",
     title: "Make a key",
     detail: "It is your name here."
   },
   {
+    id: "hired",
     title: "Be hired",
     detail: "The issuer signs that you are an employee."
   },
   {
+    id: "sign-in",
     title: "Sign in",
     detail: "The site reads the feed and lets you in."
   },
   {
+    id: "apps",
+    title: "Open two applications",
+    detail: "The same key; the second asks nothing."
+  },
+  {
+    id: "let-go",
     title: "Be let go",
     detail: "The issuer signs that it is over."
   },
   {
+    id: "again",
     title: "Try again",
     detail: "Same key, same site, and now a no."
   }
 ];
 var SHOWN_EVENTS = 6;
-function TourBar({ step }) {
-  const now2 = STEPS.at(step);
+function stepsOf({ apps, step }) {
+  const steps = STEPS.filter(({ id }) => id !== "apps" || apps.length > 0);
+  const at = steps.findIndex(({ id }) => id === step);
+  return {
+    steps,
+    done: at < 0 ? steps.length : at
+  };
+}
+function TourBar({ story }) {
+  const { steps, done } = stepsOf(story);
+  const now2 = steps[done];
   return /* @__PURE__ */ a("p", {
     class: "tour-bar",
     "aria-hidden": "true",
@@ -340,9 +508,9 @@ function TourBar({ step }) {
           /* @__PURE__ */ a("span", {
             children: [
               "Step ",
-              step + 1,
+              done + 1,
               " of ",
-              STEPS.length
+              steps.length
             ]
           }),
           " ",
@@ -352,14 +520,15 @@ function TourBar({ step }) {
         ]
       }),
       /* @__PURE__ */ a("progress", {
-        max: STEPS.length,
-        value: step
+        max: steps.length,
+        value: done
       })
     ]
   });
 }
 function Tour({ site, story }) {
-  const { step, feed } = story;
+  const { apps, step, feed } = story;
+  const { steps, done } = stepsOf(story);
   const names = w(() => namesIn(feed?.events ?? []), [
     feed
   ]);
@@ -370,12 +539,16 @@ function Tour({ site, story }) {
     children: [
       /* @__PURE__ */ a("h2", {
         id: "tour-title",
-        children: "The story in five steps"
+        children: [
+          "The story in ",
+          apps.length > 0 ? "six" : "five",
+          " steps"
+        ]
       }),
       /* @__PURE__ */ a("ol", {
         class: "tour-steps",
-        children: STEPS.map(({ title, detail }, i) => {
-          const state = i < step ? "done" : i === step ? "now" : "later";
+        children: steps.map(({ id, title, detail }, i) => {
+          const state = i < done ? "done" : i === done ? "now" : "later";
           return /* @__PURE__ */ a("li", {
             "data-state": state,
             "aria-current": state === "now" ? "step" : void 0,
@@ -402,7 +575,7 @@ function Tour({ site, story }) {
                 ]
               })
             ]
-          }, i);
+          }, id);
         })
       }),
       /* @__PURE__ */ a("h3", {
@@ -410,7 +583,7 @@ function Tour({ site, story }) {
       }),
       feed?.state === void 0 ? /* @__PURE__ */ a("p", {
         class: "quiet",
-        children: step === 0 ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
+        children: step === "key" ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
       }) : /* @__PURE__ */ a($, {
         children: [
           /* @__PURE__ */ a("p", {
@@ -443,6 +616,34 @@ function Tour({ site, story }) {
   });
 }
 
+// web/ui/demo/use_apps.ts
+var EVERY_MS = 1e3;
+function useApps(api, subject) {
+  const [open, setOpen] = d([]);
+  A(() => {
+    if (subject === void 0) return;
+    let gone = false;
+    const look = async () => {
+      if (document.hidden) return;
+      const told = await api.openApps(subject).catch(() => void 0);
+      if (gone || !Array.isArray(told?.open)) return;
+      const now2 = told.open.map((each) => each === true);
+      setOpen((before) => `${before}` === `${now2}` ? before : now2);
+    };
+    void look();
+    const timer = setInterval(look, EVERY_MS);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      gone = true;
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [
+    subject
+  ]);
+  return open;
+}
+
 // web/ui/demo/use_story.ts
 function useStory({ config, api, keys, readFeed }) {
   const issuer = config.issuer ?? config.issuers[0]?.did ?? "";
@@ -452,7 +653,14 @@ function useStory({ config, api, keys, readFeed }) {
   const [trouble, setTrouble] = d("");
   const [signedInAt, setSignedInAt] = d(0);
   const [refusedAt, setRefusedAt] = d(0);
+  const [watchedNames, setWatchedNames] = d([]);
   const relationship = subject === void 0 || feed?.state === void 0 ? void 0 : latestOf(feed.state, subject);
+  const open = useApps(api, config.apps.length > 0 && relationship ? subject : void 0);
+  const apps = config.apps.map((app, i) => ({
+    ...app,
+    open: open[i] === true
+  }));
+  const watched = apps.filter(({ name }) => watchedNames.includes(name));
   async function refresh(minSequence = 0) {
     setFeed(await readFeed(issuer, minSequence).catch(() => void 0));
   }
@@ -478,8 +686,14 @@ function useStory({ config, api, keys, readFeed }) {
     issuer,
     feed,
     relationship,
+    ...{
+      apps,
+      watched,
+      signedIn: signedInAt === last
+    },
     busy,
     trouble,
+    goOn: () => setWatchedNames([]),
     makeKey: () => act(async () => {
       await keys.create();
       return void 0;
@@ -496,6 +710,7 @@ function useStory({ config, api, keys, readFeed }) {
     }),
     revoke: () => act(async () => {
       if (relationship === void 0) return;
+      setWatchedNames(apps.filter(({ open: open2 }) => open2).map(({ name }) => name));
       return (await api.revoke(relationship.relationship_id)).sequence;
     }),
     note(outcome) {
@@ -505,10 +720,15 @@ function useStory({ config, api, keys, readFeed }) {
     }
   };
   function stepOf() {
-    if (subject === void 0) return 0;
-    if (relationship === void 0) return 1;
-    if (relationship.status === "active") return signedInAt === last ? 3 : 2;
-    return refusedAt === last ? 5 : 4;
+    if (subject === void 0) return "key";
+    if (relationship === void 0) return "hired";
+    if (relationship.status === "active") {
+      const isIn = signedInAt === last || apps.some(({ open: open2 }) => open2);
+      if (!isIn) return "sign-in";
+      return apps.every(({ open: open2 }) => open2) ? "let-go" : "apps";
+    }
+    if (watched.length > 0) return "let-go";
+    return refusedAt === last ? "end" : "again";
   }
 }
 function latestOf(state, subject) {
@@ -520,6 +740,7 @@ function latestOf(state, subject) {
 // web/ui/demo/demo_view.tsx
 function DemoView({ site }) {
   const story = useStory(site);
+  const { steps, done } = stepsOf(story);
   return /* @__PURE__ */ a($, {
     children: [
       /* @__PURE__ */ a("header", {
@@ -542,7 +763,7 @@ function DemoView({ site }) {
         ]
       }),
       /* @__PURE__ */ a(TourBar, {
-        step: story.step
+        story
       }),
       /* @__PURE__ */ a("div", {
         class: "demo",
@@ -574,7 +795,7 @@ function DemoView({ site }) {
       /* @__PURE__ */ a("p", {
         class: "visually-hidden",
         "aria-live": "polite",
-        children: story.step < STEPS.length ? `Step ${story.step + 1} of ${STEPS.length}` : "The end"
+        children: done < steps.length ? `Step ${done + 1} of ${steps.length}` : "The end"
       })
     ]
   });

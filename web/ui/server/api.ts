@@ -37,6 +37,7 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     method: "GET" | "POST",
     path: string,
     sent?: unknown,
+    { note = onExchange } = {},
   ): Promise<T> {
     let response: Response;
     try {
@@ -50,11 +51,11 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
         }),
       });
     } catch {
-      onExchange({ method, path, sent, status: 0, received: null });
+      note({ method, path, sent, status: 0, received: null });
       throw new Problem("no_answer", "The server did not answer.");
     }
     const received = parse(await response.text().catch(() => ""));
-    onExchange({ method, path, sent, status: response.status, received });
+    note({ method, path, sent, status: response.status, received });
     if (response.ok && received !== undefined) return received as T;
     const body = isRecord(received) ? received : {};
     throw new Problem(
@@ -80,6 +81,16 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     ) => call<{ redirect_to: string }>("POST", interaction(id), answer),
     enrol: (person: { subject: string; name?: string }) =>
       call<Appended>("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject: string) =>
+      call<{ open: readonly unknown[] }>(
+        ...[
+          "GET",
+          `/demo/apps?subject=${encodeURIComponent(subject)}`,
+        ] as const,
+        undefined,
+        { note() {} },
+      ),
     revoke: (relationshipId: string) =>
       call<Appended>("POST", "/demo/revoke", {
         relationship_id: relationshipId,

@@ -8,6 +8,14 @@ export interface IssuerConfig {
   readonly base: string;
 }
 
+/** An application of the demo. */
+export interface AppConfig {
+  readonly name: string;
+  readonly url: string;
+  /** How it knows people, in a sentence. */
+  readonly how: string;
+}
+
 /** What the page is told of its server (`/ui/config.json` says the same). */
 export interface Config {
   readonly service: string;
@@ -20,6 +28,8 @@ export interface Config {
   readonly require: readonly string[] | null;
   readonly issuer: string | null;
   readonly demo: boolean;
+  /** What the demo leads to. */
+  readonly apps: readonly AppConfig[];
 }
 
 /** What the server wrote into the page: the first picture waits for no answer. */
