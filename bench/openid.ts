@@ -10,7 +10,7 @@
  */
 import { createPublicKey, verify } from "node:crypto";
 import { createMemoryRecords } from "@sig/web";
-import { createSessions } from "../web/sessions/sessions.ts";
+import { createSessions, randomText } from "../web/sessions/sessions.ts";
 import { Person } from "../web/testdata/independent_client.ts";
 import { ALGORITHMS, CALLBACK } from "./servers/openid_clients.ts";
 import { type Started, startServer } from "./servers/start.ts";
@@ -240,7 +240,7 @@ const standing = {
 for (let i = 0; i < 100_000; i++) {
   const subject = `did:web:person-${i}.example`;
   const { session } = await sessions.logIn({ subject, standing });
-  await sessions.join(session.sid, "app");
+  await sessions.join(session.sid, { clientId: "app", grant: randomText(16) });
 }
 gc?.();
 const mebibytes = (Deno.memoryUsage().heapUsed - before) / 1024 ** 2;

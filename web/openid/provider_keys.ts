@@ -10,11 +10,7 @@ import {
   type JSONWebKeySet,
   type JWK,
 } from "jose";
-import {
-  importSigner,
-  type Sign,
-  type SigningAlgorithm,
-} from "./import_signer.ts";
+import { importSigner, type SigningAlgorithm } from "./import_signer.ts";
 import { signJwt } from "./sign_jwt.ts";
 
 export type { SigningAlgorithm };
@@ -29,7 +25,9 @@ export interface ProviderKey {
   /** Its RFC 7638 thumbprint: another key never has the same. */
   readonly kid: string;
   /** Signs; the private key itself is not shown. */
-  readonly sign: Sign;
+  readonly sign: (
+    input: Uint8Array<ArrayBuffer>,
+  ) => Promise<Uint8Array> | Uint8Array;
 }
 
 /** Public keys (RFC 7517 §5). */

@@ -32,7 +32,7 @@ async function start(answer: () => Standing | undefined) {
     ...{ store, lifeMs: 3_600_000, now },
     tell: () => Promise.resolve(),
   });
-  const ask: AskIssuer = {
+  const ask: Pick<AskIssuer, "check" | "standing"> = {
     check: () => Promise.reject(new TypeError("nobody asks for it here")),
     standing: () => new Promise((resolve) => resolve(answer())),
   };
