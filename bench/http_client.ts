@@ -13,6 +13,18 @@ export function postBytes(url: URL, body: string): Uint8Array {
   return new Uint8Array([...new TextEncoder().encode(head), ...bytes]);
 }
 
+/** A request without a body as bytes, with further header lines. */
+export function getBytes(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+): Uint8Array {
+  const lines = Object.entries({ host: url.host, ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`);
+  return new TextEncoder().encode(
+    `GET ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n`,
+  );
+}
+
 const decoder = new TextDecoder("latin1");
 
 /** A kept connection. */

@@ -13,7 +13,12 @@ import { createMemoryRecords } from "@sig/web";
 import { createSessions, randomText } from "../web/sessions/sessions.ts";
 import { Person } from "../web/testdata/independent_client.ts";
 import { ALGORITHMS, CALLBACK } from "./servers/openid_clients.ts";
-import { type Started, startServer } from "./servers/start.ts";
+import {
+  memoryOf,
+  type ProcessMemory,
+  processorSeconds,
+} from "./servers/process_figures.ts";
+import { startServer } from "./servers/start.ts";
 
 const VERIFIER = "v".repeat(43);
 const LOGINS = 100;
@@ -28,7 +33,10 @@ const code_challenge = digest.toBase64({
   alphabet: "base64url",
   omitPadding: true,
 });
-const person = new Person();
+/** One person with a hundred open sessions is nobody. */
+const people = Array.from({ length: 100 }, () => new Person());
+let turn = 0;
+const nextPerson = () => people[turn++ % people.length]!;
 
 function authorizeUrl(path: string, client_id: string, more = {}): string {
   return `${path}?${new URLSearchParams({
@@ -70,7 +78,9 @@ async function logInToOwn(origin: string, client_id: string): Promise<void> {
   const answered = await fetch(url, {
     method: "POST",
     headers: { cookie, "content-type": "application/json" },
-    body: JSON.stringify({ attestation: person.attest(challenge, Date.now()) }),
+    body: JSON.stringify({
+      attestation: nextPerson().attest(challenge, Date.now()),
+    }),
   });
   const { redirect_to } = await answered.json();
   await redeem(`${origin}/oidc/token`, client_id, redirect_to);
@@ -99,6 +109,7 @@ async function logInToOther(origin: string, client_id: string): Promise<void> {
     ...{ challenge_id: "c", audience: origin, nonce: "n", scopes: [] },
     expires_at: new Date(Date.now() + 300_000).toISOString(),
   };
+  const person = nextPerson();
   const text = person.attest(challenge, Date.now());
   const [head, payload, signature] = text.split(".");
   const signed = `${head}.${payload}`;
@@ -120,6 +131,7 @@ async function rateOf(work: () => Promise<void>): Promise<number> {
 }
 
 function bareRate(): number {
+  const person = nextPerson();
   const publicKey = createPublicKey({
     key: { kty: "OKP", crv: "Ed25519", x: person.x },
     format: "jwk",
@@ -145,28 +157,21 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
-async function memoryOf({ pid }: Started): Promise<string> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
-  return `${(Number(kilobytes) / 1024).toFixed(0)} MiB`;
-}
-
-/** Seconds of processor time that a server has taken. */
-async function workOf({ pid }: Started): Promise<number> {
-  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Ticks of a hundredth: utime and stime.
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+function shown({ resident, program }: ProcessMemory): string {
+  const own = resident - program;
+  return `${resident.toFixed(0)} MiB, ${own.toFixed(0)} but for the program`;
 }
 
 const own = await startServer("bench/servers/openid_own.ts");
 const other = await startServer("bench/servers/openid_other.ts");
-await (await fetch(`${own.url.origin}/demo/enrol`, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ subject: person.did }),
-})).json();
-console.log(`at rest: ${await memoryOf(own)}`);
+for (const { did: subject } of people) {
+  await (await fetch(`${own.url.origin}/demo/enrol`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ subject }),
+  })).json();
+}
+console.log(`at rest: ${shown(await memoryOf(own.pid))}`);
 
 for (const alg of ALGORITHMS) {
   const ours = () => logInToOwn(own.url.origin, alg);
@@ -176,7 +181,10 @@ for (const alg of ALGORITHMS) {
   const rates: number[] = [];
   const beside: number[] = [];
   const ofBare: number[] = [];
-  const before = [await workOf(own), await workOf(other)] as const;
+  const before = [
+    await processorSeconds(own.pid),
+    await processorSeconds(other.pid),
+  ] as const;
   for (let round = 0; round < ROUNDS; round++) {
     const rate = await rateOf(ours);
     rates.push(rate);
@@ -184,8 +192,8 @@ for (const alg of ALGORITHMS) {
     ofBare.push(rate / bareRate());
   }
   const [work, theirWork] = [
-    await workOf(own) - before[0],
-    await workOf(other) - before[1],
+    await processorSeconds(own.pid) - before[0],
+    await processorSeconds(other.pid) - before[1],
   ];
   const perLogin = (work / (ROUNDS * LOGINS)) * 1000;
   console.log(
@@ -199,9 +207,9 @@ for (const alg of ALGORITHMS) {
   );
 }
 console.log(
-  `after the logins: ${await memoryOf(own)}, oidc-provider ${await memoryOf(
-    other,
-  )}`,
+  `after the logins: ${shown(await memoryOf(own.pid))}, oidc-provider ${
+    shown(await memoryOf(other.pid))
+  }`,
 );
 await other.stop();
 
@@ -219,7 +227,9 @@ for (const [what, more] of [["usual", {}], ["largest", largest]] as const) {
     }
   }));
   const told = Array.from(statuses, ([status, n]) => `${n} x ${status}`);
-  console.log(`flood of ${what} requests (${told}): ${await memoryOf(own)}`);
+  console.log(
+    `flood of ${what} requests (${told}): ${shown(await memoryOf(own.pid))}`,
+  );
 }
 await own.stop();
 

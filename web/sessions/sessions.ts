@@ -50,6 +50,11 @@ export interface Sessions<S = Standing> {
   ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
   /** The session that a browser's cookie names, if it is going on. */
   find(cookie: string | undefined): Promise<Session<S> | undefined>;
+  /**
+   * What changes with every change of the session that a cookie names, its end
+   * too; the cookie is not judged.
+   */
+  versionOf(cookie: string | undefined): Promise<string | undefined>;
   /** The session of that name, if it is going on. */
   get(sid: string): Promise<Session<S> | undefined>;
   /**
@@ -189,6 +194,12 @@ export function createSessions<S = Standing>(
       return session && equalInConstantTime(session.secret_sha256, digest)
         ? session
         : undefined;
+    },
+    async versionOf(cookie) {
+      const [sid] = readCookie(cookie);
+      return sid === undefined
+        ? undefined
+        : await records.versionOf(sid, now());
     },
     get,
     async join(sid, joining) {

@@ -7,7 +7,9 @@ import { storeUnavailable } from "./store_unavailable.ts";
 export interface Records<T> {
   /** The value, if it is there. */
   get(id: string, at: Date): Promise<T | undefined>;
-  /** The same for who is about to change it, and spares reading it again. */
+  /** What changes with every change of it, if it is there. */
+  versionOf(id: string, at: Date): Promise<string | undefined>;
+  /** The value for who is about to change it, and spares reading it again. */
   find(id: string, at: Date): Promise<Found<T> | undefined>;
   /** Keeps a new value until it expires; says whether the id was free. */
   create(id: string, value: T, expiresAt: Date, at: Date): Promise<boolean>;
@@ -84,6 +86,7 @@ export function recordsOf<T>(
   };
   return {
     get: async (id, at) => (await find(id, at))?.value,
+    versionOf: async (id, at) => (await store.get(kind, id, at))?.version,
     find,
     create: (id, value, expiresAt, at) =>
       store.put(
