@@ -11,121 +11,35 @@
 import { createPublicKey, verify } from "node:crypto";
 import { createMemoryRecords } from "@sig/web";
 import { createSessions, randomText } from "../web/sessions/sessions.ts";
-import { Person } from "../web/testdata/independent_client.ts";
-import { ALGORITHMS, CALLBACK } from "./servers/openid_clients.ts";
+import { Connection } from "./http_client.ts";
+import {
+  authorizeQuery,
+  logInToOther,
+  logInToOwn,
+  nextPerson,
+  PEOPLE,
+} from "./openid_logins.ts";
+import { ALGORITHMS } from "./servers/openid_clients.ts";
 import {
   memoryOf,
   type ProcessMemory,
   processorSeconds,
 } from "./servers/process_figures.ts";
-import { startServer } from "./servers/start.ts";
+import { type Started, startServer } from "./servers/start.ts";
 
-const VERIFIER = "v".repeat(43);
 const LOGINS = 100;
 const ROUNDS = 5;
 /** Logins at once: a server that waits does not count. */
 const AT_ONCE = 8;
 
-const digest = new Uint8Array(
-  await crypto.subtle.digest("SHA-256", new TextEncoder().encode(VERIFIER)),
-);
-const code_challenge = digest.toBase64({
-  alphabet: "base64url",
-  omitPadding: true,
-});
-/** One person with a hundred open sessions is nobody. */
-const people = Array.from({ length: 100 }, () => new Person());
-let turn = 0;
-const nextPerson = () => people[turn++ % people.length]!;
-
-function authorizeUrl(path: string, client_id: string, more = {}): string {
-  return `${path}?${new URLSearchParams({
-    ...{ client_id, redirect_uri: CALLBACK, response_type: "code" },
-    ...{ scope: "openid profile groups", state: "s", nonce: "n" },
-    ...{ code_challenge, code_challenge_method: "S256" },
-    ...more,
-  })}`;
-}
-
-async function redeem(
-  url: string,
-  client_id: string,
-  answer: string,
-): Promise<void> {
-  const tokens = await fetch(url, {
-    method: "POST",
-    body: new URLSearchParams({
-      ...{ grant_type: "authorization_code", client_id },
-      code: new URL(answer).searchParams.get("code")!,
-      ...{ redirect_uri: CALLBACK, code_verifier: VERIFIER },
-    }),
-  });
-  const { id_token } = await tokens.json();
-  if (typeof id_token !== "string") throw new Error("no login");
-}
-
-async function logInToOwn(origin: string, client_id: string): Promise<void> {
-  const begun = await fetch(
-    authorizeUrl(`${origin}/oidc/authorize`, client_id),
-    { redirect: "manual" },
-  );
-  await begun.body?.cancel();
-  const cookie = begun.headers.get("set-cookie")!.split(";")[0]!;
-  const id = begun.headers.get("location")!.split("/").at(-1)!;
-  const url = `${origin}/oidc/interaction/${id}`;
-  const { challenge } = await (await fetch(url, { headers: { cookie } }))
-    .json();
-  const answered = await fetch(url, {
-    method: "POST",
-    headers: { cookie, "content-type": "application/json" },
-    body: JSON.stringify({
-      attestation: nextPerson().attest(challenge, Date.now()),
-    }),
-  });
-  const { redirect_to } = await answered.json();
-  await redeem(`${origin}/oidc/token`, client_id, redirect_to);
-}
-
-async function logInToOther(origin: string, client_id: string): Promise<void> {
-  const cookies = new Map<string, string>();
-  const ask = async (url: string, init: RequestInit = {}) => {
-    const cookie = Array.from(cookies, (pair) => pair.join("=")).join("; ");
-    const response = await fetch(new URL(url, origin), {
-      ...init,
-      headers: { cookie },
-      redirect: "manual",
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    return {
-      text: await response.text(),
-      location: response.headers.get("location") ?? "",
-    };
-  };
-  const begun = await ask(authorizeUrl("/auth", client_id));
-  const challenge = {
-    ...{ challenge_id: "c", audience: origin, nonce: "n", scopes: [] },
-    expires_at: new Date(Date.now() + 300_000).toISOString(),
-  };
-  const person = nextPerson();
-  const text = person.attest(challenge, Date.now());
-  const [head, payload, signature] = text.split(".");
-  const signed = `${head}.${payload}`;
-  const answered = await ask(begun.location, {
-    method: "POST",
-    body: JSON.stringify({ x: person.x, signed, signature }),
-  });
-  const { location } = await ask(answered.text);
-  await redeem(`${origin}/token`, client_id, location);
-}
-
-async function rateOf(work: () => Promise<void>): Promise<number> {
+async function rateOf(
+  connections: readonly Connection[],
+  work: (connection: Connection) => Promise<void>,
+): Promise<number> {
   let left = LOGINS;
   const began = performance.now();
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    while (left-- > 0) await work();
+  await Promise.all(connections.map(async (connection) => {
+    while (left-- > 0) await work(connection);
   }));
   return LOGINS / ((performance.now() - began) / 1000);
 }
@@ -164,7 +78,7 @@ function shown({ resident, program }: ProcessMemory): string {
 
 const own = await startServer("bench/servers/openid_own.ts");
 const other = await startServer("bench/servers/openid_other.ts");
-for (const { did: subject } of people) {
+for (const { did: subject } of PEOPLE) {
   await (await fetch(`${own.url.origin}/demo/enrol`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -173,11 +87,16 @@ for (const { did: subject } of people) {
 }
 console.log(`at rest: ${shown(await memoryOf(own.pid))}`);
 
+const open = ({ url }: Started) =>
+  Promise.all(Array.from({ length: AT_ONCE }, () => Connection.open(url)));
+const toOwn = await open(own);
+const toOther = await open(other);
 for (const alg of ALGORITHMS) {
-  const ours = () => logInToOwn(own.url.origin, alg);
-  const theirs = () => logInToOther(other.url.origin, alg);
-  await rateOf(ours);
-  await rateOf(theirs);
+  const ours = () => rateOf(toOwn, (at) => logInToOwn(at, own.url.origin, alg));
+  const theirs = () =>
+    rateOf(toOther, (at) => logInToOther(at, other.url.origin, alg));
+  await ours();
+  await theirs();
   const rates: number[] = [];
   const beside: number[] = [];
   const ofBare: number[] = [];
@@ -186,9 +105,9 @@ for (const alg of ALGORITHMS) {
     await processorSeconds(other.pid),
   ] as const;
   for (let round = 0; round < ROUNDS; round++) {
-    const rate = await rateOf(ours);
+    const rate = await ours();
     rates.push(rate);
-    beside.push(rate / await rateOf(theirs));
+    beside.push(rate / await theirs());
     ofBare.push(rate / bareRate());
   }
   const [work, theirWork] = [
@@ -211,12 +130,14 @@ console.log(
     shown(await memoryOf(other.pid))
   }`,
 );
+for (const connection of [...toOwn, ...toOther]) connection.close();
 await other.stop();
 
 // Requests that nobody answers, each as large as it may be.
 const largest = { state: "s".repeat(2_048), nonce: "é".repeat(1_024) };
 for (const [what, more] of [["usual", {}], ["largest", largest]] as const) {
-  const url = authorizeUrl(`${own.url.origin}/oidc/authorize`, "RS256", more);
+  const query = authorizeQuery("RS256", more);
+  const url = `${own.url.origin}/oidc/authorize?${query}`;
   let count = what === "usual" ? 10_000 : 15_000;
   const statuses = new Map<number, number>();
   await Promise.all(Array.from({ length: 16 }, async () => {
