@@ -53,6 +53,8 @@ export interface FurtherQuestion {
 
 /** Asks the issuer about a subject; throws when it can't say. */
 export interface AskIssuer {
+  /** Its DID. */
+  readonly issuer: string;
   /** The whole answer. */
   check(subject: string, further?: FurtherQuestion): Promise<CheckAnswer>;
   /** The relationship, or undefined for a deny. */
@@ -143,6 +145,7 @@ function createAsk(
       maxAgeSeconds,
     });
   const ask: AskIssuer = {
+    issuer,
     check,
     standing: async (subject, further) =>
       await ask.standingOf(await check(subject, further)),

@@ -37,7 +37,7 @@ export function errorLocation(
  */
 export async function codeLocation(
   { issuer, grants }: Pick<ProviderContext, "issuer" | "grants">,
-  { client_id }: Client,
+  { client_id, require }: Client,
   { sid, subject, auth_time, clients }: Session,
   asked: {
     readonly grant: string;
@@ -53,7 +53,8 @@ export async function codeLocation(
   const { since_ms } = joined;
   const { grant, binding, scope, state } = asked;
   const code = await grants.create(grant, {
-    ...{ client_id, subject, sid, since_ms, scope, auth_time, binding },
+    ...{ client_id, subject, sid, since_ms, scope, require, auth_time },
+    binding,
   });
   return withParameters(binding.redirect_uri, { code, state, iss: issuer });
 }

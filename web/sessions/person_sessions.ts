@@ -28,6 +28,16 @@ export interface PersonSessions {
   remove(subject: string, sid: string): Promise<void>;
 }
 
+/** What {@linkcode createPersonSessions} works with. */
+export interface PersonSessionsOptions {
+  /** Where they are kept. */
+  readonly store: RecordStore;
+  /** Where people log in: others may share the store. */
+  readonly audience: string;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
 /**
  * Makes the lists. A process that dies before it has noted a session, or its
  * end, leaves one too many or too few until that would have expired.
@@ -35,12 +45,14 @@ export interface PersonSessions {
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
 export function createPersonSessions(
-  { store, now }: { readonly store: RecordStore; readonly now: () => Date },
+  { store, audience, now }: PersonSessionsOptions,
 ): PersonSessions {
   const records = recordsOf<readonly Listed[]>(store, "person");
+  const idOf = (subject: string) =>
+    digestOf(JSON.stringify([audience, subject]));
   return {
     async add(subject, session) {
-      const id = await digestOf(subject);
+      const id = await idOf(subject);
       const expiresAt = new Date(session.expires_ms);
       for (;;) {
         const at = now();
@@ -59,7 +71,7 @@ export function createPersonSessions(
     },
     async remove(subject, sid) {
       await records.change(
-        await digestOf(subject),
+        await idOf(subject),
         now(),
         (listed) => listed.filter((each) => each.sid !== sid),
       );

@@ -8,6 +8,7 @@ import type { RecordStore } from "../stores/record_store.ts";
 import { addJoined, type Joining } from "./joined.ts";
 import { createPersonSessions } from "./person_sessions.ts";
 import type { Farewell, Joined, Session } from "./session.ts";
+import { isEnough, type Terms } from "./terms.ts";
 
 /** What {@linkcode createSessions} works with. */
 export interface SessionsOptions {
@@ -15,6 +16,11 @@ export interface SessionsOptions {
   readonly store: RecordStore;
   /** Milliseconds from a login to the session's end. */
   readonly lifeMs: number;
+  /**
+   * Where people log in here, and what is required of them now: a store that is
+   * kept outlives a configuration, and may have sessions of others in it.
+   */
+  readonly terms: Terms;
   /** Makes sure that an application will be told; may be called twice. */
   readonly tell: (farewell: Farewell) => Promise<void>;
   /** Ends what an application was given; nobody was given anything unless told. */
@@ -83,7 +89,10 @@ export interface Sessions<S = Standing> {
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
   end(sid: string): Promise<void>;
-  /** All, those that are ending included. */
+  /**
+   * All of this audience, those that are ending included; one that began under
+   * other terms is told as ended, too.
+   */
   list(): AsyncIterable<Session<S>>;
 }
 
@@ -101,14 +110,20 @@ const MAX_SECRETS = 4;
  * (from then on nobody finds or joins it), its applications are noted to be told, it is removed. What a crash
  * leaves in between is marked, and the next watch goes on with it.
  *
+ * A session of another audience, or by the word of another issuer, or for which
+ * less was asked than now, is none: nobody has said yet what is required.
+ *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
 export function createSessions<S = Standing>(
   options: SessionsOptions,
 ): Sessions<S> {
-  const { store, lifeMs, tell, drop, now } = options;
+  const { store, lifeMs, terms, tell, drop, now } = options;
   const records = recordsOf<Session<S>>(store, "session");
-  const people = createPersonSessions({ store, now });
+  const people = createPersonSessions({ store, audience: terms.audience, now });
+  const isOver = (session: Session<S>) =>
+    session.ended || session.terms?.audience !== terms.audience ||
+    !isEnough(session.terms, terms);
 
   async function dropAll(grants: readonly string[]): Promise<void> {
     for (const grant of grants) await drop?.(grant);
@@ -125,7 +140,7 @@ export function createSessions<S = Standing>(
 
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
-    return session?.ended ? undefined : session;
+    return session && !isOver(session) ? session : undefined;
   }
 
   async function end(sid: string): Promise<void> {
@@ -155,6 +170,7 @@ export function createSessions<S = Standing>(
           : addJoined(clients, joining, at);
       const fresh = {
         subject,
+        terms,
         standing,
         withheld,
         secret_sha256: await digestOf(secret),
@@ -166,7 +182,7 @@ export function createSessions<S = Standing>(
       } else if (before !== undefined) {
         let fallen: readonly string[] = [];
         const { after } = await records.change(before.sid, at, (session) => {
-          if (session.ended) return undefined;
+          if (isOver(session)) return undefined;
           // What applications' cookies held before the login ends with it.
           const kept = Object.entries(session.clients)
             .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
@@ -205,7 +221,7 @@ export function createSessions<S = Standing>(
     async join(sid, joining) {
       let fallen: readonly string[] = [];
       const { after } = await records.change(sid, now(), (session) => {
-        if (session.ended) return undefined;
+        if (isOver(session)) return undefined;
         const added = addJoined(session.clients, joining, now());
         fallen = added.fallen;
         return { ...session, clients: added.clients };
@@ -217,7 +233,7 @@ export function createSessions<S = Standing>(
       const secret = randomText(SECRET_BYTES);
       const digest = await digestOf(secret);
       const { after } = await records.change(sid, now(), (session) => {
-        if (session.ended) return undefined;
+        if (isOver(session)) return undefined;
         const joined = Object.hasOwn(session.clients, clientId)
           ? session.clients[clientId]
           : undefined;
@@ -263,7 +279,10 @@ export function createSessions<S = Standing>(
     },
     end,
     async *list() {
-      for await (const [, session] of records.list(now())) yield session;
+      for await (const [, session] of records.list(now())) {
+        if (session.terms?.audience !== terms.audience) continue;
+        yield isOver(session) ? { ...session, ended: true } : session;
+      }
     },
   };
 }
