@@ -16,7 +16,7 @@ import { CALLBACK } from "./servers/openid_clients.ts";
 
 /** People who log in in turn: one with a hundred open sessions is nobody. */
 export const PEOPLE: readonly Person[] = Array.from(
-  { length: 100 },
+  { length: 300 },
   () => new Person(),
 );
 let turn = 0;
