@@ -7985,10 +7985,155 @@ function subjectOf(attestation) {
   return isRecord(claims) && typeof claims.sub === "string" && claims.sub !== "" ? claims.sub : void 0;
 }
 
+// web/ui/demo/applications.tsx
+function OpenApplications({ story }) {
+  const { apps, busy, step } = story;
+  const next = apps.findIndex(({ open: open2 }) => !open2);
+  return /* @__PURE__ */ a2($, {
+    children: [
+      apps.length > 0 && /* @__PURE__ */ a2("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a2("h3", {
+            children: "Open two applications with it"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: "Each is a site of its own, in a new tab. Your key answers for the first; the second asks you nothing."
+          }),
+          /* @__PURE__ */ a2("ul", {
+            class: "apps",
+            children: apps.map(({ name, url, how, open: open2 }, i3) => /* @__PURE__ */ a2("li", {
+              children: [
+                /* @__PURE__ */ a2("a", {
+                  class: i3 === next ? "button primary" : "button",
+                  href: url,
+                  target: "_blank",
+                  rel: "noopener",
+                  children: [
+                    "Open the ",
+                    shown(name.toLowerCase()),
+                    /* @__PURE__ */ a2("span", {
+                      class: "visually-hidden",
+                      children: "(in a new tab)"
+                    })
+                  ]
+                }),
+                /* @__PURE__ */ a2("p", {
+                  children: [
+                    open2 ? /* @__PURE__ */ a2(Badge, {
+                      kind: "success",
+                      children: "you are in"
+                    }) : /* @__PURE__ */ a2(Badge, {
+                      kind: "neutral",
+                      children: "not open yet"
+                    }),
+                    " ",
+                    /* @__PURE__ */ a2("span", {
+                      class: "quiet",
+                      children: shown(how)
+                    })
+                  ]
+                })
+              ]
+            }, name))
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a2("h3", {
+            children: apps.length > 0 ? "Then be let go" : "Now be let go"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: [
+              "Play the employer once more: its key signs that it is over. It tells",
+              apps.length > 0 ? " none of these sites" : " nobody",
+              "."
+            ]
+          }),
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            class: step === "let-go" ? "primary" : void 0,
+            disabled: busy,
+            onClick: () => void story.revoke(),
+            children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
+          })
+        ]
+      })
+    ]
+  });
+}
+function ApplicationsClose({ story }) {
+  const heading = useFocusOnAppearing();
+  const { relationship, watched } = story;
+  const left = watched.filter(({ open: open2 }) => open2).length;
+  return /* @__PURE__ */ a2("section", {
+    class: "card",
+    children: [
+      /* @__PURE__ */ a2("h2", {
+        ref: heading,
+        children: "Now watch, and click nothing"
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: [
+          "Event #",
+          relationship?.last_sequence,
+          " ",
+          "says that it is over. Whoever reads the feed knows."
+        ]
+      }),
+      /* @__PURE__ */ a2("ul", {
+        class: "apps",
+        children: watched.map(({ name, open: open2 }) => /* @__PURE__ */ a2("li", {
+          children: /* @__PURE__ */ a2("p", {
+            children: [
+              /* @__PURE__ */ a2("strong", {
+                children: shown(name)
+              }),
+              " ",
+              open2 ? /* @__PURE__ */ a2(Badge, {
+                kind: "warning",
+                mark: "clock",
+                children: "still open"
+              }) : /* @__PURE__ */ a2(Badge, {
+                kind: "danger",
+                children: "closed itself"
+              })
+            ]
+          })
+        }, name))
+      }),
+      /* @__PURE__ */ a2("div", {
+        role: "status",
+        children: left === 0 && /* @__PURE__ */ a2(Notice, {
+          kind: "success",
+          children: /* @__PURE__ */ a2("p", {
+            children: [
+              watched.length === 1 ? "It is closed." : "Both are closed.",
+              " ",
+              "Look at the other tabs: each says why."
+            ]
+          })
+        })
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "actions",
+        children: /* @__PURE__ */ a2("button", {
+          type: "button",
+          class: "primary",
+          onClick: story.goOn,
+          children: "Try to sign in again"
+        })
+      })
+    ]
+  });
+}
+
 // web/ui/demo/stage.tsx
 function Stage({ site, story }) {
   const { step, relationship } = story;
-  const [hasBegun] = d2(step > 0);
+  const [hasBegun] = d2(step !== "key");
   if (!site.keys.ready) return null;
   if (site.keys.missing !== void 0) {
     return /* @__PURE__ */ a2(Notice, {
@@ -8009,10 +8154,10 @@ function Stage({ site, story }) {
       ]
     });
   }
-  if (step === 0) return /* @__PURE__ */ a2(MakeKey, {
+  if (step === "key") return /* @__PURE__ */ a2(MakeKey, {
     story
   });
-  if (step === 1) {
+  if (step === "hired") {
     if (story.feed === void 0) {
       return /* @__PURE__ */ a2(Step, {
         title: "Be hired",
@@ -8025,6 +8170,25 @@ function Stage({ site, story }) {
     return /* @__PURE__ */ a2(BeHired, {
       story,
       takesFocus: !hasBegun
+    });
+  }
+  if (story.watched.length > 0 && relationship?.status === "revoked") {
+    return /* @__PURE__ */ a2(ApplicationsClose, {
+      story
+    });
+  }
+  const isElsewhere = (step === "apps" || step === "let-go") && !story.signedIn;
+  if (isElsewhere) {
+    return /* @__PURE__ */ a2("section", {
+      class: "card",
+      children: [
+        /* @__PURE__ */ a2("h2", {
+          children: "You are in"
+        }),
+        /* @__PURE__ */ a2(OpenApplications, {
+          story
+        })
+      ]
     });
   }
   return /* @__PURE__ */ a2(DemoLogin, {
@@ -8119,31 +8283,16 @@ function DemoLogin({ site, story }) {
         site,
         flow,
         takesFocus: true,
-        next: step === 3 ? /* @__PURE__ */ a2("div", {
-          class: "next",
-          children: [
-            /* @__PURE__ */ a2("h3", {
-              children: "Now be let go"
-            }),
-            /* @__PURE__ */ a2("p", {
-              children: "Play the employer once more: its key signs that it is over. Nobody tells this site."
-            }),
-            /* @__PURE__ */ a2("button", {
-              type: "button",
-              class: "primary",
-              disabled: busy,
-              onClick: () => void story.revoke(),
-              children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
-            })
-          ]
-        }) : step === 5 ? /* @__PURE__ */ a2("button", {
+        next: step === "apps" || step === "let-go" ? /* @__PURE__ */ a2(OpenApplications, {
+          story
+        }) : step === "end" ? /* @__PURE__ */ a2("button", {
           type: "button",
           disabled: busy,
           onClick: () => void story.enrol("Alice"),
           children: "Be hired again"
         }) : void 0
       }),
-      step === 5 && /* @__PURE__ */ a2("section", {
+      step === "end" && /* @__PURE__ */ a2("section", {
         class: "card tour-end",
         children: [
           /* @__PURE__ */ a2("h2", {
@@ -8210,29 +8359,48 @@ function what(event) {
 // web/ui/demo/tour.tsx
 var STEPS = [
   {
+    id: "key",
     title: "Make a key",
     detail: "It is your name here."
   },
   {
+    id: "hired",
     title: "Be hired",
     detail: "The issuer signs that you are an employee."
   },
   {
+    id: "sign-in",
     title: "Sign in",
     detail: "The site reads the feed and lets you in."
   },
   {
+    id: "apps",
+    title: "Open two applications",
+    detail: "The same key; the second asks nothing."
+  },
+  {
+    id: "let-go",
     title: "Be let go",
     detail: "The issuer signs that it is over."
   },
   {
+    id: "again",
     title: "Try again",
     detail: "Same key, same site, and now a no."
   }
 ];
 var SHOWN_EVENTS = 6;
-function TourBar({ step }) {
-  const now2 = STEPS.at(step);
+function stepsOf({ apps, step }) {
+  const steps = STEPS.filter(({ id }) => id !== "apps" || apps.length > 0);
+  const at = steps.findIndex(({ id }) => id === step);
+  return {
+    steps,
+    done: at < 0 ? steps.length : at
+  };
+}
+function TourBar({ story }) {
+  const { steps, done } = stepsOf(story);
+  const now2 = steps[done];
   return /* @__PURE__ */ a2("p", {
     class: "tour-bar",
     "aria-hidden": "true",
@@ -8244,9 +8412,9 @@ function TourBar({ step }) {
           /* @__PURE__ */ a2("span", {
             children: [
               "Step ",
-              step + 1,
+              done + 1,
               " of ",
-              STEPS.length
+              steps.length
             ]
           }),
           " ",
@@ -8256,14 +8424,15 @@ function TourBar({ step }) {
         ]
       }),
       /* @__PURE__ */ a2("progress", {
-        max: STEPS.length,
-        value: step
+        max: steps.length,
+        value: done
       })
     ]
   });
 }
 function Tour({ site, story }) {
-  const { step, feed } = story;
+  const { apps, step, feed } = story;
+  const { steps, done } = stepsOf(story);
   const names = w2(() => namesIn(feed?.events ?? []), [
     feed
   ]);
@@ -8274,12 +8443,16 @@ function Tour({ site, story }) {
     children: [
       /* @__PURE__ */ a2("h2", {
         id: "tour-title",
-        children: "The story in five steps"
+        children: [
+          "The story in ",
+          apps.length > 0 ? "six" : "five",
+          " steps"
+        ]
       }),
       /* @__PURE__ */ a2("ol", {
         class: "tour-steps",
-        children: STEPS.map(({ title, detail }, i3) => {
-          const state = i3 < step ? "done" : i3 === step ? "now" : "later";
+        children: steps.map(({ id, title, detail }, i3) => {
+          const state = i3 < done ? "done" : i3 === done ? "now" : "later";
           return /* @__PURE__ */ a2("li", {
             "data-state": state,
             "aria-current": state === "now" ? "step" : void 0,
@@ -8306,7 +8479,7 @@ function Tour({ site, story }) {
                 ]
               })
             ]
-          }, i3);
+          }, id);
         })
       }),
       /* @__PURE__ */ a2("h3", {
@@ -8314,7 +8487,7 @@ function Tour({ site, story }) {
       }),
       feed?.state === void 0 ? /* @__PURE__ */ a2("p", {
         class: "quiet",
-        children: step === 0 ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
+        children: step === "key" ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
       }) : /* @__PURE__ */ a2($, {
         children: [
           /* @__PURE__ */ a2("p", {
@@ -8347,6 +8520,34 @@ function Tour({ site, story }) {
   });
 }
 
+// web/ui/demo/use_apps.ts
+var EVERY_MS = 1e3;
+function useApps(api, subject) {
+  const [open2, setOpen] = d2([]);
+  A2(() => {
+    if (subject === void 0) return;
+    let gone = false;
+    const look = async () => {
+      if (document.hidden) return;
+      const told = await api.openApps(subject).catch(() => void 0);
+      if (gone || !Array.isArray(told?.open)) return;
+      const now2 = told.open.map((each) => each === true);
+      setOpen((before) => `${before}` === `${now2}` ? before : now2);
+    };
+    void look();
+    const timer = setInterval(look, EVERY_MS);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      gone = true;
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [
+    subject
+  ]);
+  return open2;
+}
+
 // web/ui/demo/use_story.ts
 function useStory({ config, api, keys, readFeed }) {
   const issuer = config.issuer ?? config.issuers[0]?.did ?? "";
@@ -8356,7 +8557,14 @@ function useStory({ config, api, keys, readFeed }) {
   const [trouble, setTrouble] = d2("");
   const [signedInAt, setSignedInAt] = d2(0);
   const [refusedAt, setRefusedAt] = d2(0);
+  const [watchedNames, setWatchedNames] = d2([]);
   const relationship = subject === void 0 || feed?.state === void 0 ? void 0 : latestOf(feed.state, subject);
+  const open2 = useApps(api, config.apps.length > 0 && relationship ? subject : void 0);
+  const apps = config.apps.map((app, i3) => ({
+    ...app,
+    open: open2[i3] === true
+  }));
+  const watched = apps.filter(({ name }) => watchedNames.includes(name));
   async function refresh(minSequence = 0) {
     setFeed(await readFeed(issuer, minSequence).catch(() => void 0));
   }
@@ -8382,8 +8590,14 @@ function useStory({ config, api, keys, readFeed }) {
     issuer,
     feed,
     relationship,
+    ...{
+      apps,
+      watched,
+      signedIn: signedInAt === last
+    },
     busy,
     trouble,
+    goOn: () => setWatchedNames([]),
     makeKey: () => act(async () => {
       await keys.create();
       return void 0;
@@ -8400,6 +8614,7 @@ function useStory({ config, api, keys, readFeed }) {
     }),
     revoke: () => act(async () => {
       if (relationship === void 0) return;
+      setWatchedNames(apps.filter(({ open: open3 }) => open3).map(({ name }) => name));
       return (await api.revoke(relationship.relationship_id)).sequence;
     }),
     note(outcome) {
@@ -8409,10 +8624,15 @@ function useStory({ config, api, keys, readFeed }) {
     }
   };
   function stepOf() {
-    if (subject === void 0) return 0;
-    if (relationship === void 0) return 1;
-    if (relationship.status === "active") return signedInAt === last ? 3 : 2;
-    return refusedAt === last ? 5 : 4;
+    if (subject === void 0) return "key";
+    if (relationship === void 0) return "hired";
+    if (relationship.status === "active") {
+      const isIn = signedInAt === last || apps.some(({ open: open3 }) => open3);
+      if (!isIn) return "sign-in";
+      return apps.every(({ open: open3 }) => open3) ? "let-go" : "apps";
+    }
+    if (watched.length > 0) return "let-go";
+    return refusedAt === last ? "end" : "again";
   }
 }
 function latestOf(state, subject) {
@@ -8424,6 +8644,7 @@ function latestOf(state, subject) {
 // web/ui/demo/demo_view.tsx
 function DemoView({ site }) {
   const story = useStory(site);
+  const { steps, done } = stepsOf(story);
   return /* @__PURE__ */ a2($, {
     children: [
       /* @__PURE__ */ a2("header", {
@@ -8446,7 +8667,7 @@ function DemoView({ site }) {
         ]
       }),
       /* @__PURE__ */ a2(TourBar, {
-        step: story.step
+        story
       }),
       /* @__PURE__ */ a2("div", {
         class: "demo",
@@ -8478,7 +8699,7 @@ function DemoView({ site }) {
       /* @__PURE__ */ a2("p", {
         class: "visually-hidden",
         "aria-live": "polite",
-        children: story.step < STEPS.length ? `Step ${story.step + 1} of ${STEPS.length}` : "The end"
+        children: done < steps.length ? `Step ${done + 1} of ${steps.length}` : "The end"
       })
     ]
   });
@@ -12184,7 +12405,7 @@ function useKeys() {
 
 // web/ui/server/api.ts
 function createApi(onExchange) {
-  async function call(method, path, sent, cache = "no-store") {
+  async function call(method, path, sent, { cache = "no-store", note = onExchange } = {}) {
     let response;
     try {
       response = await fetch(path, {
@@ -12199,7 +12420,7 @@ function createApi(onExchange) {
         }
       });
     } catch {
-      onExchange({
+      note({
         method,
         path,
         sent,
@@ -12209,7 +12430,7 @@ function createApi(onExchange) {
       throw new Problem("no_answer", "The server did not answer.");
     }
     const received = parse2(await response.text().catch(() => ""));
-    onExchange({
+    note({
       method,
       path,
       sent,
@@ -12223,7 +12444,9 @@ function createApi(onExchange) {
   const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
   return {
     // Under way since the head of the page was read: it names this address.
-    config: () => call("GET", "/ui/config.json", void 0, "default"),
+    config: () => call("GET", "/ui/config.json", void 0, {
+      cache: "default"
+    }),
     createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
       attestation
@@ -12231,6 +12454,14 @@ function createApi(onExchange) {
     readInteraction: (id) => call("GET", interaction(id)),
     finishInteraction: (id, answer) => call("POST", interaction(id), answer),
     enrol: (person) => call("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject) => call(...[
+      "GET",
+      `/demo/apps?subject=${encodeURIComponent(subject)}`
+    ], void 0, {
+      note() {
+      }
+    }),
     revoke: (relationshipId) => call("POST", "/demo/revoke", {
       relationship_id: relationshipId
     })
