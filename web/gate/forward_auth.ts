@@ -28,9 +28,10 @@ type Identity = readonly (readonly [string, string])[];
  * An issuer that can't be asked is no deny: who is logged in goes on as they
  * were, until their session is over.
  *
- * A page is many requests at once. So what was answered is answered again for a
- * second, to the same cookie, while the store has the session as it was: its end
- * counts at once. The issuer's word is asked to be younger by that second.
+ * A page is many requests at once. So what was answered is answered again in the
+ * same second, to the same cookie, while the store has the session as it was: its
+ * end counts at once. The issuer's word is asked to be younger by a second. Only
+ * a relationship that ends amid a second goes on to the end of it.
  */
 export function createForwardAuth(context: GateContext): Route {
   const { hosts, sessions, maxAgeMs, now } = context;
