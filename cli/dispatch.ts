@@ -1,7 +1,7 @@
 /** From the first word to its command. @module */
 
-import { suggest, usageError } from "@sig/api/flags";
-import { type SigError, SPEC_VERSION } from "@sig/core";
+import { usageError } from "@sig/api/flags";
+import { type SigError, SPEC_VERSION, suggest } from "@sig/core";
 import { askedFormat } from "./command_line/asked_format.ts";
 import type { Command, Format } from "./command_line/command.ts";
 import { COMMANDS } from "./commands.ts";

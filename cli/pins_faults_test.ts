@@ -15,7 +15,6 @@ import { command, denoArgs, sig } from "./testdata/process.ts";
 import type { Ran } from "./testdata/workspace.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 
 /** How often each process is ended; a soak sets more. */
 const ROUNDS = Number(Deno.env.get("SIG_ROUNDS") ?? "2");

@@ -23,4 +23,13 @@ export {
   type RetryOptions,
   retryWhileBusy,
 } from "./connect/retry_while_busy.ts";
+export {
+  isKvBusy,
+  type Kv,
+  type KvFound,
+  type KvKey,
+  type KvTransaction,
+  openKv,
+  type OpenKvOptions,
+} from "./connect/deno_kv.ts";
 export { DeadlineOver, withDeadline } from "./connect/with_deadline.ts";

@@ -56,6 +56,7 @@ export {
 export {
   fetchSubjectKey,
   type FetchSubjectKeyOptions,
+  subjectDocumentUrl,
 } from "./read/fetch_subject_key.ts";
 export { type FetchedFeed, fetchFeed } from "./verify/fetch_feed.ts";
 export type { InlineFeed } from "./read/inline_reader.ts";

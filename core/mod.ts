@@ -174,6 +174,7 @@ export {
   type RequirementKey,
 } from "./ask/requirement.ts";
 export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./replay/standing.ts";
+export { suggest } from "./text/suggest.ts";
 export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
 export {
   addSeconds,

@@ -300,6 +300,10 @@ Deno.test("all faults of a draft are told at once", async () => {
     "/subject",
     "/reason",
   ]);
+  assertEquals(
+    error.context.hint,
+    "Write the subject as a DID, such as did:web:alice.example.",
+  );
 });
 
 Deno.test("allowWarnings lets through what a reader warns about, and no more", async () => {

@@ -31,7 +31,6 @@ type Files = ReadonlyMap<string, Uint8Array>;
 /** Eight events of two keys: changes, a revoke, a return, odd identifiers. */
 async function makeFeed() {
   const [key1, key2] = await importTestKeys();
-  assert(key1 && key2);
   const { roles: _, ...revoke } = upsert(4, {
     event_type: "relationship.revoke",
     relationship_id: "rel-1",

@@ -37,5 +37,4 @@ export {
   SERVER_PIN_FLAGS,
   type ServerPins,
 } from "./server_pins.ts";
-export { suggest } from "./suggest.ts";
 export { usageError } from "./usage_error.ts";

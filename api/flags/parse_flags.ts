@@ -3,7 +3,7 @@
 import { quote, type SigError } from "@sig/core";
 import { parseArgs } from "@std/cli/parse-args";
 import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
-import { suggest } from "./suggest.ts";
+import { suggest } from "@sig/core";
 import { usageError } from "./usage_error.ts";
 
 /** What {@linkcode parseFlags} needs to know of a program. */

@@ -1,7 +1,7 @@
 /** Schemas of objects. @module */
 
 import { escapePointer, isObject, quote } from "@sig/core";
-import { suggest } from "../flags/suggest.ts";
+import { suggest } from "@sig/core";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 /** A file of questions with the answers that are expected. @module */
 
-import { isObject, quote } from "@sig/core";
-import { suggest, usageError } from "@sig/api/flags";
+import { isObject, quote, suggest } from "@sig/core";
+import { usageError } from "@sig/api/flags";
 import { readYaml } from "../people/read_yaml.ts";
 
 /** One question and its expected answer. */

@@ -1,6 +1,7 @@
 /** From words to a {@linkcode Call}. @module */
 
-import { type FlagSpec, parseFlags, suggest, usageError } from "@sig/api/flags";
+import { suggest } from "@sig/core";
+import { type FlagSpec, parseFlags, usageError } from "@sig/api/flags";
 import type { Call, Command, Format } from "./command.ts";
 import type { Io } from "../terminal/io.ts";
 

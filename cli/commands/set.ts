@@ -2,8 +2,9 @@ import {
   type OpenObject,
   type RelationshipUpsertEvent,
   SigError,
+  suggest,
 } from "@sig/core";
-import { suggest, usageError } from "@sig/api/flags";
+import { usageError } from "@sig/api/flags";
 import type { DesiredRelationship, EventDraft, Issuer } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";

@@ -12,9 +12,9 @@ import {
   RELATIONSHIP_TYPES,
   type RelationshipType,
   SigError,
+  suggest,
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
-import { suggest } from "@sig/api/flags";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import type { ListFormat } from "./list_format.ts";
 import { type End, readDay } from "./read_day.ts";

@@ -24,7 +24,6 @@ import {
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 const POLICY = { allowPrivate: true, totalTimeoutMs: 2000 };
 

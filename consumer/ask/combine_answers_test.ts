@@ -12,7 +12,6 @@ import {
 import { combineAnswers } from "./combine_answers.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 
 /** Servers: one of an issuer that knows Alice, and empty ones. */
 async function withIssuers(

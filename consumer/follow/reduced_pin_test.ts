@@ -15,8 +15,7 @@ import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const KEYS = new URL("../../vectors/keys.json", import.meta.url);
-const [key1, key2] = await importTestKeys();
-assert(key1 && key2);
+const [, key2] = await importTestKeys();
 
 const PIN: IssuerPin = {
   issuer: "did:web:acme.example",

@@ -11,17 +11,13 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import {
+  last,
   type WatchedIssuer,
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
-// The stranger's key has the kid of the first.
 const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
 
-function last<T>(items: readonly T[]): T {
-  return items.at(-1)!;
-}
 Deno.test("a DID document that withdraws a key is seen while the feed is unchanged", async () => {
   await using watched = await watchIssuer(3, key1);
   const { consumer, server } = watched;

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
@@ -18,7 +18,6 @@ import { ALICE, day, revoke, upsert } from "../../tests/kit/events.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 const QUESTION = { subject: ALICE, require: ["role=deploy"] };
 
 /** An issuer whose feed grows, and consumers of one memory. */

@@ -20,7 +20,6 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { day, revoke, upsert } from "../../tests/kit/events.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 const NOW = () => new Date("2026-06-01T00:00:00Z");
 
 /** An issuer whose feed grows, and consumers of it. */

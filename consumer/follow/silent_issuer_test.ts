@@ -7,7 +7,6 @@ import { ALICE, importTestKeys, PATHS } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 
 const [key1] = await importTestKeys();
-assert(key1);
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
 
 /** An issuer that takes requests and says nothing, and a consumer of it. */

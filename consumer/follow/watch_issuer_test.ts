@@ -18,7 +18,6 @@ import {
 import { watchIssuer as watch, type WatchOptions } from "./watch_issuer.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 const now = () => new Date("2026-06-01T00:00:00Z");
 
 /** What one look of a new process hands out. */

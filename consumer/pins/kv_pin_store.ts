@@ -6,6 +6,7 @@
  */
 
 import { joinBytes } from "@sig/core";
+import { isKvBusy, type Kv, type KvKey, openKv } from "../connect/deno_kv.ts";
 import { DeadlineOver, withDeadline } from "../connect/with_deadline.ts";
 import { retryWhileBusy } from "../connect/retry_while_busy.ts";
 import {
@@ -36,8 +37,6 @@ const MAX_DELETIONS = 250;
 /** Keys that are got at once. */
 const GOT_AT_ONCE = 10;
 
-type Key = readonly (string | number)[];
-
 /** A part of a text; the first says how many there are. */
 interface Part {
   /** Those of one text have one. */
@@ -47,7 +46,7 @@ interface Part {
 }
 
 interface Change {
-  readonly key: Key;
+  readonly key: KvKey;
   readonly value: Part | true;
 }
 
@@ -57,34 +56,10 @@ interface StoredEntry {
   readonly state: string;
 }
 
-interface Found<T> {
-  readonly key: Key;
-  readonly value: T | null;
-  readonly versionstamp: string | null;
-}
-
-/** As much of Deno KV as is used: its own types need an unstable flag. */
-interface Kv {
-  get<T>(key: Key): Promise<Found<T>>;
-  getMany<T>(keys: readonly Key[]): Promise<readonly Found<T>[]>;
-  list<T>(
-    selector: { prefix: Key } | { start: Key; end: Key },
-  ): AsyncIterable<Found<T>>;
-  atomic(): KvTransaction;
-  close(): void;
-}
-
-interface KvTransaction {
-  check(found: { key: Key; versionstamp: string | null }): KvTransaction;
-  set(key: Key, value: unknown): KvTransaction;
-  delete(key: Key): KvTransaction;
-  commit(): Promise<{ readonly ok: boolean }>;
-}
-
-const ENTRY: Key = ["sig", "pins", "entry"];
-const BODY: Key = ["sig", "pins", "body"];
-const ROW: Key = ["sig", "row"];
-const STAGED: Key = ["sig", "pins", "staged"];
+const ENTRY: KvKey = ["sig", "pins", "entry"];
+const BODY: KvKey = ["sig", "pins", "body"];
+const ROW: KvKey = ["sig", "row"];
+const STAGED: KvKey = ["sig", "pins", "staged"];
 
 /**
  * Opens the memory in Deno KV, which Deno offers to programs that were started
@@ -95,7 +70,18 @@ const STAGED: Key = ["sig", "pins", "staged"];
  */
 export async function openKvPinStore(path?: string): Promise<PinStore> {
   const place = `kv:${path ?? ""}`;
-  return new KvPinStore(place, await openKv(place, path));
+  const kv = await openKv(path || undefined, {
+    timeoutMs: TIMEOUT_MS,
+    unavailable: (why, cause, hint) =>
+      pinStoreUnavailable(place, why, {
+        cause,
+        ...(hint === undefined ? {} : { hint }),
+        ...(cause instanceof Deno.errors.NotCapable
+          ? { reason: "permission" }
+          : {}),
+      }),
+  });
+  return new KvPinStore(place, kv);
 }
 
 class KvPinStore implements PinStore {
@@ -246,12 +232,12 @@ class KvPinStore implements PinStore {
   }
 
   /** A text by the place of its parts; undefined when it is not there. */
-  async #text(place: Key): Promise<string | undefined> {
+  async #text(place: KvKey): Promise<string | undefined> {
     const first = await this.#kv.get<Part>([...place, 0]);
     return await this.#rest(place, first.value);
   }
 
-  async #rest(place: Key, first: Part | null): Promise<string | undefined> {
+  async #rest(place: KvKey, first: Part | null): Promise<string | undefined> {
     if (first === null) return undefined;
     const chunks = [first.bytes];
     for (let i = 1; i < first.parts; i++) {
@@ -288,8 +274,8 @@ class KvPinStore implements PinStore {
     );
   }
 
-  async #deleteAll(prefix: Key): Promise<void> {
-    let keys: Key[] = [];
+  async #deleteAll(prefix: KvKey): Promise<void> {
+    let keys: KvKey[] = [];
     const flush = () =>
       this.#answer(async () => {
         const gone = this.#kv.atomic();
@@ -327,7 +313,7 @@ class KvPinStore implements PinStore {
     try {
       return await withDeadline(
         TIMEOUT_MS,
-        () => retryWhileBusy(work, { isBusy, timeoutMs: TIMEOUT_MS }),
+        () => retryWhileBusy(work, { isBusy: isKvBusy, timeoutMs: TIMEOUT_MS }),
       );
     } catch (error) {
       throw unusable(this.place, error);
@@ -336,12 +322,12 @@ class KvPinStore implements PinStore {
 }
 
 /** Short, since keys are what fills a transaction; states have unique names. */
-function rowKey({ state }: StateRef, key: string): Key {
+function rowKey({ state }: StateRef, key: string): KvKey {
   return [...ROW, state, key];
 }
 
 function partsOf(
-  place: Key,
+  place: KvKey,
   text: string,
 ): readonly Change[] {
   const bytes = new TextEncoder().encode(text);
@@ -376,12 +362,6 @@ class Room {
   }
 }
 
-/** SQLite gives way at once where two processes write: nothing was written. */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error &&
-    /database (table )?is locked/.test(error.message);
-}
-
 function unusable(place: string, cause: unknown): unknown {
   const isOurs = cause instanceof StateMoved || cause instanceof RowsTooLarge;
   if (isOurs || (cause as { code?: unknown }).code === "store_unavailable") {
@@ -390,41 +370,4 @@ function unusable(place: string, cause: unknown): unknown {
   return cause instanceof DeadlineOver
     ? pinStoreUnavailable(place, "Deno KV does not answer in time", { cause })
     : pinStoreUnavailable(place, "Deno KV failed", { cause });
-}
-
-async function openKv(place: string, path: string | undefined): Promise<Kv> {
-  const { openKv } = Deno as unknown as {
-    readonly openKv?: (path?: string) => Promise<Kv>;
-  };
-  if (openKv === undefined) {
-    throw pinStoreUnavailable(place, "this Deno offers no KV", {
-      hint: "Start it with deno run --unstable-kv …, or name a file.",
-    });
-  }
-  try {
-    return await withDeadline(
-      TIMEOUT_MS,
-      () =>
-        retryWhileBusy(() => openKv(path || undefined), {
-          isBusy,
-          timeoutMs: TIMEOUT_MS,
-        }),
-    );
-  } catch (cause) {
-    if (cause instanceof DeadlineOver) throw unusable(place, cause);
-    const isDenied = cause instanceof Deno.errors.NotCapable;
-    throw pinStoreUnavailable(
-      place,
-      isDenied
-        ? "permission denied"
-        : "it can't be opened, or is no KV database",
-      {
-        cause,
-        ...(isDenied ? { reason: "permission" as const } : {}),
-        hint: isDenied
-          ? "Allow the file with --allow-read and --allow-write."
-          : "Its folder must exist, be writable, and the file be a KV database.",
-      },
-    );
-  }
 }

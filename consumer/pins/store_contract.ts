@@ -24,6 +24,13 @@ import {
   StateMoved,
   type StateRef,
 } from "./pin_store.ts";
+import { type StoreRule, testStoreRules } from "./store_rules.ts";
+
+export {
+  type Closable,
+  type StoreRule,
+  testStoreRules,
+} from "./store_rules.ts";
 
 /** A store to be tested, and a second way in, as another process has one. */
 export interface OpenedPinStore {
@@ -35,13 +42,8 @@ export interface OpenedPinStore {
   readonly close: () => Promise<void>;
 }
 
-/** One rule of the contract, named by its sentence. */
-export interface PinStoreRule {
-  /** The rule as a sentence. */
-  readonly name: string;
-  /** Rejects with an `AssertionError` when the store breaks the rule. */
-  readonly hold: (opened: OpenedPinStore) => Promise<void>;
-}
+/** One rule of the contract. */
+export type PinStoreRule = StoreRule<OpenedPinStore>;
 
 /** Registers the contract's tests for one driver with `Deno.test`. */
 export function testPinStoreContract(
@@ -49,20 +51,7 @@ export function testPinStoreContract(
   open: () => Promise<OpenedPinStore>,
   ignore = false,
 ): void {
-  for (const { name, hold } of PIN_STORE_RULES) {
-    Deno.test({
-      name: `${driver}: ${name}`,
-      ignore,
-      async fn() {
-        const opened = await open();
-        try {
-          await hold(opened);
-        } finally {
-          await opened.close();
-        }
-      },
-    });
-  }
+  testStoreRules(driver, PIN_STORE_RULES, open, ignore);
 }
 
 /** An issuer that no other rule asks for, with a first entry. */

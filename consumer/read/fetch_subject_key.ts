@@ -69,7 +69,7 @@ export async function fetchSubjectKey(
   options: FetchSubjectKeyOptions = {},
 ): Promise<VerificationKey> {
   const [did = ""] = kid.split("#", 1);
-  const keys = await readKeys(did, urlOf(did, options), options);
+  const keys = await readKeys(did, subjectDocumentUrl(did, options), options);
   const x = keys.get(kid.slice(did.length + 1));
   if (x !== undefined) {
     return await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid });
@@ -88,10 +88,26 @@ export async function fetchSubjectKey(
   );
 }
 
-/** A kid is a signed header's, not a caller's mistake. */
-function urlOf(
+/**
+ * Where the document of a did:web that signs is. The DID is a signed header's,
+ * not a caller's mistake.
+ *
+ * @example
+ * ```ts
+ * import { subjectDocumentUrl } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(
+ *   subjectDocumentUrl("did:web:alice.example"),
+ *   "https://alice.example/.well-known/did.json",
+ * );
+ * ```
+ *
+ * @throws {SigError} `invalid_header` for a malformed did:web.
+ */
+export function subjectDocumentUrl(
   did: string,
-  { allowPrivate = false }: FetchSubjectKeyOptions,
+  { allowPrivate = false }: Pick<FetchSubjectKeyOptions, "allowPrivate"> = {},
 ): string {
   try {
     return parseDidWeb(did, { allowPrivate }).didDocumentUrl;

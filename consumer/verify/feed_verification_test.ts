@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { FeedVerification } from "./feed_verification.ts";
@@ -15,7 +15,6 @@ import {
 } from "../../tests/kit/test_issuer.ts";
 
 const [key1] = await importTestKeys();
-assert(key1);
 const keys = await createKeyResolver({ keys: [key1.publicJwk] });
 
 function start(marks?: SignatureMarks): FeedVerification {

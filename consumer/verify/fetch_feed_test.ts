@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { fetchFeed } from "./fetch_feed.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
@@ -12,7 +12,6 @@ import {
 import { verifyFeed } from "./verify_feed.ts";
 
 const [key1] = await importTestKeys();
-assert(key1);
 const POLICY = { allowPrivate: true };
 
 Deno.test("a fetched feed is what verifyFeed takes, with what was odd so far", async () => {

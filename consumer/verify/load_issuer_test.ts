@@ -21,8 +21,7 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 
-const [key1, key2] = await importTestKeys();
-assert(key1 && key2);
+const [key1] = await importTestKeys();
 const lines = await makeLines(1, key1);
 const POLICY = { allowPrivate: true };
 

@@ -4,36 +4,20 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { policyOf } from "../../tests/kit/inline_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVectors } from "../../tests/kit/vectors.ts";
 import {
-  DID,
   feedOf,
-  importTestKeys,
   lineOf,
   makeLines,
-  NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
-import { verifyFeed } from "./verify_feed.ts";
-
-const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
-const keys = await createKeyResolver({ keys: [key1.publicJwk] });
-const bothKeys = await createKeyResolver({
-  keys: [key1.publicJwk, key2.publicJwk],
-});
-
-function verify(
-  feed: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  options: Partial<VerifyFeedOptions> = {},
-): Promise<VerifiedFeed> {
-  return verifyFeed(feed instanceof Uint8Array ? [feed] : feed, {
-    issuer: DID,
-    keys,
-    publicOnly: true,
-    now: NOW,
-    ...options,
-  });
-}
+import {
+  bothKeys,
+  key1,
+  key2,
+  keys,
+  stranger,
+  verify,
+} from "../testdata/verify_lines.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 
 Deno.test("an unknown key makes the keys be asked for once more", async () => {
   const lines = [

@@ -3,37 +3,20 @@ import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
-  DID,
   feedOf,
-  importTestKeys,
   lineOf,
   makeLines,
-  NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
-import { verifyFeed } from "./verify_feed.ts";
+import {
+  bothKeys,
+  key1,
+  key2,
+  stranger,
+  verify,
+} from "../testdata/verify_lines.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { isFault } from "./fault.ts";
-
-const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
-const keys = await createKeyResolver({ keys: [key1.publicJwk] });
-const bothKeys = await createKeyResolver({
-  keys: [key1.publicJwk, key2.publicJwk],
-});
-
-function verify(
-  feed: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  options: Partial<VerifyFeedOptions> = {},
-): Promise<VerifiedFeed> {
-  return verifyFeed(feed instanceof Uint8Array ? [feed] : feed, {
-    issuer: DID,
-    keys,
-    publicOnly: true,
-    now: NOW,
-    ...options,
-  });
-}
 
 function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) {

@@ -4,6 +4,7 @@ import { SigError } from "../errors/error.ts";
 import { closedList } from "../errors/closed_list.ts";
 import { isObject } from "../event/fields.ts";
 import { quote } from "../text/quote.ts";
+import { suggest } from "../text/suggest.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
 
 /** A kind of requirement. */
@@ -48,6 +49,7 @@ export function parseRequirement(input: unknown): Requirement {
   if (!REQUIREMENT_KEYS.includes(key as RequirementKey)) {
     throw invalid(
       `key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`,
+      suggest(key, REQUIREMENT_KEYS),
     );
   }
   if (value === "") throw invalid(`${key} must have a value`);
@@ -59,6 +61,7 @@ export function parseRequirement(input: unknown): Requirement {
       `relationship ${quote(value)} must be one of ${
         RELATIONSHIP_TYPES.join(", ")
       }`,
+      suggest(value, RELATIONSHIP_TYPES),
     );
   }
   return { key: key as RequirementKey, value };
@@ -82,11 +85,14 @@ function splitRequirement(input: unknown): [string, string] {
   return [key, value];
 }
 
-function invalid(why: string): SigError {
+function invalid(why: string, meant?: string): SigError {
+  const hint = meant === undefined
+    ? "For example: relationship=employee, role=deploy."
+    : `Did you mean ${meant}?`;
   return new SigError(
     "invalid_requirement",
     `Cannot use requirement: ${why}`,
-    { context: { hint: "For example: relationship=employee, role=deploy." } },
+    { context: { hint } },
   );
 }
 

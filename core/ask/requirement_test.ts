@@ -58,6 +58,20 @@ Deno.test("anything else is invalid_requirement", () => {
   }
 });
 
+Deno.test("a mistyped key or type is answered with the one that is near", () => {
+  const hintOf = (input: unknown) => {
+    const error = catchSigError(() => parseRequirement(input));
+    assertEquals(error.code, "invalid_requirement");
+    return error.context.hint;
+  };
+  assertEquals(hintOf("rol=deploy"), "Did you mean role?");
+  assertEquals(hintOf("relationship=employe"), "Did you mean employee?");
+  assertEquals(
+    hintOf("team=payments"),
+    "For example: relationship=employee, role=deploy.",
+  );
+});
+
 Deno.test("the message names the fault, and shows input escaped", () => {
   assertSigError(
     () => parseRequirement("a\nb=c"),

@@ -79,9 +79,9 @@ export function requireWritable(
     payloadBytes: payload.length,
   };
   if (rules.allowWarnings) return writable;
-  const issues = warnings
-    .filter(({ code }) => !(rules.amend && code === "revoked_again"))
-    .map(toIssue);
+  const unwanted = warnings
+    .filter(({ code }) => !(rules.amend && code === "revoked_again"));
+  const issues = unwanted.map(toIssue);
   const [first] = issues;
   if (first === undefined) return writable;
   throw new SigError(
@@ -91,7 +91,9 @@ export function requireWritable(
       context: {
         pointer: first.pointer,
         ...(issues.length > 1 ? { errors: issues } : {}),
-        hint: "Readers would warn about this event; it can be allowed.",
+        hint: unwanted[0]?.code === "subject_not_did"
+          ? "Write the subject as a DID, such as did:web:alice.example."
+          : "Every reader would warn about this event.",
       },
     },
   );

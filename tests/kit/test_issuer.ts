@@ -19,11 +19,15 @@ export const PATHS = {
   feed: "/.well-known/sig/events.jsonl",
 } as const;
 
-/** The published test keys, by their order in `vectors/keys.json`. */
-export async function importTestKeys(): Promise<readonly SigningKey[]> {
-  return await Promise.all(
+/** The published test keys: two, and a stranger's with the kid of the first. */
+export async function importTestKeys(): Promise<
+  readonly [key1: SigningKey, key2: SigningKey, stranger: SigningKey]
+> {
+  const [key1, key2, stranger] = await Promise.all(
     readTestKeys().map((jwk) => importSigningKey(jwk)),
   );
+  if (!key1 || !key2 || !stranger) throw new Error("a test key is missing");
+  return [key1, key2, stranger];
 }
 
 /** An upsert of a relationship of its own, issued with all others. */

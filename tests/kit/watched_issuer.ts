@@ -99,3 +99,8 @@ export function consumerOfManyProcesses(
     checkAny: (...asked) => fresh().checkAny(...asked),
   };
 }
+
+/** The last of what a server was asked, or of anything that is not empty. */
+export function last<T>(items: readonly T[]): T {
+  return items.at(-1)!;
+}

@@ -1,5 +1,5 @@
 // Replicas of the API with one memory (PROTOCOL §6).
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { listPins, openPinStore } from "@sig/consumer/pins";
 import { HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import { LEAST, runToEnd, ServerProcess } from "../kit/server_process.ts";
@@ -7,7 +7,6 @@ import { ALICE, importTestKeys, PATHS } from "../kit/test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "../kit/watched_issuer.ts";
 
 const [key] = await importTestKeys();
-assert(key);
 
 type Issuer = WatchedIssuer & { readonly lines: readonly string[] };
 

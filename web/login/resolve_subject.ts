@@ -1,7 +1,6 @@
 /** The key of a did:web subject, from its DID document (PROTOCOL §7). @module */
 
-import { fetchSubjectKey } from "@sig/consumer";
-import { type DidWeb, isSigError, parseDidWeb, SigError } from "@sig/core";
+import { fetchSubjectKey, subjectDocumentUrl } from "@sig/consumer";
 import type { VerificationKey } from "@sig/jose";
 import {
   createSubjectFetches,
@@ -71,23 +70,12 @@ export interface SubjectResolverOptions {
 export function createSubjectResolver(
   options: SubjectResolverOptions,
 ): ResolveSubjectKey {
-  const { allowPrivate = false } = options;
   const run = createSubjectFetches(options.limits);
   return async (did, kid, challengeId): Promise<VerificationKey> => {
-    const { host } = new URL(parseSubject(did, allowPrivate).didDocumentUrl);
+    const { host } = new URL(subjectDocumentUrl(did, options));
     return await run(
       { did, host, challengeId },
       () => fetchSubjectKey(kid, options),
     );
   };
-}
-
-/** A kid is a signed header's, not a caller's mistake. */
-function parseSubject(did: string, allowPrivate: boolean): DidWeb {
-  try {
-    return parseDidWeb(did, { allowPrivate });
-  } catch (error) {
-    if (!isSigError(error, "invalid_identifier")) throw error;
-    throw new SigError("invalid_header", error, { cause: error });
-  }
 }

@@ -1,41 +1,16 @@
 /** Deno KV as both stores use it. @module */
 
 import { isSigError } from "@sig/core";
-import { retryWhileBusy } from "@sig/consumer/connect";
+import {
+  isKvBusy,
+  type Kv,
+  openKv,
+  retryWhileBusy,
+} from "@sig/consumer/connect";
 import { storeUnavailable } from "./store_unavailable.ts";
 
 /** How long a busy database is asked again, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
-
-/** Where an entry is. */
-export type Key = readonly string[];
-
-/** An entry, or that there is none. */
-export interface KvFound<T> {
-  readonly value: T | null;
-  readonly versionstamp: string | null;
-}
-
-/** As much of Deno KV as is used: its own types need an unstable flag. */
-export interface Kv {
-  get<T>(key: Key): Promise<KvFound<T>>;
-  atomic(): KvTransaction;
-  list<T>(
-    selector: { prefix: Key },
-    options: { limit: number; cursor?: string },
-  ):
-    & AsyncIterable<KvFound<T> & { readonly key: Key; readonly value: T }>
-    & { readonly cursor: string };
-  close(): void;
-}
-
-/** Writes that happen together or not at all. */
-export interface KvTransaction {
-  check(found: { key: Key; versionstamp: string | null }): KvTransaction;
-  set(key: Key, value: unknown, options: { expireIn: number }): KvTransaction;
-  delete(key: Key): KvTransaction;
-  commit(): Promise<{ readonly ok: boolean }>;
-}
 
 /** Somebody else changed the entry between our look and our write. */
 export class Conflict extends Error {
@@ -64,7 +39,10 @@ export interface KvDatabase {
  * @throws {SigError} `store_unavailable`, with what to do.
  */
 export async function openKvDatabase(path?: string): Promise<KvDatabase> {
-  const kv = await openKv(path);
+  const kv = await openKv(path, {
+    timeoutMs: BUSY_TIMEOUT_MS,
+    unavailable: storeUnavailable,
+  });
   // A file has one writer at a time; asking with hundreds of transactions at
   // once would only starve other processes. A served database has many.
   const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
@@ -98,38 +76,6 @@ async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** SQLite gives way at once where two processes write: nothing was written. */
 function isBusy(error: unknown): boolean {
-  return error instanceof Conflict ||
-    error instanceof Error && /database (table )?is locked/.test(error.message);
-}
-
-async function openKv(path: string | undefined): Promise<Kv> {
-  const { openKv } = Deno as unknown as {
-    readonly openKv?: (path?: string) => Promise<Kv>;
-  };
-  if (openKv === undefined) {
-    throw storeUnavailable(
-      "this Deno offers no KV",
-      undefined,
-      "Start it with deno run --unstable-kv …, or choose another store.",
-    );
-  }
-  try {
-    return await retryWhileBusy(() => openKv(path), {
-      isBusy,
-      timeoutMs: BUSY_TIMEOUT_MS,
-    });
-  } catch (error) {
-    const isDenied = error instanceof Deno.errors.NotCapable;
-    throw storeUnavailable(
-      isDenied
-        ? "the KV file must not be used (permission denied)"
-        : "the KV database can't be opened",
-      error,
-      isDenied
-        ? "Allow the file with --allow-read and --allow-write."
-        : "Its folder must exist, be writable, and the file be a KV database.",
-    );
-  }
+  return error instanceof Conflict || isKvBusy(error);
 }

@@ -100,7 +100,7 @@ export function keepRecordsInKv(
         for await (const { key, value, versionstamp } of entries) {
           seen++;
           if (!(at.getTime() < value.expiresAtMs)) continue;
-          const id = key[key.length - 1] ?? "";
+          const id = String(key.at(-1));
           records.push({ id, ...value, version: versionstamp ?? "" });
         }
         return seen < PAGE_RECORDS

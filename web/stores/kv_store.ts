@@ -1,5 +1,6 @@
 /** Challenges in Deno KV. @module */
 
+import type { Kv, KvFound, KvKey } from "@sig/consumer/connect";
 import {
   type ChallengeEntry,
   failedEntry,
@@ -13,14 +14,7 @@ import {
   type ChallengeStore,
   REMEMBER_MS,
 } from "./challenge_store.ts";
-import {
-  Conflict,
-  type Key,
-  type Kv,
-  type KvDatabase,
-  type KvFound,
-  openKvDatabase,
-} from "./kv_database.ts";
+import { Conflict, type KvDatabase, openKvDatabase } from "./kv_database.ts";
 
 type Found = Pick<KvFound<ChallengeEntry>, "versionstamp">;
 
@@ -71,7 +65,7 @@ export function keepChallengesInKv(database: KvDatabase): ChallengeStore {
   };
 }
 
-function keyOf(id: string): Key {
+function keyOf(id: string): KvKey {
   return ["sig", "challenge", id];
 }
 

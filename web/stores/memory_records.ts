@@ -8,6 +8,7 @@ import {
   type RecordStore,
   type StoredRecord,
 } from "./record_store.ts";
+import { settle } from "./settle.ts";
 
 /**
  * Keeps records in memory, for one process: when it ends, everybody is logged
@@ -50,15 +51,6 @@ export function createMemoryRecords(
       return Promise.resolve();
     },
   };
-}
-
-/** Every call is done when it returns, so nothing can come in between. */
-function settle<T>(work: () => T): Promise<T> {
-  try {
-    return Promise.resolve(work());
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 class Room {

@@ -10,6 +10,7 @@ import {
   usedEntry,
 } from "./challenge_entry.ts";
 import { type ChallengeStore, REMEMBER_MS } from "./challenge_store.ts";
+import { settle } from "./settle.ts";
 
 /** Options of {@linkcode createMemoryStore}. */
 export interface MemoryStoreOptions {
@@ -60,7 +61,6 @@ export function createMemoryStore(
   options: MemoryStoreOptions = {},
 ): ChallengeStore {
   const memory = new Memory(options);
-  // Every call is done when it returns, so nothing can come in between.
   return {
     create(record, at) {
       return settle(() =>
@@ -96,15 +96,6 @@ export function createMemoryStore(
       return Promise.resolve();
     },
   };
-}
-
-/** A promise of what a function gives or throws now. */
-function settle<T>(work: () => T): Promise<T> {
-  try {
-    return Promise.resolve(work());
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 class Memory {

@@ -1,7 +1,6 @@
 /** From the text of `--store` to a store (INTERFACES §4). @module */
 
-import { quote, SigError } from "@sig/core";
-import { suggest } from "@sig/api/flags";
+import { quote, SigError, suggest } from "@sig/core";
 import { storeUnavailable } from "./store_unavailable.ts";
 import type { ChallengeStore } from "./challenge_store.ts";
 import { createMemoryRecords } from "./memory_records.ts";

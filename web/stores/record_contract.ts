@@ -1,6 +1,7 @@
 /** The tests that every driver of `RecordStore` must pass. @module */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type StoreRule, testStoreRules } from "@sig/consumer/store-contract";
 import { SigError } from "@sig/core";
 import type { RecordKind, RecordStore } from "./record_store.ts";
 
@@ -14,13 +15,8 @@ export interface OpenedRecords {
   readonly close: () => Promise<void>;
 }
 
-/** One rule of the contract, named by its sentence. */
-export interface RecordRule {
-  /** The rule as a sentence. */
-  readonly name: string;
-  /** Rejects with an `AssertionError` when the store breaks the rule. */
-  readonly hold: (opened: OpenedRecords) => Promise<void>;
-}
+/** One rule of the contract. */
+export type RecordRule = StoreRule<OpenedRecords>;
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
 const LIFE_MS = 60_000;
@@ -48,27 +44,14 @@ async function put(store: RecordStore, text = "one"): Promise<string> {
 
 /**
  * Registers the contract's tests for one driver with `Deno.test`, named
- * `<driver>: <rule>`. `open` must answer an empty store for each.
+ * `<driver> records: <rule>`. `open` must answer an empty store for each.
  */
 export function testRecordStoreContract(
   driver: string,
   open: () => Promise<OpenedRecords>,
   ignore = false,
 ): void {
-  for (const { name, hold } of RECORD_STORE_RULES) {
-    Deno.test({
-      name: `${driver} records: ${name}`,
-      ignore,
-      async fn() {
-        const opened = await open();
-        try {
-          await hold(opened);
-        } finally {
-          await opened.close();
-        }
-      },
-    });
-  }
+  testStoreRules(`${driver} records`, RECORD_STORE_RULES, open, ignore);
 }
 
 /** The contract's rules, for other test runners than Deno's. */

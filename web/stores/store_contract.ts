@@ -19,6 +19,10 @@
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import {
+  type StoreRule as Rule,
+  testStoreRules,
+} from "@sig/consumer/store-contract";
+import {
   type ChallengeRecord,
   type ChallengeStore,
   REMEMBER_MS,
@@ -67,13 +71,8 @@ export function recordOf(
   };
 }
 
-/** One rule of the contract, named by its sentence. */
-export interface StoreRule {
-  /** The rule as a sentence. */
-  readonly name: string;
-  /** Rejects with an `AssertionError` when the store breaks the rule. */
-  readonly hold: (opened: OpenedStore) => Promise<void>;
-}
+/** One rule of the contract. */
+export type StoreRule = Rule<OpenedStore>;
 
 /**
  * Registers the contract's tests for one driver with `Deno.test`: 13 tests
@@ -86,20 +85,7 @@ export function testStoreContract(
   open: () => Promise<OpenedStore>,
   ignore = false,
 ): void {
-  for (const { name, hold } of CHALLENGE_STORE_RULES) {
-    Deno.test({
-      name: `${driver}: ${name}`,
-      ignore,
-      async fn() {
-        const opened = await open();
-        try {
-          await hold(opened);
-        } finally {
-          await opened.close();
-        }
-      },
-    });
-  }
+  testStoreRules(driver, CHALLENGE_STORE_RULES, open, ignore);
 }
 
 /** The contract's rules, for other test runners than Deno's. */

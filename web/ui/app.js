@@ -1749,6 +1749,44 @@ function timepoint(name, time) {
   });
 }
 
+// core/text/suggest.ts
+function suggest(word, known) {
+  const most = Math.max(1, Math.floor(word.length / 3));
+  let best;
+  let distance = most + 1;
+  for (const each of known) {
+    if (Math.abs(word.length - each.length) >= distance) continue;
+    const found = editDistance(word, each);
+    if (found < distance) [best, distance] = [
+      each,
+      found
+    ];
+  }
+  return best;
+}
+function editDistance(a4, b) {
+  let before = [];
+  let row = Array.from({
+    length: b.length + 1
+  }, (_3, i3) => i3);
+  for (let i3 = 1; i3 <= a4.length; i3++) {
+    const next = [
+      i3
+    ];
+    for (let j2 = 1; j2 <= b.length; j2++) {
+      const change = row[j2 - 1] + (a4[i3 - 1] === b[j2 - 1] ? 0 : 1);
+      const isSwapped = i3 > 1 && j2 > 1 && a4[i3 - 1] === b[j2 - 2] && a4[i3 - 2] === b[j2 - 1];
+      const swap = isSwapped ? before[j2 - 2] + 1 : Infinity;
+      next.push(Math.min(change, swap, row[j2] + 1, next[j2 - 1] + 1));
+    }
+    [before, row] = [
+      row,
+      next
+    ];
+  }
+  return row[b.length];
+}
+
 // core/ask/requirement.ts
 var REQUIREMENT_KEYS = closedList({
   relationship: true,
@@ -1758,11 +1796,11 @@ var REQUIREMENT_KEYS = closedList({
 function parseRequirement(input) {
   const [key, value] = splitRequirement(input);
   if (!REQUIREMENT_KEYS.includes(key)) {
-    throw invalid(`key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`);
+    throw invalid(`key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`, suggest(key, REQUIREMENT_KEYS));
   }
   if (value === "") throw invalid(`${key} must have a value`);
   if (key === "relationship" && !RELATIONSHIP_TYPES.includes(value)) {
-    throw invalid(`relationship ${quote(value)} must be one of ${RELATIONSHIP_TYPES.join(", ")}`);
+    throw invalid(`relationship ${quote(value)} must be one of ${RELATIONSHIP_TYPES.join(", ")}`, suggest(value, RELATIONSHIP_TYPES));
   }
   return {
     key,
@@ -1792,10 +1830,11 @@ function splitRequirement(input) {
     value
   ];
 }
-function invalid(why) {
+function invalid(why, meant) {
+  const hint = meant === void 0 ? "For example: relationship=employee, role=deploy." : `Did you mean ${meant}?`;
   return new SigError("invalid_requirement", `Cannot use requirement: ${why}`, {
     context: {
-      hint: "For example: relationship=employee, role=deploy."
+      hint
     }
   });
 }

@@ -1,0 +1,111 @@
+/** Deno KV as stores of several packages use it. @module */
+
+import type { Unavailable } from "./redis_connection.ts";
+import { retryWhileBusy } from "./retry_while_busy.ts";
+import { withDeadline } from "./with_deadline.ts";
+
+/** Where an entry is. */
+export type KvKey = readonly (string | number)[];
+
+/** An entry, or that there is none. */
+export interface KvFound<T> {
+  /** Where it is. */
+  readonly key: KvKey;
+  /** Null: there is none. */
+  readonly value: T | null;
+  /** What a transaction checks it by; null: there is none. */
+  readonly versionstamp: string | null;
+}
+
+/** As much of Deno KV as is used: its own types need an unstable flag. */
+export interface Kv {
+  /** One entry. */
+  get<T>(key: KvKey): Promise<KvFound<T>>;
+  /** Up to ten entries. */
+  getMany<T>(keys: readonly KvKey[]): Promise<readonly KvFound<T>[]>;
+  /** Entries in the order of their keys; `start` is in, `end` is not. */
+  list<T>(
+    selector: { prefix: KvKey } | { start: KvKey; end: KvKey },
+    options?: { limit: number; cursor?: string },
+  ):
+    & AsyncIterable<KvFound<T> & { readonly value: T }>
+    & { readonly cursor: string };
+  /** Begins writes that happen together. */
+  atomic(): KvTransaction;
+  /** Ends the use; a second call throws. */
+  close(): void;
+}
+
+/** Writes that happen together or not at all. */
+export interface KvTransaction {
+  /** Nothing is written when the entry has another versionstamp by then. */
+  check(found: Pick<KvFound<unknown>, "key" | "versionstamp">): KvTransaction;
+  /** `expireIn` in milliseconds; without it the entry stays. */
+  set(
+    key: KvKey,
+    value: unknown,
+    options?: { expireIn: number },
+  ): KvTransaction;
+  /** Also of what is not there. */
+  delete(key: KvKey): KvTransaction;
+  /** Writes, unless a check fails. */
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+/** Options of {@linkcode openKv}. */
+export interface OpenKvOptions {
+  /** How long to wait for a busy or silent database, in milliseconds. */
+  readonly timeoutMs: number;
+  /** What is thrown. */
+  readonly unavailable: Unavailable;
+}
+
+/**
+ * Opens Deno KV: a file that the processes of one machine share, or Deno
+ * Deploy's database (no path).
+ *
+ * Deno offers KV only to programs started with `--unstable-kv`; a file needs
+ * `--allow-read` and `--allow-write` for it, too.
+ *
+ * @throws {SigError} what `unavailable` makes, with what to do.
+ */
+export async function openKv(
+  path: string | undefined,
+  { timeoutMs, unavailable }: OpenKvOptions,
+): Promise<Kv> {
+  const { openKv } = Deno as unknown as {
+    readonly openKv?: (path?: string) => Promise<Kv>;
+  };
+  if (openKv === undefined) {
+    throw unavailable(
+      "this Deno offers no KV",
+      undefined,
+      "Start it with deno run --unstable-kv …, or choose another store.",
+    );
+  }
+  const open = () => openKv(path);
+  try {
+    return await withDeadline(
+      timeoutMs,
+      () => retryWhileBusy(open, { isBusy: isKvBusy, timeoutMs }),
+    );
+  } catch (error) {
+    throw error instanceof Deno.errors.NotCapable
+      ? unavailable(
+        "the KV file must not be used (permission denied)",
+        error,
+        "Allow the file with --allow-read and --allow-write.",
+      )
+      : unavailable(
+        "the KV database can't be opened",
+        error,
+        "Its folder must exist, be writable, and the file be a KV database.",
+      );
+  }
+}
+
+/** SQLite gives way at once where two processes write: nothing was written. */
+export function isKvBusy(error: unknown): boolean {
+  return error instanceof Error &&
+    /database (table )?is locked/.test(error.message);
+}
