@@ -16,6 +16,7 @@ import {
   type FlagSpec,
   type GivenFlags,
   openServerPins,
+  operatorLine,
   parseDuration,
   readServerFlags,
   SERVER_FLAGS,
@@ -107,7 +108,11 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     : readToken(await io.readFile(tokenFile, 4096));
   const issuers = flags.texts("issuer");
   const anyIssuer = flags.on("any-issuer");
-  const { pins, requirePin, warnings } = await openServerPins(flags, io);
+  const { pins, requirePin, warnings } = await openServerPins(flags, io, {
+    publicSign: settings.publicSign,
+    now: io.now,
+    tell: (message) => io.stderr(operatorLine(message, settings.log, io.now())),
+  });
   const options = {
     issuers,
     pins,

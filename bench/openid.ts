@@ -230,6 +230,11 @@ const records = createMemoryRecords();
 const sessions = createSessions({
   store: records,
   lifeMs: 3_600_000,
+  terms: {
+    audience: "https://login.example",
+    issuer: "did:web:acme.example",
+    require: ["relationship=employee"],
+  },
   tell: () => Promise.resolve(),
   now: () => new Date(),
 });

@@ -245,6 +245,30 @@ Deno.test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order",
   });
 });
 
+Deno.test("a HOME that is no absolute path is no place for keys, nor for a memory", async () => {
+  await inWorkspace(async (workspace) => {
+    const env = {
+      ...{ SIG_KEYS_DIR: undefined, XDG_DATA_HOME: undefined },
+      HOME: "home",
+    };
+    const before = await workspace.snapshot();
+    const { code, stderr } = await workspace.sig(
+      ["init", "acme.example", "--dir", "$D/acme", "--format", "json"],
+      { env },
+    );
+    const problem = JSON.parse(stderr);
+    assertEquals([code, problem.code], [2, "invalid_request"]);
+    assertStringIncludes(
+      problem.detail,
+      'there is no place for private keys: HOME is "home", which is no absolute path',
+    );
+    const pins = await workspace.sig(["pin", "list"], { env });
+    assertEquals(pins.code, 2);
+    assertStringIncludes(pins.stderr, 'HOME is "home"');
+    assertEquals(await workspace.snapshot(), before);
+  });
+});
+
 Deno.test("attest says what it signs, and prints the attestation alone", async () => {
   await inWorkspace(async (workspace) => {
     await workspace.sig(["key", "generate", "--out", "$D/a.jwk"]);

@@ -200,6 +200,34 @@ Deno.test("a pin that is damaged can be forgotten, as its error says", async () 
   });
 });
 
+Deno.test("a pin that is damaged keeps no other from being listed, and is named", async () => {
+  await remembered(async ({ check, workspace, did }) => {
+    await check();
+    const { DatabaseSync } = await import("node:sqlite");
+    const broken = "did:web:broken.example";
+    {
+      using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
+      database.prepare("INSERT INTO pins VALUES (?, 1, 'x', '{}')").run(broken);
+    }
+    const json = await workspace.sig(["pin", "list", "--format", "json"]);
+    assertEquals(json.code, 2);
+    assertEquals(JSON.parse(json.stdout).map((each: Json) => each.issuer), [
+      did,
+    ]);
+    const problem = JSON.parse(json.stderr);
+    assertEquals([problem.code, problem.issuers], [
+      ...["store_unavailable", [broken]],
+    ]);
+    assertStringIncludes(problem.detail, `the pin of "${broken}"`);
+    const text = await workspace.sig(["pin", "list"], {
+      terminals: ["stdout"],
+    });
+    assertEquals(text.code, 2);
+    assertStringIncludes(text.stdout, did);
+    assertStringIncludes(text.stderr, `damaged is the pin of "${broken}"`);
+  });
+});
+
 Deno.test("a dead issuer is answered from memory within the caller's bound only", async () => {
   await remembered(async ({ check, silence }) => {
     await check();

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { suggest } from "../api/flags/suggest.ts";
+import { suggest } from "../core/text/suggest.ts";
 import { unpackFeed, unpackQuestion } from "../tests/kit/unpack_vectors.ts";
 import { readFeedVectors, readQuestionVectors } from "../tests/kit/vectors.ts";
 

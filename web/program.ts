@@ -16,6 +16,7 @@ import {
   type FlagSpec,
   type GivenFlags,
   openServerPins,
+  operatorLine,
   parseDuration,
   readServerFlags,
   requireOnlyHere,
@@ -150,6 +151,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const { pins, requirePin, warnings: ofPins } = await openServerPins(
     flags,
     io,
+    {
+      publicSign: settings.publicSign,
+      now: io.now,
+      tell: (message) =>
+        io.stderr(operatorLine(message, settings.log, io.now())),
+    },
   );
   const named = audiences.flatMap(hostOf);
   const options = {

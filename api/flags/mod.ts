@@ -13,7 +13,9 @@
  * @module
  */
 export { type Address, isLoopback, parseAddress } from "./address.ts";
+export { type DataFolder, dataFolder } from "./data_folder.ts";
 export { parseDuration } from "./duration.ts";
+export { type HidePlaceOptions, operatorLine } from "./hidden_place.ts";
 export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
@@ -36,5 +38,6 @@ export {
   openServerPins,
   SERVER_PIN_FLAGS,
   type ServerPins,
+  type ServerReach,
 } from "./server_pins.ts";
 export { usageError } from "./usage_error.ts";

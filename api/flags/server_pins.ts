@@ -2,6 +2,8 @@
 
 import type { PinStore } from "@sig/consumer/pins";
 import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+import { hidePlace, type HidePlaceOptions } from "./hidden_place.ts";
+import type { PublicSign } from "./public_sign.ts";
 import { usageError } from "./usage_error.ts";
 
 /** Flags of the servers' memory. */
@@ -31,6 +33,12 @@ export interface ServerPins {
   readonly warnings: readonly string[];
 }
 
+/** Who reads the answers of a server, and who its troubles. */
+export interface ServerReach extends HidePlaceOptions {
+  /** What says that others reach it; undefined where none do. */
+  readonly publicSign?: PublicSign | undefined;
+}
+
 /**
  * Opens the memory that {@linkcode SERVER_PIN_FLAGS} name. The password of a
  * Redis is taken from `SIG_REDIS_PASSWORD`, since arguments can be read by
@@ -48,11 +56,14 @@ export interface ServerPins {
  * assertEquals((await openServerPins(flags, {})).pins, undefined);
  * ```
  *
+ * @param reach Where others reach the server, its answers don't say where the
+ * memory is: that is told to the operator.
  * @throws {SigError} `invalid_request`; `store_unavailable` with its place.
  */
 export async function openServerPins(
   flags: GivenFlags,
   io: { env?(name: string): string | undefined },
+  reach?: ServerReach,
 ): Promise<ServerPins> {
   const text = flags.text("pins");
   const requirePin = flags.on("require-pin");
@@ -62,7 +73,10 @@ export async function openServerPins(
       flag: "--require-pin",
     });
   }
-  const pins = await open(text, io.env);
+  const opened = await open(text, io.env);
+  const pins = reach?.publicSign === undefined
+    ? opened
+    : hidePlace(opened, reach);
   if (!/^rediss?:/.test(text)) return { pins, requirePin, warnings: [] };
   const { parseRedisUrl } = await import("@sig/consumer/connect");
   const isInUrl = parseRedisUrl(text).password !== undefined;
@@ -81,7 +95,11 @@ export async function openPinsOf(
   env: (name: string) => string | undefined,
 ): Promise<PinStore | undefined> {
   const text = env("SIG_PINS");
-  return text === undefined ? undefined : await open(text, env);
+  if (text === undefined) return undefined;
+  return hidePlace(await open(text, env), {
+    tell: (message) => console.error(message),
+    now: () => new Date(),
+  });
 }
 
 async function open(

@@ -21,6 +21,8 @@
  * @module
  */
 export type { App } from "./app.ts";
+export { type ClientAddress, createClientAddress } from "./client_address.ts";
+export { clientNetwork } from "./client_network.ts";
 export {
   Exchange,
   type ExchangeContext,

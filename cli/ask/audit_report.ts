@@ -35,6 +35,7 @@ export function noteOf(entry: AuditEntry): string {
     backdated
       ? `backdated to ${effective_at ?? entry.after?.valid_until ?? ""}`
       : "",
+    entry.known_at === entry.at ? "" : `known from ${entry.known_at} on`,
   ].filter((part) => part !== "").join(", ");
 }
 
@@ -42,7 +43,7 @@ const CSV_COLUMNS = [
   ...["time", "what", "cause", "name", "subject", "relationship_id", "type"],
   ...["roles_gained", "roles_lost", "valid_from", "valid_until"],
   ...["reason_code", "reason", "effective_at", "backdated"],
-  ...["sequence", "event_id", "kid"],
+  ...["sequence", "event_id", "kid", "known_at"],
 ];
 
 /** The entries as CSV (RFC 4180), safe to open in a spreadsheet. */
@@ -57,7 +58,7 @@ export function auditCsv({ entries }: AuditReport, names: Names): string {
       ...[grant?.valid_from ?? "", grant?.valid_until ?? ""],
       ...[entry.reason_code ?? "", entry.reason ?? ""],
       ...[entry.effective_at ?? "", entry.backdated ? "yes" : ""],
-      ...[`${entry.sequence}`, entry.event_id, entry.kid],
+      ...[`${entry.sequence}`, entry.event_id, entry.kid, entry.known_at],
     ];
   });
   return [CSV_COLUMNS, ...rows]
@@ -138,9 +139,11 @@ function item(entry: AuditEntry, names: Names): string {
   }${until === null ? "" : `; until <time>${text(until)}</time>`}${
     note === ""
       ? ""
-      : `<br><span${entry.backdated ? ' class="backdated"' : ""}>${
-        text(note)
-      }</span>`
+      : `<br><span${
+        entry.backdated || entry.known_at !== entry.at
+          ? ' class="backdated"'
+          : ""
+      }>${text(note)}</span>`
   }${entry.reason === null ? "" : `<br>${text(entry.reason)}`}
 <br>relationship <code>${
     text(entry.relationship_id)

@@ -1,5 +1,6 @@
 /** What a doctor finds on the disk of whoever signs. @module */
 
+import { dataFolder } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 import { keyStoreDir } from "../issue/key_store_dir.ts";
 import type { Finding } from "./finding.ts";
@@ -49,9 +50,9 @@ function keyPaths(
 ): readonly string[] {
   const file = io.env("SIG_KEY_FILE");
   const named = file === undefined ? [] : [file];
-  const known = ["SIG_KEYS_DIR", "XDG_DATA_HOME", "HOME"]
-    .some((name) => io.env(name) !== undefined);
-  if (!known) return named;
+  const isKnown = io.env("SIG_KEYS_DIR") !== undefined ||
+    dataFolder(io.env).folder !== undefined;
+  if (!isKnown) return named;
   // The feed was verified: the issuer is a proper did:web without a path.
   const host = decodeURIComponent(issuer.slice("did:web:".length));
   const folder = `${keyStoreDir(io)}/${host}`;

@@ -2,9 +2,13 @@
 
 import { isSigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
-import { type FlagSpec, parseDuration, usageError } from "@sig/api/flags";
+import {
+  dataFolder,
+  type FlagSpec,
+  parseDuration,
+  usageError,
+} from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-import type { Io } from "../terminal/io.ts";
 
 /** Where the memory is. */
 export const PINS_FLAG: FlagSpec = {
@@ -76,10 +80,9 @@ export async function openPins(call: Call): Promise<OpenedPins> {
     const isRedis = /^rediss?:/.test(named);
     return { pins: await openPinStore(named, isRedis ? { password } : {}) };
   }
-  const folder = dataFolder(call.io);
-  if (folder === undefined) {
-    return unpinned("there is no HOME (or it may not be read)");
-  }
+  const data = dataFolder(call.io.env);
+  if (data.folder === undefined) return unpinned(data.why);
+  const { folder } = data;
   const path = `${folder}/pins.db`;
   if (!await call.io.makePrivateFolder(folder)) {
     return unpinned(`the folder ${folder} can't be made`);
@@ -116,15 +119,4 @@ function unpinned(why: string): OpenedPins {
       detail: `nothing is remembered of issuers: ${why}`,
     },
   };
-}
-
-/** A folder of the user's data directory. */
-function dataFolder(io: Io): string | undefined {
-  const data = io.env("XDG_DATA_HOME");
-  // A relative one is to be ignored (XDG base directory specification).
-  if (data?.startsWith("/")) return `${data}/sig`;
-  const home = io.env("HOME");
-  return home === undefined || home === ""
-    ? undefined
-    : `${home}/.local/share/sig`;
 }

@@ -23,6 +23,12 @@ export interface AuditEntry {
   /** When: the event's `issued_at`, or the start or end of a validity. */
   readonly at: string;
   /**
+   * When it could be known: `at`, but not before the latest `issued_at` of the
+   * events up to its own. An event that is dated back was not there at its date
+   * (as `as_of` counts, PROTOCOL §5).
+   */
+  readonly known_at: string;
+  /**
    * `gained` and `lost`: it began or ceased to hold. `changed`: it holds on,
    * with other members. `recorded`: it held neither before nor after.
    */
@@ -54,6 +60,7 @@ interface Version {
   readonly isRevoked: boolean;
   readonly subject: string;
   readonly issuedAt: Instant;
+  readonly knownAt: string;
   readonly sequence: number;
   readonly event_id: string;
   readonly kid: string;
@@ -63,16 +70,17 @@ interface Version {
 export class RelationshipChanges {
   readonly #latest = new Map<string, Version>();
   readonly #entries: AuditEntry[] = [];
-  #last: string | null = null;
+  #known: string | null = null;
 
-  /** `issued_at` of the last event, null before the first one. */
-  get lastIssuedAt(): string | null {
-    return this.#last;
+  /** The latest `issued_at`, null before the first event. */
+  get knownUntil(): string | null {
+    return this.#known;
   }
 
   /** Takes the next verified event. */
   add({ event, kid }: VerifiedEvent): void {
-    this.#last = event.issued_at;
+    const knownAt = laterOf(event.issued_at, this.#known);
+    this.#known = knownAt;
     const before = this.#latest.get(event.relationship_id);
     const issuedAt = instant(event.issued_at);
     if (isRevoke(event) && before === undefined) return;
@@ -96,6 +104,7 @@ export class RelationshipChanges {
         ? before.subject
         : event.subject,
       issuedAt,
+      knownAt,
       sequence: event.sequence,
       event_id: event.event_id,
       kid,
@@ -110,6 +119,7 @@ export class RelationshipChanges {
       : version.grant.valid_until;
     const entry: AuditEntry = {
       at: event.issued_at,
+      known_at: knownAt,
       kind: kindOf(held, now),
       cause: "event",
       subject: version.subject,
@@ -140,17 +150,19 @@ export class RelationshipChanges {
     this.#entries.push(entry);
   }
 
-  /** What happened after `from` and up to `to`, in the order of time. */
+  /** What came to be known after `from` and up to `to`, in that order. */
   between(from: Instant | undefined, to: Instant): readonly AuditEntry[] {
     const open = [...this.#latest].flatMap(([id, version]) =>
       validityEntries(id, version, to)
     );
-    return [...this.#entries, ...open].filter(({ at }) => {
-      const when = instant(at);
+    return [...this.#entries, ...open].filter(({ known_at }) => {
+      const when = instant(known_at);
       return compareInstants(when, to) <= 0 &&
         (from === undefined || compareInstants(when, from) > 0);
     }).sort((a, b) =>
-      compareInstants(instant(a.at), instant(b.at)) || a.sequence - b.sequence
+      compareInstants(instant(a.known_at), instant(b.known_at)) ||
+      a.sequence - b.sequence ||
+      compareInstants(instant(a.at), instant(b.at))
     );
   }
 }
@@ -172,6 +184,7 @@ function validityEntries(
     cause: "valid_from" | "valid_until",
   ): AuditEntry => ({
     ...{ at, kind, cause, subject, relationship_id: id },
+    known_at: laterOf(at, version.knownAt),
     before: kind === "lost" ? grant : null,
     after: kind === "gained" ? grant : null,
     ...rolesOf(
@@ -188,6 +201,12 @@ function validityEntries(
       ? [entry(valid_until, "lost", "valid_until")]
       : []),
   ];
+}
+
+function laterOf(text: string, other: string | null): string {
+  return other === null || compareInstants(instant(text), instant(other)) >= 0
+    ? text
+    : other;
 }
 
 function holds({ grant, isRevoked }: Version, at: Instant): boolean {

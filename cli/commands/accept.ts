@@ -149,7 +149,7 @@ function requireAgreement(
     ? "its published keys"
     : `the keys of ${source}`;
   const file = `${own.text === undefined ? "" : "new, "}${own.file}`;
-  io.stderr(writeLines([
+  writeLines(io, [
     [
       "invited by",
       `${claims.iss} (${
@@ -163,7 +163,7 @@ function requireAgreement(
     ["open until", expires_at],
     ["published as", own.who],
     ["with key", file],
-  ]));
+  ]);
   if (!invitedBy.verified) {
     warn(
       call,

@@ -34,12 +34,12 @@ export const audit: Command = {
   name: "audit",
   summary: "report who gained or lost what, when, and by which key",
   description:
-    "Between two instants: after --from, up to and with --to. Without --from it\nbegins with the feed, without --to it ends with the last event, so that the\nsame feed gives the same bytes at any time. What begins or ends by itself is\nreported too; endings that are dated back are marked.",
+    "What came to be known between two instants: after --from, up to and with --to.\nWithout --from it begins with the feed, without --to it ends with its latest\ntime, so that the same feed gives the same bytes at any time. Times are the\nissuer's word (issued_at); an event that is dated before one ahead of it counts\nwhen that one was issued, and is marked, as endings that are dated back are.\nWhat begins or ends by itself is reported too.",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
-    { name: "from", value: "TIME", help: "only what came after" },
-    { name: "to", value: "TIME", help: "only what came until then" },
+    { name: "from", value: "TIME", help: "only what was not known by then" },
+    { name: "to", value: "TIME", help: "only what was known by then" },
     NAMES_FLAG,
     ...POLICY_FLAGS,
   ],
@@ -63,12 +63,12 @@ export const audit: Command = {
           onEvent: (event) => changes.add(event),
         }),
     );
-    const until = to ?? parseTimestamp(changes.lastIssuedAt);
+    const until = to ?? parseTimestamp(changes.knownUntil);
     const report: AuditReport = {
       issuer,
       last_sequence: state.last_sequence,
       from: call.text("from") ?? null,
-      to: call.text("to") ?? changes.lastIssuedAt,
+      to: call.text("to") ?? changes.knownUntil,
       entries: until === undefined ? [] : changes.between(from, until),
     };
     writeWarnings(call, warnings);

@@ -127,6 +127,41 @@ Deno.test("an audit takes what came after --from, up to and with --to", () =>
     assertStringIncludes(bad.stderr, "--to must be an RFC 3339 UTC timestamp");
   }));
 
+Deno.test("an event that is dated back is in the report of when it came, and marked", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    // It comes last, and says that it came before all others of that day.
+    await append(workspace, [
+      ...[...UPSERT, "r5", ...ADAM, "--role", "deploy"],
+      ...["--valid-until", "2025-12-24T00:00:00Z", "--allow-warnings"],
+      ...["--issued-at", "2025-12-20T00:00:00Z"],
+    ], LATER);
+    const entriesOf = async (words: string) => {
+      const json = await audit(workspace, [
+        ...words.split(" ").filter((word) => word !== ""),
+        ...["--format", "json"],
+      ]);
+      const { to, entries } = JSON.parse(json);
+      return {
+        to,
+        known: entries.map(({ sequence, at, known_at }: Entry) => [
+          ...[sequence, at, known_at],
+        ]),
+      };
+    };
+    const came = "2026-01-01T01:00:00Z";
+    const late = [
+      [7, "2025-12-20T00:00:00Z", came],
+      [7, "2025-12-24T00:00:00Z", came],
+    ];
+    const december = await entriesOf("--to 2025-12-31T00:00:00Z");
+    assertEquals(december.known, []);
+    const day = await entriesOf("--from 2026-01-01T00:30:00Z");
+    assertEquals(day, { to: came, known: [[6, came, came], ...late] });
+    const { stdout } = await workspace.sig(["audit", "$D/acme"], LATER);
+    assertStringIncludes(stdout, `known from ${came} on`);
+  }));
+
 Deno.test("the same feed gives the same bytes in every format, whatever the clock says", () =>
   withIssuer(async (workspace) => {
     await addStory(workspace);

@@ -93,14 +93,12 @@ function show(
   const name: Line[] = claims.for === undefined
     ? []
     : [["invited was", `${claims.for} (not published)`]];
-  call.io.stderr(
-    writeLines([
-      ["published by", issuer],
-      ["subject", subject],
-      ...termLines(claims),
-      ...name,
-    ]),
-  );
+  writeLines(call.io, [
+    ["published by", issuer],
+    ["subject", subject],
+    ...termLines(claims),
+    ...name,
+  ]);
 }
 
 /** A name is for people on this machine; whether it is kept is theirs to say. */

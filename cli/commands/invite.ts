@@ -85,11 +85,11 @@ export const invite: Command = {
       return 0;
     }
     const { claims, expires_at } = invitation;
-    io.stderr(writeLines([
+    writeLines(io, [
       ...(claims.for === undefined ? [] : [["for", claims.for] as const]),
       ...termLines(claims),
       ["open until", expires_at],
-    ]));
+    ]);
     if (out === undefined) io.stdout(text);
     else {
       const { safe } = await import("../command_line/output.ts");

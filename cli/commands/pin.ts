@@ -1,4 +1,4 @@
-import { isSigError } from "@sig/core";
+import { isSigError, quote, SigError } from "@sig/core";
 import type { PinRecord } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
@@ -14,6 +14,9 @@ import { POLICY_FLAGS } from "../ask/source_flags.ts";
 
 /** Characters of a reason: it is kept, and shown again. */
 const MAX_REASON = 1_000;
+
+/** Issuers that one message names. */
+const MAX_NAMED = 5;
 
 /** `sig pin` */
 export const pin: Command = {
@@ -74,7 +77,10 @@ async function act(
     "@sig/consumer/pins"
   );
   if (action === "list") {
-    writeList(call, await listPins(pins));
+    const damaged: string[] = [];
+    const readable = await listPins(pins, (issuer) => damaged.push(issuer));
+    writeList(call, readable, damaged.length);
+    if (damaged.length > 0) throw listedInPart(pins.place, damaged);
     return 0;
   }
   const did = issuer!.expectedIssuer;
@@ -146,8 +152,33 @@ async function issuerOf(call: Call, action: string, name: string | undefined) {
   return IssuerName.parse(name, { allowPrivate });
 }
 
-function writeList(call: Call, pins: readonly PinRecord[]): void {
+/** The others are listed; these have a way out. */
+function listedInPart(place: string, issuers: readonly string[]): SigError {
+  const named = issuers.slice(0, MAX_NAMED).map((each) => quote(each));
+  const more = issuers.length - named.length;
+  return new SigError(
+    "store_unavailable",
+    `Cannot list all that the memory ${place} holds: damaged is the pin of ${
+      named.join(", ")
+    }${more > 0 ? ` and ${more} more` : ""}`,
+    {
+      context: {
+        place,
+        issuers,
+        hint:
+          "Forget such an issuer: sig pin remove ISSUER. The next look at it is then a first one.",
+      },
+    },
+  );
+}
+
+function writeList(
+  call: Call,
+  pins: readonly PinRecord[],
+  leftOut: number,
+): void {
   if (call.format === "json") return writeJson(call.io, pins);
+  if (pins.length === 0 && leftOut > 0) return;
   if (pins.length === 0) call.io.stdout("Nothing is remembered yet\n");
   else {
     writeTable(

@@ -2,6 +2,8 @@
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "../command_line/output.ts";
+import type { Io } from "../terminal/io.ts";
+import { wrap } from "../terminal/table.ts";
 
 /** A label and what it says. */
 export type Line = readonly [label: string, value: string];
@@ -15,13 +17,46 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
     : `until ${valid_until}`;
   return [
     ["as", terms.relationship_type],
-    ["roles", roles.length === 0 ? "none" : roles.join(", ")],
+    ["roles", roles.length === 0 ? "none" : roles.map(oneRole).join(", ")],
     ["valid", `${from}${until}`],
   ];
 }
 
-/** Lines under each other; no value can pose as another line. */
-export function writeLines(lines: readonly Line[]): string {
-  return lines.map(([label, value]) => `${label.padEnd(13)}${safe(value)}\n`)
-    .join("");
+/** A role that could be taken for several, or for less than it is, in quotes. */
+function oneRole(role: string): string {
+  return /^ | $| {2}|,|"/.test(role) ? JSON.stringify(role) : role;
+}
+
+/** Columns of the labels. */
+const LABEL_WIDTH = 13;
+
+/** Columns that a value has at least, also where the terminal is narrow. */
+const LEAST_WIDTH = 20;
+
+/**
+ * Writes lines under each other for people, on the side; no value can pose as
+ * another line: what is too wide goes on beneath itself, and blanks that would
+ * push something to where a label stands are shown as what they are.
+ */
+export function writeLines(io: Io, lines: readonly Line[]): void {
+  const columns = io.isTerminal("stderr") ? io.columns?.() : undefined;
+  const width = columns === undefined
+    ? Infinity
+    : Math.max(LEAST_WIDTH, columns - LABEL_WIDTH);
+  io.stderr(
+    lines.map(([label, value]) => {
+      const parts = wrap(showBlanks(safe(value)), width);
+      return `${label.padEnd(LABEL_WIDTH)}${
+        parts.join(`\n${" ".repeat(LABEL_WIDTH)}`)
+      }\n`;
+    }).join(""),
+  );
+}
+
+/** Blanks are seen between words; others could be any number. */
+function showBlanks(text: string): string {
+  return text.replace(
+    /^ +| +$|(?<= ) +/g,
+    (blanks) => "\\u0020".repeat(blanks.length),
+  );
 }

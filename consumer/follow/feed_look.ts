@@ -2,7 +2,12 @@
 
 import { isSigError, SigError } from "@sig/core";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
-import type { PinStore } from "../pins/pin_store.ts";
+import {
+  type PinStore,
+  pinStoreUnavailable,
+  StateMoved,
+} from "../pins/pin_store.ts";
+import type { StoredState } from "../pins/stored_state.ts";
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
@@ -10,8 +15,9 @@ import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import { type IssuerRecord, recordOf } from "./issuer_record.ts";
 import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
+import type { SeenHistory } from "./seen_history.ts";
 import { SignatureWorkers } from "../verify/signature_workers.ts";
-import type { CursorPosition } from "./watch_cursor.ts";
+import { BEGIN_ANEW, type CursorPosition } from "./watch_cursor.ts";
 
 /** Options of {@linkcode FeedLook}. */
 export interface FeedLookOptions extends FeedPolicy, LoadIssuerOptions {
@@ -29,9 +35,12 @@ export interface Looked {
   readonly events: readonly VerifiedEvent[];
   /** Where a cursor that is new begins. */
   readonly start: CursorPosition;
-  /** Of a feed that only the cursor remembers. */
-  readonly pin: IssuerPin | null;
+  /** Where the cursor is after one of them; asked once for each, in order. */
+  after(event: VerifiedEvent["event"]): CursorPosition;
 }
+
+/** How often another process may be faster before we give up. */
+const MAX_ATTEMPTS = 5;
 
 /** Before a local feed that was wrong is looked at again: it may be growing. */
 const LOCAL_PAUSE_MS = 250;
@@ -40,6 +49,8 @@ const LOCAL_PAUSE_MS = 250;
 interface Read {
   readonly last: number;
   readonly lastEventId: string | null;
+  /** Where the state is kept, if it is. */
+  readonly stored: StoredState | undefined;
   /** Those that were verified just now, from the cursor on. */
   readonly events: ReadonlyMap<number, VerifiedEvent>;
 }
@@ -81,6 +92,24 @@ export class FeedLook {
     cursor: CursorPosition | undefined,
     from: number | undefined,
   ): Promise<Looked> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      try {
+        return await this.#look(cursor, from);
+      } catch (error) {
+        if (!(error instanceof StateMoved)) throw error;
+        // Another process put another state there while we read.
+      }
+    }
+    throw pinStoreUnavailable(
+      this.#store!.place,
+      "other processes keep changing it",
+    );
+  }
+
+  async #look(
+    cursor: CursorPosition | undefined,
+    from: number | undefined,
+  ): Promise<Looked> {
     const after = cursor?.sequence ?? (from ?? Infinity) - 1;
     let found = await this.#readGrowing(after, false);
     // Another process, or a watcher with another cursor, was here before.
@@ -91,6 +120,7 @@ export class FeedLook {
       ? this.#record.held?.reduced ?? null
       : null;
     const sequence = Math.min(after, last);
+    const history = await this.#openHistory(found, cursor, sequence);
     return {
       events: rangeOf(events, sequence + 1, last),
       start: {
@@ -99,9 +129,23 @@ export class FeedLook {
           ? lastEventId
           : events.get(sequence)?.event.event_id ?? null,
         pin,
+        history: history?.seen,
       },
-      pin,
+      after: ({ sequence, event_id }) => ({
+        ...{ sequence, event_id, pin },
+        history: history?.next(),
+      }),
     };
+  }
+
+  async #openHistory(
+    { stored }: Read,
+    cursor: CursorPosition | undefined,
+    events: number,
+  ): Promise<SeenHistory | undefined> {
+    if (stored === undefined) return undefined;
+    const { openSeenHistory } = await import("./seen_history.ts");
+    return await openSeenHistory(stored, cursor ?? {}, events);
   }
 
   /** A file may be read while somebody writes it. */
@@ -133,7 +177,8 @@ export class FeedLook {
     this.#record = record;
     if (outcome.observation === undefined) throw outcome.error;
     const { sequence, last_event_id } = record.held!.pin;
-    return { last: sequence, lastEventId: last_event_id, events };
+    const { stored } = outcome.observation;
+    return { last: sequence, lastEventId: last_event_id, stored, events };
   }
 
   async #refresh(options: RefreshOptions, full: boolean): Promise<Refresh> {
@@ -205,6 +250,3 @@ function requireSame(
     { context: { sequence, hint: BEGIN_ANEW } },
   );
 }
-
-const BEGIN_ANEW =
-  "If that history is to be followed, begin anew with another --cursor.";

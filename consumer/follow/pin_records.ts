@@ -30,11 +30,28 @@ export interface PinRecord extends IssuerPin {
   readonly acknowledged: readonly PinAcknowledgement[];
 }
 
-/** Every pin of a store, by the issuers' DIDs. */
-export async function listPins(store: PinStore): Promise<readonly PinRecord[]> {
+/**
+ * Every pin of a store, by the issuers' DIDs.
+ *
+ * @param onDamaged Told of a pin that can't be read; the others are listed all
+ * the same. Without it the first one is thrown.
+ * @throws {SigError} `store_unavailable`.
+ */
+export async function listPins(
+  store: PinStore,
+  onDamaged?: (issuer: string, error: SigError) => void,
+): Promise<readonly PinRecord[]> {
   const entries = await store.list();
   return entries.filter(({ issuer }) => !issuer.startsWith(CURSOR_PREFIX))
-    .map((entry) => recordOfBody(readBody(store, entry)));
+    .flatMap((entry) => {
+      try {
+        return [recordOfBody(readBody(store, entry))];
+      } catch (error) {
+        if (onDamaged === undefined || !isSigError(error)) throw error;
+        onDamaged(entry.issuer, error);
+        return [];
+      }
+    });
 }
 
 /**

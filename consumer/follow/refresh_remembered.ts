@@ -8,6 +8,7 @@ import {
   type PinStore,
   pinStoreUnavailable,
   RowsTooLarge,
+  StateMoved,
 } from "../pins/pin_store.ts";
 import { Sha256 } from "../pins/sha256.ts";
 import { recordOf } from "./issuer_record.ts";
@@ -53,9 +54,9 @@ export async function refreshRemembered(
         { ...options, place: location.metadataRef },
       );
     } catch (error) {
-      if (!(error instanceof RowsTooLarge)) throw error;
-      // As a whole they can be staged.
-      full = true;
+      // As a whole they can be staged; those of another process are read anew.
+      if (error instanceof RowsTooLarge) full = true;
+      else if (!(error instanceof StateMoved)) throw error;
     }
     if (written !== undefined) return written;
     // Another process was faster: what it has seen counts as well.

@@ -3,6 +3,7 @@
 import type { Warning } from "@sig/core";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { StoredInstant } from "../pins/feed_rows.ts";
+import type { ListedRows } from "../pins/row_directory.ts";
 import { damaged, type PinEntry, type PinStore } from "../pins/pin_store.ts";
 import type { KeyUse } from "../verify/verified_feed.ts";
 
@@ -48,6 +49,8 @@ export interface RememberedFeed {
   readonly warnings: number;
   /** How many more there were. */
   readonly warnings_left_out: number;
+  /** How many rows are listed; absent in what was kept before listings. */
+  readonly rows?: ListedRows | undefined;
   /** What was odd about how it is served. */
   readonly served_warnings: readonly Warning[];
 }
@@ -90,6 +93,8 @@ export function readBody(store: PinStore, entry: PinEntry): RememberedBody {
   const isWhole = body?.pin?.issuer === entry.issuer &&
     Number.isSafeInteger(body.pin.sequence) &&
     /^[0-9a-f]{64}$/.test(body.pin.prefix_sha256) &&
+    typeof body.pin.first_seen === "string" &&
+    typeof body.pin.last_seen === "string" &&
     Array.isArray(body.acknowledged) && typeof body.feed?.hash === "string";
   if (isWhole) return body!;
   throw damaged(store.place, `the pin of ${entry.issuer}`);

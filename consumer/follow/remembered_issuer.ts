@@ -80,6 +80,7 @@ export function storedOf(
     revision,
     lastSequence: pin.sequence,
     hasWarnings: feed.warnings > 0,
+    listed: feed.rows,
   };
 }
 
@@ -98,7 +99,7 @@ export async function recallIssuer(
   const { body, stored } = found;
   if (body.place !== metadataRef) return undefined;
   if (body.suspended || body.incident !== null) return undefined;
-  if (body.feed.policy !== policyOf(options)) return undefined;
+  if (!isOfNow(body, options)) return undefined;
   const warnings = (await readWarnings(stored, new StoredHistory()))
     .map(({ warning }) => warning);
   return { ...recordOf(), ...await heldOf(found, warnings, undefined) };
@@ -162,8 +163,8 @@ export async function resumeIssuer(
     warnings: feed.served_warnings,
     comparedAt: new Date(feed.compared_at),
   };
-  // Other rules, or everything on request: then all events are judged again.
-  const mayGoOn = !options.full && feed.policy === policyOf(options);
+  // Otherwise, or on request, all events are judged again.
+  const mayGoOn = !options.full && isOfNow(body, options);
   const base = await heldOf(found, warnings, mayGoOn ? held : undefined);
   const documents = mayGoOn ? await readHeldDocuments(stored) : new Map();
   return {
@@ -239,7 +240,12 @@ async function readHeldDocuments(stored: StoredState): Promise<HeldDocuments> {
   }
 }
 
-async function readMarks(stored: StoredState): Promise<SignatureMarks> {
+/**
+ * 4 bytes of each signature.
+ *
+ * @throws {SigError} `store_unavailable`; {@linkcode StateMoved}.
+ */
+export async function readMarks(stored: StoredState): Promise<SignatureMarks> {
   const blocks: [string, StoredBlock][] = [];
   for await (const [key, text] of stored.store.all(stored.ref, BLOCK_PREFIX)) {
     blocks.push([
@@ -250,7 +256,15 @@ async function readMarks(stored: StoredState): Promise<SignatureMarks> {
   blocks.sort(([a], [b]) => a < b ? -1 : 1);
   const marks = new SignatureMarks();
   for (const [, block] of blocks) marks.addMarks(block.marks);
+  if (marks.length < stored.lastSequence) {
+    throw damaged(stored.store.place, "a block of events");
+  }
   return marks;
+}
+
+/** Whether it was kept under the same rules, and as it is kept now. */
+function isOfNow({ feed }: RememberedBody, options: RememberOptions): boolean {
+  return feed.policy === policyOf(options) && feed.rows !== undefined;
 }
 
 /** The rules of a reader that decide what a feed says. */

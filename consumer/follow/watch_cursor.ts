@@ -10,6 +10,18 @@ import {
   pinStoreUnavailable,
 } from "../pins/pin_store.ts";
 
+/** Said where what was seen is no part of the history any more. */
+export const BEGIN_ANEW =
+  "If that history is to be followed, begin anew with another --cursor.";
+
+/** The events that were dealt with, as a digest. */
+export interface SeenEvents {
+  /** The stored state that they were read of. */
+  readonly state: string;
+  /** State of the SHA-256 over 4 bytes of each signature. */
+  readonly digest: string;
+}
+
 /** The last event that was dealt with. */
 export interface CursorPosition {
   /** Its sequence; 0 before the first one. */
@@ -20,6 +32,12 @@ export interface CursorPosition {
    * What a feed that is not remembered otherwise is compared with; reduced.
    */
   readonly pin: IssuerPin | null;
+  /**
+   * The history of a feed that is remembered: another one may be accepted while
+   * nobody watches, with the same event at this place. Absent in cursors from
+   * before that was kept.
+   */
+  readonly history?: SeenEvents | undefined;
 }
 
 /** A cursor in a store, or in this process alone. */
@@ -101,11 +119,14 @@ export class WatchCursor {
 
 function read(store: PinStore, body: string, name: string): CursorPosition {
   try {
-    const { sequence, event_id, pin } = JSON.parse(body);
+    const { sequence, event_id, pin, history } = JSON.parse(body);
     const isId = event_id === null || typeof event_id === "string";
     const isPin = pin === null || typeof pin.prefix_sha256 === "string";
-    if (Number.isSafeInteger(sequence) && sequence >= 0 && isId && isPin) {
-      return { sequence, event_id, pin };
+    const isHistory = history === undefined ||
+      [history?.state, history?.digest].every((x) => typeof x === "string");
+    const isSequence = Number.isSafeInteger(sequence) && sequence >= 0;
+    if (isSequence && isId && isPin && isHistory) {
+      return { sequence, event_id, pin, history };
     }
   } catch {
     // Told below.

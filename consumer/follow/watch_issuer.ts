@@ -107,7 +107,7 @@ export async function* watchIssuer(
       for (const { event, kid } of found.events) {
         const { sequence, event_id } = event;
         if (sequence >= (from ?? 1)) yield { sequence, event_id, event, kid };
-        await cursor.move({ sequence, event_id, pin: found.pin });
+        await cursor.move(found.after(event));
         if (signal?.aborted) return;
       }
     }

@@ -138,6 +138,38 @@ Deno.test("another history of the same length, accepted by somebody else, ends i
   );
 });
 
+for (const rewritten of [1, 2, 3]) {
+  Deno.test(`an accepted history in which event ${rewritten} of 3 says something else is not gone on with by who saw it`, async () => {
+    const { issuer } = await issuerOf(4, 2);
+    await using _ = issuer;
+    const pins = createMemoryPinStore();
+    const { did } = issuer.server;
+    await look(issuer, pins, { from: 1, cursor: "late" });
+    issuer.publish(issuer.lines.slice(0, 3));
+    await look(issuer, pins, { from: 1, cursor: "soon" });
+    // The same event_id, so only what it says tells them apart.
+    const other = await issuer.line(rewritten, key!, { roles: ["other"] });
+    const lines = [...issuer.lines];
+    lines[rewritten - 1] = other;
+    issuer.publish(lines);
+    await acknowledgePin(pins, did, {
+      ...{ reason: "restored", now: now(), allowPrivate: true },
+    });
+    const refused = (cursor: string, seen: number) =>
+      expectSigError(
+        () => look(issuer, pins, { cursor }),
+        "feed_rewritten",
+        `Cannot watch: events up to ${seen} were seen that are others in the ` +
+          "history which was accepted since",
+      );
+    await refused("soon", 3);
+    // Nobody who saw nothing of it is kept from going on.
+    if (rewritten === 3) {
+      assertEquals(await look(issuer, pins, { cursor: "late" }), [3, 4]);
+    } else await refused("late", 2);
+  });
+}
+
 Deno.test("two that watch with one cursor are told", async () => {
   const { issuer, publish } = await issuerOf(4, 2);
   await using _ = issuer;

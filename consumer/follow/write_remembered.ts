@@ -15,6 +15,7 @@ import {
 } from "../pins/feed_growth.ts";
 import { storedInstant, writeDocuments } from "../pins/feed_rows.ts";
 import type { PinEntry, PinRow, PinStore } from "../pins/pin_store.ts";
+import { growListing, RowDirectory } from "../pins/row_directory.ts";
 import { DOCUMENTS_KEY } from "../pins/row_keys.ts";
 import type { Sha256 } from "../pins/sha256.ts";
 import {
@@ -26,7 +27,7 @@ import {
 } from "./issuer_record.ts";
 import type { Refresh } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
-import type { RememberedBody } from "./remembered_body.ts";
+import { readBody, type RememberedBody } from "./remembered_body.ts";
 import {
   policyOf,
   type Remembered,
@@ -82,7 +83,7 @@ export async function writeRefresh(
   if (last === undefined) return undefined;
   const observation: Observation = {
     ...outcome.observation,
-    stored: storedOf(store, last, body),
+    stored: storedOf(store, last, readBody(store, last)),
   };
   return {
     record: forget({ ...record, held: { ...held, observation } }),
@@ -153,20 +154,37 @@ export async function putAll(
   if (isAnew || found === undefined) {
     const state = crypto.randomUUID();
     const { verification, marks } = held.feed!;
+    const directory = new RowDirectory(state);
     let rows: PinRow[] = [documents];
-    for (const row of wholeRows(verification.checkpoint(), marks, digests)) {
-      if (rows.push(row) < STAGED_ROWS) continue;
+    const stage = async (row: PinRow) => {
+      if (rows.push(row) < STAGED_ROWS) return;
       await store.stage({ issuer, state }, rows);
       rows = [];
+    };
+    for (const row of wholeRows(verification.checkpoint(), marks, digests)) {
+      directory.add(row[0]);
+      await stage(row);
     }
+    for (const row of directory.rows()) await stage(row);
     await store.stage({ issuer, state }, rows);
-    const entry = entryOf(state, body);
+    const { listed } = directory;
+    const feed = { ...body.feed, rows: listed };
+    const entry = entryOf(state, { ...body, feed });
     const over = found?.entry.state;
     return await store.put(entry, [], over) ? entry : undefined;
   }
   const { state } = found.entry;
+  let { listed } = found.stored;
+  /** Rows with what they change in the listing of all. */
+  const list = async (rows: readonly PinRow[]) => {
+    const ref = { issuer, state };
+    const grown = await growListing({ store, ref, listed }, rows);
+    listed = grown.listed;
+    return [...rows, ...grown.rows];
+  };
   // All but the last: the feed up to there was verified as a part of the whole.
   for (const { end, rows, ...part } of steps.slice(0, -1)) {
+    const listedRows = await list(rows);
     const { replay, keys, bytes, lastEventId } = end;
     const kids = new Set(keys.map(({ kid }) => kid));
     const partial: RememberedBody = {
@@ -193,13 +211,19 @@ export async function putAll(
         keys,
         warnings: replay.warnings.length,
         warnings_left_out: replay.warningsLeftOut,
+        rows: listed,
       },
     };
-    const isWritten = await store.put(entryOf(state, partial), rows, state);
+    const isWritten = await store.put(
+      entryOf(state, partial),
+      listedRows,
+      state,
+    );
     if (!isWritten) return undefined;
   }
-  const entry = entryOf(state, body);
-  const rows = [...steps.at(-1)?.rows ?? [], documents];
+  const rows = [...await list(steps.at(-1)?.rows ?? []), documents];
+  const feed = { ...body.feed, rows: listed };
+  const entry = entryOf(state, { ...body, feed });
   return await store.put(entry, rows, state) ? entry : undefined;
 }
 

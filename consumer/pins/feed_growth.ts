@@ -30,6 +30,7 @@ import {
   writeWarnings,
 } from "./feed_rows.ts";
 import type { PinRow } from "./pin_store.ts";
+import { readRows } from "./row_directory.ts";
 import {
   BLOCK_EVENTS,
   blockKey,
@@ -115,7 +116,7 @@ export class FeedGrowth {
     verification: FeedVerification,
     lines: Uint8Array,
   ): Promise<void> {
-    const { store, ref, lastSequence } = this.#stored;
+    const { lastSequence } = this.#stored;
     if (this.#block === undefined && lastSequence > 0) {
       const block = await readBlock(this.#stored, lastSequence);
       const known = (lastSequence - 1) % BLOCK_EVENTS + 1;
@@ -144,7 +145,7 @@ export class FeedGrowth {
     }
     const unread = [...subjects]
       .filter((subject) => !this.#read.has(subjectKey(subject)));
-    const texts = await store.rows(ref, unread.map(subjectKey));
+    const texts = await readRows(this.#stored, unread.map(subjectKey));
     for (const [i, text] of texts.entries()) {
       const subject = unread[i]!;
       this.#read.add(subjectKey(subject));
@@ -155,7 +156,7 @@ export class FeedGrowth {
     }
     const keys = [...new Set([...eventIds.values()].map(({ key }) => key))]
       .filter((key) => !this.#digests.has(key));
-    const found = await store.rows(ref, keys);
+    const found = await readRows(this.#stored, keys);
     for (const [i, key] of keys.entries()) {
       this.#digests.set(key, found[i] ?? "");
     }
@@ -219,8 +220,7 @@ export class FeedGrowth {
   ): Promise<readonly string[]> {
     const keys = names.map(keyOf).filter((key) => !this.#read.has(key));
     for (const key of keys) this.#read.add(key);
-    const { store, ref } = this.#stored;
-    const texts = await store.rows(ref, keys);
+    const texts = await readRows(this.#stored, keys);
     return texts.filter((text) => text !== undefined);
   }
 

@@ -13,6 +13,9 @@ export const DOCUMENTS_KEY = "d";
 /** Before the key of every relationship. */
 export const RELATIONSHIP_PREFIX = "r";
 
+/** Before the key of every subject. */
+export const SUBJECT_PREFIX = "s";
+
 /** Before the key of every block of events. */
 export const BLOCK_PREFIX = "b";
 
@@ -29,7 +32,7 @@ export function relationshipKey(id: string): string {
 
 /** The relationships that ever were about a subject. */
 export function subjectKey(subject: string): string {
-  return `s${keyOf(subject)}`;
+  return SUBJECT_PREFIX + keyOf(subject);
 }
 
 /** The block that an event is in. */

@@ -13,7 +13,8 @@ import {
   type StoredBlock,
   type StoredWarning,
 } from "./feed_rows.ts";
-import { damaged, type PinStore, type StateRef } from "./pin_store.ts";
+import { damaged } from "./pin_store.ts";
+import { type ListedState, readRows } from "./row_directory.ts";
 import {
   BLOCK_EVENTS,
   blockKey,
@@ -25,11 +26,7 @@ import {
 import { relationshipsBySubject, StoredHistory } from "./stored_history.ts";
 
 /** A verified state that a store holds. */
-export interface StoredState {
-  /** Where. */
-  readonly store: PinStore;
-  /** Whose rows. */
-  readonly ref: StateRef;
+export interface StoredState extends ListedState {
   /** Of the entry that names them. */
   readonly revision: number;
   /** Events that count: a process that is further may have added more. */
@@ -53,7 +50,7 @@ export async function readAbout(
 ): Promise<FeedState> {
   const history = new StoredHistory();
   await readWarnings(stored, history);
-  const [text] = await stored.store.rows(stored.ref, [subjectKey(subject)]);
+  const [text] = await readRows(stored, [subjectKey(subject)]);
   const ids = text === undefined
     ? []
     : readText<readonly string[]>(stored, text, "a subject", isTexts);
@@ -78,11 +75,14 @@ export async function readWhole(
   stored: StoredState,
   { asOf }: Pick<ParsedTime, "asOf"> = { asOf: undefined },
 ): Promise<FeedState> {
-  const { store, ref, lastSequence } = stored;
+  const { store, ref, lastSequence, listed } = stored;
   const found: ReturnType<typeof readVersions>[] = [];
   for await (const [, text] of store.all(ref, RELATIONSHIP_PREFIX)) {
     const each = readRelationship(stored, text);
     if (each.versions.length > 0) found.push(each);
+  }
+  if (listed !== undefined && found.length !== listed.relationships) {
+    throw damaged(store.place, `the state of ${ref.issuer}`);
   }
   // In the order of their first upserts, as a replay has them.
   found.sort((a, b) =>

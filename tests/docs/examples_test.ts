@@ -124,11 +124,11 @@ Deno.test("hono-login: an employee is greeted, until that ends", async () => {
   const attestation = await signAttestation({ challenge, key, now });
   const done = await post(
     "/sig/session",
-    cookieOf(begun, "sig-challenge"),
+    cookieOf(begun, "sig-challenge-8000"),
     JSON.stringify({ attestation }),
   );
   assertEquals([done.status, (await done.json()).subject], [200, subject]);
-  const cookie = cookieOf(done, "sig-session");
+  const cookie = cookieOf(done, "sig-session-8000");
   const home = async () => {
     const response = await fetch(app.url, {
       headers: { cookie },

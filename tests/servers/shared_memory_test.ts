@@ -1,5 +1,6 @@
 // Replicas of the API with one memory (PROTOCOL §6).
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { listPins, openPinStore } from "@sig/consumer/pins";
 import { HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import { LEAST, runToEnd, ServerProcess } from "../kit/server_process.ts";
@@ -210,6 +211,45 @@ Deno.test("an issuer that is on no list takes no room in the shared memory", asy
     const pins = await listPins(store);
     await store.close();
     assertEquals(pins.map(({ issuer }) => issuer), [listed.server.did]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("where others reach a server its answers don't say where the memory is; its log does", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/pins.db`;
+    await (await openPinStore(path)).close();
+    await using server = await ServerProcess.start("api", [
+      ...["--issuer", "acme.example", "--pins", path, "--public"],
+      ...["--public-url", "https://api.acme.example"],
+    ], {
+      permissions: [
+        ...LEAST,
+        ...[`--allow-read=${folder}`, `--allow-write=${folder}`],
+      ],
+    });
+    const file = new DatabaseSync(path);
+    file.exec("DROP TABLE pins");
+    file.close();
+    const response = await fetch(`${server.url}/v1/check`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        issuer: "did:web:acme.example",
+        ...{ subject: ALICE, require: ["role=deploy"] },
+      }),
+    });
+    const problem = await response.json();
+    assertEquals([problem.status, problem.code, problem.place], [
+      503,
+      "store_unavailable",
+      "of this server",
+    ]);
+    assertStringIncludes(problem.detail, "the memory of this server: ");
+    const { stderr } = await server.stop();
+    assertStringIncludes(stderr, `Cannot use the memory ${path}`);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

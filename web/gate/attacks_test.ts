@@ -6,7 +6,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { TestProvider } from "../openid/testdata/test_provider.ts";
+import { cookieAt, TestProvider } from "../openid/testdata/test_provider.ts";
 import { type Arrival, Visitor } from "./testdata/visitor.ts";
 
 const WIKI = "wiki.example";
@@ -160,7 +160,7 @@ Deno.test("attack: a host's cookie is good at no other host, nor at the login", 
   const thief = new Visitor(provider);
   thief.at(OPS).cookies.set("sig-gate", stolen);
   assertEquals((await thief.ask(OPS)).status, 401);
-  for (const name of ["sig-gate", "sig-session"]) {
+  for (const name of ["sig-gate", cookieAt("sig-session", provider)]) {
     thief.login.cookies.set(name, stolen);
   }
   assertEquals(
@@ -212,11 +212,12 @@ Deno.test("attack: what a browser held before a login is good for nothing after 
   const visitor = new Visitor(provider);
   const fixed = `${"A".repeat(22)}.${"A".repeat(43)}`;
   visitor.at(WIKI).cookies.set("sig-gate", fixed);
-  visitor.login.cookies.set("sig-session", fixed);
+  visitor.login.cookies.set(cookieAt("sig-session", provider), fixed);
   await visitor.logIn(person, PAGE);
   const before = visitor.at(WIKI).cookies.get("sig-gate") ?? "";
   assert(
-    before !== fixed && visitor.login.cookies.get("sig-session") !== fixed,
+    before !== fixed &&
+      visitor.login.cookies.get(cookieAt("sig-session", provider)) !== fixed,
   );
   // A login anew ends what the applications' cookies held.
   const id = await visitor.login.begin(

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
-import { Browser } from "../openid/testdata/test_provider.ts";
+import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { createMemoryRecords } from "../stores/memory_records.ts";
 import { createMemoryStore } from "../stores/memory_store.ts";
@@ -11,12 +11,22 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 /** A person's browser at an application. */
 class Visitor {
-  readonly browser = new Browser();
-  readonly person = new Person();
+  readonly browser: Browser;
+  readonly person: Person;
   readonly #site: HonoSite;
 
-  constructor(site: HonoSite) {
+  constructor(
+    site: HonoSite,
+    { browser, person }: Partial<Pick<Visitor, "browser" | "person">> = {},
+  ) {
     this.#site = site;
+    this.browser = browser ?? new Browser();
+    this.person = person ?? new Person();
+  }
+
+  /** The same at another one. */
+  at(site: HonoSite): Visitor {
+    return new Visitor(site, this);
   }
 
   async get(path: string, headers: Record<string, string> = {}) {
@@ -70,16 +80,16 @@ Deno.test("an employee signs in, is known to handlers, and signs out", async () 
   assertEquals([status, body.subject], [200, did]);
   assertEquals(body.relationship.roles, ["deploy"]);
   const cookie = headers.getSetCookie().find((each) =>
-    each.startsWith("sig-session=")
+    each.startsWith(`${cookieAt("sig-session", site)}=`)
   );
   assert(cookie?.endsWith("; Path=/; HttpOnly; SameSite=Lax"), cookie);
   assertEquals((await visitor.get("/")).text, did);
   assertEquals((await visitor.get("/sig/session")).body, body);
   assertEquals((await visitor.get("/deploy")).text, "deployed");
   const { cookies } = visitor.browser;
-  const before = cookies.get("sig-session")!;
+  const before = cookies.get(cookieAt("sig-session", site))!;
   assertEquals((await visitor.post("/sig/logout")).status, 204);
-  cookies.set("sig-session", before);
+  cookies.set(cookieAt("sig-session", site), before);
   assertEquals((await visitor.get("/")).text, "nobody");
 });
 
@@ -150,12 +160,12 @@ Deno.test("a login that was begun in another browser, or is used again, is refus
     "invalid_attestation",
   ]);
   assertEquals((await victim.get("/")).text, "nobody");
-  const mine = visitor.browser.cookies.get("sig-challenge")!;
+  const mine = visitor.browser.cookies.get(cookieAt("sig-challenge", site))!;
   assertEquals(
     (await visitor.post("/sig/session", { attestation })).status,
     200,
   );
-  visitor.browser.cookies.set("sig-challenge", mine);
+  visitor.browser.cookies.set(cookieAt("sig-challenge", site), mine);
   const again = await visitor.post("/sig/session", { attestation });
   assertEquals([again.status, again.body.code], [409, "challenge_used"]);
 });
@@ -227,13 +237,64 @@ Deno.test("a session from under another issuer is none, also while ours is silen
   const visitor = new Visitor(before);
   await before.demo.enrol(visitor.person.did);
   await visitor.signIn();
-  await using after = await HonoSite.start({ stores });
+  await using after = await HonoSite.start({
+    ...{ stores, audience: before.origin },
+  });
   after.issuerIsDown = true;
-  const value = visitor.browser.cookies.get("sig-session");
+  const value = visitor.browser.cookies.get(cookieAt("sig-session", before));
   const response = await fetch(after.origin, {
-    headers: { cookie: `sig-session=${value}` },
+    headers: { cookie: `${cookieAt("sig-session", before)}=${value}` },
   });
   assertEquals(await response.text(), "nobody");
+});
+
+Deno.test("two applications of one issuer, store and host are two logins", async () => {
+  const stores = {
+    challenges: createMemoryStore(),
+    records: createMemoryRecords(),
+  };
+  await using shop = await HonoSite.start({ stores });
+  // Ports are no part of an origin to cookies: this browser sends all to both.
+  await using wiki = await HonoSite.start({
+    ...{ stores, issuer: shop.demo.did },
+  });
+  const visitor = new Visitor(shop);
+  const { did } = visitor.person;
+  await shop.demo.enrol(did);
+  await visitor.signIn();
+  const there = visitor.at(wiki);
+  assertEquals((await there.get("/")).text, "nobody");
+  // Not even under its name, in a store that knows it.
+  const { cookies } = visitor.browser;
+  const session = cookies.get(cookieAt("sig-session", shop))!;
+  cookies.set(cookieAt("sig-session", wiki), session);
+  assertEquals((await there.get("/")).text, "nobody");
+  assertEquals((await there.signIn()).status, 200);
+  assertEquals((await there.get("/")).text, did);
+  assertEquals((await visitor.get("/")).text, did);
+  await there.post("/sig/logout");
+  assertEquals((await visitor.get("/")).text, did);
+});
+
+Deno.test("what was signed for another application of the same store logs nobody in", async () => {
+  const stores = {
+    challenges: createMemoryStore(),
+    records: createMemoryRecords(),
+  };
+  await using shop = await HonoSite.start({ stores });
+  await using wiki = await HonoSite.start({
+    ...{ stores, issuer: shop.demo.did },
+  });
+  const visitor = new Visitor(shop);
+  await shop.demo.enrol(visitor.person.did);
+  const attestation = await visitor.attestation();
+  const { cookies } = visitor.browser;
+  const challenge = cookies.get(cookieAt("sig-challenge", shop))!;
+  cookies.set(cookieAt("sig-challenge", wiki), challenge);
+  const { status, body } = await visitor.at(wiki).post("/sig/session", {
+    attestation,
+  });
+  assertEquals([status, body.code], [403, "audience_mismatch"]);
 });
 
 Deno.test("where nothing is required any more no relationship is told", async () => {
@@ -243,10 +304,10 @@ Deno.test("where nothing is required any more no relationship is told", async ()
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
   await visitor.signIn();
-  const value = visitor.browser.cookies.get("sig-session");
+  const value = visitor.browser.cookies.get(cookieAt("sig-session", site));
   const open = sigLogin({ audience: site.origin, stores });
   const response = await open.request(`${site.origin}/sig/session`, {
-    headers: { cookie: `sig-session=${value}` },
+    headers: { cookie: `${cookieAt("sig-session", site)}=${value}` },
   });
   const { subject, relationship } = await response.json();
   assertEquals([subject, relationship], [visitor.person.did, null]);

@@ -1,21 +1,14 @@
 /** The login of SIG inside a Hono application. @module */
 
-import {
-  fetchDocument,
-  type FetchPolicy,
-  fetchPolicyOf,
-  locateIssuer,
-} from "@sig/consumer";
+import { type FetchPolicy, fetchPolicyOf, locateIssuer } from "@sig/consumer";
 import { JsonError, parseJson, SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createChallenge } from "../login/create_challenge.ts";
 import { createLoginGate, type Standing } from "../login/login_gate.ts";
-import { createSubjectResolver } from "../login/resolve_subject.ts";
-import { createSubjectKeys } from "../login/subject_keys.ts";
 import { verifyLogin } from "../login/verify_login.ts";
 import { createAssessment } from "../sessions/assess.ts";
-import { hostCookie } from "../sessions/cookies.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
@@ -26,6 +19,7 @@ import { addLoginPage } from "./login_page.ts";
 import { requireDuration, requireQuestion } from "./options.ts";
 import { refuse, unauthorized } from "./refusal.ts";
 import type { SigEnv, SigSession } from "./sig_session.ts";
+import { createSubjectsOfClients } from "./subjects_of_clients.ts";
 
 /** Options of {@linkcode sigLogin}. */
 export interface SigLoginOptions extends FetchPolicy {
@@ -44,6 +38,13 @@ export interface SigLoginOptions extends FetchPolicy {
   readonly recheckMs?: number;
   /** Keeps challenges and sessions (`openStores`); in memory unless told. */
   readonly stores?: Pick<Stores, "challenges" | "records">;
+  /**
+   * Proxies in front of it, as networks (`10.0.0.0/8`), whose `X-Forwarded-For`
+   * says who asks; none unless told. One client gets a share of the fetches of
+   * did:web documents, where the platform tells its address
+   * (`Deno.serve(app.fetch)`).
+   */
+  readonly trustProxy?: readonly string[] | undefined;
   /** Where its routes are; `/sig` unless told. */
   readonly path?: string;
   /** The clock; `() => new Date()` unless told. */
@@ -53,7 +54,6 @@ export interface SigLoginOptions extends FetchPolicy {
 const DEFAULT_SESSION_MS = 8 * 3_600_000;
 const DEFAULT_RECHECK_MS = 30_000;
 const CHALLENGE_SECONDS = 300;
-const SUBJECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
@@ -99,8 +99,10 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const policy = fetchPolicyOf(options);
   const allowPrivate = options.allowPrivate ?? false;
   const isSecure = requireOrigin(audience).protocol === "https:";
-  const sessionCookie = hostCookie("sig-session", isSecure);
-  const challengeCookie = hostCookie("sig-challenge", isSecure);
+  const cookieOf = (name: string) =>
+    hostCookie(nameAtPort(name, audience), isSecure);
+  const sessionCookie = cookieOf("sig-session");
+  const challengeCookie = cookieOf("sig-challenge");
   const gate = createLoginGate({
     issuers: options.issuer === undefined
       ? []
@@ -111,6 +113,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const sessions = createSessions<Standing | null>({
     store: options.stores?.records ?? createMemoryRecords(),
     lifeMs: sessionMs,
+    terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
     tell: () => Promise.resolve(),
     now,
   });
@@ -119,16 +122,9 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     maxAgeMs: recheckMs,
     now,
   });
-  const resolveKey = createSubjectKeys({
-    resolveSubjectKey: createSubjectResolver({
-      fetchDocument: (url, { maxBytes }) =>
-        fetchDocument(url, {
-          ...policy,
-          maxBytes,
-          totalTimeoutMs: SUBJECT_TIMEOUT_MS,
-        }),
-      allowPrivate,
-    }),
+  const keysFor = createSubjectsOfClients({
+    policy,
+    trustProxy: options.trustProxy,
   });
 
   /** The session of a request, if the issuer still vouches for its person. */
@@ -140,9 +136,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     // From when something was required: nobody asks about that any more.
     if (stillIs === undefined) return { ...session, standing: null };
     const { standing } = session;
-    // From before this was required: it must be signed for. What another issuer
-    // said holds for nothing here, where ours is silent least of all.
-    if (standing?.issuer !== gate.issuer) return undefined;
+    // From before this was required: it must be signed for.
+    if (standing === null) return undefined;
     const now = await stillIs({ ...session, standing });
     return now && { ...session, standing: now };
   }
@@ -204,10 +199,11 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
     const { checkRelationship } = gate;
     const login = await verifyLogin(
-      { ...Object(body), challenge_id },
+      // The store may hold challenges of others, whom the person signed for.
+      { ...Object(body), challenge_id, audience },
       {
         store: challenges,
-        resolveKey,
+        resolveKey: keysFor(headers, c.env),
         ...(checkRelationship === undefined ? {} : { checkRelationship }),
         now,
       },

@@ -53,6 +53,8 @@ export interface FurtherQuestion {
 
 /** Asks the issuer about a subject; throws when it can't say. */
 export interface AskIssuer {
+  /** Its DID. */
+  readonly issuer: string;
   /** The whole answer. */
   check(subject: string, further?: FurtherQuestion): Promise<CheckAnswer>;
   /** The relationship, or undefined for a deny. */
@@ -141,6 +143,7 @@ function createAsk(
       maxAgeSeconds,
     });
   return {
+    issuer,
     check,
     async standing(subject, further) {
       const answer = await check(subject, further);

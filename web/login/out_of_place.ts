@@ -20,7 +20,7 @@ export interface LoginSources {
  * DID documents that one client lets us fetch at a time: a quarter of all, or
  * the silent hosts that one client names would keep out all others' subjects.
  */
-const SUBJECTS_EACH_CLIENT = 16;
+export const SUBJECTS_EACH_CLIENT = 16;
 
 /**
  * The same for one request, which leaves its place while it waits: a host or an

@@ -44,7 +44,7 @@ export async function codeLocation(
     readonly state?: string | undefined;
   },
 ): Promise<string | undefined> {
-  const { client_id } = client;
+  const { client_id, require } = client;
   const { sid, subject, auth_time } = session;
   // First of all: from here on its end is told to the application.
   const joined = (await sessions.join(sid, client_id))?.clients[client_id];
@@ -52,7 +52,8 @@ export async function codeLocation(
   const { since_ms } = joined;
   const { binding, scope, state } = asked;
   const code = await grants.create({
-    ...{ client_id, subject, sid, since_ms, scope, auth_time, binding },
+    ...{ client_id, subject, sid, since_ms, scope, require, auth_time },
+    binding,
   });
   return withParameters(binding.redirect_uri, { code, state, iss: issuer });
 }

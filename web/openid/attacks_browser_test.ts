@@ -5,6 +5,7 @@ import { readClients } from "./read_clients.ts";
 import {
   Browser,
   CALLBACK,
+  cookieAt,
   testKeys,
   TestProvider,
   usualClients,
@@ -191,26 +192,29 @@ Deno.test("a session that somebody planted is not taken over; each login has a n
   const { person } = await provider.employ();
   const browser = new Browser();
   const planted = `${"A".repeat(22)}.${"B".repeat(43)}`;
-  browser.cookies.set("sig-session", planted);
+  browser.cookies.set(cookieAt("sig-session", provider), planted);
   const first = await browser.tokens(provider, person);
-  const cookie = browser.cookies.get("sig-session")!;
+  const cookie = browser.cookies.get(cookieAt("sig-session", provider))!;
   assert(cookie !== planted && !cookie.startsWith("A".repeat(22)));
   // Again: the session goes on, under another secret; the old one is nothing.
   const second = await browser.tokens(provider, person, { prompt: "login" });
-  const newer = browser.cookies.get("sig-session")!;
+  const newer = browser.cookies.get(cookieAt("sig-session", provider))!;
   assert(newer !== cookie);
   const sid = (token: string) =>
     JSON.parse(atob(token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/")))
       .sid;
   assertEquals(sid(first.id_token), sid(second.id_token));
   const thief = new Browser();
-  thief.cookies.set("sig-session", cookie);
+  thief.cookies.set(cookieAt("sig-session", provider), cookie);
   const back = await thief.follow(
     await provider.authorizeUrl({ prompt: "none" }),
   );
   assertEquals(back.searchParams.get("error"), "login_required");
   // The name of a session, which applications know, opens nothing.
-  thief.cookies.set("sig-session", `${sid(first.id_token)}.${"C".repeat(43)}`);
+  thief.cookies.set(
+    cookieAt("sig-session", provider),
+    `${sid(first.id_token)}.${"C".repeat(43)}`,
+  );
   const again = await thief.follow(
     await provider.authorizeUrl({ prompt: "none" }),
   );
@@ -262,7 +266,9 @@ Deno.test("cookies are the host's alone, unseen by scripts; of two neither count
   const browser = new Browser();
   await browser.tokens(here, person);
   const tossed = await fetch(await here.authorizeUrl({ prompt: "none" }), {
-    headers: { cookie: `${browser.cookie}; sig-session=x` },
+    headers: {
+      cookie: `${browser.cookie}; ${cookieAt("sig-session", here)}=x`,
+    },
     redirect: "manual",
   });
   await tossed.body?.cancel();

@@ -28,6 +28,8 @@ export interface Grant {
   readonly since_ms: number;
   /** What was granted. */
   readonly scope: readonly string[];
+  /** What the application required beyond the server's own; nothing unless said. */
+  readonly require?: readonly string[];
   /** Seconds since 1970; when the person signed. */
   readonly auth_time: number;
   /** Milliseconds since 1970. */

@@ -2,7 +2,7 @@
 
 import type { AllowOrigin, Route } from "@sig/api/http";
 import { createAssessment } from "../sessions/assess.ts";
-import { hostCookie } from "../sessions/cookies.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
@@ -84,6 +84,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const sessions = createSessions({
     store: records,
     lifeMs: sessionMs,
+    terms: { audience: issuer, issuer: ask.issuer, require: options.require },
     tell: (farewell) =>
       clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
         ? Promise.resolve()
@@ -97,8 +98,8 @@ export function createProvider(options: ProviderOptions): Provider {
     grants: createGrants({ store: records, now }),
     interactions: recordsOf<Interaction>(records, "interaction"),
     assertions: recordsOf<true>(records, "assertion"),
-    sessionCookie: hostCookie("sig-session", isSecure),
-    browserCookie: hostCookie("sig-browser", isSecure),
+    sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),
+    browserCookie: hostCookie(nameAtPort("sig-browser", issuer), isSecure),
   };
   return {
     routes: [

@@ -1,8 +1,14 @@
 /** The provider's flags and files (INTERFACES §4b). @module */
 
-import { type GivenFlags, parseDuration, usageError } from "@sig/api/flags";
+import {
+  dataFolder,
+  type GivenFlags,
+  operatorLine,
+  parseDuration,
+  usageError,
+} from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/http";
-import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES } from "../names/read_names.ts";
 import { runInBackground } from "../sessions/background.ts";
 import type { Clients } from "./client.ts";
@@ -68,10 +74,7 @@ export async function startOpenId(
   );
   const isOpen = await io.isOpenToOthers?.(keysPath) ?? false;
   const say = (level: "info" | "error", message: string) => {
-    const line = log === "json"
-      ? JSON.stringify({ time: io.now().toISOString(), level, message })
-      : `${level}: ${message}`;
-    io.stderr(`${escapeInvisible(line)}\n`);
+    io.stderr(operatorLine(message, log, io.now(), level));
   };
   const again = <T extends { readonly size: number }>(
     what: string,
@@ -165,12 +168,13 @@ async function openKeys(path: string, makeFolder: boolean, io: ServerIo) {
 }
 
 function defaultKeysPath(io: ServerIo): string {
-  const data = io.env?.("XDG_DATA_HOME");
-  if (data?.startsWith("/")) return `${data}/sig/oidc-keys.json`;
-  const home = io.env?.("HOME");
-  if (home !== undefined) return `${home}/.local/share/sig/oidc-keys.json`;
-  throw usageError("there is no place for the keys of the OpenID Provider", {
-    flag: "--oidc-keys",
-    hint: "Name a file that only you can read: --oidc-keys keys.json.",
-  });
+  const data = dataFolder((name) => io.env?.(name));
+  if (data.folder !== undefined) return `${data.folder}/oidc-keys.json`;
+  throw usageError(
+    `there is no place for the keys of the OpenID Provider: ${data.why}`,
+    {
+      flag: "--oidc-keys",
+      hint: "Name a file that only you can read: --oidc-keys keys.json.",
+    },
+  );
 }

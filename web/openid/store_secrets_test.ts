@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createMemoryRecords } from "../stores/memory_records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
-import { Browser, TestProvider } from "./testdata/test_provider.ts";
+import { Browser, cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
 Deno.test("whoever reads the store can't use a code, a token or a cookie of it", async () => {
   const written: string[] = [];
@@ -27,8 +27,8 @@ Deno.test("whoever reads the store can't use a code, a token or a cookie of it",
     code,
     body.access_token,
     body.refresh_token,
-    browser.cookies.get("sig-session")!,
-    `.${browser.cookies.get("sig-browser")!}`,
+    browser.cookies.get(cookieAt("sig-session", provider))!,
+    `.${browser.cookies.get(cookieAt("sig-browser", provider))!}`,
   ].map((token) => token.split(".").at(-1)!);
   assertEquals(secrets.map((secret) => secret.length), Array(5).fill(43));
   const all = written.join("\n");

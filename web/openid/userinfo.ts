@@ -50,8 +50,10 @@ async function read(
   try {
     standing = await assess(session, client);
   } catch (error) {
-    // Who could not be asked about goes on as they were.
-    if (!isSigError(error)) throw error;
+    // Who could not be asked about goes on as they were, if this was asked.
+    const { require = [] } = found.grant;
+    const wasAsked = client.require.every((each) => require.includes(each));
+    if (!isSigError(error) || !wasAsked) throw error;
     ({ standing } = session);
   }
   if (standing === undefined) throw refuse();

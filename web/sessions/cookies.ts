@@ -9,6 +9,15 @@ export interface HostCookie {
 }
 
 /**
+ * The name of a cookie that several servers of one host may have: browsers send
+ * it to every port, so one would take the other's place.
+ */
+export function nameAtPort(name: string, origin: string): string {
+  const { port } = new URL(origin);
+  return port === "" ? name : `${name}-${port}`;
+}
+
+/**
  * Makes a cookie that only this host gets, no script reads, and no form of
  * another site sends. On https its name begins with `__Host-`, so that no
  * neighbour under the same domain can set it; where two of the name come all the

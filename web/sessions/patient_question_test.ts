@@ -30,9 +30,14 @@ async function start(answer: () => Standing | undefined) {
   };
   const sessions = createSessions({
     ...{ store, lifeMs: 3_600_000, now },
+    terms: {
+      audience: "https://shop.example",
+      ...{ issuer: STANDING.issuer, require: ["relationship=employee"] },
+    },
     tell: () => Promise.resolve(),
   });
   const ask: AskIssuer = {
+    issuer: STANDING.issuer,
     check: () => Promise.reject(new TypeError("nobody asks for it here")),
     standing: () => new Promise((resolve) => resolve(answer())),
   };

@@ -1,6 +1,7 @@
 /** What is kept of somebody who is logged in. @module */
 
 import type { Standing } from "../login/login_gate.ts";
+import type { Terms } from "./terms.ts";
 
 /** A person in one browser; `S` is what an issuer says of them. */
 export interface Session<S = Standing> {
@@ -14,6 +15,8 @@ export interface Session<S = Standing> {
   readonly auth_time: number;
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
+  /** Where the person logged in, and by whose word; absent in none of now. */
+  readonly terms?: Terms;
   /** What the issuer said at the login. */
   readonly standing: S;
   /** What the person was asked for at the last login, and did not grant. */

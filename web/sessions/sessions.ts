@@ -6,6 +6,7 @@ import type { Standing } from "../login/login_gate.ts";
 import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
 import type { Farewell, Joined, Session } from "./session.ts";
+import { isEnough, type Terms } from "./terms.ts";
 
 /** What {@linkcode createSessions} works with. */
 export interface SessionsOptions {
@@ -13,6 +14,11 @@ export interface SessionsOptions {
   readonly store: RecordStore;
   /** Milliseconds from a login to the session's end. */
   readonly lifeMs: number;
+  /**
+   * Where people log in here, and what is required of them now: a store that is
+   * kept outlives a configuration, and may have sessions of others in it.
+   */
+  readonly terms: Terms;
   /** Makes sure that an application will be told; may be called twice. */
   readonly tell: (farewell: Farewell) => Promise<void>;
   /** The clock. */
@@ -68,7 +74,10 @@ export interface Sessions<S = Standing> {
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
   end(sid: string): Promise<void>;
-  /** All, those that are ending included. */
+  /**
+   * All of this audience, those that are ending included; one that began under
+   * other terms is told as ended, too.
+   */
   list(): AsyncIterable<Session<S>>;
 }
 
@@ -86,17 +95,23 @@ const MAX_SECRETS = 4;
  * (from then on nobody finds or joins it), its applications are noted to be told, it is removed. What a crash
  * leaves in between is marked, and the next watch goes on with it.
  *
+ * A session of another audience, or by the word of another issuer, or for which
+ * less was asked than now, is none: nobody has said yet what is required.
+ *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
 export function createSessions<S = Standing>(
   options: SessionsOptions,
 ): Sessions<S> {
-  const { lifeMs, tell, now } = options;
+  const { lifeMs, terms, tell, now } = options;
   const records = recordsOf<Session<S>>(options.store, "session");
+  const isOver = (session: Session<S>) =>
+    session.ended || session.terms?.audience !== terms.audience ||
+    !isEnough(session.terms, terms);
 
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
-    return session?.ended ? undefined : session;
+    return session && !isOver(session) ? session : undefined;
   }
 
   async function end(sid: string): Promise<void> {
@@ -119,6 +134,7 @@ export function createSessions<S = Standing>(
       const secret = randomText(SECRET_BYTES);
       const fresh = {
         subject,
+        terms,
         standing,
         withheld,
         secret_sha256: await digestOf(secret),
@@ -132,7 +148,7 @@ export function createSessions<S = Standing>(
           before.sid,
           at,
           (session) => {
-            if (session.ended) return undefined;
+            if (isOver(session)) return undefined;
             // What applications' cookies held before the login ends with it.
             const clients = Object.fromEntries(
               Object.entries(session.clients)
@@ -161,19 +177,19 @@ export function createSessions<S = Standing>(
     async join(sid, clientId) {
       const since_ms = now().getTime();
       const { before, after } = await records.change(sid, now(), (session) => {
-        if (session.ended || Object.hasOwn(session.clients, clientId)) {
+        if (isOver(session) || Object.hasOwn(session.clients, clientId)) {
           return undefined;
         }
         const clients = { ...session.clients, [clientId]: { since_ms } };
         return { ...session, clients };
       });
-      return after ?? (before?.ended ? undefined : before);
+      return after ?? (before && !isOver(before) ? before : undefined);
     },
     async admit(sid, clientId) {
       const secret = randomText(SECRET_BYTES);
       const digest = await digestOf(secret);
       const { after } = await records.change(sid, now(), (session) => {
-        if (session.ended) return undefined;
+        if (isOver(session)) return undefined;
         const joined = Object.hasOwn(session.clients, clientId)
           ? session.clients[clientId]
           : undefined;
@@ -216,7 +232,10 @@ export function createSessions<S = Standing>(
     },
     end,
     async *list() {
-      for await (const [, session] of records.list(now())) yield session;
+      for await (const [, session] of records.list(now())) {
+        if (session.terms?.audience !== terms.audience) continue;
+        yield isOver(session) ? { ...session, ended: true } : session;
+      }
     },
   };
 }

@@ -1,7 +1,7 @@
 /** A provider on loopback, people, and their browsers. */
 
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
-import { createWeb, type Web } from "../../app.ts";
+import { type AppOptions, createWeb, type Web } from "../../app.ts";
 import type { RecordStore } from "../../stores/record_store.ts";
 import type { ChallengeStore } from "../../stores/challenge_store.ts";
 import { createMemoryRecords } from "../../stores/memory_records.ts";
@@ -68,6 +68,7 @@ export interface TestProviderOptions {
   readonly records?: RecordStore;
   readonly challenges?: ChallengeStore;
   readonly settings?: Partial<ProviderSettings>;
+  readonly web?: Partial<AppOptions>;
   /** The issuer and keys of another replica. */
   readonly like?: TestProvider;
 }
@@ -133,6 +134,7 @@ export class TestProvider {
         records: provider.records,
         ...options.settings,
       },
+      ...options.web,
     });
     ready.resolve();
     return provider;
@@ -243,6 +245,11 @@ export interface Posted {
   readonly text: string;
   // deno-lint-ignore no-explicit-any -- answers of any shape are asserted on
   readonly body: any;
+}
+
+/** What a cookie is called at a server: its port is part of the name. */
+export function cookieAt(name: string, { origin }: { origin: string }) {
+  return `${name}-${new URL(origin).port}`;
 }
 
 /** A browser without scripts: it keeps cookies, and stops where pages begin. */

@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import type { Io } from "../terminal/io.ts";
+import { type Line, termLines, writeLines } from "./invitation_words.ts";
+
+/** What a terminal of that width shows of lines, row by row. */
+function shown(columns: number | undefined, lines: readonly Line[]) {
+  let text = "";
+  const io = {
+    isTerminal: () => columns !== undefined,
+    columns: () => columns,
+    stderr: (more: string) => text += more,
+  };
+  writeLines(io as unknown as Io, lines);
+  const rows = text.split("\n").slice(0, -1);
+  return columns === undefined
+    ? rows
+    : rows.flatMap((row) => row.match(new RegExp(`.{1,${columns}}`, "g")));
+}
+
+const TERMS = { relationship_type: "contractor" as const, roles: [] };
+
+Deno.test("no value poses as another line, however wide the terminal is", () => {
+  for (const columns of [undefined, 40, 80, 120]) {
+    const width = columns ?? 80;
+    const fake = "published as did:web:mallory.example";
+    const values = [
+      "review".padEnd(width - 13) + fake,
+      "review".padEnd(2 * width - 13) + fake,
+      // By words instead of blanks.
+      `${"a ".repeat(width)}`.slice(0, width - 13) + fake,
+      `${"a ".repeat(width)}`.slice(0, width - 14) + ` ${fake}`,
+    ];
+    for (const role of values) {
+      const rows = shown(columns, [
+        ...termLines({ ...TERMS, roles: [role] }),
+        ["published as", "did:web:alice.example"],
+      ]);
+      assertEquals(
+        rows.filter((row) => row!.startsWith("published")),
+        ["published as did:web:alice.example"],
+      );
+    }
+  }
+});
+
+Deno.test("a role that is not what it looks like stands in quotes", () => {
+  const roles = ["deploy", "a, b", " ops", "x  y", "two words"];
+  assertEquals(shown(undefined, termLines({ ...TERMS, roles }).slice(1, 2)), [
+    'roles        deploy, "a, b", " ops", "x \\u0020y", two words',
+  ]);
+});

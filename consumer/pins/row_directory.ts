@@ -1,0 +1,270 @@
+/**
+ * Which rows a state has: without it a row that was lost is one that never was,
+ * and a person of whom nothing is known is denied.
+ *
+ * Rows of relationships and of subjects are listed by digests of their keys, in
+ * buckets of about {@linkcode BUCKET_KEYS}. There are as many buckets as that
+ * needs, and each of them is a row: so one that is missing is noticed as well.
+ * Where keys are added buckets are split one by one (linear hashing): a feed
+ * that grows by a little changes a few of them, however long it is.
+ *
+ * It is against accidents: files that were restored in part, tables that were
+ * tidied by hand. Whoever can write all of a store can write this, too.
+ *
+ * @module
+ */
+
+import {
+  damaged,
+  type PinRow,
+  type PinStore,
+  type StateRef,
+} from "./pin_store.ts";
+import { RELATIONSHIP_PREFIX, SUBJECT_PREFIX } from "./row_keys.ts";
+
+/** How much is listed; kept beside the pin, so that the listing is whole. */
+export interface ListedRows {
+  /** Keys in all. */
+  readonly keys: number;
+  /** Of these, relationships. */
+  readonly relationships: number;
+}
+
+/** Rows that may be listed. */
+export interface ListedState {
+  /** Where they are. */
+  readonly store: PinStore;
+  /** Whose. */
+  readonly ref: StateRef;
+  /** What is listed; undefined for rows from before there were listings. */
+  readonly listed: ListedRows | undefined;
+}
+
+/** Before the key of every bucket. */
+const BUCKET_PREFIX = "x";
+
+/** Keys of one bucket, on the average. */
+const BUCKET_KEYS = 32;
+
+/** Hexadecimal digits of a digest: 32 bits that choose a bucket, 24 more. */
+const DIGEST_LENGTH = 14;
+
+/** Buckets for so many keys. */
+function bucketsFor(keys: number): number {
+  return Math.max(1, Math.ceil(keys / BUCKET_KEYS));
+}
+
+/** The bucket, of so many, that a digest is in. */
+function bucketOf(digest: string, buckets: number): number {
+  let span = 1;
+  while (span < buckets) span *= 2;
+  const bucket = parseInt(digest.slice(0, 8), 16) % span;
+  return bucket < buckets ? bucket : bucket - span / 2;
+}
+
+function rowKeyOf(bucket: number): string {
+  return BUCKET_PREFIX + bucket.toString(16).padStart(8, "0");
+}
+
+function isListed(key: string): boolean {
+  return key.startsWith(RELATIONSHIP_PREFIX) || key.startsWith(SUBJECT_PREFIX);
+}
+
+/**
+ * Makes the digests of a state's keys. They begin with the state's random name:
+ * else an issuer could choose identifiers that all come into one bucket.
+ */
+function createDigests(state: string): (key: string) => string {
+  const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
+  return (key) => {
+    const [a, b] = lanes(key, begin);
+    return hex(finished(a ^ b >>> 5), 8) + hex(finished(b) >>> 8, 6);
+  };
+}
+
+function lanes(
+  text: string,
+  [a, b]: readonly [number, number],
+): readonly [number, number] {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x5bd1e995);
+    b ^= b >>> 13;
+  }
+  return [a, b];
+}
+
+/** 32 bits, each of which all others had a part in. */
+function finished(lane: number): number {
+  const half = Math.imul(lane ^ lane >>> 16, 0x7feb352d);
+  const whole = Math.imul(half ^ half >>> 15, 0x846ca68b);
+  return (whole ^ whole >>> 16) >>> 0;
+}
+
+function hex(value: number, length: number): string {
+  return value.toString(16).padStart(length, "0");
+}
+
+function holds(bucket: string, digest: string): boolean {
+  for (let at = 0; at < bucket.length; at += DIGEST_LENGTH) {
+    if (bucket.startsWith(digest, at)) return true;
+  }
+  return false;
+}
+
+/** Lists the rows of a state that is written anew, each of them once. */
+export class RowDirectory {
+  readonly #digest: (key: string) => string;
+  #digests: string[] = [];
+  #relationships = 0;
+
+  /** @param state The name of the state. */
+  constructor(state: string) {
+    this.#digest = createDigests(state);
+  }
+
+  /** Takes a key that was not taken before. */
+  add(key: string): void {
+    if (!isListed(key)) return;
+    this.#digests.push(this.#digest(key));
+    if (key.startsWith(RELATIONSHIP_PREFIX)) this.#relationships++;
+  }
+
+  /** How much is listed. */
+  get listed(): ListedRows {
+    return {
+      keys: this.#digests.length,
+      relationships: this.#relationships,
+    };
+  }
+
+  /** The rows of the listing. */
+  *rows(): Generator<PinRow> {
+    const count = bucketsFor(this.#digests.length);
+    const buckets = new Array<string>(count).fill("");
+    for (const digest of this.#digests) {
+      buckets[bucketOf(digest, count)] += digest;
+    }
+    for (const [i, bucket] of buckets.entries()) yield [rowKeyOf(i), bucket];
+  }
+}
+
+/**
+ * What rows that are about to be written change in the listing.
+ *
+ * @throws {SigError} `store_unavailable` where a part of it is lost;
+ * {@linkcode StateMoved}.
+ */
+export async function growListing(
+  state: ListedState,
+  rows: readonly PinRow[],
+): Promise<{
+  readonly rows: readonly PinRow[];
+  readonly listed: ListedRows | undefined;
+}> {
+  const { listed } = state;
+  if (listed === undefined) return { rows: [], listed };
+  const digestOf = createDigests(state.ref.state);
+  const before = bucketsFor(listed.keys);
+  const keys = rows.map(([key]) => key).filter(isListed);
+  const buckets = new Map<number, string>();
+  const load = async (wanted: Iterable<number>) => {
+    const unread = [...new Set(wanted)].filter((each) => !buckets.has(each));
+    if (unread.length === 0) return;
+    for (const [i, text] of (await readBuckets(state, unread)).entries()) {
+      buckets.set(unread[i]!, text);
+    }
+  };
+  const digests = keys.map((key) => ({ key, digest: digestOf(key) }));
+  await load(digests.map(({ digest }) => bucketOf(digest, before)));
+  const changed = new Set<number>();
+  let { keys: size, relationships } = listed;
+  for (const { key, digest } of digests) {
+    const bucket = bucketOf(digest, before);
+    const text = buckets.get(bucket)!;
+    if (holds(text, digest)) continue;
+    buckets.set(bucket, text + digest);
+    changed.add(bucket);
+    size++;
+    if (key.startsWith(RELATIONSHIP_PREFIX)) relationships++;
+  }
+  for (let added = before; added < bucketsFor(size); added++) {
+    const source = sourceOf(added);
+    await load([source]);
+    const [stay, go] = split(buckets.get(source)!, added);
+    buckets.set(source, stay).set(added, go);
+    changed.add(source).add(added);
+  }
+  return {
+    rows: [...changed].map((each) => [rowKeyOf(each), buckets.get(each)!]),
+    listed: { keys: size, relationships },
+  };
+}
+
+/** The bucket whose keys are shared with one that is added behind the last. */
+function sourceOf(added: number): number {
+  let half = 1;
+  while (2 * half <= added) half *= 2;
+  return added - half;
+}
+
+function split(bucket: string, added: number): readonly [string, string] {
+  let stay = "";
+  let go = "";
+  for (let at = 0; at < bucket.length; at += DIGEST_LENGTH) {
+    const digest = bucket.slice(at, at + DIGEST_LENGTH);
+    if (bucketOf(digest, added + 1) === added) go += digest;
+    else stay += digest;
+  }
+  return [stay, go];
+}
+
+async function readBuckets(
+  { store, ref }: ListedState,
+  buckets: readonly number[],
+): Promise<readonly string[]> {
+  const texts = await store.rows(ref, buckets.map(rowKeyOf));
+  return texts.map((text) => {
+    if (text !== undefined && text.length % DIGEST_LENGTH === 0) return text;
+    throw damaged(store.place, `the list of the rows of ${ref.issuer}`);
+  });
+}
+
+/**
+ * Rows by their keys; undefined for one that never was. Costs one reading, and
+ * where rows are not there, another one.
+ *
+ * @throws {SigError} `store_unavailable` for one that was lost;
+ * {@linkcode StateMoved}.
+ */
+export async function readRows(
+  state: ListedState,
+  keys: readonly string[],
+): Promise<readonly (string | undefined)[]> {
+  const { store, ref, listed } = state;
+  const texts = await store.rows(ref, keys);
+  if (listed === undefined) return texts;
+  const digestOf = createDigests(ref.state);
+  const missing = keys
+    .map((key, at) => ({ key, at }))
+    .filter(({ key, at }) => texts[at] === undefined && isListed(key))
+    .map((each) => ({ ...each, digest: digestOf(each.key) }));
+  if (missing.length === 0) return texts;
+  const count = bucketsFor(listed.keys);
+  const wanted = missing.map(({ digest }) => bucketOf(digest, count));
+  const buckets = [...new Set(wanted)];
+  const found = new Map(
+    (await readBuckets(state, buckets)).map((text, i) => [buckets[i], text]),
+  );
+  const lost = missing.filter(({ digest }, i) =>
+    holds(found.get(wanted[i]!)!, digest)
+  );
+  if (lost.length === 0) return texts;
+  // Another process may have added it meanwhile, and then it is there now.
+  const again = await store.rows(ref, lost.map(({ key }) => key));
+  const whole = [...texts];
+  for (const [i, { at }] of lost.entries()) whole[at] = again[i];
+  if (again.every((text) => text !== undefined)) return whole;
+  throw damaged(store.place, `the state of ${ref.issuer}`);
+}

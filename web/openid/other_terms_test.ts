@@ -1,0 +1,124 @@
+import { assertEquals } from "@std/assert";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { readClients } from "./read_clients.ts";
+import { Receiver } from "./testdata/fleet.ts";
+import {
+  Browser,
+  TestProvider,
+  type TestProviderOptions,
+  usualClients,
+} from "./testdata/test_provider.ts";
+
+/** Somebody signs in; then the server starts again over the same store. */
+async function restart(
+  again: (before: TestProvider) => TestProviderOptions,
+  work: (
+    after: TestProvider,
+    browser: Browser,
+    tokens: Awaited<ReturnType<Browser["tokens"]>>,
+  ) => Promise<void>,
+): Promise<void> {
+  const records = createMemoryRecords();
+  const settings = { gateHosts: ["app.example"] };
+  await using before = await TestProvider.start({ records, settings });
+  const { person } = await before.employ();
+  const browser = new Browser();
+  const tokens = await browser.tokens(before, person);
+  const { web, ...others } = again(before);
+  await using after = await TestProvider.start({
+    ...{ records, settings },
+    web: { audiences: [before.origin], ...web },
+    ...others,
+  });
+  after.issuerIsDown = true;
+  await work(after, browser, tokens);
+}
+
+async function isSignedIn(after: TestProvider, browser: Browser) {
+  const silent = await browser.follow(
+    await after.authorizeUrl({ prompt: "none" }),
+  );
+  return silent.searchParams.get("error");
+}
+
+/** What a proxy on the login's own host is told. */
+async function askAsProxy(after: TestProvider, browser: Browser) {
+  const config = await fetch(
+    `${after.origin}/.well-known/openid-configuration`,
+  );
+  const { host } = new URL((await config.json()).issuer);
+  const response = await browser.send(`${after.origin}/forward-auth`, {
+    headers: { "x-forwarded-host": host },
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("what another issuer said is nobody's word here, also while ours is silent", () =>
+  restart(() => ({}), async (after, browser, tokens) => {
+    const info = await after.userinfo(tokens.access_token);
+    assertEquals([info.status, info.body.error], [401, "invalid_token"]);
+    assertEquals(await isSignedIn(after, browser), "login_required");
+    assertEquals(await askAsProxy(after, browser), 401);
+    const { status, body } = await after.refresh(tokens.refresh_token);
+    assertEquals([status, body.error], [400, "invalid_grant"]);
+    assertEquals(body.error_description, "the session is over");
+  }));
+
+Deno.test("a login for which less was asked is none; one for which more was goes on", async () => {
+  const require = ["relationship=employee", "role=ops"];
+  await restart(
+    (like) => ({ like, web: { require } }),
+    async (after, browser, tokens) => {
+      assertEquals((await after.userinfo(tokens.access_token)).status, 401);
+      assertEquals(await isSignedIn(after, browser), "login_required");
+    },
+  );
+  await restart((like) => ({ like }), async (after, browser, tokens) => {
+    assertEquals((await after.userinfo(tokens.access_token)).status, 200);
+    assertEquals(await askAsProxy(after, browser), 200);
+  });
+});
+
+Deno.test("the next look ends sessions of other terms and tells their applications, not those of others", async () => {
+  const receiver = new Receiver();
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const records = createMemoryRecords();
+  await using before = await TestProvider.start({ records, clients });
+  const { person } = await before.employ();
+  await new Browser().tokens(before, person);
+  // It shares the store, and nothing else.
+  await using neighbour = await TestProvider.start({ records, clients });
+  assertEquals(await neighbour.web.provider!.watch(), {
+    ...{ looked: 0, unanswered: 0 },
+  });
+  await using after = await TestProvider.start({
+    ...{ records, clients },
+    web: { audiences: [before.origin] },
+  });
+  after.issuerIsDown = true;
+  assertEquals(await after.web.provider!.watch(), {
+    ...{ looked: 1, unanswered: 0 },
+  });
+  assertEquals(await after.web.provider!.deliver(), 1);
+  assertEquals(receiver.subjects, [person.did]);
+  await receiver.close();
+});
+
+Deno.test("an application that requires more than it did is told nothing while the issuer is silent", async () => {
+  const entries = await usualClients();
+  const read = () => readClients(JSON.stringify({ clients: entries }));
+  let clients = read();
+  await using provider = await TestProvider.start({
+    settings: { clients: () => clients },
+  });
+  const { person } = await provider.employ();
+  const { access_token } = await new Browser().tokens(provider, person);
+  provider.issuerIsDown = true;
+  assertEquals((await provider.userinfo(access_token)).status, 200);
+  entries[0]!.require = ["role=ops"];
+  clients = read();
+  const { status, body } = await provider.userinfo(access_token);
+  assertEquals([status, body.error], [503, "temporarily_unavailable"]);
+});
