@@ -120,9 +120,6 @@ async function apiMemory(
   ]);
   try {
     for (let i = 0; i < QUESTIONS; i++) {
-      if (i % 50 === 0) {
-        console.log(i, await memoryOf(api.pid, "VmHWM"), performance.now() | 0);
-      }
       const response = await fetch(new URL("/v1/check", api.url), {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -173,10 +170,7 @@ try {
       `${ratio} × (goal: 2)`,
   );
   const most = await apiMemory(cwd, large);
-  console.log("T", performance.now() - t);
-  t = performance.now();
   const least = await apiMemory(cwd, small);
-  console.log("T", performance.now() - t);
   console.log(
     `an API that knows it    ${most} MiB, of 5 events ${least} MiB: ` +
       `${most - least} MiB more (goal: 64)`,
