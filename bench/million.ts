@@ -20,7 +20,7 @@ import { startServer } from "./servers/start.ts";
 const EVENTS = Number(Deno.args[0] ?? "1000000");
 const RELATIONSHIPS = Number(Deno.args[1] ?? EVENTS);
 const PAIRS = 9;
-const QUESTIONS = 500;
+const QUESTIONS = 50;
 const SUBJECT = "did:web:person-3.example";
 /** Whom another event is about, so that versions are far from each other. */
 const STRIDE = 7_919;
