@@ -113,6 +113,8 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     pins: options.pins,
     requirePin: options.requirePin,
     limits: API_LIMITS,
+    // Others have verified it, and the store has it: it takes no memory here.
+    rememberedLimits: DEFAULT_LIMITS,
     backend: "node",
     now,
     breathe,

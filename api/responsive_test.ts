@@ -124,8 +124,9 @@ Deno.test("one feed in 100 questions is verified once", async () => {
   for (const each of body.results) {
     assertEquals([each.decision, each.issuer], ["allow", DID]);
   }
-  // The clock is read once a request, once a verification, once an answer.
-  assertEquals(readings, 102);
+  // The clock is read once a request, once a verification, and once for all that
+  // is answered together.
+  assertEquals(readings, 3);
 });
 
 Deno.test("a batch of slow answers lets others in", async () => {
@@ -142,7 +143,11 @@ Deno.test("a batch of slow answers lets others in", async () => {
     },
   });
   const batch = post(app, "/v1/check", {
-    checks: Array.from({ length: 40 }, () => ({ feed, ...QUESTION })),
+    // Each about a time of its own: these are not answered together.
+    checks: Array.from({ length: 40 }, (_, i) => ({
+      ...{ feed, ...QUESTION },
+      at: new Date(i * 1000).toISOString(),
+    })),
   }).finally(() => isOver = true);
   while (!isOver) {
     await new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,6 +1,6 @@
 /** What a consumer is told, and what it can be asked. @module */
 
-import type { AskedQuestion, CheckAnswer, FeedState } from "@sig/core";
+import type { AskedQuestion, CheckAnswer, FeedState, Limits } from "@sig/core";
 import type { AnyAnswer } from "./ask/combine_answers.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
 import type {
@@ -50,6 +50,12 @@ export interface ConsumerOptions
    * take room there.
    */
   readonly pins?: PinStore | undefined;
+  /**
+   * With `pins`: how large the feed of an issuer may become that they hold. Then
+   * `limits` are of what is new in it, which alone is read into memory, and of
+   * one that must be read anew.
+   */
+  readonly rememberedLimits?: Limits | undefined;
   /** With `pins`: verify everything again, whenever an issuer is asked. */
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer that is not remembered there is an error. */

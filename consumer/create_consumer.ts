@@ -134,12 +134,20 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const bounds = readBounds(asked, ownMaxAgeMs);
       const askedAt = now();
       const known = issuers.find(issuer);
-      const { observation, verified } = await observeState(
-        known,
-        asked,
-        options,
-        () => observeIssuer(known, bounds, askedAt, asked.waitFor),
-      );
+      // Mostly it is known, and there is nothing to wait for.
+      let observation = observedWithin(known, bounds, askedAt);
+      let verified = observation?.verified;
+      if (
+        observation === undefined || verified === undefined ||
+        observation.stored !== undefined
+      ) {
+        ({ observation, verified } = await observeState(
+          known,
+          asked,
+          options,
+          () => observeIssuer(known, bounds, askedAt, asked.waitFor),
+        ));
+      }
       const { observedAt, continuity } = observation;
       return {
         verified,
@@ -196,7 +204,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     let observation = observedWithin(issuer, bounds, at);
     let verified = observation?.verified;
     if (observation === undefined || observation.stored !== undefined) {
-      const part = { subject: asked.subject, asOf: asked.asOf };
+      const part = { subjects: [asked.subject], asOf: asked.asOf };
       ({ observation, verified } = await observeState(
         issuer,
         part,

@@ -20,6 +20,7 @@ export {
   type AnswerBasis,
   answerFrom,
   answerInSlices,
+  answersInSlices,
   type IssuerQuestion,
   type SliceOptions,
 } from "./ask/answer_from.ts";

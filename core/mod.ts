@@ -40,11 +40,8 @@ export { decodeBase64UrlStrict } from "./text/base64url.ts";
 export { joinBytes, sameBytes } from "./text/bytes.ts";
 export {
   type AnswerLimits,
-  check,
   type CheckAnswer,
   type CheckResult,
-  checkSteps,
-  type CheckStepsOptions,
   type Continuity,
   DENY_REASONS,
   type DenyReason,
@@ -53,6 +50,12 @@ export {
   type Freshness,
   type Reason,
   type SourceKind,
+} from "./ask/answer.ts";
+export {
+  check,
+  checkAllSteps,
+  checkSteps,
+  type CheckStepsOptions,
 } from "./ask/check.ts";
 export {
   type DidWeb,

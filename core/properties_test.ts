@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { check, type CheckResult } from "./ask/check.ts";
+import type { CheckResult } from "./ask/answer.ts";
+import { check } from "./ask/check.ts";
 import type { Question } from "./ask/question.ts";
 import { dumpState, stringifyDump } from "./ask/dump_state.ts";
 import { isSigError } from "./errors/error.ts";

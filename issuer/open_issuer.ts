@@ -347,7 +347,7 @@ class OpenedIssuer implements Issuer {
     const { issuer, last_sequence } = await replayFeed(
       feed,
       rules,
-      (event) => relationships.add(event),
+      { onEvent: (event) => relationships.add(event), keepOnly: null },
     );
     const digest = await crypto.subtle.digest("SHA-256", feed);
     return {

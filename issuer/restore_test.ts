@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { EventDraft } from "@sig/issuer";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { withPlace } from "./testdata/support.ts";
@@ -77,6 +77,49 @@ Deno.test("a batch tells up to maxFaults faults, each with its draft, and writes
       ["/1/subject", "/3/subject"],
     );
     assertEquals(await Deno.readTextFile(feed), "");
+  }));
+
+Deno.test("a published feed is compared line by line, also across the pieces that are read", () =>
+  withPlace(async ({ feed, open }) => {
+    const issuer = await open();
+    const long = { reason: "x".repeat(2_000) };
+    const drafts = Array.from(
+      { length: 600 },
+      (_, i) => ({ ...upsert(`r${i}`), ...long }),
+    );
+    await issuer.appendAll(drafts);
+    const all = await Deno.readFile(feed);
+    assert(all.length > 1.5 * 1024 * 1024);
+    await issuer.requireNotBehind(all);
+    const ends = [-1];
+    for (let at = all.indexOf(10); at >= 0; at = all.indexOf(10, at + 1)) {
+      ends.push(at);
+    }
+    const behind = all.subarray(0, ends[597]! + 1);
+    await issuer.requireNotBehind(behind);
+    for (const line of [1, 300, 599, 600]) {
+      const other = all.slice();
+      other[ends[line]! - 1] = 0x20;
+      await expectSigError(
+        () => issuer.requireNotBehind(other),
+        "feed_rewritten",
+        `have different lines from sequence ${line} on`,
+      );
+    }
+    // What is unfinished here says nothing: it is cut off before an append.
+    for (const torn of [ends[599]! + 9, ends[300]! + 1]) {
+      await Deno.writeFile(feed, all.subarray(0, torn));
+      const lines = torn === ends[300]! + 1 ? 300 : 599;
+      await expectSigError(
+        () => issuer.requireNotBehind(all),
+        "feed_rolled_back",
+        `it ends at sequence ${lines}, but the published feed at 600`,
+      );
+      assertEquals(await issuer.restore(all), {
+        ...{ restored: 600 - lines, last_sequence: 600 },
+      });
+      assertEquals(await Deno.readFile(feed), all);
+    }
   }));
 
 Deno.test("restore writes only what continues the feed, and only what this issuer signed", () =>

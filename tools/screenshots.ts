@@ -83,7 +83,7 @@ async function makeFeed(events: number, names?: readonly string[]) {
 }
 
 type Feed = Awaited<ReturnType<typeof makeFeed>>;
-type Look = (state: string, whole?: boolean) => Promise<void>;
+type Look = (state: string, whole?: boolean, at?: Page) => Promise<void>;
 
 async function visitLogin(page: Page, look: Look): Promise<void> {
   await look("login-first-visit");
@@ -110,6 +110,26 @@ async function visitLogin(page: Page, look: Look): Promise<void> {
   await look("explore-no-issuer");
 }
 
+/** Both, in tabs of their own, by the one key. */
+async function openApplications(
+  page: Page,
+): Promise<readonly (readonly [string, Page])[]> {
+  const opened: (readonly [string, Page])[] = [];
+  for (const name of ["shop", "wiki"]) {
+    await page.bringToFront();
+    const [app] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.getByRole("link", { name: `Open the ${name}` }).click(),
+    ]);
+    if (name === "shop") await app.locator("#approve:enabled").click();
+    await app.locator(".person").waitFor();
+    opened.push([name, app]);
+  }
+  await page.bringToFront();
+  await page.getByText("you are in").nth(1).waitFor();
+  return opened;
+}
+
 async function visitDemo(page: Page, look: Look): Promise<void> {
   await look("demo-1-key");
   await goTo(page, "#/keys");
@@ -133,7 +153,18 @@ async function visitDemo(page: Page, look: Look): Promise<void> {
   await approve(page);
   await page.getByText("because of event #1").waitFor();
   await look("demo-4-result", true);
+  const apps = await openApplications(page);
+  for (const [name, app] of apps) await look(`app-${name}`, true, app);
+  await look("demo-4-apps", true);
   await page.getByRole("button", { name: "Revoke me" }).click();
+  await page.getByText("Both are closed.").waitFor();
+  await look("demo-4-closed", true);
+  for (const [name, app] of apps) {
+    await app.getByRole("heading", { name: "ended your employment" }).waitFor();
+    await look(`app-${name}-closed`, true, app);
+    await app.close();
+  }
+  await page.getByRole("button", { name: "Try to sign in again" }).click();
   await page.locator("#approve:enabled").click();
   await page.getByText(/ended your employment at/).waitFor();
   await look("demo-5-refused", true);
@@ -268,8 +299,8 @@ if (import.meta.main) {
         permissions: ["clipboard-read", "clipboard-write"],
       });
       const page = await context.newPage();
-      const look: Look = async (state, whole = false) => {
-        await page.screenshot({
+      const look: Look = async (state, whole = false, at = page) => {
+        await at.screenshot({
           path: `${folder}/${state}-${name}.png`,
           fullPage: whole,
         });

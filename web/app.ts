@@ -13,10 +13,11 @@ import {
   type Route,
   type ServiceOptions,
 } from "@sig/api/http";
-import { findPublicSign, isLoopback } from "@sig/api/flags";
+import { findPublicSign } from "@sig/api/flags";
 import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
 import { quote, SigError } from "@sig/core";
+import type { DemoApp } from "./demo/apps/demo_app.ts";
 import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
@@ -31,6 +32,7 @@ import {
   type Provider,
   type ProviderSettings,
 } from "./openid/provider.ts";
+import { findIssuerIdentifier } from "./openid/issuer_identifier.ts";
 import { createGateRoutes } from "./gate/create_gate.ts";
 import { createGateHosts } from "./gate/gate_hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
@@ -70,6 +72,8 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly openid?: ProviderSettings | undefined;
   /** An issuer to play with, for a server that only this machine can reach. */
   readonly demo?: DemoIssuer | undefined;
+  /** With `demo`: applications that the page leads to; none unless told. */
+  readonly demoApps?: readonly DemoApp[] | undefined;
 }
 
 /** Bytes of a request's body (PROTOCOL §8). */
@@ -193,6 +197,7 @@ export function createWeb(options: AppOptions): Web {
   const storeFor = (exchange: Exchange) =>
     options.store === undefined ? store : storeOutOfPlace(store, exchange);
   const health = createHealth({ service: "sig-web", version: VERSION, now });
+  const demoApps = options.demoApps ?? [];
   const config = {
     service: "sig-web",
     version: VERSION,
@@ -202,6 +207,7 @@ export function createWeb(options: AppOptions): Web {
     require: gate.require,
     issuer: gate.issuer,
     demo: isDemo,
+    apps: demoApps.map(({ name, url, how }) => ({ name, url, how })),
   };
   const routes: Route[] = [
     {
@@ -237,7 +243,9 @@ export function createWeb(options: AppOptions): Web {
         ),
     },
     ...createPageRoutes(config, issuers, now),
-    ...(options.demo === undefined ? [] : createDemoRoutes(options.demo)),
+    ...(options.demo === undefined
+      ? []
+      : createDemoRoutes(options.demo, demoApps)),
     ...(provider?.routes ?? []),
   ];
   if (provider === undefined) {
@@ -268,13 +276,8 @@ function withGate({ audiences, openid }: AppOptions) {
   };
 }
 
-/** The first https audience; on this machine alone the http one does. */
 function issuerIdentifierOf(audiences: readonly string[]): string {
-  const found = audiences.find((each) => each.startsWith("https://")) ??
-    audiences.find((each) => {
-      const url = URL.parse(each);
-      return url?.protocol === "http:" && isLoopback(hostnameOf(url));
-    });
+  const found = findIssuerIdentifier(audiences);
   if (found !== undefined) return found;
   throw new SigError(
     "invalid_request",
@@ -286,11 +289,6 @@ function issuerIdentifierOf(audiences: readonly string[]): string {
       },
     },
   );
-}
-
-/** Without the brackets of an IPv6 address. */
-function hostnameOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 function requireAsk({ ask }: LoginGate) {

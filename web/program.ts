@@ -27,7 +27,11 @@ import {
 } from "@sig/api/flags";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
-import type { OpenIdProgram } from "./openid/start_openid.ts";
+import type { Demo } from "./demo/start_demo.ts";
+import {
+  isProviderAsked,
+  readOpenIdFlags,
+} from "./openid/read_openid_flags.ts";
 import { readStorePassword } from "./stores/store_password.ts";
 import { VERSION } from "./version.ts";
 
@@ -115,7 +119,7 @@ const FLAGS: readonly FlagSpec[] = [
   },
   {
     name: "demo",
-    help: "an issuer in memory to play with, on this machine only",
+    help: "an issuer and two applications to play with, on this machine only",
   },
   ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,
@@ -159,6 +163,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     },
   );
   const named = audiences.flatMap(hostOf);
+  let demo: Demo | undefined;
   const options = {
     issuers: flags.texts("issuer"),
     require: flags.texts("require").length > 0
@@ -179,15 +184,25 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     log: settings.log,
     async createApp(url, log) {
       const { createWeb } = await import("./app.ts");
-      const { createDemoIssuer } = isDemo
-        ? await import("./demo/demo_issuer.ts")
-        : {};
+      const own = audiences.length > 0 ? audiences : [url];
+      if (isDemo && openid !== undefined) {
+        const { startDemo } = await import("./demo/start_demo.ts");
+        demo = await startDemo({
+          ...{ url, audiences: own, settings: openid.settings, log },
+          ...{ address: settings.address, serve: io.serve, now: io.now },
+        });
+      }
+      // A demo whose applications nobody can log in to needs no provider.
+      const isNeeded = isProviderAsked(flags) || demo?.apps.length !== 0;
+      const provided = isNeeded
+        ? demo?.settings ?? openid?.settings
+        : undefined;
       const { app, provider } = createWeb({
         ...options,
-        audiences: audiences.length > 0 ? audiences : [url],
-        demo: await createDemoIssuer?.({ origin: url, now: io.now }),
-        openid: openid && { ...openid.settings, records: stores.records },
-        log,
+        audiences: own,
+        ...{ demo: demo?.issuer, demoApps: demo?.apps },
+        openid: provided && { ...provided, records: stores.records },
+        log: demo?.log ?? log,
       });
       if (provider !== undefined) openid?.begin(provider);
       return app;
@@ -195,6 +210,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],
     async close() {
+      await demo?.close();
       await openid?.close();
       await stores.close();
       await pins?.close();
@@ -205,26 +221,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
 async function openNamedStores(text: string, password: string | undefined) {
   const { openStores } = await import("./stores/open_store.ts");
   return await openStores(text, { password });
-}
-
-/** Undefined where it is no OpenID Provider. */
-async function readOpenIdFlags(
-  flags: GivenFlags,
-  io: ServerIo,
-  log: "json" | "text" | "off",
-): Promise<OpenIdProgram | undefined> {
-  const isGate = flags.texts("gate-host").length > 0;
-  if (isGate || flags.text("oidc-clients") !== undefined) {
-    const { startOpenId } = await import("./openid/start_openid.ts");
-    return await startOpenId(flags, io, log);
-  }
-  for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
-    if (flags.text(flag) === undefined) continue;
-    throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
-      flag: `--${flag}`,
-    });
-  }
-  return undefined;
 }
 
 function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {

@@ -1,11 +1,13 @@
 /** Several questions in one request (INTERFACES §3). @module */
 
-import { type CheckAnswer, SigError } from "@sig/core";
+import { type CheckAnswer, SigError, timeAsAsked } from "@sig/core";
 import {
+  type Answer,
   type AnswerContext,
-  answerFrom,
-  answerInline,
+  answerTogether,
   boundsOf,
+  type Grounds,
+  requireSequence,
   sourceOf,
 } from "./answer_check.ts";
 import { createPause } from "./pause.ts";
@@ -34,13 +36,10 @@ interface Due {
   readonly request: CheckRequest;
 }
 
-/** Answers one question from what its group rests upon. */
-type Answer = (request: CheckRequest) => Promise<CheckAnswer>;
-
 /** Questions that rest upon the same state, or lack the same one. */
 interface Group {
   readonly due: readonly Due[];
-  readonly basis: Promise<Answer>;
+  readonly grounds: Promise<Grounds>;
 }
 
 /**
@@ -75,12 +74,12 @@ export async function answerBatch(
   const work = async () => {
     for (const due of sources) {
       for (const group of openGroups(due, context)) {
-        const basis = await group.basis.catch((error: unknown) => () => {
-          throw error;
-        });
-        for (const { index, request } of group.due) {
-          await pause();
-          await results.put(index, () => basis(request));
+        for (const due of alike(group.due)) {
+          const answer = createAnswers(due, group.grounds, context);
+          for (const [i, { index }] of due.entries()) {
+            await pause();
+            await results.put(index, () => answer(i));
+          }
         }
       }
     }
@@ -124,27 +123,64 @@ function openGroups(
   const { consumer, inline } = context;
   const { feed } = due[0]!.request;
   if (feed !== undefined) {
-    const basis = inline.verify(feed).then((verified): Answer => (request) =>
-      answerInline(request, verified, context)
-    );
-    return [{ due, basis }];
+    const grounds = inline.verify(feed).then((verified) => ({
+      verified,
+      basis: {},
+    }));
+    return [{ due, grounds }];
   }
-  const byBounds = Map.groupBy(
-    due,
-    ({ request }) => `${request.max_age_seconds} ${request.min_sequence}`,
-  );
+  const byBounds = Map.groupBy(due, ({ request }) => {
+    const { max_age_seconds, min_sequence, as_of } = request;
+    return `${max_age_seconds} ${min_sequence} ${timeAsAsked(as_of)}`;
+  });
   return Array.from(byBounds.values(), (due) => {
     const { request } = due[0]!;
+    const subjects = due.map(({ request }) => request.subject);
     // All bounds in one turn: whatever refresh they need is the same one.
-    const basis = consumer.observe(sourceOf(request), boundsOf(request))
-      .then(({ verified, freshness, continuity }): Answer => {
-        const basis = { now: context.now(), freshness, continuity };
-        return (request) => answerFrom(request, verified, basis, context);
-      });
+    const grounds = consumer.observe(sourceOf(request), {
+      ...boundsOf(request),
+      subjects,
+      asOf: request.as_of,
+    }).then(({ verified, freshness, continuity }) => ({
+      verified,
+      basis: { freshness, continuity },
+    }));
     // Told to those who wait for it, which may be later.
-    basis.catch(() => {});
-    return { due, basis };
+    grounds.catch(() => {});
+    return { due, grounds };
   });
+}
+
+/** Those about one subject at one time are answered together. */
+function alike(due: readonly Due[]): Iterable<readonly Due[]> {
+  return Map.groupBy(
+    due,
+    ({ request: { subject, at, as_of } }) =>
+      JSON.stringify([subject, timeAsAsked(at), timeAsAsked(as_of)]),
+  ).values();
+}
+
+/**
+ * What answers each of them. The subject may have very many relationships: they
+ * are looked at when the first answer is asked for, and then no more.
+ */
+function createAnswers(
+  due: readonly Due[],
+  grounds: Promise<Grounds>,
+  context: AnswerContext,
+): (i: number) => Promise<CheckAnswer> {
+  let answers: Promise<readonly (() => Answer)[]> | undefined;
+  return async (i) => {
+    const { request } = due[i]!;
+    const { verified, basis } = await grounds;
+    if (request.feed !== undefined) requireSequence(request, verified);
+    answers ??= answerTogether(
+      due.map(({ request }) => request),
+      { verified, basis },
+      context,
+    );
+    return await (await answers)[i]!();
+  };
 }
 
 /** Collects the answers as texts: values of all of them would be far larger. */

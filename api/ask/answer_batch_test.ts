@@ -7,7 +7,10 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import { status } from "../../tests/kit/issuer_server.ts";
+import { createConsumer, IssuerName } from "@sig/consumer";
 import { createApp } from "../app.ts";
+import { answerBatch } from "./answer_batch.ts";
+import type { CheckRequest } from "../requests/requests.ts";
 import type { RequestLogEntry } from "../http/mod.ts";
 import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
 
@@ -146,7 +149,11 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
   });
   readings = 0;
   const found = await post(app, "/v1/check", {
-    checks: [{ feed, ...QUESTION }, { feed, ...QUESTION }],
+    checks: [{ feed, ...QUESTION }, {
+      feed,
+      ...QUESTION,
+      at: "2026-03-01T00:00:00Z",
+    }],
   });
   assertEquals(found.status, 200);
   const [broken, whole] = found.body.results;
@@ -156,4 +163,53 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
   const [{ level, status, code, error = "" }] = entries as [RequestLogEntry];
   assertEquals([level, status, code], ["error", 200, undefined]);
   assertStringIncludes(error, "the clock broke\n    at ");
+});
+
+Deno.test("items about one subject at one time look at its relationships once", async () => {
+  await using issuer = await serveIssuer({ events: 3 });
+  const { did } = issuer.server;
+  const consumer = createConsumer({ issuers: [did], allowPrivate: true, now });
+  let looks = 0;
+  const texts = await answerBatch(
+    ["deploy", "review", "deploy", "deploy"].map((role, i) => ({
+      issuer: IssuerName.parse(did, { allowPrivate: true }),
+      subject: i === 3 ? "did:web:bob.example" : ALICE,
+      require: [{ key: "role" as const, value: role }],
+    })),
+    {
+      consumer: {
+        ...consumer,
+        async observe(...asked) {
+          const observed = await consumer.observe(...asked);
+          const { verified } = observed;
+          const { history } = verified.state;
+          const counted = new Proxy(history, {
+            get(_, name) {
+              const member = Reflect.get(history, name, history);
+              if (name === "relationshipsOf") looks++;
+              return typeof member === "function"
+                ? member.bind(history)
+                : member;
+            },
+          });
+          const state = { ...verified.state, history: counted };
+          return { ...observed, verified: { ...verified, state } };
+        },
+      },
+      inline: {
+        verify: () => Promise.reject(new Error("no feed came along")),
+        report: () => Promise.reject(new Error("no feed came along")),
+      },
+      now,
+      breathe: () => Promise.resolve(),
+      read: (check) => check as CheckRequest,
+      refuse: (error) => ({ error: String(error) }),
+      reserve() {},
+    },
+  );
+  assertEquals(
+    texts.map((text) => JSON.parse(text).decision),
+    ["allow", "deny", "allow", "deny"],
+  );
+  assertEquals(looks, 2);
 });

@@ -3,6 +3,7 @@
 import {
   type AnswerBasis,
   answerInSlices,
+  answersInSlices,
   type Consumer,
   type IssuerName,
   type ObserveOptions,
@@ -30,6 +31,17 @@ export interface AnswerContext {
   readonly breathe: () => Promise<void>;
 }
 
+/** At once where a subject has few relationships. */
+export type Answer = CheckAnswer | Promise<CheckAnswer>;
+
+/** What questions are answered from. */
+export interface Grounds {
+  /** The issuer. */
+  readonly verified: VerifiedIssuer;
+  /** How far it can be relied upon. */
+  readonly basis: Omit<AnswerBasis, "now">;
+}
+
 /**
  * Answers, or throws why there is no answer: that is never a deny.
  *
@@ -41,28 +53,16 @@ export async function answerCheck(
 ): Promise<CheckAnswer> {
   const { consumer, inline } = context;
   if (request.feed !== undefined) {
-    return answerInline(request, await inline.verify(request.feed), context);
+    const verified = await inline.verify(request.feed);
+    requireSequence(request, verified);
+    return await answerFrom(request, verified, { now: context.now() }, context);
   }
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
-    boundsOf(request),
+    { ...boundsOf(request), subjects: [request.subject], asOf: request.as_of },
   );
   const basis = { now: context.now(), freshness, continuity };
   return await answerFrom(request, verified, basis, context);
-}
-
-/**
- * Answers from a feed that came along.
- *
- * @throws {SigError} as core's `check`.
- */
-export async function answerInline(
-  request: CheckRequest,
-  verified: VerifiedIssuer,
-  context: Pick<AnswerContext, "now" | "breathe">,
-): Promise<CheckAnswer> {
-  requireSequence(verified.state.last_sequence, request.min_sequence);
-  return await answerFrom(request, verified, { now: context.now() }, context);
 }
 
 /**
@@ -70,19 +70,43 @@ export async function answerInline(
  *
  * @throws {SigError} as core's `check`.
  */
-export async function answerFrom(
+export function answerFrom(
   request: CheckRequest,
   verified: VerifiedIssuer,
   basis: AnswerBasis,
   { breathe }: Pick<AnswerContext, "breathe">,
-): Promise<CheckAnswer> {
-  const { subject, require: requirements, at, as_of: asOf, explain } = request;
-  const parts = { subject, requirements, at, asOf, explain };
-  const question = new ParsedQuestion(parts);
+): Answer {
   const limits = { ...ANSWER_LIMITS, breathe };
-  return boundExplanation(
-    await answerInSlices(verified, question, basis, limits),
-  );
+  return bound(answerInSlices(verified, questionOf(request), basis, limits));
+}
+
+/**
+ * {@linkcode answerFrom} of several questions about one subject at one time,
+ * whose relationships are looked at once.
+ *
+ * @throws {SigError} as core's `check`.
+ */
+export async function answerTogether(
+  requests: readonly CheckRequest[],
+  { verified, ...grounds }: Grounds,
+  { now, breathe }: Pick<AnswerContext, "now" | "breathe">,
+): Promise<readonly (() => Answer)[]> {
+  const basis = { ...grounds.basis, now: now() };
+  const limits = { ...ANSWER_LIMITS, breathe };
+  const questions = requests.map(questionOf);
+  const all = await answersInSlices(verified, questions, basis, limits);
+  return all.map((answer) => () => bound(answer()));
+}
+
+function questionOf(request: CheckRequest): ParsedQuestion {
+  const { subject, require: requirements, at, as_of: asOf, explain } = request;
+  return new ParsedQuestion({ subject, requirements, at, asOf, explain });
+}
+
+function bound(answer: Answer): Answer {
+  return answer instanceof Promise
+    ? answer.then(boundExplanation)
+    : boundExplanation(answer);
 }
 
 /** What a request's answer has to rest upon. */
@@ -100,8 +124,15 @@ export function sourceOf(
   return (request.issuer ?? request.sig)!;
 }
 
-/** A feed that came along can't be asked again for more. */
-function requireSequence(last: number, wanted: number | undefined): void {
+/**
+ * A feed that came along can't be asked again for more.
+ *
+ * @throws {SigError} `consistency_unavailable`
+ */
+export function requireSequence(
+  { min_sequence: wanted }: CheckRequest,
+  { state: { last_sequence: last } }: VerifiedIssuer,
+): void {
   if (wanted === undefined || wanted <= last) return;
   throw new SigError(
     "consistency_unavailable",

@@ -1,6 +1,6 @@
 /** Waiting for issuers, and for heavy work, outside of a request's place. @module */
 
-import type { WaitFor } from "@sig/consumer";
+import type { ObserveOptions, WaitFor } from "@sig/consumer";
 import type { IssuerObserver } from "./answer_check.ts";
 import type { Exchange } from "../http/mod.ts";
 import { type InlineFeeds, isLargeFeed } from "./inline_feeds.ts";
@@ -12,6 +12,10 @@ export interface Sources {
   /** Feeds that come along. */
   readonly inline: InlineFeeds;
 }
+
+type Issuer = Parameters<IssuerObserver["observe"]>[0];
+type Observed = ReturnType<IssuerObserver["observe"]>;
+type InlineFeed = Parameters<InlineFeeds["verify"]>[0];
 
 /** Whoever waits for the line before large feeds. */
 const LARGE_FEEDS = "large feeds";
@@ -27,7 +31,7 @@ const LARGE_FEEDS = "large feeds";
 export function outOfPlace(sources: Sources, exchange: Exchange): Sources {
   return {
     consumer: consumerOutOfPlace(sources.consumer, exchange),
-    inline: inlineOutOfPlace(sources.inline, exchange),
+    inline: new InlineOutOfPlace(sources.inline, exchange),
   };
 }
 
@@ -36,27 +40,58 @@ export function consumerOutOfPlace(
   consumer: IssuerObserver,
   exchange: Exchange,
 ): IssuerObserver {
-  const waitFor: WaitFor = (issuer, work) => exchange.waitFor(issuer, work);
-  return {
-    report: (issuer) => consumer.report(issuer, { waitFor }),
-    observe: (issuer, bounds) =>
-      consumer.observe(issuer, { ...bounds, waitFor }),
-    state: (issuer, bounds) => consumer.state(issuer, { ...bounds, waitFor }),
-  };
+  return new ConsumerOutOfPlace(consumer, exchange);
 }
 
-function inlineOutOfPlace(
-  inline: InlineFeeds,
-  exchange: Exchange,
-): InlineFeeds {
-  return {
-    verify: (feed) =>
-      isLargeFeed(feed)
-        ? exchange.waitFor(LARGE_FEEDS, () => inline.verify(feed))
-        : inline.verify(feed),
-    report: (feed) =>
-      isLargeFeed(feed)
-        ? exchange.waitFor(LARGE_FEEDS, () => inline.report(feed))
-        : inline.report(feed),
-  };
+/** A class, since one is made for each request. */
+class ConsumerOutOfPlace implements IssuerObserver {
+  readonly #consumer: IssuerObserver;
+  readonly #waitFor: WaitFor;
+
+  constructor(consumer: IssuerObserver, exchange: Exchange) {
+    this.#consumer = consumer;
+    this.#waitFor = (issuer, work) => exchange.waitFor(issuer, work);
+  }
+
+  report(issuer: Issuer): ReturnType<IssuerObserver["report"]> {
+    return this.#consumer.report(issuer, { waitFor: this.#waitFor });
+  }
+
+  observe(issuer: Issuer, bounds?: ObserveOptions): Observed {
+    return this.#consumer.observe(issuer, {
+      ...bounds,
+      waitFor: this.#waitFor,
+    });
+  }
+
+  state(
+    issuer: Issuer,
+    bounds?: ObserveOptions,
+  ): ReturnType<IssuerObserver["state"]> {
+    return this.#consumer.state(issuer, { ...bounds, waitFor: this.#waitFor });
+  }
+}
+
+class InlineOutOfPlace implements InlineFeeds {
+  readonly #inline: InlineFeeds;
+  readonly #exchange: Exchange;
+
+  constructor(inline: InlineFeeds, exchange: Exchange) {
+    this.#inline = inline;
+    this.#exchange = exchange;
+  }
+
+  verify(feed: InlineFeed): ReturnType<InlineFeeds["verify"]> {
+    const work = () => this.#inline.verify(feed);
+    return isLargeFeed(feed)
+      ? this.#exchange.waitFor(LARGE_FEEDS, work)
+      : work();
+  }
+
+  report(feed: InlineFeed): ReturnType<InlineFeeds["report"]> {
+    const work = () => this.#inline.report(feed);
+    return isLargeFeed(feed)
+      ? this.#exchange.waitFor(LARGE_FEEDS, work)
+      : work();
+  }
 }

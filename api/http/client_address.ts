@@ -30,7 +30,9 @@ function socketAddress(info: unknown): string | undefined {
 
 /** A socket for both kinds of address writes IPv4 as `::ffff:192.0.2.1`. */
 function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+  return address.startsWith("::")
+    ? address.replace(/^::ffff:(?=\d+\.)/i, "")
+    : address;
 }
 
 /**

@@ -91,13 +91,13 @@ export class Exchange {
    *
    * @throws {SigError} as {@linkcode readJson} and the reader.
    */
-  async readKnown<T extends object>(
+  readKnown<T extends object>(
     maxBytes: number,
     reader: BodyReader<T>,
     breathe?: () => Promise<void>,
   ): Promise<T> {
     const limits = this.#awaitBody(maxBytes);
-    return await readKnownBody(this.request, limits, reader, breathe);
+    return readKnownBody(this.request, limits, reader, breathe);
   }
 
   /**

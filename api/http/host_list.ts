@@ -25,15 +25,10 @@ export function createHostList(
   hosts: readonly string[],
 ): (host: string) => boolean {
   const known = new Set(hosts.map(readEntry));
-  // Nearly every request names the same host as the one before.
-  let lastKnown: string | undefined;
   return (host) => {
-    if (host === lastKnown) return true;
     const [, name, port] = NAME.exec(host.toLowerCase()) ?? [];
     if (name === undefined) return false;
-    const isKnown = known.has(name) || known.has(`${name}:${port ?? "80"}`);
-    if (isKnown) lastKnown = host;
-    return isKnown;
+    return known.has(name) || known.has(`${name}:${port ?? "80"}`);
   };
 }
 

@@ -22,38 +22,38 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  *
  * const bytes = new TextEncoder().encode('{"a":1}');
  * const bodies = new KnownBodies<{ readonly a: number }>();
- * bodies.keep(bytes, { a: 1 });
- * assertEquals(bodies.find(bytes), { a: 1 });
+ * let times = 0;
+ * const read = () => Promise.resolve({ a: ++times });
+ * assertEquals(await bodies.read(bytes, read), { a: 1 });
+ * assertEquals(await bodies.read(bytes, read), { a: 1 });
  * ```
  */
 export class KnownBodies<T extends object> {
   #recent = new Map<string, T>();
   #older = new Map<string, T>();
 
-  /** What the same bytes were read as, if that is remembered. */
-  find(bytes: Uint8Array): T | undefined {
+  /**
+   * What the bytes say: as they were read before, else as `read` reads them now.
+   * From then on nobody may change it.
+   */
+  read(bytes: Uint8Array, read: () => Promise<T>): T | Promise<T> {
     const text = textOf(bytes);
-    if (text === undefined) return undefined;
+    if (text === undefined) return read();
     const recent = this.#recent.get(text);
     if (recent !== undefined) return recent;
     const older = this.#older.get(text);
-    if (older !== undefined) this.#put(text, older);
-    return older;
+    return older === undefined
+      ? read().then((value) => this.#put(text, value))
+      : this.#put(text, older);
   }
 
-  /** Remembers what a body was read as; from now on nobody may change it. */
-  keep(bytes: Uint8Array, read: T): T {
-    const text = textOf(bytes);
-    if (text !== undefined) this.#put(text, read);
-    return read;
-  }
-
-  #put(text: string, read: T): void {
+  #put(text: string, read: T): T {
     if (this.#recent.size >= GENERATION) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
     this.#recent.set(text, read);
+    return read;
   }
 }
 

@@ -1,4 +1,9 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
 import { SigError } from "@sig/core";
 import { KnownBodies } from "./known_bodies.ts";
 import { readKnownBody } from "./read_json_body.ts";
@@ -85,18 +90,31 @@ Deno.test("a BOM makes another body of a known one", async () => {
   );
 });
 
-Deno.test("ever new and large bodies take no more room than is meant for them", () => {
+Deno.test("ever new and large bodies take no more room than is meant for them", async () => {
   const known = new KnownBodies<{ readonly i: number }>();
   const bytesOf = (i: number) => new TextEncoder().encode(`{"i":${i}}`);
-  for (let i = 0; i < 2_000; i++) {
-    known.keep(bytesOf(i), { i });
+  let count = 0;
+  const read = (bytes: Uint8Array, i: number) =>
+    known.read(bytes, () => {
+      count++;
+      return Promise.resolve({ i });
+    });
+  await read(bytesOf(0), 0);
+  for (let i = 1; i < 2_000; i++) {
+    await read(bytesOf(i), i);
     // What is asked for again stays.
-    assertEquals(known.find(bytesOf(0)), { i: 0 });
+    assertEquals(await read(bytesOf(0), 0), { i: 0 });
   }
-  let kept = 0;
-  for (let i = 0; i < 2_000; i++) if (known.find(bytesOf(i))) kept++;
-  assertEquals(kept > 0 && kept <= 1_024, true);
+  assertEquals(count, 2_000);
+  // From the last to the first, so that reading one displaces none to come.
+  count = 0;
+  for (let i = 1_999; i >= 0; i--) {
+    assertEquals(await read(bytesOf(i), i), { i });
+  }
+  const kept = 2_000 - count;
+  assert(kept > 0 && kept <= 1_024);
   const large = new Uint8Array(1_025).fill(0x20);
-  known.keep(large, { i: -1 });
-  assertEquals(known.find(large), undefined);
+  count = 0;
+  for (const i of [-1, -2]) assertEquals(await read(large, i), { i });
+  assertEquals(count, 2);
 });

@@ -52,18 +52,24 @@ const SMALL_BYTES = 16 * 1024;
  * @throws {SigError} `body_too_large`, `request_timeout`, `invalid_request`
  * where the client went away, and what `reserve` and `awaitBody` throw.
  */
-export async function readBody(
+export function readBody(
   request: Request,
   limits: BodyLimits,
 ): Promise<Uint8Array> {
   const announced = request.headers.get("content-length") ?? "";
   const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
   if (length !== undefined && length > limits.maxBytes) {
-    throw tooLarge(limits.maxBytes);
+    return Promise.reject(tooLarge(limits.maxBytes));
   }
-  if (length !== undefined && length <= SMALL_BYTES) {
-    return await readAtOnce(request, limits);
-  }
+  return length !== undefined && length <= SMALL_BYTES
+    ? readAtOnce(request, limits)
+    : readStream(request, limits);
+}
+
+async function readStream(
+  request: Request,
+  limits: BodyLimits,
+): Promise<Uint8Array> {
   const { body } = request;
   if (body === null) return new Uint8Array();
   const arrived = limits.awaitBody();

@@ -86,8 +86,10 @@ export async function readKnownBody<T extends object>(
   breathe?: () => Promise<void>,
 ): Promise<T> {
   const bytes = await readJsonBytes(request, limits);
-  return known.find(bytes) ??
-    known.keep(bytes, read(await parseBody(bytes, breathe)));
+  return await known.read(
+    bytes,
+    async () => read(await parseBody(bytes, breathe)),
+  );
 }
 
 async function readJsonBytes(

@@ -61,7 +61,7 @@ export function formatLogEntry(
   entry: RequestLogEntry,
   format: LogFormat,
 ): string {
-  if (format === "json") return `${escapeInvisible(JSON.stringify(entry))}\n`;
+  if (format === "json") return jsonLine(entry);
   const { time, method, path, status, code, duration_ms, request_id, error } =
     entry;
   const words = [time, method, path, status, code, `${duration_ms}ms`];
@@ -69,4 +69,22 @@ export function formatLogEntry(
     word !== undefined
   );
   return `${escapeInvisible(line.join(" "))}\n`;
+}
+
+/** Texts that are themselves in JSON, and that everybody sees. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** Nearly every line: put together, since a service writes one a request. */
+function jsonLine(entry: RequestLogEntry): string {
+  const { time, level, service, request_id, method, path, client } = entry;
+  const { status, duration_ms } = entry;
+  const isUsual = entry.code === undefined && entry.error === undefined &&
+    client !== undefined;
+  const texts = time + service + request_id + method + path + client;
+  if (!isUsual || !PLAIN.test(texts)) {
+    return `${escapeInvisible(JSON.stringify(entry))}\n`;
+  }
+  return `{"time":"${time}","level":"${level}","service":"${service}",` +
+    `"request_id":"${request_id}","method":"${method}","path":"${path}",` +
+    `"status":${status},"duration_ms":${duration_ms},"client":"${client}"}\n`;
 }

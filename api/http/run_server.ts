@@ -146,10 +146,14 @@ export async function serveUntilStopped(
   const ready = Promise.withResolvers<void>();
   let server: RunningServer | undefined;
   try {
-    server = await io.serve(startup.address, async (request, info) => {
+    const respond = async (request: Request, info: unknown) => {
       await ready.promise;
       return await app!.fetch(request, info);
-    });
+    };
+    server = await io.serve(
+      startup.address,
+      (request, info) => app?.fetch(request, info) ?? respond(request, info),
+    );
     // Before anyone can know that it runs, and stop it.
     const stop = io.stopRequested();
     app = await startup.createApp(server.url, log);

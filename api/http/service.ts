@@ -112,18 +112,19 @@ export function createService(
   const bodyTimeoutMs = options.bodyTimeoutMs ?? DEFAULT_BODY_TIMEOUT_MS;
   const sendTimeoutMs = options.sendTimeoutMs ?? DEFAULT_SEND_TIMEOUT_MS;
 
-  const answer: Answer = async (route, { exchange, flow, client }, params) => {
+  const answer: Answer = (route, { exchange, flow, client }, params) => {
     const { request } = exchange;
     gate.requireSameSite(request);
-    if (route.always) return await route.handle(exchange, params);
+    if (route.always) return route.handle(exchange, params);
     // An address that isn't known can't be told from others.
     limit?.(client() ?? "", now().getTime());
     if (!route.open) gate.requireToken(request.headers);
     // With a body it takes a place when that is there.
     if (route.method === "GET") flow.enter();
-    return await route.handle(exchange, params);
+    return route.handle(exchange, params);
   };
   const router = createRouter(routes, answer);
+  const timeOf = createTimeText();
 
   return {
     async fetch(request, info) {
@@ -151,9 +152,11 @@ export function createService(
       } finally {
         flow.end();
       }
-      options.log?.(
-        entryOf(service, exchange, response.status, came, now(), client()),
-      );
+      if (options.log !== undefined) {
+        const { status } = response;
+        const times = { came, time: timeOf(came), done: now() };
+        options.log(entryOf(service, exchange, status, times, client()));
+      }
       return response;
     },
   };
@@ -169,7 +172,7 @@ type Answer = (
   route: Route,
   bindings: Bindings,
   params: { readonly [name: string]: string },
-) => Promise<Response>;
+) => Response | Promise<Response>;
 
 /**
  * What finds a request's route; every error is answered by the exchange. Each
@@ -226,6 +229,20 @@ function createOtherMethods(routes: readonly Route[]) {
   return router;
 }
 
+/** Many requests come in one millisecond, whose text is made once. */
+function createTimeText(): (date: Date) => string {
+  let lastMs = NaN;
+  let text = "";
+  return (date) => {
+    const ms = date.getTime();
+    if (ms !== lastMs) {
+      text = date.toISOString();
+      lastMs = ms;
+    }
+    return text;
+  };
+}
+
 /** Characters of a path that a log line holds. */
 const MAX_LOGGED_PATH = 200;
 
@@ -233,15 +250,18 @@ function entryOf(
   service: string,
   { request, requestId, problem, thrown }: Exchange,
   status: number,
-  came: Date,
-  done: Date,
+  { came, time, done }: {
+    readonly came: Date;
+    readonly time: string;
+    readonly done: Date;
+  },
   client: string | undefined,
 ): RequestLogEntry {
   // A part of an answer can fail so, while the request has an answer.
   const isUnexpected = thrown !== undefined || problem?.code === "internal";
   const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =
     {
-      time: came.toISOString(),
+      time,
       level: isUnexpected ? "error" : "info",
       service,
       request_id: requestId,

@@ -49,6 +49,7 @@ export function createDumpStateRoute(
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,
+          asOf: request.as_of,
         })
         : (await inline.verify(request.feed)).state;
       const page = await pages.page(request, cursor, state);

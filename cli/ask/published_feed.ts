@@ -29,7 +29,7 @@ export async function readPublishedFeed(
       );
     }
     const { document } = await openFeed();
-    const kept: Uint8Array<ArrayBuffer>[] = [];
+    const kept = new KeptBytes(document.length);
     let events = 0;
     const onBytes = (bytes: number) =>
       options.onProgress?.(bytes, { events, totalBytes: document.length });
@@ -40,23 +40,66 @@ export async function readPublishedFeed(
         publicOnly: metadata.public_only,
         now: options.now,
         onEvent: () => events++,
+        // Its bytes are compared, its state with nothing.
+        keepOnly: null,
       });
     } finally {
       await document.cancel();
     }
-    return new Uint8Array(await new Blob(kept).arrayBuffer());
+    return kept.bytes;
   });
+}
+
+/** Bytes for a feed of which nobody said how long it is. */
+const FIRST_BYTES = 1024 * 1024;
+
+const MAX_EXPECTED_BYTES = 256 * 1024 * 1024;
+
+/** Bytes that come one after the other, held once. */
+class KeptBytes {
+  #room: Uint8Array<ArrayBuffer>;
+  #length = 0;
+
+  constructor(expected: number | undefined) {
+    this.#room = new Uint8Array(
+      // What a server says only spares copying: no more than this on its word.
+      Math.min(expected ?? FIRST_BYTES, MAX_EXPECTED_BYTES),
+    );
+  }
+
+  /** How many there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** All of them. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#room.subarray(0, this.#length);
+  }
+
+  /** Takes a copy. */
+  add(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#room.length) {
+      const larger = new Uint8Array(
+        Math.max(length, Math.ceil(this.#room.length * 1.5)),
+      );
+      larger.set(this.bytes);
+      this.#room = larger;
+    }
+    this.#room.set(chunk, this.#length);
+    this.#length = length;
+  }
 }
 
 async function* keeping(
   bytes: AsyncIterable<Uint8Array>,
-  kept: Uint8Array<ArrayBuffer>[],
+  kept: KeptBytes,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  let read = 0;
   for await (const chunk of bytes) {
-    kept.push(chunk.slice());
-    onBytes(read += chunk.length);
+    kept.add(chunk);
+    onBytes(kept.length);
     yield chunk;
   }
 }

@@ -3,7 +3,9 @@
 import {
   type AnswerLimits,
   type AskedQuestion,
+  checkAllSteps,
   type CheckAnswer,
+  type CheckResult,
   checkSteps,
   type Continuity,
   type Freshness,
@@ -96,17 +98,52 @@ export function answerInSlices(
   return runInSlices(steps, breathe);
 }
 
-function* answerSteps(
-  { state, source, warnings }: VerifiedIssuer,
+/**
+ * {@linkcode answerInSlices} of several questions about one subject at one time:
+ * its relationships are looked at once for all of them. Each answer is made when
+ * it is asked for, since all of them together may be very large.
+ *
+ * @returns What makes the answers, in the order of the questions.
+ * @throws {SigError} as {@linkcode answerFrom}.
+ * @throws {TypeError} for questions about several subjects or times.
+ */
+export async function answersInSlices(
+  verified: VerifiedIssuer,
+  questions: readonly ParsedQuestion[],
+  { now, ...basis }: AnswerBasis,
+  { breathe, ...limits }: SliceOptions,
+): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
+  const options = { ...limits, now };
+  const answers = await runInSlices(
+    checkAllSteps(verified.state, questions, options),
+    breathe,
+  );
+  return answers.map((answer) => () =>
+    runInSlices(withBasis(verified, answer(), basis), breathe)
+  );
+}
+
+function answerSteps(
+  verified: VerifiedIssuer,
   question: ParsedQuestion,
-  { now, freshness = null, continuity = "unpinned" }: AnswerBasis,
+  { now, ...basis }: AnswerBasis,
   limits: AnswerLimits,
 ): Steps<CheckAnswer> {
+  const steps = checkSteps(verified.state, question, { ...limits, now });
+  return withBasis(verified, steps, basis);
+}
+
+function* withBasis(
+  { state, source, warnings }: VerifiedIssuer,
+  steps: Steps<CheckResult>,
+  { freshness = null, continuity = "unpinned" }: Omit<AnswerBasis, "now">,
+): Steps<CheckAnswer> {
+  const result = yield* steps;
   return {
-    ...yield* checkSteps(state, question, { ...limits, now }),
+    ...result,
     source,
     freshness: source === "https" ? freshness : null,
     continuity,
-    warnings: warningsAbout(question.subject, warnings, state.history),
+    warnings: warningsAbout(result.subject, warnings, state.history),
   };
 }

@@ -46,7 +46,9 @@ export interface ConnectRedisOptions {
 }
 
 /**
- * Connects, logs in and chooses the database.
+ * Connects, logs in and chooses the database. Where a fail-over has made a
+ * replica of the server that it is connected with, it connects anew: whoever
+ * answers at that place now.
  *
  * @throws {SigError} `store_unavailable`.
  */
@@ -54,6 +56,69 @@ export async function connectRedis(
   address: RedisAddress,
   { timeoutMs = DEFAULT_TIMEOUT_MS, unavailable }: ConnectRedisOptions,
 ): Promise<RedisConnection> {
+  const open = () => openClient(address, timeoutMs);
+  let client = await open().catch((error) => {
+    throw notConnected(address, unavailable, error);
+  });
+  let closed = false;
+  let replacing: Promise<void> | undefined;
+
+  /** Once for all calls that were refused. */
+  const replace = (old: typeof client) => {
+    if (client !== old || closed) return;
+    replacing ??= open().then((next) => {
+      client = closed ? client : next;
+      // What others still wait for is answered first.
+      const unused = closed ? next : old;
+      withDeadline(timeoutMs, () => unused.close())
+        .catch(() => unused.destroy());
+    }).catch(() => {}).finally(() => replacing = undefined);
+    return replacing;
+  };
+
+  const evaluate = async (
+    script: string,
+    options: { readonly keys: string[]; readonly arguments: string[] },
+    signal: AbortSignal,
+  ) => {
+    const used = client;
+    try {
+      return readTexts(
+        await used.withAbortSignal(signal).eval(script, options),
+      );
+    } catch (error) {
+      if (isDemoted(error)) await replace(used);
+      throw error;
+    }
+  };
+  return {
+    run: (script, keys, rest) =>
+      withDeadline(timeoutMs, (signal) =>
+        retryWhileBusy(() => {
+          const options = { keys: [...keys], arguments: [...rest] };
+          return evaluate(script, options, signal);
+        }, { isBusy, timeoutMs })).catch((error) => {
+          throw unavailable(
+            error instanceof DeadlineOver
+              ? "Redis does not answer in time"
+              : isDemoted(error)
+              ? "Redis is a replica that takes no writes"
+              : closed
+              ? "it is closed"
+              : "Redis failed",
+            error,
+          );
+        }),
+    close() {
+      if (!closed) client.destroy();
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Opens one connection, which mends itself once it has stood. */
+async function openClient(address: RedisAddress, timeoutMs: number) {
   // Loaded here, so that it costs nothing where another store is used.
   const { createClient } = await import("@redis/client");
   const { hostname, port, tls, database, username, password } = address;
@@ -93,45 +158,27 @@ export async function connectRedis(
       await client.eval("return {}");
     });
     isReady = true;
+    return client;
   } catch (error) {
     client.destroy();
-    throw notConnected(
-      address,
-      unavailable,
-      error instanceof DeadlineOver ? lastError ?? error : error,
-    );
+    throw error instanceof DeadlineOver ? lastError ?? error : error;
   }
-  let closed = false;
-  return {
-    run: (script, keys, rest) =>
-      withDeadline(timeoutMs, (abortSignal) =>
-        retryWhileBusy(async () => {
-          const options = { keys: [...keys], arguments: [...rest] };
-          const answer: unknown = await client
-            .withAbortSignal(abortSignal).eval(script, options);
-          return readTexts(answer);
-        }, { isBusy, timeoutMs })).catch((error) => {
-          throw unavailable(
-            error instanceof DeadlineOver
-              ? "Redis does not answer in time"
-              : closed
-              ? "it is closed"
-              : "Redis failed",
-            error,
-          );
-        }),
-    close() {
-      if (!closed) client.destroy();
-      closed = true;
-      return Promise.resolve();
-    },
-  };
 }
 
 /** The server says by these words that it did nothing yet. */
 function isBusy(error: unknown): boolean {
+  return isDemoted(error) || error instanceof Error &&
+      /^(?:BUSY|LOADING|TRYAGAIN|MASTERDOWN)\b/.test(error.message);
+}
+
+/**
+ * It has become a replica, and refused the first write of a script. Before
+ * version 7 the words stand behind the name of the script.
+ */
+function isDemoted(error: unknown): boolean {
   return error instanceof Error &&
-    /^(?:BUSY|LOADING|TRYAGAIN|MASTERDOWN)\b/.test(error.message);
+    /^(?:ERR .*-)?READONLY You can't write against a read only replica/
+      .test(error.message);
 }
 
 function readTexts(answer: unknown): readonly string[] {

@@ -33,6 +33,11 @@ export interface ObserveOptions {
    */
   readonly asOf?: ParsedTime["asOf"];
   /**
+   * The only subjects that the state will be asked about; all unless told. As
+   * with `asOf`: where a store has the state, no more is read than this.
+   */
+  readonly subjects?: readonly string[] | undefined;
+  /**
    * Does the work of asking the issuer, whose DID it is told; not called while
    * what is known is enough. For those who bound how many wait for one issuer:
    * it may refuse by throwing. At once unless told.

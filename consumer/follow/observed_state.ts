@@ -1,19 +1,16 @@
 /** From an observation to the state that a question rests upon. @module */
 
-import type { ParsedTime } from "@sig/core";
 import type { PinStore } from "../pins/pin_store.ts";
 import { pinStoreUnavailable, StateMoved } from "../pins/pin_store.ts";
 import { readAbout, readWhole } from "../pins/stored_state.ts";
 import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 import type { FollowedIssuer } from "./followed_issuer.ts";
 import { type Observation, recordOf } from "./issuer_record.ts";
+import type { ObserveOptions } from "./observe_issuer.ts";
 import type { RememberOptions } from "./remembered_issuer.ts";
 
 /** Which part of a state is needed. */
-export interface StatePartNeeded extends Partial<Pick<ParsedTime, "asOf">> {
-  /** All of it unless told. */
-  readonly subject?: string | undefined;
-}
+export type StatePartNeeded = Pick<ObserveOptions, "asOf" | "subjects">;
 
 /** How often rows may move away under our eyes before we give up. */
 const MAX_LOOKS = 5;
@@ -80,11 +77,11 @@ async function recall(
 
 async function partOf(
   { verified, stored }: Observation,
-  { subject, asOf }: StatePartNeeded,
+  { subjects, asOf }: StatePartNeeded,
 ): Promise<VerifiedIssuer> {
   if (stored === undefined) return verified;
-  const state = subject === undefined
+  const state = subjects === undefined
     ? await readWhole(stored, { asOf })
-    : await readAbout(stored, subject, { asOf });
+    : await readAbout(stored, subjects, { asOf });
   return { ...verified, state, feed: { ...verified.feed, state } };
 }

@@ -219,7 +219,7 @@ async function readAnew(
         {
           issuer: loaded.issuer,
           publicOnly: loaded.metadata.public_only,
-          limits: options.limits,
+          limits: options.anewLimits ?? options.limits,
           unknownEvents: options.unknownEvents,
           unmatchedRevoke: options.unmatchedRevoke,
         },

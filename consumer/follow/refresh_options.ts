@@ -1,5 +1,6 @@
 /** What a refresh is told. @module */
 
+import type { Limits } from "@sig/core";
 import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
@@ -22,6 +23,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /** Told how many bytes of the feed were read. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Size limits of a feed that is read anew; `limits` unless told. */
+  readonly anewLimits?: Limits | undefined;
   /** Makes digests that can be put aside. */
   readonly createDigest?: (() => FeedDigest) | undefined;
 }

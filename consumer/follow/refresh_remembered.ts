@@ -78,6 +78,9 @@ export async function readWithDigests(
   const digests = new EventDigests();
   const refresh = await refreshIssuer(location, before?.record ?? recordOf(), {
     ...options,
+    ...(before?.limits === undefined
+      ? {}
+      : { limits: before.limits, anewLimits: options.limits }),
     report: options.report ?? false,
     createDigest: () => new FeedDigest(0, new Sha256()),
     onEvent: (verified: VerifiedEvent) => {

@@ -1,6 +1,11 @@
 /** An issuer as a store remembers it (PROTOCOL §6). @module */
 
-import type { Warning } from "@sig/core";
+import {
+  DEFAULT_LIMITS,
+  type FeedState,
+  type Limits,
+  type Warning,
+} from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
@@ -10,6 +15,7 @@ import {
   type VerificationStart,
 } from "../verify/feed_verification.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
+import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
 import { FeedGrowth } from "../pins/feed_growth.ts";
 import {
   instantOfStored,
@@ -52,6 +58,8 @@ export interface Remembered {
 export type RememberOptions = Omit<RefreshOptions, "now" | "report"> & {
   /** Verify everything again. */
   readonly full?: boolean | undefined;
+  /** How large a feed may become that the store has; `limits` unless told. */
+  readonly rememberedLimits?: Limits | undefined;
   /** The pin must be there already. */
   readonly requirePin?: boolean | undefined;
 };
@@ -113,6 +121,24 @@ export interface Resumed {
   readonly feed: HeldFeed | undefined;
   /** Follows it. */
   readonly growth: FeedGrowth;
+  /** Of the whole feed, when it goes on. */
+  readonly limits: Limits | undefined;
+}
+
+/**
+ * What is remembered takes no memory of this process: `limits` are of what is
+ * new, the whole may become as large as `rememberedLimits` say.
+ */
+function limitsBeyond(
+  { bytes, sequence }: RememberedBody["pin"],
+  { limits = DEFAULT_LIMITS, rememberedLimits: whole }: RememberOptions,
+): Limits {
+  if (whole === undefined) return limits;
+  return {
+    ...limits,
+    maxFeedBytes: Math.min(bytes + limits.maxFeedBytes, whole.maxFeedBytes),
+    maxEvents: Math.min(sequence + limits.maxEvents, whole.maxEvents),
+  };
 }
 
 /** What a refresh goes on from. */
@@ -122,6 +148,7 @@ export async function resumeIssuer(
 ): Promise<Resumed> {
   const { body, stored } = found;
   const { feed, pin } = body;
+  const limits = limitsBeyond(pin, options);
   const history = new StoredHistory();
   const warnings = (await readWarnings(stored, history))
     .map(({ warning }) => warning);
@@ -147,7 +174,7 @@ export async function resumeIssuer(
     verification: new FeedVerification({
       issuer: pin.issuer,
       publicOnly: feed.public_only,
-      limits: options.limits,
+      limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       marks,
@@ -170,6 +197,7 @@ export async function resumeIssuer(
   return {
     feed: mayGoOn ? held : undefined,
     growth,
+    limits: mayGoOn ? limits : undefined,
     record: {
       ...recordOf(),
       ...base,
@@ -179,6 +207,21 @@ export async function resumeIssuer(
   };
 }
 
+/**
+ * A verified issuer without its state, which the store has: else the process
+ * that verified it first would hold all of it for as long as it runs.
+ */
+export function withoutState(verified: VerifiedIssuer): VerifiedIssuer {
+  const { issuer, state: { last_sequence } } = verified;
+  const state = emptyState(issuer, last_sequence);
+  return { ...verified, state, feed: { ...verified.feed, state } };
+}
+
+function emptyState(issuer: string, last_sequence: number): FeedState {
+  const history = new StoredHistory();
+  return { issuer, last_sequence, by_relationship_id: new Map(), history };
+}
+
 /** What answers without asking, and what a refresh goes on from. */
 async function heldOf(
   { body, stored }: Remembered,
@@ -186,12 +229,7 @@ async function heldOf(
   feed: HeldFeed | undefined,
 ): Promise<Pick<IssuerRecord, "pin" | "inconsistency"> & { held: Refreshed }> {
   const { pin, notices, inconsistency } = body;
-  const state = {
-    issuer: pin.issuer,
-    last_sequence: pin.sequence,
-    by_relationship_id: new Map(),
-    history: new StoredHistory(),
-  };
+  const state = emptyState(pin.issuer, pin.sequence);
   const observation: Observation = {
     observedAt: new Date(pin.last_seen),
     observedAtText: pin.last_seen,

@@ -31,6 +31,7 @@ import {
   type RememberOptions,
   type Resumed,
   storedOf,
+  withoutState,
 } from "./remembered_issuer.ts";
 
 /** Rows staged at once. */
@@ -80,6 +81,7 @@ export async function writeRefresh(
   if (last === undefined) return undefined;
   const observation: Observation = {
     ...outcome.observation,
+    verified: withoutState(outcome.observation.verified),
     stored: storedOf(store, last, readBody(store, last)),
   };
   return {

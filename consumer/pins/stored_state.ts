@@ -39,31 +39,45 @@ export interface StoredState extends ListedState {
 const CHUNK_ROWS = 1_000;
 
 /**
- * The state as far as it is about one subject, and the time that is asked for.
+ * The state as far as it is about some subjects, and the time that is asked for.
  *
  * @throws {SigError} `store_unavailable`; {@linkcode StateMoved}.
  */
 export async function readAbout(
   stored: StoredState,
-  subject: string,
-  { asOf }: Pick<ParsedTime, "asOf"> = { asOf: undefined },
+  subjects: readonly string[],
+  { asOf }: Partial<Pick<ParsedTime, "asOf">> = {},
 ): Promise<FeedState> {
   const history = new StoredHistory();
   await readWarnings(stored, history);
-  const [text] = await readRows(stored, [subjectKey(subject)]);
-  const ids = text === undefined
-    ? []
-    : readText<readonly string[]>(stored, text, "a subject", isTexts);
-  await readRelationships(stored, ids, history);
-  history.learnSubject(
-    subject,
-    ids.filter((id) => history.versions.has(id)),
-  );
+  for (const subject of new Set(subjects)) {
+    await readSubject(stored, subject, history);
+  }
   if (typeof asOf === "number") await readInstant(stored, asOf, history);
   else if (asOf !== undefined) {
     history.learnPrefix(asOf.instant, await eventsAt(stored, asOf.instant));
   }
   return stateOf(stored, history);
+}
+
+async function readSubject(
+  stored: StoredState,
+  subject: string,
+  history: StoredHistory,
+): Promise<void> {
+  const [text] = await readRows(stored, [subjectKey(subject)]);
+  const ids = text === undefined
+    ? []
+    : readText<readonly string[]>(stored, text, "a subject", isTexts);
+  await readRelationships(
+    stored,
+    ids.filter((id) => !history.versions.has(id)),
+    history,
+  );
+  history.learnSubject(
+    subject,
+    ids.filter((id) => history.versions.has(id)),
+  );
 }
 
 /**
@@ -73,7 +87,7 @@ export async function readAbout(
  */
 export async function readWhole(
   stored: StoredState,
-  { asOf }: Pick<ParsedTime, "asOf"> = { asOf: undefined },
+  { asOf }: Partial<Pick<ParsedTime, "asOf">> = {},
 ): Promise<FeedState> {
   const { store, ref, lastSequence, listed } = stored;
   const found: ReturnType<typeof readVersions>[] = [];

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { check, type CheckResult } from "./check.ts";
+import type { CheckResult } from "./answer.ts";
+import { check } from "./check.ts";
 import type { Question } from "./question.ts";
 import { replay } from "../replay/replay.ts";
 import type { SigEvent } from "../event/types.ts";

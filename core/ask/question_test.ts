@@ -1,5 +1,6 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { check, DENY_REASONS } from "./check.ts";
+import { DENY_REASONS } from "./answer.ts";
+import { check } from "./check.ts";
 import { Timepoint } from "./moment.ts";
 import {
   type AskedQuestion,

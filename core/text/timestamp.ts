@@ -1,5 +1,7 @@
 /** Instants: RFC 3339 UTC, compared to the nanosecond (PROTOCOL §3). @module */
 
+import { utcSeconds } from "./utc_seconds.ts";
+
 /** A point in time. */
 export interface Instant {
   /** Whole seconds since 1970-01-01T00:00:00Z, negative before. */
@@ -165,11 +167,13 @@ export function formatInstant({ seconds, nanoseconds }: Instant): string {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const ms = Math.trunc(nanoseconds / 1_000_000);
-  const text = new Date(seconds * 1000 + ms).toISOString();
-  // Every answer has its time in it: most of them need no more than this.
-  if (ms * 1_000_000 === nanoseconds && ms % 10 !== 0) return text;
-  if (nanoseconds === 0) return `${text.slice(0, 19)}Z`;
+  const text = utcSeconds(seconds);
+  if (nanoseconds === 0) return `${text}Z`;
+  const ms = nanoseconds / 1_000_000;
+  // Every answer has its time in it, which mostly needs no more than this.
+  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) {
+    return `${text}.${ms}Z`;
+  }
   const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${text.slice(0, 19)}.${part}Z`;
+  return `${text}.${part}Z`;
 }

@@ -15,18 +15,25 @@ import type { LineRules } from "./verify_line.ts";
 
 const LF = 0x0a;
 
+/** Options of {@linkcode replayFeed}. */
+export interface ReplayFeedOptions {
+  /** Told of each event that verified and applies, in order. */
+  readonly onEvent?: ((event: SigEvent | UnknownEvent) => void) | undefined;
+  /** As in `Replay`: null keeps nothing of the state. */
+  readonly keepOnly?: string | null | undefined;
+}
+
 /**
  * Verifies whole lines and replays them.
  *
- * @param onEvent Told of each event that verified and applies, in order.
  * @throws {SigError} the first fault, with its line.
  */
 export async function replayFeed(
   feed: Uint8Array,
   { issuer, keys, limits, parseLine, publicOnly }: LineRules,
-  onEvent?: (event: SigEvent | UnknownEvent) => void,
+  { onEvent, keepOnly }: ReplayFeedOptions = {},
 ): Promise<FeedState> {
-  const replay = new Replay({ issuer, limits });
+  const replay = new Replay({ issuer, limits, keepOnly });
   for (let at = 0, line = 1; at < feed.length; line++) {
     const end = feed.indexOf(LF, at);
     try {

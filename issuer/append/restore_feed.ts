@@ -15,6 +15,9 @@ export interface RestoredFeed {
 
 const LF = 0x0a;
 
+/** Bytes of the local feed that are looked at at once. */
+const PIECE_BYTES = 1024 * 1024;
+
 /**
  * Refuses a feed that ends before the published one, or says something else:
  * what is appended to it would make every reader refuse the issuer.
@@ -25,21 +28,15 @@ export async function requireNotBehind(
   feed: OpenFeed,
   published: Uint8Array,
 ): Promise<void> {
-  const local = await feed.read(0, feed.size);
-  const whole = local.subarray(0, local.lastIndexOf(LF) + 1);
-  const shared = Math.min(whole.length, published.length);
-  if (!sameBytes(whole.subarray(0, shared), published.subarray(0, shared))) {
-    throw rewritten(whole, published);
-  }
-  if (published.length <= whole.length) return;
-  const held = countLines(whole);
+  const { whole, lines } = await compare(feed, published);
+  if (published.length <= whole) return;
   const known = countLines(published);
   throw new SigError(
     "feed_rolled_back",
-    `Cannot append to the feed: it ends at sequence ${held}, but the published feed at ${known}`,
+    `Cannot append to the feed: it ends at sequence ${lines}, but the published feed at ${known}`,
     {
       context: {
-        sequence: held,
+        sequence: lines,
         known_sequence: known,
         hint:
           "Nothing was written. Bring the missing events back: sig restore --from with the same source.",
@@ -71,18 +68,49 @@ export async function restoreFeed(
       { context: { line: countLines(published) + 1 } },
     );
   }
-  const { last_sequence } = await replayFeed(published, rules);
-  const local = await feed.read(0, feed.size);
-  const whole = local.lastIndexOf(LF) + 1;
-  const held = countLines(local);
-  const shared = Math.min(whole, published.length);
-  if (!sameBytes(local.subarray(0, shared), published.subarray(0, shared))) {
-    throw rewritten(local.subarray(0, whole), published);
-  }
-  if (published.length <= whole) return { restored: 0, last_sequence: held };
-  if (whole < local.length) await feed.cutTail(whole, now);
+  const { last_sequence } = await replayFeed(published, rules, {
+    keepOnly: null,
+  });
+  const { whole, lines } = await compare(feed, published);
+  if (published.length <= whole) return { restored: 0, last_sequence: lines };
+  if (whole < feed.size) await feed.cutTail(whole, now);
   await feed.append(published.subarray(whole));
-  return { restored: last_sequence - held, last_sequence };
+  return { restored: last_sequence - lines, last_sequence };
+}
+
+/**
+ * Reads the feed piece by piece beside the published one.
+ *
+ * @returns the bytes of its whole lines, and how many these are.
+ * @throws {SigError} `feed_rewritten`
+ */
+async function compare(
+  feed: OpenFeed,
+  published: Uint8Array,
+): Promise<{ readonly whole: number; readonly lines: number }> {
+  let whole = 0;
+  let lines = 0;
+  // The first byte that differs counts once its line has an end: what is
+  // unfinished here says nothing.
+  let differs: number | undefined;
+  for (let at = 0; at < feed.size;) {
+    const piece = await feed.read(at, PIECE_BYTES);
+    if (piece.length === 0) break;
+    const shared = piece.subarray(0, Math.max(0, published.length - at));
+    const other = published.subarray(at, at + piece.length);
+    if (differs === undefined && !sameBytes(shared, other)) {
+      let same = 0;
+      while (shared[same] === other[same]) same++;
+      differs = at + same;
+      lines += countLines(piece.subarray(0, same));
+    }
+    const last = piece.lastIndexOf(LF);
+    if (last >= 0) whole = at + last + 1;
+    if (differs !== undefined && whole > differs) throw rewritten(lines + 1);
+    if (differs === undefined) lines += countLines(piece);
+    at += piece.length;
+  }
+  return { whole, lines };
 }
 
 function countLines(feed: Uint8Array): number {
@@ -93,10 +121,7 @@ function countLines(feed: Uint8Array): number {
   return lines;
 }
 
-function rewritten(local: Uint8Array, published: Uint8Array): SigError {
-  let at = 0;
-  while (at < local.length && local[at] === published[at]) at++;
-  const sequence = countLines(local.subarray(0, at)) + 1;
+function rewritten(sequence: number): SigError {
   return new SigError(
     "feed_rewritten",
     `Cannot use the feed: it and the published feed have different lines from sequence ${sequence} on`,

@@ -42,7 +42,10 @@ export async function startRedis(
   const child = new Deno.Command(PROGRAM, {
     args: [
       ...["--bind", "127.0.0.1", "--port", `${port}`],
-      ...["--save", "", "--appendonly", "no", ...args],
+      ...["--save", "", "--appendonly", "no"],
+      // A replica need not wait 5 s for others, and keeps no file on its way.
+      ...["--repl-diskless-sync-delay", "0"],
+      ...["--repl-diskless-load", "swapdb", ...args],
     ],
     stdin: "null",
     stdout: "null",
@@ -75,4 +78,29 @@ async function answers(port: number): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/**
+ * Makes a server the read-only replica of another one, whose data it takes over
+ * in the place of its own: what a fail-over leaves of the old primary.
+ */
+export async function demote(
+  old: TestRedis,
+  primary: TestRedis,
+): Promise<void> {
+  await ask(old.port, `REPLICAOF 127.0.0.1 ${primary.port}`);
+  for (let tries = 0; tries < 200; tries++) {
+    const info = await ask(old.port, "INFO replication");
+    if (info.includes("master_link_status:up")) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error("redis-server did not become a replica");
+}
+
+async function ask(port: number, command: string): Promise<string> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(
+    new TextEncoder().encode(`${command}\r\nQUIT\r\n`),
+  );
+  return await new Response(connection.readable).text();
 }

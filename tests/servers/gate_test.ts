@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /** The gate behind the real proxies, by the configurations of `sig export`. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -7,12 +8,14 @@ import {
   startWebServer,
   type WebServerName,
 } from "../../cli/testdata/web_server.ts";
-import { inWorkspace } from "../../cli/testdata/workspace.ts";
+import { inWorkspace, type Workspace } from "../../cli/testdata/workspace.ts";
 import {
   Browser,
   TestProvider,
 } from "../../web/openid/testdata/test_provider.ts";
 import type { Person } from "../../web/testdata/independent_client.ts";
+import { browserTest } from "../../web/ui_test/testdata/browser.ts";
+import { createKey } from "../../web/ui_test/testdata/person.ts";
 
 /** A browser that keeps cookies by host name, as browsers do. */
 class Visitor {
@@ -76,6 +79,37 @@ const FORGED: HeadersInit = [
   ["x-original-url", "/public"],
 ];
 
+/** An application behind a proxy, and the login that it asks. */
+async function startGated(name: WebServerName, workspace: Workspace) {
+  await using starting = new AsyncDisposableStack();
+  const port = freePort();
+  const app = `localhost:${port}`;
+  const provider = starting.use(
+    await TestProvider.start({
+      settings: { gateHosts: [app], gateMaxAgeMs: 0 },
+    }),
+  );
+  const upstream = starting.use(Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    ({ headers, url }) => {
+      const { pathname, search } = new URL(url);
+      const path = pathname + search;
+      return Response.json({ path, headers: Object.fromEntries(headers) });
+    },
+  ));
+  const { code, stdout, stderr } = await workspace.sig([
+    ...["export", `gate-${name}`, "--login", provider.origin, "--app", app],
+    ...["--upstream", `http://127.0.0.1:${upstream.addr.port}`],
+  ]);
+  assertEquals(code, 0, stderr);
+  starting.use(await startWebServer(name, workspace.dir, stdout, port));
+  const running = starting.move();
+  return {
+    ...{ app, provider },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
 for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   Deno.test({
     name:
@@ -83,38 +117,8 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
     ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
     fn: () =>
       inWorkspace(async (workspace) => {
-        const port = freePort();
-        const app = `localhost:${port}`;
-        await using provider = await TestProvider.start({
-          settings: { gateHosts: [app], gateMaxAgeMs: 0 },
-        });
-        await using upstream = Deno.serve(
-          { hostname: "127.0.0.1", port: 0, onListen() {} },
-          ({ headers, url }) => {
-            const { pathname, search } = new URL(url);
-            const path = pathname + search;
-            return Response.json({
-              path,
-              headers: Object.fromEntries(headers),
-            });
-          },
-        );
-        const { code, stdout, stderr } = await workspace.sig([
-          ...["export", `gate-${name}`, "--login", provider.origin],
-          ...[
-            "--app",
-            app,
-            "--upstream",
-            `http://127.0.0.1:${upstream.addr.port}`,
-          ],
-        ]);
-        assertEquals(code, 0, stderr);
-        await using _server = await startWebServer(
-          name,
-          workspace.dir,
-          stdout,
-          port,
-        );
+        await using gated = await startGated(name, workspace);
+        const { app, provider } = gated;
         const { person, relationship } = await provider.employ();
         const visitor = new Visitor(provider);
         const start =
@@ -163,6 +167,51 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
         assertMatch(after.url, /\/#\/sign-in\//);
       }),
   });
+
+  browserTest(
+    `a person with a browser approves, is back at the site behind ${name}, and is out with the next page after a revocation`,
+    (browser) =>
+      inWorkspace(async (workspace) => {
+        await using gated = await startGated(name, workspace);
+        const { app, provider } = gated;
+        const context = await browser.newContext({
+          permissions: ["clipboard-read", "clipboard-write"],
+        });
+        context.setDefaultTimeout(10_000);
+        try {
+          const page = await context.newPage();
+          await page.goto(`${provider.origin}/`);
+          await page.waitForSelector("html[data-ready]");
+          const did = await createKey(page);
+          const { relationship_id } = await provider.demo.enrol(did, "Ann");
+
+          const start = `http://${app}/reports/a%20b?x=1`;
+          await page.goto(start);
+          assertEquals(
+            await page.locator("#request h2").innerText(),
+            `${app} asks you to sign in`,
+          );
+          await page.click("#approve");
+          await page.waitForURL(start);
+          const seen = JSON.parse(await page.locator("body").innerText());
+          assertEquals(
+            [seen.path, seen.headers["remote-user"]],
+            ["/reports/a%20b?x=1", did],
+          );
+          await page.reload();
+          assertEquals(page.url(), start);
+
+          await provider.demo.revoke(relationship_id);
+          await page.reload();
+          await page.locator("#approve:enabled").click();
+          await page.getByText(/ended your employment .*\(event #2\)/)
+            .waitFor();
+        } finally {
+          await context.close();
+        }
+      }),
+    hasProgram(name) ? undefined : `there is no ${name} here`,
+  );
 }
 
 Deno.test({

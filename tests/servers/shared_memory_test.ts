@@ -2,8 +2,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { listPins, openPinStore } from "@sig/consumer/pins";
-import { HAS_REDIS, startRedis } from "../kit/redis_server.ts";
+import { demote, HAS_REDIS, startRedis } from "../kit/redis_server.ts";
 import { LEAST, runToEnd, ServerProcess } from "../kit/server_process.ts";
+import { openTcpSwitch } from "../kit/tcp_switch.ts";
 import { ALICE, importTestKeys, PATHS } from "../kit/test_issuer.ts";
 import { type WatchedIssuer, watchIssuer } from "../kit/watched_issuer.ts";
 
@@ -163,6 +164,36 @@ Deno.test({
       });
     } finally {
       await redis.stop();
+    }
+  },
+});
+
+Deno.test({
+  name: "a memory that fails over to an empty replica is a first look, once",
+  ignore: !HAS_REDIS,
+  async fn() {
+    await using place = openTcpSwitch();
+    const before = await startRedis();
+    const after = await startRedis();
+    place.point(before.port);
+    const url = `redis://127.0.0.1:${place.port}`;
+    try {
+      await withReplicas(url, [], async ({ issuer, all, more }) => {
+        for (const each of all) await check(each, issuer);
+        const strict = await more("--require-pin");
+        assertEquals((await check(strict, issuer)).status, 200);
+        place.point(after.port);
+        await demote(before, after);
+        assertEquals((await check(strict, issuer)).code, "store_unavailable");
+        feedAnswers(issuer);
+        for (const each of [...all, strict, await more()]) {
+          const { body } = await check(each, issuer);
+          assertEquals(body.decision, "allow", body.detail);
+        }
+        assertEquals(feedAnswers(issuer), [200]);
+      });
+    } finally {
+      await Promise.all([before.stop(), after.stop()]);
     }
   },
 });

@@ -330,7 +330,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   ),
   feed_too_large: says(
     "The feed has more bytes than the reader takes.",
-    "Raise `limits` in the library; the API takes 64 MiB.",
+    "Raise `limits` in the library; the API takes 64 MiB, with `--pins` of what is new.",
   ),
   document_too_large: says(
     "`sig.json`, `jwks.json` or `did.json` is larger than allowed.",
@@ -338,7 +338,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   ),
   too_many_events: says(
     "The feed has more events than the reader takes.",
-    "Raise `limits` in the library; the API takes 250,000.",
+    "Raise `limits` in the library; the API takes 250,000, with `--pins` of what is new.",
   ),
   rate_limited: says(
     "One address has asked too often, or too many challenges are open.",

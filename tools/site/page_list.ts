@@ -16,6 +16,7 @@ const GROUPS: readonly (PageGroup & { readonly folder?: string })[] = [
     title: "Guides",
     folder: "docs",
     sources: [
+      "docs/demo.md",
       "docs/run-an-issuer.md",
       "docs/rely-on-an-issuer.md",
       "docs/log-people-in.md",

@@ -23,6 +23,8 @@ export interface DemoIssuer {
   readonly did: string;
   /** Makes a subject an employee who may deploy. */
   enrol(subject: string, name?: string): Promise<DemoEvent>;
+  /** What somebody was enrolled as; the operator's names, in a small way. */
+  nameOf?(subject: string): string | undefined;
   /** Revokes a relationship. */
   revoke(relationshipId: string): Promise<DemoEvent>;
   /** One of its documents by its path under the origin. */
@@ -76,6 +78,7 @@ export async function createDemoIssuer(
   await initIssuer({ store, keys, did, allowPrivate: true });
   const issuer = await openIssuer({ store, keys, now });
   let events = 0;
+  const names = new Map<string, string>();
   const append = async (draft: EventDraft): Promise<DemoEvent> => {
     if (events >= MAX_DEMO_EVENTS) throw full();
     const { relationship_id, sequence } = await issuer.append(draft);
@@ -84,14 +87,18 @@ export async function createDemoIssuer(
   };
   return {
     did,
-    enrol: (subject, name) =>
-      append({
+    async enrol(subject, name) {
+      const event = await append({
         event_type: "relationship.upsert",
         subject,
         relationship_type: "employee",
         roles: ["deploy"],
         ...(name === undefined ? {} : { display: { title: name } }),
-      }),
+      });
+      if (name !== undefined) names.set(subject, name);
+      return event;
+    },
+    nameOf: (subject) => names.get(subject),
     revoke: (relationshipId) =>
       append({
         event_type: "relationship.revoke",

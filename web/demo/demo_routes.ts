@@ -5,6 +5,7 @@ import { object, readAs, text } from "@sig/api/requests";
 import { WELL_KNOWN_PATHS } from "@sig/core";
 import { requireSubject } from "../login/subject_did.ts";
 import { replyDocument } from "../requests/reply_document.ts";
+import type { DemoApp } from "./apps/demo_app.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";
 
 const MAX_BODY_BYTES = 4096;
@@ -22,11 +23,14 @@ const REVOKE = object<{ readonly relationship_id: string }>({
 
 /**
  * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
- * `{relationship_id}`, and the issuer's four documents where every issuer has
- * them. A subject is a DID that can log in; what is wrong with an id is for the
+ * `{relationship_id}`, `GET /demo/apps?subject=…`, and the issuer's four
+ * documents where every issuer has them. A subject is a DID that can log in; what is wrong with an id is for the
  * issuer to say.
  */
-export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
+export function createDemoRoutes(
+  demo: DemoIssuer,
+  apps: readonly DemoApp[],
+): readonly Route[] {
   return [
     {
       method: "POST",
@@ -45,6 +49,19 @@ export function createDemoRoutes(demo: DemoIssuer): readonly Route[] {
         const body = await exchange.readJson(MAX_BODY_BYTES);
         const { relationship_id } = readAs(REVOKE, body);
         return exchange.json(await demo.revoke(relationship_id));
+      },
+    },
+    {
+      method: "GET",
+      path: "/demo/apps",
+      async handle(exchange) {
+        const { searchParams } = new URL(exchange.request.url);
+        const subject = searchParams.get("subject") ?? "";
+        requireSubject(subject, true);
+        const open = await Promise.all(
+          apps.map((app) => app.isOpenTo(subject)),
+        );
+        return exchange.json({ open });
       },
     },
     ...Object.values(WELL_KNOWN_PATHS).map((path): Route => ({

@@ -164,6 +164,27 @@ Deno.test("the demo refuses what it can't append, with the field", async () => {
   }
 });
 
+Deno.test("which applications are open is asked about a person, and known of each", async () => {
+  const now = () => new Date(START_MS);
+  const demo = await createDemoIssuer({ origin: ORIGIN, now });
+  const alice = new Person();
+  const named = { url: "http://127.0.0.1:8789/", how: "by hand" };
+  const demoApps = [
+    ...[{ ...named, name: "A", isOpenTo: (did: string) => did === alice.did }],
+    ...[{ ...named, name: "B", isOpenTo: () => false }],
+  ].map((app) => ({
+    ...app,
+    isOpenTo: (did: string) => Promise.resolve(app.isOpenTo(did)),
+  }));
+  const site = new Site({ demo, demoApps });
+  const asked = await site.ask(`/demo/apps?subject=${alice.did}`);
+  assertEquals([asked.status, asked.body], [200, { open: [true, false] }]);
+  const { apps } = (await site.ask("/ui/config.json")).body;
+  assertEquals(apps, [{ ...named, name: "A" }, { ...named, name: "B" }]);
+  const nobody = await site.ask("/demo/apps");
+  assertEquals([nobody.status, nobody.body.code], [400, "invalid_identifier"]);
+});
+
 Deno.test("without a demo its routes are not there", async () => {
   const site = new Site();
   for (const path of ["/demo/enrol", "/demo/revoke"]) {

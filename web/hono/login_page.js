@@ -49,6 +49,18 @@ function closedList(words) {
   return Object.freeze(Object.keys(words));
 }
 
+// core/ask/answer.ts
+var DENY_REASONS = closedList({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true
+});
+
 // core/errors/error_codes.ts
 var ERROR_CATEGORIES = closedList({
   usage: true,
@@ -243,6 +255,34 @@ function escapePointer(place) {
   return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+// core/text/utc_seconds.ts
+var SECONDS_OF_DAY = 86400;
+var MARCH_DAYS = 719468;
+var DAYS_OF_4_YEARS = 1461;
+var DAYS_OF_100_YEARS = 36524;
+var DAYS_OF_400_YEARS = 146097;
+var TWO_DIGITS = Object.freeze(Array.from({
+  length: 100
+}, (_, n) => String(n).padStart(2, "0")));
+function utcSeconds(seconds) {
+  const days = Math.floor(seconds / SECONDS_OF_DAY);
+  const time = seconds - days * SECONDS_OF_DAY;
+  const hours = Math.floor(time / 3600);
+  const minutes = Math.floor(time / 60) % 60;
+  return `${dateOf(days + MARCH_DAYS)}T${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[time % 60]}`;
+}
+function dateOf(day) {
+  const cycle = Math.floor(day / DAYS_OF_400_YEARS);
+  const ofCycle = day - cycle * DAYS_OF_400_YEARS;
+  const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) - Math.floor(ofCycle / DAYS_OF_100_YEARS) + Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
+  const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
+  const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) + Math.floor(yearOfCycle / 100);
+  const month = Math.floor((5 * ofYear + 2) / 153);
+  const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);
+  return `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month >= 10 ? month - 9 : month + 3]}-${TWO_DIGITS[ofMonth]}`;
+}
+
 // core/text/timestamp.ts
 var MIN_SECONDS = -62135596800;
 var MAX_SECONDS = 253402300799;
@@ -310,12 +350,14 @@ function formatInstant({ seconds, nanoseconds }) {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const ms = Math.trunc(nanoseconds / 1e6);
-  const text2 = new Date(seconds * 1e3 + ms).toISOString();
-  if (ms * 1e6 === nanoseconds && ms % 10 !== 0) return text2;
-  if (nanoseconds === 0) return `${text2.slice(0, 19)}Z`;
+  const text2 = utcSeconds(seconds);
+  if (nanoseconds === 0) return `${text2}Z`;
+  const ms = nanoseconds / 1e6;
+  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) {
+    return `${text2}.${ms}Z`;
+  }
   const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${text2.slice(0, 19)}.${part}Z`;
+  return `${text2}.${part}Z`;
 }
 
 // core/event/fields.ts
@@ -388,6 +430,59 @@ function isString(value) {
   return typeof value === "string";
 }
 
+// core/text/visible_joiner.ts
+var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
+var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
+var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
+var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
+var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
+var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
+var REACH = 8;
+function isVisibleJoiner(text2, at) {
+  const joiner = text2[at];
+  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
+  const before = text2.slice(Math.max(0, at - REACH), at);
+  const after = text2.slice(at + 1, at + 1 + REACH);
+  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
+  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
+  if (joiner === "\u200C") {
+    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
+  }
+  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
+  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
+}
+function haveOneScript(one, other) {
+  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
+}
+
+// core/text/escape_invisible.ts
+var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
+var ANY_HIDDEN = new RegExp(HIDDEN, "v");
+var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
+function escapeInvisible(text2) {
+  if (!ANY_HIDDEN.test(text2)) return text2;
+  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
+  return text2.split(/(\p{RGI_Emoji})/v).map((part, i) => i % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
+}
+function escapeBetweenEmoji(text2) {
+  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
+}
+function escapeUnits(character) {
+  let escaped = "";
+  for (let i = 0; i < character.length; i++) {
+    const unit = character.charCodeAt(i).toString(16).padStart(4, "0");
+    escaped += `\\u${unit}`;
+  }
+  return escaped;
+}
+
+// core/text/quote.ts
+function quote(text2) {
+  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
+  return escapeInvisible(JSON.stringify(short));
+}
+
 // core/event/types.ts
 var SPEC_VERSION = "sig/0.1";
 var ATTESTATION_TYP = "sig-attestation+jwt";
@@ -425,6 +520,21 @@ var WARNING_CODES = closedList({
   memory_unavailable: true,
   warnings_left_out: true
 });
+
+// core/ask/requirement.ts
+var REQUIREMENT_KEYS = closedList({
+  relationship: true,
+  role: true,
+  relationship_id: true
+});
+
+// core/ask/judging.ts
+var MISSING = Object.freeze({
+  relationship: "relationship_type_missing",
+  role: "role_missing",
+  relationship_id: "relationship_id_missing"
+});
+var NONE = Object.freeze([]);
 
 // core/event/validator.ts
 function createValidator(what, findIssues, code) {
@@ -582,89 +692,12 @@ function isStrings(value) {
   ].every(isString);
 }
 
-// core/text/visible_joiner.ts
-var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
-var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
-var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
-var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
-var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
-var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
-var REACH = 8;
-function isVisibleJoiner(text2, at) {
-  const joiner = text2[at];
-  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
-  const before = text2.slice(Math.max(0, at - REACH), at);
-  const after = text2.slice(at + 1, at + 1 + REACH);
-  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
-  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
-  if (joiner === "\u200C") {
-    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
-  }
-  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
-  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
-}
-function haveOneScript(one, other) {
-  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
-}
-
-// core/text/escape_invisible.ts
-var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
-var ANY_HIDDEN = new RegExp(HIDDEN, "v");
-var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
-var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
-function escapeInvisible(text2) {
-  if (!ANY_HIDDEN.test(text2)) return text2;
-  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
-  return text2.split(/(\p{RGI_Emoji})/v).map((part, i) => i % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
-}
-function escapeBetweenEmoji(text2) {
-  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
-}
-function escapeUnits(character) {
-  let escaped = "";
-  for (let i = 0; i < character.length; i++) {
-    const unit = character.charCodeAt(i).toString(16).padStart(4, "0");
-    escaped += `\\u${unit}`;
-  }
-  return escaped;
-}
-
-// core/text/quote.ts
-function quote(text2) {
-  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
-  return escapeInvisible(JSON.stringify(short));
-}
-
-// core/ask/requirement.ts
-var REQUIREMENT_KEYS = closedList({
-  relationship: true,
-  role: true,
-  relationship_id: true
-});
-
 // core/replay/standing.ts
 var EFFECTIVE_STATUSES = closedList({
   active: true,
   revoked: true,
   expired: true,
   not_yet_valid: true
-});
-
-// core/ask/check.ts
-var DENY_REASONS = closedList({
-  no_relationship: true,
-  relationship_type_missing: true,
-  role_missing: true,
-  relationship_id_missing: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-  requirements_split: true
-});
-var MISSING = Object.freeze({
-  relationship: "relationship_type_missing",
-  role: "role_missing",
-  relationship_id: "relationship_id_missing"
 });
 
 // core/event/did_web.ts

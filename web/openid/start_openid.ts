@@ -38,9 +38,9 @@ const MAX_SESSION_MS = 30 * 86_400_000;
 
 /**
  * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
- * `--gate-host`. The keys are made where there are none; applications and names
- * are read again at each SIGHUP, and each stays as it is when its file is wrong
- * then.
+ * `--gate-host`. The keys are made where there are none, and those of a demo
+ * alone end with it; applications and names are read again at each SIGHUP, and
+ * each stays as it is when its file is wrong then.
  *
  * @throws {SigError} `invalid_request`, `invalid_json`, `invalid_key`,
  * `source_not_found`, `document_too_large`, `write_failed`.
@@ -66,13 +66,12 @@ export async function startOpenId(
       namesPath,
     );
   let people = await readPeople();
-  const keysPath = flags.text("oidc-keys") ?? defaultKeysPath(io);
-  const keys = await openKeys(
-    keysPath,
-    flags.text("oidc-keys") === undefined,
-    io,
-  );
-  const isOpen = await io.isOpenToOthers?.(keysPath) ?? false;
+  const { keys, isOpen } = isDemoAlone(flags)
+    ? {
+      keys: await readProviderKeys(await generateProviderKeys()),
+      isOpen: false,
+    }
+    : await openKeys(flags.text("oidc-keys"), io);
   const say = (level: "info" | "error", message: string) => {
     io.stderr(operatorLine(message, log, io.now(), level));
   };
@@ -141,11 +140,26 @@ function readRecheck(flags: GivenFlags): number {
     throw usageError("--recheck must be at least 1s", { flag: "--recheck" });
   }
   const maxAgeMs = parseDuration("--max-age", flags.text("max-age")) ?? 0;
+  // Who watches a demo waits for it.
+  if (flags.on("demo")) return given ?? MIN_RECHECK_MS;
   return given ??
     (maxAgeMs === 0 ? DEFAULT_RECHECK_MS : Math.max(maxAgeMs, MIN_RECHECK_MS));
 }
 
-async function openKeys(path: string, makeFolder: boolean, io: ServerIo) {
+/** Nobody but the demo's own applications has to know its keys again. */
+function isDemoAlone(flags: GivenFlags): boolean {
+  const isNamed = ["oidc-clients", "oidc-keys"]
+    .some((flag) => flags.text(flag) !== undefined);
+  return flags.on("demo") && !isNamed && flags.texts("gate-host").length === 0;
+}
+
+async function openKeys(given: string | undefined, io: ServerIo) {
+  const path = given ?? defaultKeysPath(io);
+  const keys = await readOrMakeKeys(path, given === undefined, io);
+  return { keys, isOpen: await io.isOpenToOthers?.(path) ?? false };
+}
+
+async function readOrMakeKeys(path: string, makeFolder: boolean, io: ServerIo) {
   const read = async () =>
     new TextDecoder().decode(await io.readFile(path, MAX_KEYS_BYTES));
   try {

@@ -32,6 +32,12 @@ export interface PageConfig {
   readonly issuer: string | null;
   /** Whether people may enrol and revoke themselves. */
   readonly demo: boolean;
+  /** The demo's applications, which the page leads to. */
+  readonly apps: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly how: string;
+  }[];
 }
 
 /**

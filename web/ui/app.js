@@ -639,6 +639,18 @@ function closedList(words) {
   return Object.freeze(Object.keys(words));
 }
 
+// core/ask/answer.ts
+var DENY_REASONS = closedList({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true
+});
+
 // core/errors/error_codes.ts
 var ERROR_CATEGORIES = closedList({
   usage: true,
@@ -1211,6 +1223,34 @@ function escapePointer(place) {
   return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+// core/text/utc_seconds.ts
+var SECONDS_OF_DAY = 86400;
+var MARCH_DAYS = 719468;
+var DAYS_OF_4_YEARS = 1461;
+var DAYS_OF_100_YEARS = 36524;
+var DAYS_OF_400_YEARS = 146097;
+var TWO_DIGITS = Object.freeze(Array.from({
+  length: 100
+}, (_3, n2) => String(n2).padStart(2, "0")));
+function utcSeconds(seconds) {
+  const days = Math.floor(seconds / SECONDS_OF_DAY);
+  const time = seconds - days * SECONDS_OF_DAY;
+  const hours = Math.floor(time / 3600);
+  const minutes = Math.floor(time / 60) % 60;
+  return `${dateOf(days + MARCH_DAYS)}T${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[time % 60]}`;
+}
+function dateOf(day) {
+  const cycle = Math.floor(day / DAYS_OF_400_YEARS);
+  const ofCycle = day - cycle * DAYS_OF_400_YEARS;
+  const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) - Math.floor(ofCycle / DAYS_OF_100_YEARS) + Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
+  const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
+  const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) + Math.floor(yearOfCycle / 100);
+  const month = Math.floor((5 * ofYear + 2) / 153);
+  const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);
+  return `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month >= 10 ? month - 9 : month + 3]}-${TWO_DIGITS[ofMonth]}`;
+}
+
 // core/text/timestamp.ts
 var MIN_SECONDS = -62135596800;
 var MAX_SECONDS = 253402300799;
@@ -1289,12 +1329,14 @@ function formatInstant({ seconds, nanoseconds }) {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const ms = Math.trunc(nanoseconds / 1e6);
-  const text2 = new Date(seconds * 1e3 + ms).toISOString();
-  if (ms * 1e6 === nanoseconds && ms % 10 !== 0) return text2;
-  if (nanoseconds === 0) return `${text2.slice(0, 19)}Z`;
+  const text2 = utcSeconds(seconds);
+  if (nanoseconds === 0) return `${text2}Z`;
+  const ms = nanoseconds / 1e6;
+  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) {
+    return `${text2}.${ms}Z`;
+  }
   const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${text2.slice(0, 19)}.${part}Z`;
+  return `${text2}.${part}Z`;
 }
 
 // core/event/fields.ts
@@ -1370,6 +1412,97 @@ function isString(value) {
   return typeof value === "string";
 }
 
+// core/text/visible_joiner.ts
+var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
+var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
+var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
+var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
+var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
+var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
+var REACH = 8;
+function isVisibleJoiner(text2, at) {
+  const joiner = text2[at];
+  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
+  const before = text2.slice(Math.max(0, at - REACH), at);
+  const after = text2.slice(at + 1, at + 1 + REACH);
+  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
+  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
+  if (joiner === "\u200C") {
+    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
+  }
+  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
+  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
+}
+function haveOneScript(one, other) {
+  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
+}
+
+// core/text/escape_invisible.ts
+var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
+var ANY_HIDDEN = new RegExp(HIDDEN, "v");
+var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
+function escapeInvisible(text2) {
+  if (!ANY_HIDDEN.test(text2)) return text2;
+  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
+  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
+}
+function escapeBetweenEmoji(text2) {
+  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
+}
+function escapeUnits(character) {
+  let escaped = "";
+  for (let i3 = 0; i3 < character.length; i3++) {
+    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
+    escaped += `\\u${unit}`;
+  }
+  return escaped;
+}
+
+// core/text/quote.ts
+function quote(text2) {
+  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
+  return escapeInvisible(JSON.stringify(short));
+}
+
+// core/text/suggest.ts
+function suggest(word, known) {
+  const most = Math.max(1, Math.floor(word.length / 3));
+  let best;
+  let distance = most + 1;
+  for (const each of known) {
+    if (Math.abs(word.length - each.length) >= distance) continue;
+    const found = editDistance(word, each);
+    if (found < distance) [best, distance] = [
+      each,
+      found
+    ];
+  }
+  return best;
+}
+function editDistance(a4, b) {
+  let before = [];
+  let row = Array.from({
+    length: b.length + 1
+  }, (_3, i3) => i3);
+  for (let i3 = 1; i3 <= a4.length; i3++) {
+    const next = [
+      i3
+    ];
+    for (let j2 = 1; j2 <= b.length; j2++) {
+      const change = row[j2 - 1] + (a4[i3 - 1] === b[j2 - 1] ? 0 : 1);
+      const isSwapped = i3 > 1 && j2 > 1 && a4[i3 - 1] === b[j2 - 2] && a4[i3 - 2] === b[j2 - 1];
+      const swap = isSwapped ? before[j2 - 2] + 1 : Infinity;
+      next.push(Math.min(change, swap, row[j2] + 1, next[j2 - 1] + 1));
+    }
+    [before, row] = [
+      row,
+      next
+    ];
+  }
+  return row[b.length];
+}
+
 // core/event/types.ts
 var SPEC_VERSION = "sig/0.1";
 var EVENT_TYP = "sig-event+jws";
@@ -1409,6 +1542,418 @@ var WARNING_CODES = closedList({
   memory_unavailable: true,
   warnings_left_out: true
 });
+
+// core/ask/requirement.ts
+var REQUIREMENT_KEYS = closedList({
+  relationship: true,
+  role: true,
+  relationship_id: true
+});
+function parseRequirement(input) {
+  const [key, value] = splitRequirement(input);
+  if (!REQUIREMENT_KEYS.includes(key)) {
+    throw invalid(`key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`, suggest(key, REQUIREMENT_KEYS));
+  }
+  if (value === "") throw invalid(`${key} must have a value`);
+  if (key === "relationship" && !RELATIONSHIP_TYPES.includes(value)) {
+    throw invalid(`relationship ${quote(value)} must be one of ${RELATIONSHIP_TYPES.join(", ")}`, suggest(value, RELATIONSHIP_TYPES));
+  }
+  return {
+    key,
+    value
+  };
+}
+function splitRequirement(input) {
+  if (typeof input === "string") {
+    const at = input.indexOf("=");
+    if (at < 0) throw invalid(`${quote(input)} must be key=value`);
+    return [
+      input.slice(0, at),
+      input.slice(at + 1)
+    ];
+  }
+  const entries = isObject(input) ? Object.entries(input) : [];
+  const [entry] = entries;
+  if (entries.length !== 1 || entry === void 0) {
+    throw invalid("it must be key=value, or an object with one member");
+  }
+  const [key, value] = entry;
+  if (typeof value !== "string") {
+    throw invalid(`${quote(key)} must be a string`);
+  }
+  return [
+    key,
+    value
+  ];
+}
+function invalid(why, meant) {
+  const hint = meant === void 0 ? "For example: relationship=employee, role=deploy." : `Did you mean ${meant}?`;
+  return new SigError("invalid_requirement", `Cannot use requirement: ${why}`, {
+    context: {
+      hint
+    }
+  });
+}
+function meets(state, { key, value }) {
+  switch (key) {
+    case "relationship":
+      return state.relationship_type === value;
+    case "role":
+      return state.roles.includes(value);
+    case "relationship_id":
+      return state.relationship_id === value;
+  }
+}
+
+// core/ask/requirement_index.ts
+var FEW_ROLES = 2;
+var FEW_REQUIREMENTS = 8;
+var RequirementIndex = class {
+  #distinct = [];
+  /** For each requirement of the question, its place in `distinct`. */
+  places;
+  /** Which are roles, and their places; by role where there are many. */
+  #roles = [];
+  #byRole;
+  #others = [];
+  /** Per distinct requirement: the last look that found it met. */
+  #metIn = [];
+  #look = 0;
+  constructor(requirements) {
+    const find = requirements.length <= FEW_REQUIREMENTS ? among(this.#distinct) : byName();
+    const places = [];
+    for (const each of requirements) {
+      const next = this.#distinct.length;
+      const place = find(each, next);
+      places.push(place);
+      if (place < next) continue;
+      this.#distinct.push(each);
+      this.#metIn.push(0);
+      if (each.key === "role") this.#roles.push([
+        each.value,
+        place
+      ]);
+      else this.#others.push([
+        each,
+        place
+      ]);
+    }
+    this.places = places;
+    if (this.#roles.length > FEW_ROLES) this.#byRole = new Map(this.#roles);
+  }
+  /** Each requirement once. */
+  get distinct() {
+    return this.#distinct;
+  }
+  /** Places in `distinct` of what the relationship meets, each once. */
+  metBy(state) {
+    this.#look++;
+    const met = [];
+    for (const [requirement, i3] of this.#others) {
+      if (meets(state, requirement)) met.push(i3);
+    }
+    if (this.#byRole === void 0) {
+      for (const [role, i3] of this.#roles) {
+        if (state.roles.includes(role)) met.push(i3);
+      }
+      return met;
+    }
+    for (const role of state.roles) {
+      const i3 = this.#byRole.get(role);
+      if (i3 === void 0 || this.#metIn[i3] === this.#look) continue;
+      this.#metIn[i3] = this.#look;
+      met.push(i3);
+    }
+    return met;
+  }
+};
+function among(known) {
+  return ({ key, value }, next) => {
+    for (let i3 = 0; i3 < next; i3++) {
+      const each = known[i3];
+      if (each.key === key && each.value === value) return i3;
+    }
+    return next;
+  };
+}
+function byName() {
+  const places = /* @__PURE__ */ new Map();
+  return ({ key, value }, next) => {
+    const name = `${key}=${value}`;
+    const known = places.get(name);
+    if (known === void 0) places.set(name, next);
+    return known ?? next;
+  };
+}
+
+// core/text/steps.ts
+var STEP_UNITS = 256;
+function runSteps(steps) {
+  for (; ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+// core/ask/verdict.ts
+var Verdict = class {
+  /** Places of the requirements, each once. */
+  needs;
+  /** Of those that are active, the last spoken of. */
+  match;
+  /** Why the others are not, as many as are told. */
+  inactive = [];
+  /** How many there are. */
+  inactiveCount = 0;
+  #maxReasons;
+  /** The earliest start among them. */
+  #begins = null;
+  /** Nothing is seen yet. */
+  constructor(needs, { maxReasons }) {
+    this.needs = needs;
+    this.#maxReasons = maxReasons ?? Infinity;
+  }
+  /** Takes one that meets all of them. */
+  add(standing, isActive) {
+    if (isActive) {
+      this.match = later(this.match, standing);
+      return;
+    }
+    this.inactiveCount++;
+    if (this.inactive.length < this.#maxReasons) {
+      this.inactive.push(statusReason(standing));
+    }
+    const { valid_from: from } = standing.state;
+    if (standing.status !== "not_yet_valid" || from === null) return;
+    if (this.#begins === null || compareInstants(validInstant(from), validInstant(this.#begins)) < 0) this.#begins = from;
+  }
+  /** Allow ends with its relationship; deny may end when a later one begins. */
+  get notAfter() {
+    return this.match ? this.match.state.valid_until : this.#begins;
+  }
+};
+function later(a4, b) {
+  return a4 === void 0 || b.state.last_sequence > a4.state.last_sequence ? b : a4;
+}
+function statusReason({ state, status }, requirement) {
+  return {
+    // Never called for an active one: that would be a match.
+    code: status,
+    relationship_id: state.relationship_id,
+    sequence: state.last_sequence,
+    ...requirement ? {
+      requirement
+    } : {}
+  };
+}
+
+// core/ask/judging.ts
+var MISSING = Object.freeze({
+  relationship: "relationship_type_missing",
+  role: "role_missing",
+  relationship_id: "relationship_id_missing"
+});
+var NONE = Object.freeze([]);
+var Judging = class {
+  #index;
+  #needs;
+  /** Each set of requirements once. */
+  #verdicts;
+  /** By the requirement that the fewest of them need. */
+  #byRarest;
+  #maxExplained;
+  #explained = [];
+  #count = 0;
+  /** Per distinct requirement: whether an active relationship meets it. */
+  #metByActive = [];
+  /** Per distinct requirement: the last spoken of that meets it. */
+  #lastMeeting = [];
+  /** Per distinct requirement: the last one that meets it, by its count. */
+  #metIn = [];
+  /** Begins it for questions about one subject and one time. */
+  constructor(questions, limits) {
+    this.#index = new RequirementIndex(questions.length === 1 ? questions[0].requirements : questions.flatMap(({ requirements }) => requirements));
+    const { distinct, places } = this.#index;
+    const [only] = questions;
+    if (only !== void 0 && questions.length === 1) {
+      const verdict = new Verdict(NONE, limits);
+      const maxExplained = maxExplainedOf(only, limits);
+      this.#needs = [
+        {
+          places,
+          verdict,
+          maxExplained
+        }
+      ];
+      this.#verdicts = [
+        verdict
+      ];
+      this.#byRarest = NONE;
+      this.#maxExplained = maxExplained;
+      return;
+    }
+    this.#needs = needsOf(questions, places, limits);
+    this.#verdicts = [
+      ...new Set(this.#needs.map(({ verdict }) => verdict))
+    ];
+    this.#byRarest = byRarest(this.#verdicts, distinct.length);
+    this.#maxExplained = this.#needs.reduce((most, { maxExplained }) => Math.max(most, maxExplained), 0);
+  }
+  /** Takes the next relationship; returns how many verdicts it was for. */
+  add(standing) {
+    this.#count++;
+    if (this.#explained.length < this.#maxExplained) {
+      this.#explained.push(standing);
+    }
+    const isActive = standing.status === "active";
+    const met = this.#index.metBy(standing.state);
+    for (const i3 of met) {
+      this.#metByActive[i3] ||= isActive;
+      this.#lastMeeting[i3] = later(this.#lastMeeting[i3], standing);
+    }
+    if (this.#verdicts.length === 1) {
+      const isAll = met.length === this.#index.distinct.length;
+      if (isAll) this.#verdicts[0].add(standing, isActive);
+      return 1;
+    }
+    for (const i3 of met) this.#metIn[i3] = this.#count;
+    const isMet = (i3) => this.#metIn[i3] === this.#count;
+    let looks = 0;
+    for (const i3 of met) {
+      for (const verdict of this.#byRarest[i3]) {
+        looks++;
+        if (verdict.needs.every(isMet)) {
+          verdict.add(standing, isActive);
+        }
+      }
+    }
+    return looks;
+  }
+  /** What a question came to. */
+  verdict(question) {
+    return this.#needs[question].verdict;
+  }
+  /** Why not; empty on allow. */
+  denyReasons(question, requirements) {
+    const { verdict, places } = this.#needs[question];
+    if (verdict.match) return {
+      reasons: []
+    };
+    if (this.#count === 0) return {
+      reasons: [
+        {
+          code: "no_relationship"
+        }
+      ]
+    };
+    if (verdict.inactive.length > 0) {
+      const leftOut2 = verdict.inactiveCount - verdict.inactive.length;
+      return {
+        reasons: verdict.inactive,
+        ...leftOut2 > 0 ? {
+          reasons_left_out: leftOut2
+        } : {}
+      };
+    }
+    const reasons = [];
+    for (const [i3, requirement] of requirements.entries()) {
+      const place = places[i3];
+      if (this.#metByActive[place]) continue;
+      const last = this.#lastMeeting[place];
+      reasons.push(last ? statusReason(last, requirement) : {
+        code: MISSING[requirement.key],
+        requirement
+      });
+    }
+    return {
+      reasons: reasons.length > 0 ? reasons : [
+        {
+          code: "requirements_split"
+        }
+      ]
+    };
+  }
+  /** How each relationship was judged; the one that matched is among them. */
+  *explain(question, requirements, moment) {
+    const { verdict: { match }, places, maxExplained } = this.#needs[question];
+    const shown2 = this.#explained.slice(0, maxExplained);
+    if (match && shown2.length > 0 && !shown2.includes(match)) {
+      shown2[shown2.length - 1] = match;
+    }
+    const relationships = [];
+    let units = 0;
+    for (const standing of shown2) {
+      relationships.push(this.#explainOne(standing, requirements, places));
+      units += requirements.length + (standing.state.roles.length >> 3);
+      if (units < STEP_UNITS) continue;
+      units = 0;
+      yield;
+    }
+    return {
+      judged_at: formatInstant(moment.instant),
+      tense: moment.tense,
+      events: moment.events,
+      relationships,
+      ...shown2.length < this.#count ? {
+        truncated: true,
+        relationship_count: this.#count
+      } : {}
+    };
+  }
+  #explainOne({ state, status }, requirements, places) {
+    const met = new Set(this.#index.metBy(state));
+    return {
+      relationship_id: state.relationship_id,
+      relationship_type: state.relationship_type,
+      roles: state.roles,
+      valid_from: state.valid_from,
+      valid_until: state.valid_until,
+      effective_status: status,
+      last_sequence: state.last_sequence,
+      requirements: requirements.map((each, i3) => ({
+        ...each,
+        met: met.has(places[i3])
+      }))
+    };
+  }
+};
+function maxExplainedOf({ requirements, explain }, { maxExplained = Infinity, maxVerdicts = Infinity }) {
+  if (!explain) return 0;
+  const fitting = Math.floor(maxVerdicts / requirements.length);
+  return Math.min(maxExplained, Math.max(1, fitting));
+}
+function needsOf(questions, places, limits) {
+  const verdicts = /* @__PURE__ */ new Map();
+  let at = 0;
+  return questions.map((question) => {
+    const own = places.slice(at, at += question.requirements.length);
+    const needs = [
+      ...new Set(own)
+    ].sort((a4, b) => a4 - b);
+    const name = needs.join();
+    const verdict = verdicts.get(name) ?? new Verdict(needs, limits);
+    verdicts.set(name, verdict);
+    const maxExplained = maxExplainedOf(question, limits);
+    return {
+      places: own,
+      verdict,
+      maxExplained
+    };
+  });
+}
+function byRarest(verdicts, requirements) {
+  const found = Array.from({
+    length: requirements
+  }, () => []);
+  if (verdicts.length === 1) return found;
+  const needed = new Array(requirements).fill(0);
+  for (const { needs } of verdicts) for (const each of needs) needed[each]++;
+  for (const verdict of verdicts) {
+    const rarest = verdict.needs.reduce((a4, b) => needed[b] < needed[a4] ? b : a4);
+    found[rarest].push(verdict);
+  }
+  return found;
+}
 
 // core/event/validator.ts
 function createValidator(what2, findIssues, code) {
@@ -1609,59 +2154,6 @@ function isRevoke(event) {
   return event.event_type === "relationship.revoke";
 }
 
-// core/text/visible_joiner.ts
-var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
-var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
-var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
-var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
-var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
-var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
-var REACH = 8;
-function isVisibleJoiner(text2, at) {
-  const joiner = text2[at];
-  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
-  const before = text2.slice(Math.max(0, at - REACH), at);
-  const after = text2.slice(at + 1, at + 1 + REACH);
-  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
-  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
-  if (joiner === "\u200C") {
-    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
-  }
-  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
-  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
-}
-function haveOneScript(one, other) {
-  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
-}
-
-// core/text/escape_invisible.ts
-var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
-var ANY_HIDDEN = new RegExp(HIDDEN, "v");
-var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
-var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
-function escapeInvisible(text2) {
-  if (!ANY_HIDDEN.test(text2)) return text2;
-  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
-  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
-}
-function escapeBetweenEmoji(text2) {
-  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
-}
-function escapeUnits(character) {
-  let escaped = "";
-  for (let i3 = 0; i3 < character.length; i3++) {
-    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
-    escaped += `\\u${unit}`;
-  }
-  return escaped;
-}
-
-// core/text/quote.ts
-function quote(text2) {
-  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
-  return escapeInvisible(JSON.stringify(short));
-}
-
 // core/ask/moment.ts
 var Timepoint = class _Timepoint {
   /** As it was spelled: RFC 3339 UTC. */
@@ -1749,106 +2241,6 @@ function timepoint(name, time) {
   });
 }
 
-// core/text/suggest.ts
-function suggest(word, known) {
-  const most = Math.max(1, Math.floor(word.length / 3));
-  let best;
-  let distance = most + 1;
-  for (const each of known) {
-    if (Math.abs(word.length - each.length) >= distance) continue;
-    const found = editDistance(word, each);
-    if (found < distance) [best, distance] = [
-      each,
-      found
-    ];
-  }
-  return best;
-}
-function editDistance(a4, b) {
-  let before = [];
-  let row = Array.from({
-    length: b.length + 1
-  }, (_3, i3) => i3);
-  for (let i3 = 1; i3 <= a4.length; i3++) {
-    const next = [
-      i3
-    ];
-    for (let j2 = 1; j2 <= b.length; j2++) {
-      const change = row[j2 - 1] + (a4[i3 - 1] === b[j2 - 1] ? 0 : 1);
-      const isSwapped = i3 > 1 && j2 > 1 && a4[i3 - 1] === b[j2 - 2] && a4[i3 - 2] === b[j2 - 1];
-      const swap = isSwapped ? before[j2 - 2] + 1 : Infinity;
-      next.push(Math.min(change, swap, row[j2] + 1, next[j2 - 1] + 1));
-    }
-    [before, row] = [
-      row,
-      next
-    ];
-  }
-  return row[b.length];
-}
-
-// core/ask/requirement.ts
-var REQUIREMENT_KEYS = closedList({
-  relationship: true,
-  role: true,
-  relationship_id: true
-});
-function parseRequirement(input) {
-  const [key, value] = splitRequirement(input);
-  if (!REQUIREMENT_KEYS.includes(key)) {
-    throw invalid(`key ${quote(key)} must be one of ${REQUIREMENT_KEYS.join(", ")}`, suggest(key, REQUIREMENT_KEYS));
-  }
-  if (value === "") throw invalid(`${key} must have a value`);
-  if (key === "relationship" && !RELATIONSHIP_TYPES.includes(value)) {
-    throw invalid(`relationship ${quote(value)} must be one of ${RELATIONSHIP_TYPES.join(", ")}`, suggest(value, RELATIONSHIP_TYPES));
-  }
-  return {
-    key,
-    value
-  };
-}
-function splitRequirement(input) {
-  if (typeof input === "string") {
-    const at = input.indexOf("=");
-    if (at < 0) throw invalid(`${quote(input)} must be key=value`);
-    return [
-      input.slice(0, at),
-      input.slice(at + 1)
-    ];
-  }
-  const entries = isObject(input) ? Object.entries(input) : [];
-  const [entry] = entries;
-  if (entries.length !== 1 || entry === void 0) {
-    throw invalid("it must be key=value, or an object with one member");
-  }
-  const [key, value] = entry;
-  if (typeof value !== "string") {
-    throw invalid(`${quote(key)} must be a string`);
-  }
-  return [
-    key,
-    value
-  ];
-}
-function invalid(why, meant) {
-  const hint = meant === void 0 ? "For example: relationship=employee, role=deploy." : `Did you mean ${meant}?`;
-  return new SigError("invalid_requirement", `Cannot use requirement: ${why}`, {
-    context: {
-      hint
-    }
-  });
-}
-function meets(state, { key, value }) {
-  switch (key) {
-    case "relationship":
-      return state.relationship_type === value;
-    case "role":
-      return state.roles.includes(value);
-    case "relationship_id":
-      return state.relationship_id === value;
-  }
-}
-
 // core/ask/question.ts
 var ParsedQuestion = class {
   /** Whom it is about. */
@@ -1908,63 +2300,6 @@ function requireSubject(subject) {
     }
   });
 }
-
-// core/ask/requirement_index.ts
-var FEW_ROLES = 2;
-var RequirementIndex = class {
-  /** Each requirement once. */
-  distinct;
-  /** For each requirement of the question, its place in `distinct`. */
-  places;
-  #roles = /* @__PURE__ */ new Map();
-  #others;
-  /** Per distinct requirement: the last look that found it met. */
-  #metIn;
-  #look = 0;
-  constructor(requirements) {
-    const distinct = /* @__PURE__ */ new Map();
-    const kept = [];
-    this.places = requirements.map((each) => {
-      const name = `${each.key}=${each.value}`;
-      const known = distinct.get(name);
-      if (known !== void 0) return known;
-      distinct.set(name, kept.length);
-      return kept.push(each) - 1;
-    });
-    this.distinct = kept;
-    const others = [];
-    for (const [i3, each] of kept.entries()) {
-      if (each.key === "role") this.#roles.set(each.value, i3);
-      else others.push([
-        each,
-        i3
-      ]);
-    }
-    this.#others = others;
-    this.#metIn = kept.map(() => 0);
-  }
-  /** Places in `distinct` of what the relationship meets, each once. */
-  metBy(state) {
-    this.#look++;
-    const met = [];
-    for (const [requirement, i3] of this.#others) {
-      if (meets(state, requirement)) met.push(i3);
-    }
-    if (this.#roles.size <= FEW_ROLES) {
-      for (const [role, i3] of this.#roles) {
-        if (state.roles.includes(role)) met.push(i3);
-      }
-      return met;
-    }
-    for (const role of state.roles) {
-      const i3 = this.#roles.get(role);
-      if (i3 === void 0 || this.#metIn[i3] === this.#look) continue;
-      this.#metIn[i3] = this.#look;
-      met.push(i3);
-    }
-    return met;
-  }
-};
 
 // core/replay/standing.ts
 var EFFECTIVE_STATUSES = closedList({
@@ -2061,31 +2396,7 @@ function validity({ valid_from, valid_until }, instant2) {
   return "active";
 }
 
-// core/text/steps.ts
-var STEP_UNITS = 256;
-function runSteps(steps) {
-  for (; ; ) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
 // core/ask/check.ts
-var DENY_REASONS = closedList({
-  no_relationship: true,
-  relationship_type_missing: true,
-  role_missing: true,
-  relationship_id_missing: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-  requirements_split: true
-});
-var MISSING = Object.freeze({
-  relationship: "relationship_type_missing",
-  role: "role_missing",
-  relationship_id: "relationship_id_missing"
-});
 function check(state, question) {
   const { now: now2 } = question;
   return runSteps(checkSteps(state, parseQuestion(question), {
@@ -2093,14 +2404,20 @@ function check(state, question) {
   }));
 }
 function* checkSteps(state, question, { now: now2, ...limits }) {
-  const { subject, requirements, at, asOf, explain } = question;
   const moment = resolveMoment(state, question, now2);
-  const judging = new Judging(requirements, explain ? limits : {
-    ...limits,
-    maxExplained: 0
+  const judging = new Judging([
+    question
+  ], limits);
+  yield* judge(state, question.subject, moment, judging);
+  return yield* answerOf(question, 0, {
+    state,
+    moment,
+    judging,
+    now: now2
   });
-  yield* judge(state, subject, moment, judging);
-  const { match } = judging;
+}
+function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, moment, judging, now: now2 }) {
+  const { match, notAfter } = judging.verdict(i3);
   const isPast = at !== void 0 || asOf !== void 0;
   return {
     decision: match ? "allow" : "deny",
@@ -2109,13 +2426,13 @@ function* checkSteps(state, question, { now: now2, ...limits }) {
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,
-    ...judging.denyReasons(),
+    ...judging.denyReasons(i3, requirements),
     evaluated_at: formatInstant(instantOf(now2)),
     at: timeAsAsked(at),
     as_of: timeAsAsked(asOf),
-    not_after: isPast ? null : judging.notAfter,
+    not_after: isPast ? null : notAfter,
     ...explain ? {
-      explain: yield* judging.explain(moment)
+      explain: yield* judging.explain(i3, requirements, moment)
     } : {}
   };
 }
@@ -2126,166 +2443,12 @@ function* judge({ history: history2 }, subject, moment, judging) {
     units += 1 + (history2.versions.get(id).length >> 3);
     if (standing?.state.subject === subject) {
       units += standing.state.roles.length >> 3;
-      judging.add(standing);
+      units += judging.add(standing) >> 3;
     }
     if (units < STEP_UNITS) continue;
     units = 0;
     yield;
   }
-}
-var Judging = class {
-  /** Of those that meet everything and are active, the last spoken of. */
-  match;
-  #requirements;
-  #index;
-  #maxExplained;
-  #maxReasons;
-  #explained = [];
-  /** Of those that meet everything but are not active. */
-  #inactive = [];
-  #count = 0;
-  #inactiveCount = 0;
-  /** The earliest start among those that meet everything. */
-  #begins = null;
-  /** Per distinct requirement: whether an active relationship meets it. */
-  #metByActive;
-  /** Per distinct requirement: the last spoken of that meets it. */
-  #lastMeeting;
-  constructor(requirements, limits) {
-    const { maxExplained = Infinity, maxVerdicts = Infinity } = limits;
-    this.#requirements = requirements;
-    this.#index = new RequirementIndex(requirements);
-    const fitting = Math.max(1, Math.floor(maxVerdicts / requirements.length));
-    this.#maxExplained = Math.min(maxExplained, fitting);
-    this.#maxReasons = limits.maxReasons ?? Infinity;
-    this.#metByActive = this.#index.distinct.map(() => false);
-    this.#lastMeeting = this.#index.distinct.map(() => void 0);
-  }
-  /** Takes the next relationship. */
-  add(standing) {
-    this.#count++;
-    if (this.#explained.length < this.#maxExplained) {
-      this.#explained.push(standing);
-    }
-    const isActive = standing.status === "active";
-    const met = this.#index.metBy(standing.state);
-    for (const i3 of met) {
-      this.#metByActive[i3] ||= isActive;
-      this.#lastMeeting[i3] = later(this.#lastMeeting[i3], standing);
-    }
-    if (met.length < this.#index.distinct.length) return;
-    if (isActive) this.match = later(this.match, standing);
-    else this.#addInactive(standing);
-  }
-  #addInactive(standing) {
-    this.#inactiveCount++;
-    if (this.#inactive.length < this.#maxReasons) {
-      this.#inactive.push(statusReason(standing));
-    }
-    const { valid_from: from } = standing.state;
-    if (standing.status !== "not_yet_valid" || from === null) return;
-    if (this.#begins === null || compareInstants(validInstant(from), validInstant(this.#begins)) < 0) this.#begins = from;
-  }
-  /** Allow ends with its relationship; deny may end when a later one begins. */
-  get notAfter() {
-    return this.match ? this.match.state.valid_until : this.#begins;
-  }
-  /** Why not; empty on allow. */
-  denyReasons() {
-    if (this.match) return {
-      reasons: []
-    };
-    if (this.#count === 0) return {
-      reasons: [
-        {
-          code: "no_relationship"
-        }
-      ]
-    };
-    if (this.#inactiveCount > 0) {
-      const leftOut2 = this.#inactiveCount - this.#inactive.length;
-      return {
-        reasons: this.#inactive,
-        ...leftOut2 > 0 ? {
-          reasons_left_out: leftOut2
-        } : {}
-      };
-    }
-    const reasons = [];
-    for (const [i3, requirement] of this.#requirements.entries()) {
-      const place = this.#index.places[i3];
-      if (this.#metByActive[place]) continue;
-      const last = this.#lastMeeting[place];
-      reasons.push(last ? statusReason(last, requirement) : {
-        code: MISSING[requirement.key],
-        requirement
-      });
-    }
-    return {
-      reasons: reasons.length > 0 ? reasons : [
-        {
-          code: "requirements_split"
-        }
-      ]
-    };
-  }
-  /** How each relationship was judged; the one that matched is among them. */
-  *explain(moment) {
-    const { match } = this;
-    const shown2 = this.#explained;
-    if (match && shown2.length > 0 && !shown2.includes(match)) {
-      shown2[shown2.length - 1] = match;
-    }
-    const relationships = [];
-    let units = 0;
-    for (const standing of shown2) {
-      relationships.push(this.#explainOne(standing));
-      units += this.#requirements.length + (standing.state.roles.length >> 3);
-      if (units < STEP_UNITS) continue;
-      units = 0;
-      yield;
-    }
-    return {
-      judged_at: formatInstant(moment.instant),
-      tense: moment.tense,
-      events: moment.events,
-      relationships,
-      ...shown2.length < this.#count ? {
-        truncated: true,
-        relationship_count: this.#count
-      } : {}
-    };
-  }
-  #explainOne({ state, status }) {
-    const met = new Set(this.#index.metBy(state));
-    return {
-      relationship_id: state.relationship_id,
-      relationship_type: state.relationship_type,
-      roles: state.roles,
-      valid_from: state.valid_from,
-      valid_until: state.valid_until,
-      effective_status: status,
-      last_sequence: state.last_sequence,
-      requirements: this.#requirements.map((each, i3) => ({
-        ...each,
-        met: met.has(this.#index.places[i3])
-      }))
-    };
-  }
-};
-function later(a4, b) {
-  return a4 === void 0 || b.state.last_sequence > a4.state.last_sequence ? b : a4;
-}
-function statusReason({ state, status }, requirement) {
-  return {
-    // Never called for an active one: that would be a match.
-    code: status,
-    relationship_id: state.relationship_id,
-    sequence: state.last_sequence,
-    ...requirement ? {
-      requirement
-    } : {}
-  };
 }
 
 // core/event/did_web.ts
@@ -7985,10 +8148,155 @@ function subjectOf(attestation) {
   return isRecord(claims) && typeof claims.sub === "string" && claims.sub !== "" ? claims.sub : void 0;
 }
 
+// web/ui/demo/applications.tsx
+function OpenApplications({ story }) {
+  const { apps, busy, step } = story;
+  const next = apps.findIndex(({ open: open2 }) => !open2);
+  return /* @__PURE__ */ a2($, {
+    children: [
+      apps.length > 0 && /* @__PURE__ */ a2("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a2("h3", {
+            children: "Open two applications with it"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: "Each is a site of its own, in a new tab. Your key answers for the first; the second asks you nothing."
+          }),
+          /* @__PURE__ */ a2("ul", {
+            class: "apps",
+            children: apps.map(({ name, url, how, open: open2 }, i3) => /* @__PURE__ */ a2("li", {
+              children: [
+                /* @__PURE__ */ a2("a", {
+                  class: i3 === next ? "button primary" : "button",
+                  href: url,
+                  target: "_blank",
+                  rel: "noopener",
+                  children: [
+                    "Open the ",
+                    shown(name.toLowerCase()),
+                    /* @__PURE__ */ a2("span", {
+                      class: "visually-hidden",
+                      children: "(in a new tab)"
+                    })
+                  ]
+                }),
+                /* @__PURE__ */ a2("p", {
+                  children: [
+                    open2 ? /* @__PURE__ */ a2(Badge, {
+                      kind: "success",
+                      children: "you are in"
+                    }) : /* @__PURE__ */ a2(Badge, {
+                      kind: "neutral",
+                      children: "not open yet"
+                    }),
+                    " ",
+                    /* @__PURE__ */ a2("span", {
+                      class: "quiet",
+                      children: shown(how)
+                    })
+                  ]
+                })
+              ]
+            }, name))
+          })
+        ]
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "next",
+        children: [
+          /* @__PURE__ */ a2("h3", {
+            children: apps.length > 0 ? "Then be let go" : "Now be let go"
+          }),
+          /* @__PURE__ */ a2("p", {
+            children: [
+              "Play the employer once more: its key signs that it is over. It tells",
+              apps.length > 0 ? " none of these sites" : " nobody",
+              "."
+            ]
+          }),
+          /* @__PURE__ */ a2("button", {
+            type: "button",
+            class: step === "let-go" ? "primary" : void 0,
+            disabled: busy,
+            onClick: () => void story.revoke(),
+            children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
+          })
+        ]
+      })
+    ]
+  });
+}
+function ApplicationsClose({ story }) {
+  const heading = useFocusOnAppearing();
+  const { relationship, watched } = story;
+  const left = watched.filter(({ open: open2 }) => open2).length;
+  return /* @__PURE__ */ a2("section", {
+    class: "card",
+    children: [
+      /* @__PURE__ */ a2("h2", {
+        ref: heading,
+        children: "Now watch, and click nothing"
+      }),
+      /* @__PURE__ */ a2("p", {
+        children: [
+          "Event #",
+          relationship?.last_sequence,
+          " ",
+          "says that it is over. Whoever reads the feed knows."
+        ]
+      }),
+      /* @__PURE__ */ a2("ul", {
+        class: "apps",
+        children: watched.map(({ name, open: open2 }) => /* @__PURE__ */ a2("li", {
+          children: /* @__PURE__ */ a2("p", {
+            children: [
+              /* @__PURE__ */ a2("strong", {
+                children: shown(name)
+              }),
+              " ",
+              open2 ? /* @__PURE__ */ a2(Badge, {
+                kind: "warning",
+                mark: "clock",
+                children: "still open"
+              }) : /* @__PURE__ */ a2(Badge, {
+                kind: "danger",
+                children: "closed itself"
+              })
+            ]
+          })
+        }, name))
+      }),
+      /* @__PURE__ */ a2("div", {
+        role: "status",
+        children: left === 0 && /* @__PURE__ */ a2(Notice, {
+          kind: "success",
+          children: /* @__PURE__ */ a2("p", {
+            children: [
+              watched.length === 1 ? "It is closed." : "Both are closed.",
+              " ",
+              "Look at the other tabs: each says why."
+            ]
+          })
+        })
+      }),
+      /* @__PURE__ */ a2("div", {
+        class: "actions",
+        children: /* @__PURE__ */ a2("button", {
+          type: "button",
+          class: "primary",
+          onClick: story.goOn,
+          children: "Try to sign in again"
+        })
+      })
+    ]
+  });
+}
+
 // web/ui/demo/stage.tsx
 function Stage({ site, story }) {
   const { step, relationship } = story;
-  const [hasBegun] = d2(step > 0);
+  const [hasBegun] = d2(step !== "key");
   if (!site.keys.ready) return null;
   if (site.keys.missing !== void 0) {
     return /* @__PURE__ */ a2(Notice, {
@@ -8009,10 +8317,10 @@ function Stage({ site, story }) {
       ]
     });
   }
-  if (step === 0) return /* @__PURE__ */ a2(MakeKey, {
+  if (step === "key") return /* @__PURE__ */ a2(MakeKey, {
     story
   });
-  if (step === 1) {
+  if (step === "hired") {
     if (story.feed === void 0) {
       return /* @__PURE__ */ a2(Step, {
         title: "Be hired",
@@ -8025,6 +8333,25 @@ function Stage({ site, story }) {
     return /* @__PURE__ */ a2(BeHired, {
       story,
       takesFocus: !hasBegun
+    });
+  }
+  if (story.watched.length > 0 && relationship?.status === "revoked") {
+    return /* @__PURE__ */ a2(ApplicationsClose, {
+      story
+    });
+  }
+  const isElsewhere = (step === "apps" || step === "let-go") && !story.signedIn;
+  if (isElsewhere) {
+    return /* @__PURE__ */ a2("section", {
+      class: "card",
+      children: [
+        /* @__PURE__ */ a2("h2", {
+          children: "You are in"
+        }),
+        /* @__PURE__ */ a2(OpenApplications, {
+          story
+        })
+      ]
     });
   }
   return /* @__PURE__ */ a2(DemoLogin, {
@@ -8119,31 +8446,16 @@ function DemoLogin({ site, story }) {
         site,
         flow,
         takesFocus: true,
-        next: step === 3 ? /* @__PURE__ */ a2("div", {
-          class: "next",
-          children: [
-            /* @__PURE__ */ a2("h3", {
-              children: "Now be let go"
-            }),
-            /* @__PURE__ */ a2("p", {
-              children: "Play the employer once more: its key signs that it is over. Nobody tells this site."
-            }),
-            /* @__PURE__ */ a2("button", {
-              type: "button",
-              class: "primary",
-              disabled: busy,
-              onClick: () => void story.revoke(),
-              children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
-            })
-          ]
-        }) : step === 5 ? /* @__PURE__ */ a2("button", {
+        next: step === "apps" || step === "let-go" ? /* @__PURE__ */ a2(OpenApplications, {
+          story
+        }) : step === "end" ? /* @__PURE__ */ a2("button", {
           type: "button",
           disabled: busy,
           onClick: () => void story.enrol("Alice"),
           children: "Be hired again"
         }) : void 0
       }),
-      step === 5 && /* @__PURE__ */ a2("section", {
+      step === "end" && /* @__PURE__ */ a2("section", {
         class: "card tour-end",
         children: [
           /* @__PURE__ */ a2("h2", {
@@ -8210,29 +8522,48 @@ function what(event) {
 // web/ui/demo/tour.tsx
 var STEPS = [
   {
+    id: "key",
     title: "Make a key",
     detail: "It is your name here."
   },
   {
+    id: "hired",
     title: "Be hired",
     detail: "The issuer signs that you are an employee."
   },
   {
+    id: "sign-in",
     title: "Sign in",
     detail: "The site reads the feed and lets you in."
   },
   {
+    id: "apps",
+    title: "Open two applications",
+    detail: "The same key; the second asks nothing."
+  },
+  {
+    id: "let-go",
     title: "Be let go",
     detail: "The issuer signs that it is over."
   },
   {
+    id: "again",
     title: "Try again",
     detail: "Same key, same site, and now a no."
   }
 ];
 var SHOWN_EVENTS = 6;
-function TourBar({ step }) {
-  const now2 = STEPS.at(step);
+function stepsOf({ apps, step }) {
+  const steps = STEPS.filter(({ id }) => id !== "apps" || apps.length > 0);
+  const at = steps.findIndex(({ id }) => id === step);
+  return {
+    steps,
+    done: at < 0 ? steps.length : at
+  };
+}
+function TourBar({ story }) {
+  const { steps, done } = stepsOf(story);
+  const now2 = steps[done];
   return /* @__PURE__ */ a2("p", {
     class: "tour-bar",
     "aria-hidden": "true",
@@ -8244,9 +8575,9 @@ function TourBar({ step }) {
           /* @__PURE__ */ a2("span", {
             children: [
               "Step ",
-              step + 1,
+              done + 1,
               " of ",
-              STEPS.length
+              steps.length
             ]
           }),
           " ",
@@ -8256,14 +8587,15 @@ function TourBar({ step }) {
         ]
       }),
       /* @__PURE__ */ a2("progress", {
-        max: STEPS.length,
-        value: step
+        max: steps.length,
+        value: done
       })
     ]
   });
 }
 function Tour({ site, story }) {
-  const { step, feed } = story;
+  const { apps, step, feed } = story;
+  const { steps, done } = stepsOf(story);
   const names = w2(() => namesIn(feed?.events ?? []), [
     feed
   ]);
@@ -8274,12 +8606,16 @@ function Tour({ site, story }) {
     children: [
       /* @__PURE__ */ a2("h2", {
         id: "tour-title",
-        children: "The story in five steps"
+        children: [
+          "The story in ",
+          apps.length > 0 ? "six" : "five",
+          " steps"
+        ]
       }),
       /* @__PURE__ */ a2("ol", {
         class: "tour-steps",
-        children: STEPS.map(({ title, detail }, i3) => {
-          const state = i3 < step ? "done" : i3 === step ? "now" : "later";
+        children: steps.map(({ id, title, detail }, i3) => {
+          const state = i3 < done ? "done" : i3 === done ? "now" : "later";
           return /* @__PURE__ */ a2("li", {
             "data-state": state,
             "aria-current": state === "now" ? "step" : void 0,
@@ -8306,7 +8642,7 @@ function Tour({ site, story }) {
                 ]
               })
             ]
-          }, i3);
+          }, id);
         })
       }),
       /* @__PURE__ */ a2("h3", {
@@ -8314,7 +8650,7 @@ function Tour({ site, story }) {
       }),
       feed?.state === void 0 ? /* @__PURE__ */ a2("p", {
         class: "quiet",
-        children: step === 0 ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
+        children: step === "key" ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
       }) : /* @__PURE__ */ a2($, {
         children: [
           /* @__PURE__ */ a2("p", {
@@ -8347,6 +8683,34 @@ function Tour({ site, story }) {
   });
 }
 
+// web/ui/demo/use_apps.ts
+var EVERY_MS = 1e3;
+function useApps(api, subject) {
+  const [open2, setOpen] = d2([]);
+  A2(() => {
+    if (subject === void 0) return;
+    let gone = false;
+    const look = async () => {
+      if (document.hidden) return;
+      const told = await api.openApps(subject).catch(() => void 0);
+      if (gone || !Array.isArray(told?.open)) return;
+      const now2 = told.open.map((each) => each === true);
+      setOpen((before) => `${before}` === `${now2}` ? before : now2);
+    };
+    void look();
+    const timer = setInterval(look, EVERY_MS);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      gone = true;
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [
+    subject
+  ]);
+  return open2;
+}
+
 // web/ui/demo/use_story.ts
 function useStory({ config, api, keys, readFeed }) {
   const issuer = config.issuer ?? config.issuers[0]?.did ?? "";
@@ -8356,7 +8720,14 @@ function useStory({ config, api, keys, readFeed }) {
   const [trouble, setTrouble] = d2("");
   const [signedInAt, setSignedInAt] = d2(0);
   const [refusedAt, setRefusedAt] = d2(0);
+  const [watchedNames, setWatchedNames] = d2([]);
   const relationship = subject === void 0 || feed?.state === void 0 ? void 0 : latestOf(feed.state, subject);
+  const open2 = useApps(api, config.apps.length > 0 && relationship ? subject : void 0);
+  const apps = config.apps.map((app, i3) => ({
+    ...app,
+    open: open2[i3] === true
+  }));
+  const watched = apps.filter(({ name }) => watchedNames.includes(name));
   async function refresh(minSequence = 0) {
     setFeed(await readFeed(issuer, minSequence).catch(() => void 0));
   }
@@ -8382,8 +8753,14 @@ function useStory({ config, api, keys, readFeed }) {
     issuer,
     feed,
     relationship,
+    ...{
+      apps,
+      watched,
+      signedIn: signedInAt === last
+    },
     busy,
     trouble,
+    goOn: () => setWatchedNames([]),
     makeKey: () => act(async () => {
       await keys.create();
       return void 0;
@@ -8400,6 +8777,7 @@ function useStory({ config, api, keys, readFeed }) {
     }),
     revoke: () => act(async () => {
       if (relationship === void 0) return;
+      setWatchedNames(apps.filter(({ open: open3 }) => open3).map(({ name }) => name));
       return (await api.revoke(relationship.relationship_id)).sequence;
     }),
     note(outcome) {
@@ -8409,10 +8787,15 @@ function useStory({ config, api, keys, readFeed }) {
     }
   };
   function stepOf() {
-    if (subject === void 0) return 0;
-    if (relationship === void 0) return 1;
-    if (relationship.status === "active") return signedInAt === last ? 3 : 2;
-    return refusedAt === last ? 5 : 4;
+    if (subject === void 0) return "key";
+    if (relationship === void 0) return "hired";
+    if (relationship.status === "active") {
+      const isIn = signedInAt === last || apps.some(({ open: open3 }) => open3);
+      if (!isIn) return "sign-in";
+      return apps.every(({ open: open3 }) => open3) ? "let-go" : "apps";
+    }
+    if (watched.length > 0) return "let-go";
+    return refusedAt === last ? "end" : "again";
   }
 }
 function latestOf(state, subject) {
@@ -8424,6 +8807,7 @@ function latestOf(state, subject) {
 // web/ui/demo/demo_view.tsx
 function DemoView({ site }) {
   const story = useStory(site);
+  const { steps, done } = stepsOf(story);
   return /* @__PURE__ */ a2($, {
     children: [
       /* @__PURE__ */ a2("header", {
@@ -8446,7 +8830,7 @@ function DemoView({ site }) {
         ]
       }),
       /* @__PURE__ */ a2(TourBar, {
-        step: story.step
+        story
       }),
       /* @__PURE__ */ a2("div", {
         class: "demo",
@@ -8478,7 +8862,7 @@ function DemoView({ site }) {
       /* @__PURE__ */ a2("p", {
         class: "visually-hidden",
         "aria-live": "polite",
-        children: story.step < STEPS.length ? `Step ${story.step + 1} of ${STEPS.length}` : "The end"
+        children: done < steps.length ? `Step ${done + 1} of ${steps.length}` : "The end"
       })
     ]
   });
@@ -9075,7 +9459,7 @@ function Force({ relationship }) {
 // web/ui/explore/answer.tsx
 function Answer2({ feed, asking, presses }) {
   const heading = T2(null);
-  const outcome = w2(() => answerOf(feed, asking), [
+  const outcome = w2(() => answerOf2(feed, asking), [
     feed,
     asking
   ]);
@@ -9164,7 +9548,7 @@ function Answer2({ feed, asking, presses }) {
     })
   });
 }
-function answerOf({ state }, { subject, require: require2, at, asOf }) {
+function answerOf2({ state }, { subject, require: require2, at, asOf }) {
   try {
     return check(state, {
       subject,
@@ -10808,7 +11192,7 @@ function useVerification(source) {
 
 // web/ui/explore/verdict.tsx
 var SHOWN_WARNINGS = 100;
-function Verdict({ verification, hosted, takesFocus }) {
+function Verdict2({ verification, hosted, takesFocus }) {
   const heading = T2(null);
   const isOver = verification.at === "done" || verification.at === "none";
   A2(() => {
@@ -11111,7 +11495,7 @@ function ExploreView({ site, route }) {
         class: "empty card",
         children: "This server knows no issuer. Open the documents of one: sig.json, jwks.json, did.json and events.jsonl. Drop them anywhere here; they stay in this browser."
       }),
-      verification && /* @__PURE__ */ a2(Verdict, {
+      verification && /* @__PURE__ */ a2(Verdict2, {
         verification,
         hosted: own === void 0,
         takesFocus: own !== void 0
@@ -12184,7 +12568,7 @@ function useKeys() {
 
 // web/ui/server/api.ts
 function createApi(onExchange) {
-  async function call(method, path, sent, cache = "no-store") {
+  async function call(method, path, sent, { cache = "no-store", note = onExchange } = {}) {
     let response;
     try {
       response = await fetch(path, {
@@ -12199,7 +12583,7 @@ function createApi(onExchange) {
         }
       });
     } catch {
-      onExchange({
+      note({
         method,
         path,
         sent,
@@ -12209,7 +12593,7 @@ function createApi(onExchange) {
       throw new Problem("no_answer", "The server did not answer.");
     }
     const received = parse2(await response.text().catch(() => ""));
-    onExchange({
+    note({
       method,
       path,
       sent,
@@ -12223,7 +12607,9 @@ function createApi(onExchange) {
   const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
   return {
     // Under way since the head of the page was read: it names this address.
-    config: () => call("GET", "/ui/config.json", void 0, "default"),
+    config: () => call("GET", "/ui/config.json", void 0, {
+      cache: "default"
+    }),
     createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
       attestation
@@ -12231,6 +12617,14 @@ function createApi(onExchange) {
     readInteraction: (id) => call("GET", interaction(id)),
     finishInteraction: (id, answer) => call("POST", interaction(id), answer),
     enrol: (person) => call("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject) => call(...[
+      "GET",
+      `/demo/apps?subject=${encodeURIComponent(subject)}`
+    ], void 0, {
+      note() {
+      }
+    }),
     revoke: (relationshipId) => call("POST", "/demo/revoke", {
       relationship_id: relationshipId
     })

@@ -47,7 +47,7 @@ browserTest(
     await page.keyboard.press("Enter");
     await page.locator("#outcome").waitFor();
     assertEquals(await focused(page), "You are signed in");
-    await tabTo(page, "Revoke me as the issuer would", 3);
+    await tabTo(page, "Revoke me as the issuer would", 5);
     await page.keyboard.press("Space");
     await page.locator("#approve:enabled").waitFor();
     assertEquals(await focused(page), `${host} asks you to sign in`);

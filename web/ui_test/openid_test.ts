@@ -1,7 +1,11 @@
-import { assertEquals, assertMatch } from "@std/assert";
+/// <reference lib="dom" />
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Page } from "playwright-core";
 import { CALLBACK, TestProvider } from "../openid/testdata/test_provider.ts";
-import { browserTest } from "./testdata/browser.ts";
-import { createKey } from "./testdata/person.ts";
+import { browserTest, openPage, screenshot } from "./testdata/browser.ts";
+import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
+import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
+import { startServer } from "./testdata/server.ts";
 
 browserTest(
   "an application signs a person in by the card, and is told when they decline",
@@ -40,5 +44,100 @@ browserTest(
     } finally {
       await context.close();
     }
+  },
+);
+
+/** From all sides, while it is there. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    await screenshot(page, `${name}-${colorScheme}`);
+    assertEquals(await findFaults(page), [], `${name}, ${colorScheme}`);
+  }
+  const before = page.viewportSize()!;
+  for (const width of [320, 390]) {
+    await page.setViewportSize({ ...before, width });
+    const wide = await page.evaluate(() =>
+      document.documentElement.scrollWidth
+    );
+    assert(wide <= width, `${name} is ${wide} of ${width} pixels wide`);
+    // The page itself has larger ones where there are fingers.
+    if (name.startsWith("app-")) {
+      assertEquals(await findSmallControls(page), [], name);
+    }
+  }
+  await page.setViewportSize(before);
+}
+
+browserTest(
+  "one key opens two applications, and one revocation closes both without a click",
+  async (browser) => {
+    await using server = await startServer({ withDemo: true });
+    const { host } = new URL(server.origin);
+    const config = await (await fetch(`${server.origin}/ui/config.json`))
+      .json();
+    const also = config.apps.map(({ url }: { url: string }) =>
+      new URL(url).origin
+    );
+    await using watched = await openPage(browser, server.origin, { also });
+    const { page } = watched;
+    const step = () =>
+      page.locator("#tour [aria-current=step] strong").innerText();
+    await page.getByRole("button", { name: "Make my key" }).click();
+    await page.getByRole("button", { name: "Enrol me" }).click();
+    await page.locator("#approve:enabled").waitFor();
+    await approve(page);
+    assertEquals(await step(), "Open two applications");
+    assertEquals(await page.locator("main .primary").count(), 1);
+
+    /** Opens an application from the tour, with the keyboard. */
+    const open = async (name: string) => {
+      await page.bringToFront();
+      await tabTo(page, `Open the ${name}`, 40);
+      const [tab] = await Promise.all([
+        page.context().waitForEvent("page"),
+        page.keyboard.press("Enter"),
+      ]);
+      return tab;
+    };
+    const shop = await open("shop");
+    assertEquals(
+      await shop.locator("#request h2").innerText(),
+      "Shop asks you to sign in",
+    );
+    await shop.click("#approve");
+    await shop.getByRole("heading", { name: "Staff prices" }).waitFor();
+    const wiki = await open("wiki");
+    // Nobody was asked anything.
+    await wiki.getByRole("heading", { name: "How we deploy" }).waitFor();
+    for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
+      const person = await tab.locator(".person").innerText();
+      assertMatch(person, /^Alice\s+employee\s+deploy$/);
+      await look(tab, `app-${name}`);
+    }
+    await page.bringToFront();
+    await page.getByText("you are in").nth(1).waitFor();
+    assertEquals(await step(), "Be let go");
+    await look(page, "apps-tour");
+
+    await page.getByRole("button", { name: "Revoke me" }).click();
+    const ended = new RegExp(
+      `^${host} ended your employment at \\d\\d:\\d\\d:\\d\\d \\(event #2\\)$`,
+    );
+    await page.getByText("Both are closed.").waitFor();
+    assertEquals(await focused(page), "Now watch, and click nothing");
+    await look(page, "apps-tour-closed");
+    for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
+      await tab.getByRole("heading", { name: ended }).waitFor();
+      await look(tab, `app-${name}-closed`);
+    }
+    // Opened again, the login says no.
+    await wiki.getByRole("link", { name: "Sign in again" }).click();
+    await wiki.locator("#approve:enabled").click();
+    await wiki.locator("#outcome", { hasText: "ended your employment" })
+      .waitFor();
+    await tabTo(page, "Try to sign in again", 3);
+    await page.keyboard.press("Enter");
+    assertEquals(await step(), "Try again");
   },
 );

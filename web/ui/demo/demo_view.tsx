@@ -9,12 +9,13 @@ import { Notice } from "../parts/notice.tsx";
 import type { Site } from "../site/site.ts";
 import { hostOf, shown } from "../parts/text.ts";
 import { Stage } from "./stage.tsx";
-import { STEPS, Tour, TourBar } from "./tour.tsx";
+import { stepsOf, Tour, TourBar } from "./tour.tsx";
 import { useStory } from "./use_story.ts";
 
 /** The tour beside what the person does. */
 export function DemoView({ site }: { readonly site: Site }) {
   const story = useStory(site);
+  const { steps, done } = stepsOf(story);
   return (
     <>
       <header class="page-head">
@@ -25,7 +26,7 @@ export function DemoView({ site }: { readonly site: Site }) {
           step is real, and takes a second.
         </p>
       </header>
-      <TourBar step={story.step} />
+      <TourBar story={story} />
       <div class="demo">
         <div class="stage">
           {story.trouble !== "" && (
@@ -40,8 +41,8 @@ export function DemoView({ site }: { readonly site: Site }) {
         <Tour site={site} story={story} />
       </div>
       <p class="visually-hidden" aria-live="polite">
-        {story.step < STEPS.length
-          ? `Step ${story.step + 1} of ${STEPS.length}`
+        {done < steps.length
+          ? `Step ${done + 1} of ${steps.length}`
           : "The end"}
       </p>
     </>

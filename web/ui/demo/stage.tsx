@@ -8,6 +8,7 @@ import { Notice } from "../parts/notice.tsx";
 import type { Site } from "../site/site.ts";
 import { SignInCard } from "../sign_in/sign_in_card.tsx";
 import { useLogin } from "../sign_in/use_login.ts";
+import { ApplicationsClose, OpenApplications } from "./applications.tsx";
 import type { Story } from "./use_story.ts";
 
 /** What a stage is given. */
@@ -19,7 +20,7 @@ export interface StageProps {
 /** The step's card. */
 export function Stage({ site, story }: StageProps) {
   const { step, relationship } = story;
-  const [hasBegun] = useState(step > 0);
+  const [hasBegun] = useState(step !== "key");
   if (!site.keys.ready) return null;
   if (site.keys.missing !== undefined) {
     return (
@@ -31,8 +32,8 @@ export function Stage({ site, story }: StageProps) {
       </Notice>
     );
   }
-  if (step === 0) return <MakeKey story={story} />;
-  if (step === 1) {
+  if (step === "key") return <MakeKey story={story} />;
+  if (step === "hired") {
     // Its feed may name this key already.
     if (story.feed === undefined) {
       return (
@@ -42,6 +43,19 @@ export function Stage({ site, story }: StageProps) {
       );
     }
     return <BeHired story={story} takesFocus={!hasBegun} />;
+  }
+  if (story.watched.length > 0 && relationship?.status === "revoked") {
+    return <ApplicationsClose story={story} />;
+  }
+  // Whoever comes back from an application goes on where they were.
+  const isElsewhere = (step === "apps" || step === "let-go") && !story.signedIn;
+  if (isElsewhere) {
+    return (
+      <section class="card">
+        <h2>You are in</h2>
+        <OpenApplications story={story} />
+      </section>
+    );
   }
   return (
     <DemoLogin
@@ -133,25 +147,9 @@ function DemoLogin({ site, story }: StageProps) {
         site={site}
         flow={flow}
         takesFocus
-        next={step === 3
-          ? (
-            <div class="next">
-              <h3>Now be let go</h3>
-              <p>
-                Play the employer once more: its key signs that it is over.
-                Nobody tells this site.
-              </p>
-              <button
-                type="button"
-                class="primary"
-                disabled={busy}
-                onClick={() => void story.revoke()}
-              >
-                {busy ? "The issuer signs…" : "Revoke me as the issuer would"}
-              </button>
-            </div>
-          )
-          : step === 5
+        next={step === "apps" || step === "let-go"
+          ? <OpenApplications story={story} />
+          : step === "end"
           ? (
             <button
               type="button"
@@ -163,7 +161,7 @@ function DemoLogin({ site, story }: StageProps) {
           )
           : undefined}
       />
-      {step === 5 && (
+      {step === "end" && (
         <section class="card tour-end">
           <h2>That is the whole idea.</h2>
           <p>

@@ -8,28 +8,64 @@ import { counted } from "../parts/text.ts";
 import { ShortEvent } from "./short_event.tsx";
 import type { Story, StoryStep } from "./use_story.ts";
 
-/** The story. */
-export const STEPS = [
-  { title: "Make a key", detail: "It is your name here." },
-  { title: "Be hired", detail: "The issuer signs that you are an employee." },
-  { title: "Sign in", detail: "The site reads the feed and lets you in." },
-  { title: "Be let go", detail: "The issuer signs that it is over." },
-  { title: "Try again", detail: "Same key, same site, and now a no." },
-] as const;
+interface Step {
+  readonly id: StoryStep;
+  readonly title: string;
+  readonly detail: string;
+}
+
+const STEPS: readonly Step[] = [
+  { id: "key", title: "Make a key", detail: "It is your name here." },
+  {
+    id: "hired",
+    title: "Be hired",
+    detail: "The issuer signs that you are an employee.",
+  },
+  {
+    id: "sign-in",
+    title: "Sign in",
+    detail: "The site reads the feed and lets you in.",
+  },
+  {
+    id: "apps",
+    title: "Open two applications",
+    detail: "The same key; the second asks nothing.",
+  },
+  {
+    id: "let-go",
+    title: "Be let go",
+    detail: "The issuer signs that it is over.",
+  },
+  {
+    id: "again",
+    title: "Try again",
+    detail: "Same key, same site, and now a no.",
+  },
+];
 const SHOWN_EVENTS = 6;
 
+/** The steps of a story, and how many of them are done. */
+export function stepsOf(
+  { apps, step }: Pick<Story, "apps" | "step">,
+): { readonly steps: readonly Step[]; readonly done: number } {
+  const steps = STEPS.filter(({ id }) => id !== "apps" || apps.length > 0);
+  const at = steps.findIndex(({ id }) => id === step);
+  return { steps, done: at < 0 ? steps.length : at };
+}
+
 /** On narrow screens: the step, always in view. */
-export function TourBar({ step }: { readonly step: StoryStep }) {
-  const now = STEPS.at(step);
+export function TourBar({ story }: { readonly story: Story }) {
+  const { steps, done } = stepsOf(story);
+  const now = steps[done];
   return (
     <p class="tour-bar" aria-hidden="true">
       {now === undefined ? <strong>The end</strong> : (
         <>
-          <span>Step {step + 1} of {STEPS.length}</span>{" "}
+          <span>Step {done + 1} of {steps.length}</span>{" "}
           <strong>{now.title}</strong>
         </>
       )}
-      <progress max={STEPS.length} value={step} />
+      <progress max={steps.length} value={done} />
     </p>
   );
 }
@@ -39,17 +75,20 @@ export function Tour({ site, story }: {
   readonly site: Site;
   readonly story: Story;
 }) {
-  const { step, feed } = story;
+  const { apps, step, feed } = story;
+  const { steps, done } = stepsOf(story);
   const names = useMemo(() => namesIn(feed?.events ?? []), [feed]);
   return (
     <aside class="card tour" id="tour" aria-labelledby="tour-title">
-      <h2 id="tour-title">The story in five steps</h2>
+      <h2 id="tour-title">
+        The story in {apps.length > 0 ? "six" : "five"} steps
+      </h2>
       <ol class="tour-steps">
-        {STEPS.map(({ title, detail }, i) => {
-          const state = i < step ? "done" : i === step ? "now" : "later";
+        {steps.map(({ id, title, detail }, i) => {
+          const state = i < done ? "done" : i === done ? "now" : "later";
           return (
             <li
-              key={i}
+              key={id}
               data-state={state}
               aria-current={state === "now" ? "step" : undefined}
             >
@@ -71,7 +110,7 @@ export function Tour({ site, story }: {
       {feed?.state === undefined
         ? (
           <p class="quiet">
-            {step === 0
+            {step === "key"
               ? "Nothing about you yet."
               : feed === undefined
               ? "Reading the feed…"

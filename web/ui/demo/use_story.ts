@@ -5,11 +5,24 @@ import type { CheckedFeed } from "../feed/check_feed.ts";
 import type { FeedState, RelationshipState } from "../libraries/mod.ts";
 import type { Site } from "../site/site.ts";
 import { shown } from "../parts/text.ts";
-import type { Login } from "../server/config.ts";
+import type { AppConfig, Login } from "../server/config.ts";
 import { Problem } from "../server/problem.ts";
+import { useApps } from "./use_apps.ts";
 
-/** A step of the story; the sixth is its end. */
-export type StoryStep = 0 | 1 | 2 | 3 | 4 | 5;
+/** A step of the story, or its end. */
+export type StoryStep =
+  | "key"
+  | "hired"
+  | "sign-in"
+  | "apps"
+  | "let-go"
+  | "again"
+  | "end";
+
+/** An application, as it is for this person. */
+export interface StoryApp extends AppConfig {
+  readonly open: boolean;
+}
 
 /** The story, and what moves it on. */
 export interface Story {
@@ -19,12 +32,19 @@ export interface Story {
   readonly feed: CheckedFeed | undefined;
   /** What the feed last said of this browser's key. */
   readonly relationship: RelationshipState | undefined;
+  readonly apps: readonly StoryApp[];
+  /** Those that were open at the revocation, until the person goes on. */
+  readonly watched: readonly StoryApp[];
+  /** Whether this page has let the person in since the issuer last signed. */
+  readonly signedIn: boolean;
   readonly busy: boolean;
   /** What went wrong, if anything. */
   readonly trouble: string;
   makeKey(): Promise<void>;
   enrol(name: string): Promise<void>;
   revoke(): Promise<void>;
+  /** From what closes itself to the last step. */
+  goOn(): void;
   note(outcome: Login | Problem): void;
 }
 
@@ -38,10 +58,21 @@ export function useStory({ config, api, keys, readFeed }: Site): Story {
   /** The events after which the person was let in, or refused. */
   const [signedInAt, setSignedInAt] = useState(0);
   const [refusedAt, setRefusedAt] = useState(0);
+  const [watchedNames, setWatchedNames] = useState<readonly string[]>([]);
 
   const relationship = subject === undefined || feed?.state === undefined
     ? undefined
     : latestOf(feed.state, subject);
+
+  const open = useApps(
+    api,
+    config.apps.length > 0 && relationship ? subject : undefined,
+  );
+  const apps = config.apps.map((app, i) => ({
+    ...app,
+    open: open[i] === true,
+  }));
+  const watched = apps.filter(({ name }) => watchedNames.includes(name));
 
   async function refresh(minSequence = 0): Promise<void> {
     setFeed(await readFeed(issuer, minSequence).catch(() => undefined));
@@ -73,8 +104,10 @@ export function useStory({ config, api, keys, readFeed }: Site): Story {
     issuer,
     feed,
     relationship,
+    ...{ apps, watched, signedIn: signedInAt === last },
     busy,
     trouble,
+    goOn: () => setWatchedNames([]),
     makeKey: () =>
       act(async () => {
         await keys.create();
@@ -89,6 +122,9 @@ export function useStory({ config, api, keys, readFeed }: Site): Story {
     revoke: () =>
       act(async () => {
         if (relationship === undefined) return;
+        setWatchedNames(
+          apps.filter(({ open }) => open).map(({ name }) => name),
+        );
         return (await api.revoke(relationship.relationship_id)).sequence;
       }),
     note(outcome) {
@@ -99,10 +135,15 @@ export function useStory({ config, api, keys, readFeed }: Site): Story {
   };
 
   function stepOf(): StoryStep {
-    if (subject === undefined) return 0;
-    if (relationship === undefined) return 1;
-    if (relationship.status === "active") return signedInAt === last ? 3 : 2;
-    return refusedAt === last ? 5 : 4;
+    if (subject === undefined) return "key";
+    if (relationship === undefined) return "hired";
+    if (relationship.status === "active") {
+      const isIn = signedInAt === last || apps.some(({ open }) => open);
+      if (!isIn) return "sign-in";
+      return apps.every(({ open }) => open) ? "let-go" : "apps";
+    }
+    if (watched.length > 0) return "let-go";
+    return refusedAt === last ? "end" : "again";
   }
 }
 

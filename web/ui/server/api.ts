@@ -37,7 +37,7 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     method: "GET" | "POST",
     path: string,
     sent?: unknown,
-    cache: RequestCache = "no-store",
+    { cache = "no-store" as RequestCache, note = onExchange } = {},
   ): Promise<T> {
     let response: Response;
     try {
@@ -51,11 +51,11 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
         }),
       });
     } catch {
-      onExchange({ method, path, sent, status: 0, received: null });
+      note({ method, path, sent, status: 0, received: null });
       throw new Problem("no_answer", "The server did not answer.");
     }
     const received = parse(await response.text().catch(() => ""));
-    onExchange({ method, path, sent, status: response.status, received });
+    note({ method, path, sent, status: response.status, received });
     if (response.ok && received !== undefined) return received as T;
     const body = isRecord(received) ? received : {};
     throw new Problem(
@@ -71,7 +71,8 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
 
   return {
     // Under way since the head of the page was read: it names this address.
-    config: () => call<Config>("GET", "/ui/config.json", undefined, "default"),
+    config: () =>
+      call<Config>("GET", "/ui/config.json", undefined, { cache: "default" }),
     createChallenge: (wanted: Wanted) =>
       call<Challenge>("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation: string) =>
@@ -83,6 +84,16 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     ) => call<{ redirect_to: string }>("POST", interaction(id), answer),
     enrol: (person: { subject: string; name?: string }) =>
       call<Appended>("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject: string) =>
+      call<{ open: readonly unknown[] }>(
+        ...[
+          "GET",
+          `/demo/apps?subject=${encodeURIComponent(subject)}`,
+        ] as const,
+        undefined,
+        { note() {} },
+      ),
     revoke: (relationshipId: string) =>
       call<Appended>("POST", "/demo/revoke", {
         relationship_id: relationshipId,

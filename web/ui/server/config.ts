@@ -7,6 +7,14 @@ export interface IssuerConfig {
   readonly base: string;
 }
 
+/** An application of the demo. */
+export interface AppConfig {
+  readonly name: string;
+  readonly url: string;
+  /** How it knows people, in a sentence. */
+  readonly how: string;
+}
+
 /** `/ui/config.json`. */
 export interface Config {
   readonly service: string;
@@ -19,6 +27,8 @@ export interface Config {
   readonly require: readonly string[] | null;
   readonly issuer: string | null;
   readonly demo: boolean;
+  /** What the demo leads to. */
+  readonly apps: readonly AppConfig[];
 }
 
 /** A request to sign in (PROTOCOL §7). */

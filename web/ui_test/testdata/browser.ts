@@ -62,8 +62,10 @@ export interface WatchedPage extends AsyncDisposable {
 export async function openPage(
   browser: Browser,
   origin: string,
-  { hash = "", device = {}, prepare }: {
+  { hash = "", device = {}, also = [], prepare }: {
     readonly hash?: string;
+    /** Origins that its links lead to, in tabs that are watched likewise. */
+    readonly also?: readonly string[];
     readonly device?: Device;
     readonly prepare?: (page: Page) => Promise<void>;
   } = {},
@@ -79,12 +81,13 @@ export async function openPage(
   const misdeeds: string[] = [];
   context.on("request", (request) => {
     const { origin: to, protocol } = new URL(request.url());
-    if (to !== origin && protocol !== "data:" && protocol !== "blob:") {
+    const isKnown = to === origin || also.includes(to);
+    if (!isKnown && protocol !== "data:" && protocol !== "blob:") {
       misdeeds.push(`asked ${request.url()}`);
     }
   });
-  page.on("pageerror", (error) => misdeeds.push(`threw ${error}`));
-  page.on("console", (message) => {
+  context.on("weberror", (error) => misdeeds.push(`threw ${error.error()}`));
+  context.on("console", (message) => {
     const text = message.text();
     // Refusals are answers too; the browser calls them errors.
     if (message.type() !== "error" || /^Failed to load resource/.test(text)) {
@@ -96,7 +99,7 @@ export async function openPage(
     misdeeds.push(`opened a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.addInitScript(() => {
+  await context.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => {
       console.error(`broke ${event.violatedDirective}: ${event.blockedURI}`);
     });

@@ -1,7 +1,7 @@
 /** The real server on loopback, for the page's tests. @module */
 
 import { type App, type AppOptions, createApp } from "@sig/web";
-import { createDemoIssuer } from "../../demo/demo_issuer.ts";
+import { startRunningDemo } from "../../testdata/running_demo.ts";
 
 /** A running server. */
 export interface RunningServer extends AsyncDisposable {
@@ -9,21 +9,23 @@ export interface RunningServer extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Starts `createApp` on any port; its audience is that address. */
+/**
+ * Starts `createApp` on any port; its audience is that address. With a demo it
+ * is the program, as people start it, and takes no options.
+ */
 export async function startServer(
-  options: Partial<AppOptions> & { readonly withDemo?: boolean } = {},
+  { withDemo = false, ...options }: Partial<AppOptions> & {
+    readonly withDemo?: boolean;
+  } = {},
 ): Promise<RunningServer> {
-  const { withDemo = false, ...appOptions } = options;
+  if (withDemo) return await startRunningDemo();
   const { promise: ready, resolve } = Promise.withResolvers<App>();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     async (request) => await (await ready).fetch(request),
   );
   const origin = `http://127.0.0.1:${server.addr.port}`;
-  const demo = withDemo
-    ? await createDemoIssuer({ origin, now: () => new Date() })
-    : undefined;
-  resolve(createApp({ audiences: [origin], demo, ...appOptions }));
+  resolve(createApp({ audiences: [origin], ...options }));
   return {
     origin,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,89 @@
+import { assert, assertEquals } from "@std/assert";
+import { DEFAULT_LIMITS, type Limits } from "@sig/core";
+import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import type { ConsumerOptions } from "../consumer.ts";
+import { createConsumer } from "../create_consumer.ts";
+import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+
+const [key] = await importTestKeys();
+assert(key);
+
+const QUESTION = { subject: ALICE, require: ["role=deploy"] };
+
+/** An issuer of 12 events, 5 of them published and remembered. */
+async function withRemembered(
+  work: (issuer: {
+    /** Publishes the first `n`, and asks with these limits. */
+    ask(n: number, options: Partial<ConsumerOptions>): Promise<number>;
+    /** What the server can do. */
+    readonly server: { etags: boolean; ranges: boolean };
+    readonly lineBytes: number;
+  }) => Promise<void>,
+): Promise<void> {
+  const pins = createMemoryPinStore();
+  await using issuer = await watchIssuer(12, key!, { pins, maxAge: 0 });
+  const { server, lines, publish } = issuer;
+  publish(lines.slice(0, 5));
+  await issuer.consumer.check(server.did, QUESTION);
+  await work({
+    server,
+    lineBytes: lines[0]!.length + 1,
+    async ask(n, options) {
+      publish(lines.slice(0, n));
+      const consumer = createConsumer({
+        ...{ issuers: [server.did], allowPrivate: true, maxAge: 0, pins },
+        ...options,
+      });
+      return (await consumer.check(server.did, QUESTION)).last_sequence;
+    },
+  });
+}
+
+const few: Limits = { ...DEFAULT_LIMITS, maxEvents: 3 };
+
+Deno.test("limits of a remembered feed are of what is new in it", async () => {
+  await withRemembered(async ({ ask, server, lineBytes }) => {
+    const small = { ...few, maxFeedBytes: 5 * lineBytes };
+    const options = { limits: small, rememberedLimits: DEFAULT_LIMITS };
+    assertEquals(await ask(5, options), 5);
+    assertEquals(await ask(8, options), 8);
+    await expectSigError(
+      () => ask(12, options),
+      "too_many_events",
+      "more than 11 events",
+    );
+    // Also where all of its bytes come again.
+    server.etags = server.ranges = false;
+    assertEquals(await ask(10, options), 10);
+    const least = { ...DEFAULT_LIMITS, maxEvents: 11 };
+    await expectSigError(
+      () => ask(12, { limits: small, rememberedLimits: least }),
+      "too_many_events",
+      "more than 11 events",
+    );
+  });
+});
+
+Deno.test("one that is read anew keeps to the limits, as does a consumer that was told of no others", async () => {
+  await withRemembered(async ({ ask }) => {
+    const options = { limits: few, rememberedLimits: DEFAULT_LIMITS };
+    await expectSigError(
+      () => ask(5, { ...options, full: true }),
+      "too_many_events",
+      "more than 3 events",
+    );
+    await expectSigError(
+      () => ask(6, { limits: few }),
+      "too_many_events",
+      "more than 3 events",
+    );
+    // Shorter than what is remembered: nothing to go on from.
+    await expectSigError(
+      () => ask(4, options),
+      "too_many_events",
+      "more than 3 events",
+    );
+  });
+});

@@ -1,0 +1,249 @@
+/** Judging a subject's relationships, for one question or many (PROTOCOL §5). @module */
+
+import type {
+  AnswerLimits,
+  CheckResult,
+  ExplainedRelationship,
+  Explanation,
+  Reason,
+} from "./answer.ts";
+import type { ParsedQuestion } from "./question.ts";
+import type { Requirement } from "./requirement.ts";
+import { RequirementIndex } from "./requirement_index.ts";
+import type { Moment, Standing } from "../replay/standing.ts";
+import { STEP_UNITS, type Steps } from "../text/steps.ts";
+import { formatInstant } from "../text/timestamp.ts";
+import { later, statusReason, Verdict } from "./verdict.ts";
+
+const MISSING = Object.freeze({
+  relationship: "relationship_type_missing",
+  role: "role_missing",
+  relationship_id: "relationship_id_missing",
+});
+
+const NONE = Object.freeze([]);
+
+/** What a question needs, as places of distinct requirements. */
+interface Needs {
+  /** Of each of its requirements, in their order. */
+  readonly places: readonly number[];
+  /** What was seen for it, together with all that need the same. */
+  readonly verdict: Verdict;
+  /** Relationships that it explains at most. */
+  readonly maxExplained: number;
+}
+
+/**
+ * What was seen of a subject's relationships; not all of them themselves. Of
+ * each is found once which requirements it meets, however many questions have
+ * them, and only the questions that need one of those are looked at.
+ */
+export class Judging {
+  readonly #index: RequirementIndex;
+  readonly #needs: readonly Needs[];
+  /** Each set of requirements once. */
+  readonly #verdicts: readonly Verdict[];
+  /** By the requirement that the fewest of them need. */
+  readonly #byRarest: readonly (readonly Verdict[])[];
+  readonly #maxExplained: number;
+  readonly #explained: Standing[] = [];
+  #count = 0;
+  /** Per distinct requirement: whether an active relationship meets it. */
+  readonly #metByActive: boolean[] = [];
+  /** Per distinct requirement: the last spoken of that meets it. */
+  readonly #lastMeeting: (Standing | undefined)[] = [];
+  /** Per distinct requirement: the last one that meets it, by its count. */
+  readonly #metIn: number[] = [];
+
+  /** Begins it for questions about one subject and one time. */
+  constructor(questions: readonly ParsedQuestion[], limits: AnswerLimits) {
+    this.#index = new RequirementIndex(
+      questions.length === 1
+        ? questions[0]!.requirements
+        : questions.flatMap(({ requirements }) => requirements),
+    );
+    const { distinct, places } = this.#index;
+    const [only] = questions;
+    if (only !== undefined && questions.length === 1) {
+      // The usual case, which is spared what tells several from each other.
+      const verdict = new Verdict(NONE, limits);
+      const maxExplained = maxExplainedOf(only, limits);
+      this.#needs = [{ places, verdict, maxExplained }];
+      this.#verdicts = [verdict];
+      this.#byRarest = NONE;
+      this.#maxExplained = maxExplained;
+      return;
+    }
+    this.#needs = needsOf(questions, places, limits);
+    this.#verdicts = [...new Set(this.#needs.map(({ verdict }) => verdict))];
+    this.#byRarest = byRarest(this.#verdicts, distinct.length);
+    this.#maxExplained = this.#needs.reduce(
+      (most, { maxExplained }) => Math.max(most, maxExplained),
+      0,
+    );
+  }
+
+  /** Takes the next relationship; returns how many verdicts it was for. */
+  add(standing: Standing): number {
+    this.#count++;
+    if (this.#explained.length < this.#maxExplained) {
+      this.#explained.push(standing);
+    }
+    const isActive = standing.status === "active";
+    const met = this.#index.metBy(standing.state);
+    for (const i of met) {
+      this.#metByActive[i] ||= isActive;
+      this.#lastMeeting[i] = later(this.#lastMeeting[i], standing);
+    }
+    if (this.#verdicts.length === 1) {
+      const isAll = met.length === this.#index.distinct.length;
+      if (isAll) this.#verdicts[0]!.add(standing, isActive);
+      return 1;
+    }
+    for (const i of met) this.#metIn[i] = this.#count;
+    const isMet = (i: number) => this.#metIn[i] === this.#count;
+    let looks = 0;
+    for (const i of met) {
+      for (const verdict of this.#byRarest[i]!) {
+        looks++;
+        if (verdict.needs.every(isMet)) {
+          verdict.add(standing, isActive);
+        }
+      }
+    }
+    return looks;
+  }
+
+  /** What a question came to. */
+  verdict(question: number): Verdict {
+    return this.#needs[question]!.verdict;
+  }
+
+  /** Why not; empty on allow. */
+  denyReasons(
+    question: number,
+    requirements: readonly Requirement[],
+  ): Pick<CheckResult, "reasons" | "reasons_left_out"> {
+    const { verdict, places } = this.#needs[question]!;
+    if (verdict.match) return { reasons: [] };
+    if (this.#count === 0) return { reasons: [{ code: "no_relationship" }] };
+    if (verdict.inactive.length > 0) {
+      const leftOut = verdict.inactiveCount - verdict.inactive.length;
+      return {
+        reasons: verdict.inactive,
+        ...(leftOut > 0 ? { reasons_left_out: leftOut } : {}),
+      };
+    }
+    const reasons: Reason[] = [];
+    for (const [i, requirement] of requirements.entries()) {
+      const place = places[i]!;
+      if (this.#metByActive[place]) continue;
+      const last = this.#lastMeeting[place];
+      reasons.push(
+        last
+          ? statusReason(last, requirement)
+          : { code: MISSING[requirement.key], requirement },
+      );
+    }
+    return {
+      reasons: reasons.length > 0 ? reasons : [{ code: "requirements_split" }],
+    };
+  }
+
+  /** How each relationship was judged; the one that matched is among them. */
+  *explain(
+    question: number,
+    requirements: readonly Requirement[],
+    moment: Moment,
+  ): Steps<Explanation> {
+    const { verdict: { match }, places, maxExplained } = this
+      .#needs[question]!;
+    const shown = this.#explained.slice(0, maxExplained);
+    if (match && shown.length > 0 && !shown.includes(match)) {
+      shown[shown.length - 1] = match;
+    }
+    const relationships: ExplainedRelationship[] = [];
+    let units = 0;
+    for (const standing of shown) {
+      relationships.push(this.#explainOne(standing, requirements, places));
+      units += requirements.length + (standing.state.roles.length >> 3);
+      if (units < STEP_UNITS) continue;
+      units = 0;
+      yield;
+    }
+    return {
+      judged_at: formatInstant(moment.instant),
+      tense: moment.tense,
+      events: moment.events,
+      relationships,
+      ...(shown.length < this.#count
+        ? { truncated: true, relationship_count: this.#count }
+        : {}),
+    };
+  }
+
+  #explainOne(
+    { state, status }: Standing,
+    requirements: readonly Requirement[],
+    places: readonly number[],
+  ): ExplainedRelationship {
+    const met = new Set(this.#index.metBy(state));
+    return {
+      relationship_id: state.relationship_id,
+      relationship_type: state.relationship_type,
+      roles: state.roles,
+      valid_from: state.valid_from,
+      valid_until: state.valid_until,
+      effective_status: status,
+      last_sequence: state.last_sequence,
+      requirements: requirements.map((each, i) => ({
+        ...each,
+        met: met.has(places[i]!),
+      })),
+    };
+  }
+}
+
+function maxExplainedOf(
+  { requirements, explain }: ParsedQuestion,
+  { maxExplained = Infinity, maxVerdicts = Infinity }: AnswerLimits,
+): number {
+  if (!explain) return 0;
+  const fitting = Math.floor(maxVerdicts / requirements.length);
+  return Math.min(maxExplained, Math.max(1, fitting));
+}
+
+function needsOf(
+  questions: readonly ParsedQuestion[],
+  places: readonly number[],
+  limits: AnswerLimits,
+): readonly Needs[] {
+  const verdicts = new Map<string, Verdict>();
+  let at = 0;
+  return questions.map((question) => {
+    const own = places.slice(at, at += question.requirements.length);
+    const needs = [...new Set(own)].sort((a, b) => a - b);
+    const name = needs.join();
+    const verdict = verdicts.get(name) ?? new Verdict(needs, limits);
+    verdicts.set(name, verdict);
+    const maxExplained = maxExplainedOf(question, limits);
+    return { places: own, verdict, maxExplained };
+  });
+}
+
+function byRarest(
+  verdicts: readonly Verdict[],
+  requirements: number,
+): readonly (readonly Verdict[])[] {
+  const found: Verdict[][] = Array.from({ length: requirements }, () => []);
+  if (verdicts.length === 1) return found;
+  const needed = new Array<number>(requirements).fill(0);
+  for (const { needs } of verdicts) for (const each of needs) needed[each]!++;
+  for (const verdict of verdicts) {
+    const rarest = verdict.needs.reduce((a, b) =>
+      needed[b]! < needed[a]! ? b : a
+    );
+    found[rarest]!.push(verdict);
+  }
+  return found;
+}

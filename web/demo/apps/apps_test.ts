@@ -1,0 +1,210 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { listen } from "@sig/api/http";
+import { Browser, testKeys } from "../../openid/testdata/test_provider.ts";
+import { Person } from "../../testdata/independent_client.ts";
+import {
+  type RunningDemo,
+  startRunningDemo,
+} from "../../testdata/running_demo.ts";
+
+import { createDemoIssuer } from "../demo_issuer.ts";
+import { startDemoApps } from "./start_apps.ts";
+
+/** A person in a browser: cookies know hosts, not ports. */
+class Guest {
+  readonly person = new Person();
+  readonly browser = new Browser();
+  readonly #demo: RunningDemo;
+
+  constructor(demo: RunningDemo) {
+    this.#demo = demo;
+  }
+
+  /** Follows an application's links, signing where the login asks for it. */
+  async open(url: string): Promise<{ text: string; asked: number }> {
+    let asked = 0;
+    for (let next = url;;) {
+      const { hash } = new URL(next);
+      if (hash.startsWith("#/sign-in/")) {
+        if (++asked > 1) throw new Error("it asked twice");
+        next = await this.#sign(hash.slice("#/sign-in/".length));
+      }
+      const response = await this.browser.send(next);
+      const text = await response.text();
+      const location = response.headers.get("location");
+      if (location === null) {
+        assertEquals(response.status, 200, text);
+        return { text, asked };
+      }
+      next = new URL(location, next).href;
+    }
+  }
+
+  async #sign(id: string): Promise<string> {
+    const { origin } = this.#demo;
+    const { challenge } = await this.browser.interaction(origin, id);
+    const attestation = this.person.attest(challenge, Date.now());
+    const response = await this.browser.answer(origin, id, { attestation });
+    const body = await response.json();
+    assertEquals(response.status, 200, JSON.stringify(body));
+    return body.redirect_to;
+  }
+
+  /** The status of what an open page of an application asks. */
+  async alive(url: string): Promise<number> {
+    const response = await this.browser.send(`${url}alive`);
+    await response.body?.cancel();
+    return response.status;
+  }
+}
+
+async function ask(url: string, sent?: object) {
+  const response = await fetch(
+    url,
+    sent && {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(sent),
+    },
+  );
+  const body = await response.json();
+  assertEquals(response.status, 200, JSON.stringify(body));
+  return body;
+}
+
+Deno.test("one key opens both applications, one revocation closes both, and each says why", async () => {
+  await using demo = await startRunningDemo(["--log", "text"]);
+  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
+  const origins = [demo.origin, shop, wiki].map((url) => new URL(url).origin);
+  assertEquals(new Set(origins).size, 3);
+
+  const guest = new Guest(demo);
+  const { did } = guest.person;
+  const enrolled = await ask(`${demo.origin}/demo/enrol`, {
+    ...{ subject: did, name: "Zoë <b>" },
+  });
+  const isOpen = async () =>
+    (await ask(`${demo.origin}/demo/apps?subject=${did}`)).open;
+  assertEquals(await isOpen(), [false, false]);
+  const first = await guest.open(shop);
+  assertEquals(first.asked, 1);
+  // The second one knows the person already.
+  const second = await guest.open(wiki);
+  assertEquals(second.asked, 0);
+  for (const { text } of [first, second]) {
+    assert(text.includes('<p class="name">Zoë &lt;b&gt;</p>'), text);
+    assert(text.includes("<span>employee</span><span>deploy</span>"), text);
+  }
+  assertEquals(await isOpen(), [true, true]);
+  assertEquals([await guest.alive(shop), await guest.alive(wiki)], [204, 204]);
+
+  const { relationship_id } = enrolled;
+  await ask(`${demo.origin}/demo/revoke`, { relationship_id });
+  // Nobody does anything at either of them.
+  for (const url of [shop, wiki]) {
+    for (let tries = 0; await guest.alive(url) !== 401; tries++) {
+      assert(tries < 200, `${url} stays open`);
+      await new Promise((go) => setTimeout(go, 50));
+    }
+  }
+  assertEquals(await isOpen(), [false, false]);
+  for (const url of [shop, wiki]) {
+    const { text } = await guest.open(`${url}closed?subject=${did}`);
+    const { host } = new URL(demo.origin);
+    // What goes well each second would be all that a terminal shows.
+    assert(!demo.said().includes("/forward-auth 200"), demo.said());
+    assert(demo.said().includes("/oidc/token 200"), demo.said());
+    assertMatch(
+      text.replaceAll(/\s+|<\/?time[^>]*>/g, " "),
+      RegExp(
+        `<h1> ${host} ended your employment at +\\d\\d:\\d\\d:\\d\\d +\\(event #2\\) </h1>`,
+      ),
+    );
+  }
+});
+
+Deno.test("who is not employed gets into neither, and a forged word opens nothing", async () => {
+  await using demo = await startRunningDemo();
+  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
+  const forged = await fetch(wiki, {
+    headers: { "remote-user": "did:web:ceo.example" },
+    redirect: "manual",
+  });
+  await forged.body?.cancel();
+  assertEquals(forged.status, 303);
+  assertMatch(forged.headers.get("location") ?? "", /\/gate\/login\?rd=/);
+  const told = await fetch(`${shop}backchannel-logout`, {
+    method: "POST",
+    body: new URLSearchParams({ logout_token: "e30.e30.AAAA" }),
+  });
+  assertEquals([told.status, await told.json()], [400, {
+    error: "invalid_request",
+  }]);
+  const answer = await fetch(`${shop}callback?code=1&state=2`, {
+    redirect: "manual",
+  });
+  await answer.body?.cancel();
+  assertEquals(answer.headers.get("location"), "/");
+  // An answer to a login that another tab has taken the place of.
+  const browser = new Browser();
+  await browser.follow(shop);
+  const late = await browser.send(`${shop}callback?code=1&state=2`);
+  await late.body?.cancel();
+  assertEquals([late.status, late.headers.get("location")], [303, "/"]);
+  for (const url of [shop, wiki]) {
+    const { port } = new URL(url);
+    const other = await fetch(`http://localhost:${port}/closed`);
+    assertEquals([other.status, await other.text()], [
+      421,
+      "This is another host.",
+    ]);
+    const odd = await fetch(`${url}closed?subject=%3Cscript%3E`);
+    const page = await odd.text();
+    assertEquals(odd.status, 200);
+    assert(page.includes("<h1>You are signed out</h1>"), page);
+    assert(page.includes("tells no reason") && !page.includes("Nobody"), page);
+    assertMatch(
+      odd.headers.get("content-security-policy") ?? "",
+      /^default-src 'none'; script-src 'self'/,
+    );
+  }
+  const signedIn = await fetch(`${shop}closed?subject=did:web:nobody.example`);
+  assert((await signedIn.text()).includes("You are signed out"));
+});
+
+Deno.test("they stand at the ports behind the login's, and elsewhere where those are taken", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const login = `http://127.0.0.1:${port - 1}`;
+  const asked: number[] = [];
+  const now = () => new Date();
+  const issuer = await createDemoIssuer({ origin: login, now });
+  const demo = await startDemoApps({
+    ...{ login, issuer, now },
+    address: { hostname: "127.0.0.1", port: port - 1 },
+    settings: { clients: () => new Map(), keys: await testKeys() },
+    serve: (address, respond) => {
+      asked.push(address.port);
+      return Promise.try(() => listen(address, respond));
+    },
+  });
+  try {
+    assertEquals(asked.slice(0, 3), [port, 0, port + 1]);
+    const [shop] = demo.apps;
+    const page = await fetch(`${shop!.url}closed`);
+    assert((await page.text()).includes("You are signed out"));
+    assertEquals(demo.settings.gateHosts?.length, 1);
+    assertEquals([...demo.settings.clients().keys()], ["demo-shop"]);
+  } finally {
+    await demo.close();
+  }
+});
+
+Deno.test("a demo whose audience is a DID has no applications", async () => {
+  await using demo = await startRunningDemo([
+    ...["--log", "off", "--audience", "did:web:127.0.0.1%3A8788"],
+  ]);
+  assertEquals((await ask(`${demo.origin}/ui/config.json`)).apps, []);
+});

@@ -1,0 +1,90 @@
+/**
+ * The proxy in front of the wiki: what nginx and Caddy do by the configurations
+ * of `sig export`, in one process with it.
+ *
+ * @module
+ */
+
+import { IDENTITY_HEADERS } from "../../gate/identity_headers.ts";
+import { keep } from "./demo_app.ts";
+import { PUBLIC_PATHS } from "./pages.ts";
+
+/** What {@linkcode createGateProxy} stands between. */
+export interface GateProxyOptions {
+  /** The login's origin. */
+  readonly login: string;
+  /** The application's own origin. */
+  readonly origin: string;
+  /** The application. */
+  readonly app: { fetch(request: Request): Response | Promise<Response> };
+}
+
+/** The proxy. */
+export interface GateProxy {
+  /** Answers a request of a browser. */
+  fetch(request: Request): Promise<Response>;
+  /** Whether the login would let somebody through who has come before. */
+  isOpenTo(subject: string): Promise<boolean>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Makes the proxy. */
+export function createGateProxy(
+  { login, origin, app }: GateProxyOptions,
+): GateProxy {
+  /** The cookies that each person last came through with. */
+  const cookies = new Map<string, string>();
+
+  /** Who a browser's cookies are of; undefined for nobody. */
+  async function ask(cookie: string): Promise<Headers | undefined> {
+    const response = await fetch(`${login}/forward-auth`, {
+      // Our own word for the host, not the browser's.
+      headers: { cookie, "x-forwarded-host": new URL(origin).host },
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (response.status === 200) return response.headers;
+    if (response.status === 401) return undefined;
+    throw new Error(`the login answered ${response.status}`);
+  }
+
+  return {
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const headers = new Headers(request.headers);
+      for (const name of IDENTITY_HEADERS) headers.delete(name);
+      const { method, url } = request;
+      // The wiki takes no bodies.
+      const passOn = () => app.fetch(new Request(url, { method, headers }));
+      if (PUBLIC_PATHS.has(pathname)) return await passOn();
+      const cookie = headers.get("cookie") ?? "";
+      let known: Headers | undefined;
+      try {
+        known = await ask(cookie);
+      } catch {
+        return new Response("The login does not answer.", { status: 503 });
+      }
+      if (known === undefined) {
+        const isPage = request.method === "GET" && pathname !== "/alive";
+        if (!isPage) return new Response(null, { status: 401 });
+        const rd = encodeURIComponent(origin + pathname + search);
+        return Response.redirect(`${login}/gate/login?rd=${rd}`, 303);
+      }
+      for (const name of IDENTITY_HEADERS) {
+        headers.set(name, known.get(name) ?? "");
+      }
+      keep(cookies, known.get("remote-user") ?? "", cookie);
+      return await passOn();
+    },
+    async isOpenTo(subject) {
+      const cookie = cookies.get(subject);
+      if (cookie === undefined) return false;
+      const known = await ask(cookie);
+      if (known?.get("remote-user") === subject) return true;
+      cookies.delete(subject);
+      return false;
+    },
+  };
+}

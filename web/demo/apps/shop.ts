@@ -1,0 +1,117 @@
+/** The shop: it logs people in by OpenID Connect. @module */
+
+import type { Context, Hono } from "hono";
+import { html } from "hono/html";
+import { hostCookie, nameAtPort } from "../../sessions/cookies.ts";
+import { keep } from "./demo_app.ts";
+import {
+  type Attempt,
+  type OpenIdClient,
+  randomText,
+  type SignedIn,
+} from "./openid_client.ts";
+import { type Look, showNotice, showPage } from "./pages.ts";
+
+/** The shop, and who is in it. */
+export interface Shop {
+  /** Adds its routes to a Hono application. */
+  addTo(app: Hono): void;
+  /** Whether somebody is in. */
+  isOpenTo(subject: string): boolean;
+}
+
+/** Seconds that a login and a session may take. */
+const ATTEMPT_SECONDS = 900;
+const SESSION_SECONDS = 8 * 3_600;
+
+const GOODS = [
+  ["Mug", "Keeps tea warm through a long review", "8.50"],
+  ["Notebook", "For what no feed needs to know", "4.20"],
+  ["Desk lamp", "Light, and dark, as the device says", "39.00"],
+  ["Umbrella", "For the way home after a deploy", "17.90"],
+] as const;
+
+/** Makes the shop. */
+export function createShop(
+  client: OpenIdClient,
+  look: Look,
+  origin: string,
+): Shop {
+  // Cookies know no ports: each server of this host has names of its own.
+  const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
+  const [sessionCookie, attemptCookie] = [cookie("shop"), cookie("shop-login")];
+  const read = ({ read }: typeof sessionCookie, c: Context) =>
+    read(c.req.raw.headers) ?? "";
+  /** People at the provider, by the secret of their browser. */
+  const attempts = new Map<string, Attempt>();
+  /** People in the shop, likewise. */
+  const sessions = new Map<string, SignedIn>();
+  return {
+    isOpenTo: (subject) =>
+      sessions.values().some((each) => each.subject === subject),
+    addTo(app) {
+      app.get("/", async (c) => {
+        const session = sessions.get(read(sessionCookie, c));
+        if (session !== undefined) return showPage(c, look, session, shelf());
+        const { location, attempt } = await client.begin();
+        const secret = randomText();
+        keep(attempts, secret, attempt);
+        c.header(...attemptCookie.set(secret, ATTEMPT_SECONDS));
+        return c.redirect(location, 303);
+      });
+      app.get("/callback", async (c) => {
+        const secret = read(attemptCookie, c);
+        const attempt = attempts.get(secret);
+        attempts.delete(secret);
+        // Such as a page that was reloaded, or a login in another tab.
+        if (attempt === undefined || attempt.state !== c.req.query("state")) {
+          return c.redirect("/", 303);
+        }
+        const session = await client.finish(new URL(c.req.url), attempt);
+        if (session === undefined) {
+          return showNotice(c, look, "You declined", [
+            "So the shop knows nothing of you, and stays closed.",
+          ]);
+        }
+        const fresh = randomText();
+        keep(sessions, fresh, session);
+        c.header(...sessionCookie.set(fresh, SESSION_SECONDS));
+        return c.redirect("/", 303);
+      });
+      app.post("/backchannel-logout", async (c) => {
+        const { logout_token: token } = await c.req.parseBody();
+        let ended: string;
+        try {
+          ended = await client.readLogoutToken(String(token));
+        } catch {
+          return c.json({ error: "invalid_request" }, 400);
+        }
+        for (const [secret, { sid }] of sessions) {
+          if (sid === ended) sessions.delete(secret);
+        }
+        return c.body(null, 200);
+      });
+      app.get(
+        "/alive",
+        (c) => c.body(null, sessions.has(read(sessionCookie, c)) ? 204 : 401),
+      );
+    },
+  };
+}
+
+function shelf() {
+  return html`
+    <h1>Staff prices</h1>
+    <p
+      class="lede">This shop serves employees. It asked the login who you are, by OpenID Connect, and knows no password of yours.</p>
+    <ul class="goods">${GOODS.map(([name, what, price]) =>
+      html`
+        <li>
+          <h2>${name}</h2>
+          <p>${what}</p>
+          <p class="price">€ ${price}</p>
+        </li>
+      `
+    )}</ul>
+  `;
+}

@@ -1,0 +1,46 @@
+/** `sig-web --demo` as its program starts it, inside this process. */
+
+import { createServerIo, runServer } from "@sig/api/http";
+import { webProgram } from "../program.ts";
+
+/** A demo that runs. */
+export interface RunningDemo extends AsyncDisposable {
+  /** The login's origin. */
+  readonly origin: string;
+  /** What it has said to whoever started it, log lines too. */
+  said(): string;
+}
+
+/** Starts it on any port; it logs nothing unless told. */
+export async function startRunningDemo(
+  args: readonly string[] = ["--log", "off"],
+): Promise<RunningDemo> {
+  const stop = Promise.withResolvers<void>();
+  const { promise: listening, resolve, reject } = Promise.withResolvers<
+    string
+  >();
+  let said = "";
+  const ended = runServer(
+    webProgram,
+    ["--demo", "--addr", "127.0.0.1:0", ...args],
+    {
+      ...createServerIo(),
+      stdout: (text) => resolve(text.trim()),
+      stderr: (text) => said += text,
+      log: (text) => {
+        said += text;
+        return Promise.resolve();
+      },
+      stopRequested: () => stop.promise,
+    },
+  );
+  ended.then(() => reject(new Error(said)), reject);
+  return {
+    origin: await listening,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      stop.resolve();
+      await ended;
+    },
+  };
+}
