@@ -5,15 +5,55 @@
  * @module
  */
 
-/** One request as bytes. */
-export function postBytes(url: URL, body: string): Uint8Array {
-  const bytes = new TextEncoder().encode(body);
-  const head = `POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n` +
-    `content-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;
-  return new Uint8Array([...new TextEncoder().encode(head), ...bytes]);
+/** One request as bytes, of JSON unless told, with further header lines. */
+export function postBytes(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const all = {
+    ...{ "content-type": "application/json", ...headers },
+    "content-length": String(encoder.encode(body).length),
+  };
+  return encoder.encode(headOf("POST", url, all) + body);
 }
 
+/** A request without a body as bytes, with further header lines. */
+export function getBytes(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+): Uint8Array {
+  return encoder.encode(headOf("GET", url, headers));
+}
+
+function headOf(
+  method: string,
+  { host, pathname, search }: URL,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const lines = Object.entries({ host, ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${pathname}${search} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
+const encoder = new TextEncoder();
+
 const decoder = new TextDecoder("latin1");
+
+/** An answer. */
+export interface Answer {
+  /** Its status. */
+  readonly status: number;
+  /** Its header lines. */
+  readonly head: string;
+  /** Its body, each byte a character. */
+  readonly body: string;
+}
+
+/** The value of a header; an empty one without it. */
+export function headerOf({ head }: Answer, name: string): string {
+  return new RegExp(`\\r\\n${name}: *([^\\r]*)`, "i").exec(head)?.[1] ?? "";
+}
 
 /** A kept connection. */
 export class Connection {
@@ -35,7 +75,7 @@ export class Connection {
   }
 
   /** Sends prepared bytes and waits for the whole answer. */
-  async ask(request: Uint8Array): Promise<{ status: number; body: string }> {
+  async ask(request: Uint8Array): Promise<Answer> {
     for (let at = 0; at < request.length;) {
       at += await this.#socket.write(request.subarray(at));
     }
@@ -52,6 +92,7 @@ export class Connection {
       if (length < end + 4 + size) continue;
       return {
         status: Number(text.slice(9, 12)),
+        head: text.slice(0, end),
         body: text.slice(end + 4, end + 4 + size),
       };
     }

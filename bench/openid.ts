@@ -10,116 +10,42 @@
  */
 import { createPublicKey, verify } from "node:crypto";
 import { createMemoryRecords } from "@sig/web";
-import { createSessions } from "../web/sessions/sessions.ts";
-import { Person } from "../web/testdata/independent_client.ts";
-import { ALGORITHMS, CALLBACK } from "./servers/openid_clients.ts";
+import { createSessions, randomText } from "../web/sessions/sessions.ts";
+import { Connection } from "./http_client.ts";
+import {
+  authorizeQuery,
+  logInToOther,
+  logInToOwn,
+  nextPerson,
+  PEOPLE,
+} from "./openid_logins.ts";
+import { ALGORITHMS } from "./servers/openid_clients.ts";
+import {
+  memoryOf,
+  type ProcessMemory,
+  processorSeconds,
+} from "./servers/process_figures.ts";
 import { type Started, startServer } from "./servers/start.ts";
 
-const VERIFIER = "v".repeat(43);
 const LOGINS = 100;
 const ROUNDS = 5;
 /** Logins at once: a server that waits does not count. */
 const AT_ONCE = 8;
 
-const digest = new Uint8Array(
-  await crypto.subtle.digest("SHA-256", new TextEncoder().encode(VERIFIER)),
-);
-const code_challenge = digest.toBase64({
-  alphabet: "base64url",
-  omitPadding: true,
-});
-const person = new Person();
-
-function authorizeUrl(path: string, client_id: string, more = {}): string {
-  return `${path}?${new URLSearchParams({
-    ...{ client_id, redirect_uri: CALLBACK, response_type: "code" },
-    ...{ scope: "openid profile groups", state: "s", nonce: "n" },
-    ...{ code_challenge, code_challenge_method: "S256" },
-    ...more,
-  })}`;
-}
-
-async function redeem(
-  url: string,
-  client_id: string,
-  answer: string,
-): Promise<void> {
-  const tokens = await fetch(url, {
-    method: "POST",
-    body: new URLSearchParams({
-      ...{ grant_type: "authorization_code", client_id },
-      code: new URL(answer).searchParams.get("code")!,
-      ...{ redirect_uri: CALLBACK, code_verifier: VERIFIER },
-    }),
-  });
-  const { id_token } = await tokens.json();
-  if (typeof id_token !== "string") throw new Error("no login");
-}
-
-async function logInToOwn(origin: string, client_id: string): Promise<void> {
-  const begun = await fetch(
-    authorizeUrl(`${origin}/oidc/authorize`, client_id),
-    { redirect: "manual" },
-  );
-  await begun.body?.cancel();
-  const cookie = begun.headers.get("set-cookie")!.split(";")[0]!;
-  const id = begun.headers.get("location")!.split("/").at(-1)!;
-  const url = `${origin}/oidc/interaction/${id}`;
-  const { challenge } = await (await fetch(url, { headers: { cookie } }))
-    .json();
-  const answered = await fetch(url, {
-    method: "POST",
-    headers: { cookie, "content-type": "application/json" },
-    body: JSON.stringify({ attestation: person.attest(challenge, Date.now()) }),
-  });
-  const { redirect_to } = await answered.json();
-  await redeem(`${origin}/oidc/token`, client_id, redirect_to);
-}
-
-async function logInToOther(origin: string, client_id: string): Promise<void> {
-  const cookies = new Map<string, string>();
-  const ask = async (url: string, init: RequestInit = {}) => {
-    const cookie = Array.from(cookies, (pair) => pair.join("=")).join("; ");
-    const response = await fetch(new URL(url, origin), {
-      ...init,
-      headers: { cookie },
-      redirect: "manual",
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    return {
-      text: await response.text(),
-      location: response.headers.get("location") ?? "",
-    };
-  };
-  const begun = await ask(authorizeUrl("/auth", client_id));
-  const challenge = {
-    ...{ challenge_id: "c", audience: origin, nonce: "n", scopes: [] },
-    expires_at: new Date(Date.now() + 300_000).toISOString(),
-  };
-  const text = person.attest(challenge, Date.now());
-  const [head, payload, signature] = text.split(".");
-  const signed = `${head}.${payload}`;
-  const answered = await ask(begun.location, {
-    method: "POST",
-    body: JSON.stringify({ x: person.x, signed, signature }),
-  });
-  const { location } = await ask(answered.text);
-  await redeem(`${origin}/token`, client_id, location);
-}
-
-async function rateOf(work: () => Promise<void>): Promise<number> {
+async function rateOf(
+  connections: readonly Connection[],
+  work: (connection: Connection) => Promise<void>,
+): Promise<number> {
   let left = LOGINS;
   const began = performance.now();
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    while (left-- > 0) await work();
+  await Promise.all(connections.map(async (connection) => {
+    while (left-- > 0) await work(connection);
   }));
   return LOGINS / ((performance.now() - began) / 1000);
 }
 
 function bareRate(): number {
+  const person = nextPerson();
   const publicKey = createPublicKey({
     key: { kty: "OKP", crv: "Ed25519", x: person.x },
     format: "jwk",
@@ -145,47 +71,48 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
-async function memoryOf({ pid }: Started): Promise<string> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
-  return `${(Number(kilobytes) / 1024).toFixed(0)} MiB`;
-}
-
-/** Seconds of processor time that a server has taken. */
-async function workOf({ pid }: Started): Promise<number> {
-  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Ticks of a hundredth: utime and stime.
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+function shown({ resident, program }: ProcessMemory): string {
+  const own = resident - program;
+  return `${resident.toFixed(0)} MiB, ${own.toFixed(0)} but for the program`;
 }
 
 const own = await startServer("bench/servers/openid_own.ts");
 const other = await startServer("bench/servers/openid_other.ts");
-await (await fetch(`${own.url.origin}/demo/enrol`, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ subject: person.did }),
-})).json();
-console.log(`at rest: ${await memoryOf(own)}`);
+for (const { did: subject } of PEOPLE) {
+  await (await fetch(`${own.url.origin}/demo/enrol`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ subject }),
+  })).json();
+}
+console.log(`at rest: ${shown(await memoryOf(own.pid))}`);
 
+const open = ({ url }: Started) =>
+  Promise.all(Array.from({ length: AT_ONCE }, () => Connection.open(url)));
+const toOwn = await open(own);
+const toOther = await open(other);
 for (const alg of ALGORITHMS) {
-  const ours = () => logInToOwn(own.url.origin, alg);
-  const theirs = () => logInToOther(other.url.origin, alg);
-  await rateOf(ours);
-  await rateOf(theirs);
+  const ours = () => rateOf(toOwn, (at) => logInToOwn(at, own.url.origin, alg));
+  const theirs = () =>
+    rateOf(toOther, (at) => logInToOther(at, other.url.origin, alg));
+  await ours();
+  await theirs();
   const rates: number[] = [];
   const beside: number[] = [];
   const ofBare: number[] = [];
-  const before = [await workOf(own), await workOf(other)] as const;
+  const before = [
+    await processorSeconds(own.pid),
+    await processorSeconds(other.pid),
+  ] as const;
   for (let round = 0; round < ROUNDS; round++) {
-    const rate = await rateOf(ours);
+    const rate = await ours();
     rates.push(rate);
-    beside.push(rate / await rateOf(theirs));
+    beside.push(rate / await theirs());
     ofBare.push(rate / bareRate());
   }
   const [work, theirWork] = [
-    await workOf(own) - before[0],
-    await workOf(other) - before[1],
+    await processorSeconds(own.pid) - before[0],
+    await processorSeconds(other.pid) - before[1],
   ];
   const perLogin = (work / (ROUNDS * LOGINS)) * 1000;
   console.log(
@@ -199,16 +126,18 @@ for (const alg of ALGORITHMS) {
   );
 }
 console.log(
-  `after the logins: ${await memoryOf(own)}, oidc-provider ${await memoryOf(
-    other,
-  )}`,
+  `after the logins: ${shown(await memoryOf(own.pid))}, oidc-provider ${
+    shown(await memoryOf(other.pid))
+  }`,
 );
+for (const connection of [...toOwn, ...toOther]) connection.close();
 await other.stop();
 
 // Requests that nobody answers, each as large as it may be.
 const largest = { state: "s".repeat(2_048), nonce: "é".repeat(1_024) };
 for (const [what, more] of [["usual", {}], ["largest", largest]] as const) {
-  const url = authorizeUrl(`${own.url.origin}/oidc/authorize`, "RS256", more);
+  const query = authorizeQuery("RS256", more);
+  const url = `${own.url.origin}/oidc/authorize?${query}`;
   let count = what === "usual" ? 10_000 : 15_000;
   const statuses = new Map<number, number>();
   await Promise.all(Array.from({ length: 16 }, async () => {
@@ -219,7 +148,9 @@ for (const [what, more] of [["usual", {}], ["largest", largest]] as const) {
     }
   }));
   const told = Array.from(statuses, ([status, n]) => `${n} x ${status}`);
-  console.log(`flood of ${what} requests (${told}): ${await memoryOf(own)}`);
+  console.log(
+    `flood of ${what} requests (${told}): ${shown(await memoryOf(own.pid))}`,
+  );
 }
 await own.stop();
 
@@ -245,7 +176,7 @@ const standing = {
 for (let i = 0; i < 100_000; i++) {
   const subject = `did:web:person-${i}.example`;
   const { session } = await sessions.logIn({ subject, standing });
-  await sessions.join(session.sid, "app");
+  await sessions.join(session.sid, { clientId: "app", grant: randomText(16) });
 }
 gc?.();
 const mebibytes = (Deno.memoryUsage().heapUsed - before) / 1024 ** 2;

@@ -233,6 +233,8 @@ async function visitInvitations(
   await goTo(page, fragmentOf(links.unknown));
   await page.getByText("NOT VERIFIED").waitFor();
   await look("invitation-not-verified");
+  await page.getByText("Verify it yourself").click();
+  await look("invitation-verify-yourself", true);
   await goTo(page, good);
   await page.click("#approve");
   await page.locator("#answered").waitFor();

@@ -5,11 +5,12 @@
  * @module
  */
 
+import base from "./base.css" with { type: "text" };
 import script from "./docs_page.js" with { type: "text" };
 import style from "./docs_page.css" with { type: "text" };
 
 /** The page's only style sheet. */
-export const STYLE: string = style;
+export const STYLE: string = base + style;
 /** The page's only script. */
 export const SCRIPT: string = script;
 

@@ -1,4 +1,4 @@
-/** Hono and nothing else: parses JSON, answers JSON. What a service costs at least. @module */
+/** Hono and nothing else: parses JSON, answers JSON, or nothing. What a service costs at least. @module */
 
 import { Hono } from "hono";
 
@@ -7,6 +7,7 @@ app.post(
   "/v1/check",
   async (context) => context.json(await context.req.json()),
 );
+app.get("/forward-auth", (context) => context.body(null));
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
   app.fetch,

@@ -3,5 +3,8 @@
 /** What ID tokens are signed with. */
 export const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
+/** A host behind a proxy that asks who is there; the proxy is the bench. */
+export const GATE_HOST = "wiki.example";
+
 /** Where codes are sent; nobody listens there. */
 export const CALLBACK = "https://app.example/callback";

@@ -8,7 +8,7 @@ import {
   readClients,
   readProviderKeys,
 } from "@sig/web";
-import { ALGORITHMS, CALLBACK } from "./openid_clients.ts";
+import { ALGORITHMS, CALLBACK, GATE_HOST } from "./openid_clients.ts";
 
 const ready = Promise.withResolvers<ReturnType<typeof createWeb>["app"]>();
 const server = Deno.serve(
@@ -32,6 +32,7 @@ const { app } = createWeb({
     clients: () => clients,
     keys: await readProviderKeys(await generateProviderKeys()),
     records: createMemoryRecords(),
+    gateHosts: [GATE_HOST],
   },
 });
 ready.resolve(app);

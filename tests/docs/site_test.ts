@@ -3,10 +3,11 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import axe from "axe-core";
-import { browserTest } from "../../web/ui_test/testdata/browser.ts";
+import { browserTest, openPage } from "../../web/ui_test/testdata/browser.ts";
+import { feedFiles } from "../../web/ui_test/testdata/feed_case.ts";
 import { buildSite, type Site } from "../../tools/site/build_site.ts";
 import { findDeadLinks } from "../../tools/site/check_links.ts";
-import { demoToMarkdown } from "../../tools/site/demo_page.ts";
+import { demoToMarkdown } from "../../tools/site/demo/recorded_demo.ts";
 import { renderPage } from "../../tools/site/render_page.ts";
 
 let site: Promise<Site> | undefined;
@@ -18,14 +19,18 @@ Deno.test("every document becomes a page that says how long it takes, and no lin
   assertEquals(deadLinks, []);
   for (
     const path of [
-      ...["index.html", "demo.html", "docs/index.html", "DESIGN.html"],
+      ...["index.html", "demo.html", "recorded-demo.html"],
+      ...["docs/index.html", "DESIGN.html"],
       ...["docs/run-an-issuer.html", "docs/reference/errors.html"],
       ...["core/index.html", "source/examples/audit/audit.ts.html"],
     ]
   ) assert(files.has(path), path);
   for (const [path, html] of files) {
     if (!path.endsWith(".html")) continue;
-    assert(/<p class="time">\d+ minutes? to read<\/p>/.test(html), path);
+    assert(
+      /<p class="time">\d+ minutes? to (?:read|play)<\/p>/.test(html),
+      path,
+    );
     assertEquals(html.match(/<h1 /g)?.length, 1, path);
     // Nothing is loaded from elsewhere, and no instruction to tests is shown.
     const loaded = /<(?:script|link|img|source)\b[^>]*="https?:[^>]*>/.exec(
@@ -34,7 +39,7 @@ Deno.test("every document becomes a page that says how long it takes, and no lin
     assertEquals(loaded?.[0], undefined, path);
     assert(!html.includes("<!-- "), path);
   }
-  assertStringIncludes(files.get("demo.html")!, "signature_invalid");
+  assertStringIncludes(files.get("recorded-demo.html")!, "signature_invalid");
 });
 
 Deno.test("a link without a page, and one without a heading, are dead", () => {
@@ -83,6 +88,8 @@ Deno.test("what the demo prints becomes steps", () => {
 /** Where screenshots go, if somebody wants to look at them. */
 const SCREENSHOTS = Deno.env.get("SIG_SCREENSHOTS");
 
+const PAGES = ["demo", "index", "docs/audit", "docs/reference/errors"];
+
 browserTest(
   "the site reads well from a folder, wide and narrow, light and dark, and finds things",
   async (browser) => {
@@ -107,8 +114,11 @@ browserTest(
             if (!request.url().startsWith("file:")) faults.push(request.url());
           });
           page.on("pageerror", (error) => faults.push(error.message));
-          for (const name of ["index", "docs/audit", "docs/reference/errors"]) {
+          for (const name of PAGES) {
             await page.goto(`file://${dir}/${name}.html`);
+            if (name === "demo") {
+              await page.getByText("1 event, each").waitFor();
+            }
             const place = `${name} ${width} ${colorScheme}`;
             const wide = await page.evaluate(() =>
               document.documentElement.scrollWidth > innerWidth
@@ -150,5 +160,71 @@ browserTest(
       await Deno.remove(dir, { recursive: true });
     }
     assertEquals(faults, []);
+  },
+);
+
+browserTest(
+  "the demo tells its story from a server of files, by keyboard, and verifies feeds of one's own",
+  async (browser) => {
+    const { files } = await built();
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      ({ url }) => {
+        const { pathname } = new URL(url);
+        const type = pathname.endsWith(".js") ? "text/javascript" : undefined;
+        return new Response(files.get(pathname.slice(1)), {
+          headers: {
+            "content-type": type ??
+              (pathname.endsWith(".css") ? "text/css" : "text/html"),
+          },
+        });
+      },
+    );
+    const origin = `http://127.0.0.1:${server.addr.port}`;
+    const asked: string[] = [];
+    await using watched = await openPage(browser, origin, {
+      path: "demo.html",
+      prepare(page) {
+        page.on("request", (request) => asked.push(request.url()));
+        return Promise.resolve();
+      },
+    });
+    const { page } = watched;
+    const decision = page.locator("#decision h3");
+    const told: string[] = [];
+    for (
+      const [button, answers] of [
+        ["Ask whether she may deploy", true],
+        ["Let her go", false],
+        ["Ask again", true],
+        ["Now forge the feed", true],
+      ] as const
+    ) {
+      await page.getByRole("button", { name: button }).press("Enter");
+      if (answers) told.push(await decision.innerText());
+    }
+    assertEquals(told, ["Allow", "Deny", "Not valid, so there is no answer"]);
+    const card = await page.locator("#story-step").innerText();
+    assertStringIncludes(card, "signature_invalid");
+
+    await page.getByRole("link", { name: "Explore a larger feed" }).press(
+      "Enter",
+    );
+    await page.getByText("25 events, 20 relationships").waitFor();
+    await page.setInputFiles(
+      "#files",
+      await feedFiles("signature-flipped-bit"),
+    );
+    assertEquals(
+      await page.locator("#verdict h2").innerText(),
+      "Not valid",
+    );
+    // The page is all that is ever asked for, and its script once more for each
+    // feed that a worker verifies.
+    assertEquals(
+      [...new Set(asked)].sort(),
+      ["demo.css", "demo.html", "demo.js", "icon.svg"]
+        .map((name) => `${origin}/${name}`),
+    );
   },
 );

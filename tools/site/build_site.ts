@@ -6,13 +6,16 @@
  */
 
 import { findDeadLinks } from "./check_links.ts";
-import { demoPage } from "./demo_page.ts";
+import { DEMO_WORDS } from "../../web/ui/story/words.ts";
+import { demoHtml } from "./demo/demo_html.ts";
+import { makeSamples } from "./demo/make_samples.ts";
+import { DEMO_PAGE, recordedDemo } from "./demo/recorded_demo.ts";
 import { findPageGroups, outputOf, relativePath } from "./page_list.ts";
 import { renderPage } from "./render_page.ts";
 import { renderTemplate, type SiteGroup, type SitePage } from "./template.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const DEMO = "demo.html";
+const RECORDED = "recorded-demo.html";
 
 /** What a site came to. */
 export interface Site {
@@ -45,7 +48,10 @@ export async function buildSite(): Promise<Site> {
       const text = await readText(source);
       pages.push(toPage(source, outputOf(source), text, links));
       if (source === "README.md") {
-        pages.push(toPage("README.md", DEMO, await demoPage(), links));
+        pages.push(
+          DEMO,
+          toPage("README.md", RECORDED, await recordedDemo(), links),
+        );
       }
     }
     groups.push({ title, pages });
@@ -68,12 +74,36 @@ export async function buildSite(): Promise<Site> {
   for (const page of pages) {
     files.set(page.output, renderTemplate(page, groups));
   }
-  files.set("site.css", await readText("tools/site/look/site.css"));
-  files.set("site.js", await bundleScript());
+  files.set(
+    "site.css",
+    await readText("api/pages/base.css") +
+      await readText("tools/site/look/site.css"),
+  );
+  files.set("site.js", await bundle("tools/site/look/site.js"));
+  files.set(DEMO_PAGE, demoHtml(await makeSamples(), RECORDED));
+  // Without modules, since a browser takes none from a folder.
+  files.set("demo.js", await bundle("web/ui/static.tsx", "--format=iife"));
+  files.set(
+    "demo.css",
+    await readText("web/ui/style.css") +
+      await readText("tools/site/look/demo.css"),
+  );
   files.set("icon.svg", await readText("web/ui/icon.svg"));
   files.set("sections.js", toSections(pages));
   return { files, deadLinks: findDeadLinks(files) };
 }
+
+/** Its file is made otherwise; navigation and search know it as any page. */
+const DEMO: SitePage = {
+  output: DEMO_PAGE,
+  name: "Demo",
+  title: DEMO_WORDS.title,
+  minutes: 2,
+  sections: [
+    { id: "", title: DEMO_WORDS.title, depth: 1, text: DEMO_WORDS.lede },
+  ],
+  html: "",
+};
 
 function toPage(
   source: string,
@@ -91,6 +121,7 @@ function toPage(
 /** In the navigation; the whole title stands on the page. */
 function nameOf(source: string, output: string, title: string): string {
   if (output === "index.html") return "What it is";
+  if (output === RECORDED) return "Demo, recorded";
   if (source === "docs/README.md") return "All guides";
   return title;
 }
@@ -105,6 +136,7 @@ function resolveLink(
   if (/^(?:[a-z]+:|#)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `file:///${source}`);
   const path = pathname.slice(1);
+  if (path === DEMO_PAGE) return relativePath(output, path);
   const file = path.endsWith("/") || path === "" ? `${path}README.md` : path;
   if (links.pages.has(file)) return relativePath(output, outputOf(file)) + hash;
   links.asked.add(file);
@@ -133,11 +165,14 @@ function toSections(pages: readonly SitePage[]): string {
   return `globalThis.SIG_SECTIONS = ${JSON.stringify(rows)};\n`;
 }
 
-async function bundleScript(): Promise<string> {
+async function bundle(
+  entry: string,
+  ...options: readonly string[]
+): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["bundle", "--quiet", "--platform=browser", "--minify"],
-      "tools/site/look/site.js",
+      ...[...options, entry],
     ],
     cwd: ROOT,
     stdin: "null",

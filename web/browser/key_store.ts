@@ -61,6 +61,26 @@ export async function findMissing(): Promise<Missing | undefined> {
   return undefined;
 }
 
+/** What this browser lacks for holding a key, and the keys that it holds. */
+export interface FoundKeys {
+  /** Undefined when nothing is. */
+  readonly missing: Missing | undefined;
+  /** The newest first; empty where something is missing. */
+  readonly keys: readonly BrowserKey[];
+}
+
+/** {@linkcode findMissing} and {@linkcode loadKeys} in one look, for first pictures. */
+export async function findKeys(): Promise<FoundKeys> {
+  const missing = (what: Missing) => ({ missing: what, keys: [] });
+  if (!browserGlobals().isSecureContext) return missing("insecure");
+  const [canSign, keys] = await Promise.all([
+    hasEd25519(),
+    loadKeys().catch(() => undefined),
+  ]);
+  if (!canSign) return missing("ed25519");
+  return keys === undefined ? missing("storage") : { missing: undefined, keys };
+}
+
 /** All keys, the newest first: it is the one that signs unless told. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
   const keys = await transact(

@@ -5,9 +5,21 @@ import { SigError } from "@sig/core";
 import { sendTo } from "../openid/pages.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
 import { type GateContext, gateHostOf, isGranted } from "./gate_context.ts";
+import type { GateHost } from "./gate_hosts.ts";
 import { gateLoginUrl } from "./gate_login.ts";
 import { identityHeaders } from "./identity_headers.ts";
+import { createRecentAnswers, RECENT_MS } from "./recent_answers.ts";
 import { readReturnAddress } from "./return_address.ts";
+
+/** What a proxy is told, and of which session. */
+interface Answered {
+  /** Of the session's record: another one is to be judged. */
+  readonly version: string;
+  /** Who it is. */
+  readonly headers: Identity;
+}
+
+type Identity = readonly (readonly [string, string])[];
 
 /**
  * `GET /forward-auth`: 200 with who it is, else 401. With `?redirect`, for proxies
@@ -15,36 +27,75 @@ import { readReturnAddress } from "./return_address.ts";
  *
  * An issuer that can't be asked is no deny: who is logged in goes on as they
  * were, until their session is over.
+ *
+ * A page is many requests at once. So what was answered is answered again for a
+ * second, to the same cookie, while the store has the session as it was: its end
+ * counts at once. The issuer's word is asked to be younger by that second.
  */
 export function createForwardAuth(context: GateContext): Route {
-  const { hosts, sessions, sessionCookie, gateCookie, nameOf } = context;
-  const vouchedFor = createPatientQuestion(context);
+  const { hosts, sessions, maxAgeMs, now } = context;
+  const isRemembered = maxAgeMs >= 2 * RECENT_MS;
+  const recent = createRecentAnswers<Answered>(now);
+  const identityOf = createIdentity({
+    ...context,
+    maxAgeMs: isRemembered ? maxAgeMs - RECENT_MS : maxAgeMs,
+  });
+
+  async function answer(host: GateHost, cookie: string) {
+    const key = `${host.clientId} ${cookie}`;
+    // Before the session: one that changes meanwhile is judged again.
+    const version = await sessions.versionOf(cookie);
+    if (version === undefined) return undefined;
+    const known = recent.get(key);
+    if (known?.version === version) return known.headers;
+    const headers = await identityOf(host, cookie);
+    if (headers !== undefined && isRemembered) {
+      recent.set(key, { version, headers });
+    }
+    return headers;
+  }
+
   return {
     method: "GET",
     path: "/forward-auth",
     handle: (exchange) =>
       exchange.waitFor("forward-auth", async () => {
-        const { headers } = exchange.request;
         const host = gateHostOf(exchange.request, hosts);
-        const session = host === undefined
-          ? undefined
-          : host.isOwn
-          ? await sessions.find(sessionCookie.read(headers))
-          : await sessions.findAdmitted(
-            gateCookie.read(headers),
-            host.clientId,
-          );
-        const standing = session && isGranted(session)
-          ? await vouchedFor(session)
+        const cookie = host && cookieAt(host, exchange, context);
+        const headers = host !== undefined && cookie !== undefined
+          ? await answer(host, cookie)
           : undefined;
-        if (session === undefined || standing === undefined) {
-          return toLogin(exchange, context) ?? exchange.refuse(unauthorized());
-        }
-        const { subject } = session;
-        return exchange.reply(null, {
-          headers: await identityHeaders({ subject, standing }, nameOf),
-        });
+        return headers !== undefined
+          ? exchange.reply(null, { headers })
+          : toLogin(exchange, context) ?? exchange.refuse(unauthorized());
       }),
+  };
+}
+
+/** What names the session at a host. */
+function cookieAt(
+  { isOwn }: GateHost,
+  { request: { headers } }: Exchange,
+  { sessionCookie, gateCookie }: GateContext,
+): string | undefined {
+  return (isOwn ? sessionCookie : gateCookie).read(headers);
+}
+
+/** Makes the question who a cookie is, if the issuer still vouches for them. */
+function createIdentity(
+  context: GateContext,
+): (host: GateHost, cookie: string) => Promise<Identity | undefined> {
+  const { sessions, nameOf } = context;
+  const vouchedFor = createPatientQuestion(context);
+  return async ({ isOwn, clientId }, cookie) => {
+    const session = isOwn
+      ? await sessions.find(cookie)
+      : await sessions.findAdmitted(cookie, clientId);
+    if (session === undefined || !isGranted(session)) return undefined;
+    const standing = await vouchedFor(session);
+    if (standing === undefined) return undefined;
+    const { subject } = session;
+    return await identityHeaders({ subject, standing }, nameOf);
   };
 }
 

@@ -56,7 +56,8 @@ export function createGateHosts(
   });
   const gates = Array.from(hosts.values(), clientOf);
   return {
-    find: (host) => hosts.get(read(host)?.host ?? ""),
+    // As it is spelled by most: then it need not be read.
+    find: (host) => hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
     addTo(clients) {
       let known: Clients | undefined;
       let all: Clients = new Map();

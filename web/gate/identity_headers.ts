@@ -38,8 +38,12 @@ function arrivesWhole(group: string): boolean {
     !CONTROL.test(group);
 }
 
+/** Printable ASCII that neither begins nor ends with a space. */
+const PLAIN = /^[!-~]+(?: +[!-~]+)*$/;
+
 /** The bytes of its UTF-8, each as a character: what a header holds. */
 function asHeader(text: string): string {
+  if (PLAIN.test(text)) return text;
   // Trimmed before: a byte of a letter may look like a space.
   const shown = text.replaceAll(new RegExp(CONTROL, "g"), " ").trim();
   const bytes = new TextEncoder().encode(shown);

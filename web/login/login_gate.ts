@@ -62,6 +62,8 @@ export interface AskIssuer {
     subject: string,
     further?: FurtherQuestion,
   ): Promise<Standing | undefined>;
+  /** The same of an answer that was just given. */
+  standingOf(answer: CheckAnswer): Promise<Standing | undefined>;
 }
 
 /** The issuer whose word a login needs, and the question to it. */
@@ -142,11 +144,12 @@ function createAsk(
       require: require === undefined ? own : [...new Set([...own, ...require])],
       maxAgeSeconds,
     });
-  return {
+  const ask: AskIssuer = {
     issuer,
     check,
-    async standing(subject, further) {
-      const answer = await check(subject, further);
+    standing: async (subject, further) =>
+      await ask.standingOf(await check(subject, further)),
+    async standingOf(answer) {
       const { decision, matched_relationship_id: id, last_sequence } = answer;
       if (decision !== "allow" || id === null) return undefined;
       const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS });
@@ -163,4 +166,5 @@ function createAsk(
       };
     },
   };
+  return ask;
 }

@@ -30,28 +30,29 @@ export function errorLocation(
 }
 
 /**
- * The address with a code for a session; undefined when that is over by now.
+ * The address with a code for a session that the application has joined with
+ * `grant`: from then on its end is told to the application.
  *
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
 export async function codeLocation(
-  { issuer, sessions, grants }: ProviderContext,
-  client: Client,
-  session: Session,
+  { issuer, grants }: Pick<ProviderContext, "issuer" | "grants">,
+  { client_id, require }: Client,
+  { sid, subject, auth_time, clients }: Session,
   asked: {
+    readonly grant: string;
     readonly binding: CodeBinding;
     readonly scope: readonly string[];
     readonly state?: string | undefined;
   },
-): Promise<string | undefined> {
-  const { client_id, require } = client;
-  const { sid, subject, auth_time } = session;
-  // First of all: from here on its end is told to the application.
-  const joined = (await sessions.join(sid, client_id))?.clients[client_id];
-  if (joined === undefined) return undefined;
+): Promise<string> {
+  const joined = clients[client_id];
+  if (joined === undefined) {
+    throw new TypeError("Cannot make a code: the application has not joined");
+  }
   const { since_ms } = joined;
-  const { binding, scope, state } = asked;
-  const code = await grants.create({
+  const { grant, binding, scope, state } = asked;
+  const code = await grants.create(grant, {
     ...{ client_id, subject, sid, since_ms, scope, require, auth_time },
     binding,
   });

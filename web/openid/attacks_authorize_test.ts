@@ -1,9 +1,17 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
+import {
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  SignJWT,
+  UnsecuredJWT,
+} from "jose";
 import {
   Browser,
   CALLBACK,
   testKeys,
+  testKeysText,
   TestProvider,
 } from "./testdata/test_provider.ts";
 
@@ -168,7 +176,9 @@ Deno.test("a hint counts only as an ID token of ours for this application", asyn
   const { id_token } = await browser.tokens(provider, person);
   const keys = await testKeys();
   const claims = { sub: person.did, aud: "app", iss: provider.origin };
-  const { kid, key } = keys.signer("ES256");
+  const { kid } = keys.signer("ES256");
+  const file: { keys: JWK[] } = JSON.parse(await testKeysText());
+  const key = await importJWK(file.keys.find(({ alg }) => alg === "ES256")!);
   const sign = (header: object, more: object = {}) =>
     new SignJWT({ ...claims, ...more })
       .setProtectedHeader({ alg: "ES256", typ: "JWT", kid, ...header });

@@ -9,7 +9,7 @@ import {
 } from "./authorize_request.ts";
 import { beginInteraction } from "./begin_interaction.ts";
 import type { Client } from "./client.ts";
-import type { CodeBinding } from "./grants.ts";
+import { type CodeBinding, newGrantId } from "./grants.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
 import { sendTo, showRefusal } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
@@ -152,10 +152,13 @@ async function signedInLocation(
     return undefined;
   }
   if (await assess(session, client) === undefined) return undefined;
+  const grant = newGrantId();
+  const { client_id: clientId } = client;
+  const joined = await sessions.join(session.sid, { clientId, grant });
+  if (joined === undefined) return undefined;
   const binding = bindingOf(request, redirect_uri);
-  const asked = { binding, scope: request.scope, state };
-  const location = await codeLocation(context, client, session, asked);
-  return location === undefined ? undefined : sendTo(exchange, location);
+  const asked = { grant, binding, scope: request.scope, state };
+  return sendTo(exchange, await codeLocation(context, client, joined, asked));
 }
 
 function isFor(

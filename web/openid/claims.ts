@@ -61,9 +61,13 @@ export async function claimsOf(
   const { issuer, relationship_id, type, roles, sequence } = standing;
   const claims: Record<string, unknown> = { sub: subject, amr: ["pop"] };
   if (scope.includes("profile")) {
-    claims.preferred_username = names.usernameOf?.(subject) ??
-      await shortNameOf(subject);
-    claims.name = await shownNameOf(subject, names.nameOf);
+    const username = names.usernameOf?.(subject);
+    const name = names.nameOf?.(subject);
+    const short = username === undefined || name === undefined
+      ? await shortNameOf(subject)
+      : undefined;
+    claims.preferred_username = username ?? short;
+    claims.name = name ?? short;
   }
   if (scope.includes("groups")) {
     claims.groups = groupsOf(standing);

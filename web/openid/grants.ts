@@ -3,7 +3,7 @@
 import { equalInConstantTime } from "@sig/jose";
 import { digestOf } from "../login/digest.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { recordsOf } from "../stores/records.ts";
+import { type Found, recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
 
 /** What a code is bound to. */
@@ -55,6 +55,8 @@ export interface FoundGrant {
   readonly id: string;
   /** The grant. */
   readonly grant: Grant;
+  /** As it was found. */
+  readonly found: Found<Grant>;
   /** SHA-256 of the token's secret. */
   readonly sha256: string;
 }
@@ -69,7 +71,7 @@ export interface HandedOut {
 
 /** How tokens are made, next to each other. */
 export interface HandOutOptions {
-  /** Whether there is a refresh token. */
+  /** Whether there is a refresh token; without one the family is soon over. */
   readonly refresh: boolean;
   /** Milliseconds since 1970; when the family's session is over. */
   readonly expiresMs: number;
@@ -77,8 +79,9 @@ export interface HandOutOptions {
 
 /** The grants of a provider. */
 export interface Grants {
-  /** Keeps a grant and makes its code. */
+  /** Keeps a grant under an id of {@linkcode newGrantId} and makes its code. */
   create(
+    id: string,
     grant: Omit<Grant, "code" | "access" | "refresh" | "created_ms">,
   ): Promise<string>;
   /** The grant that a code or token names, whether that is good or not. */
@@ -101,13 +104,18 @@ export interface Grants {
   ): Promise<HandedOut | undefined>;
   /** Ends the family. */
   kill(id: string): Promise<void>;
+  /** Ends the family, and gives its room back: of it nothing is told any more. */
+  drop(id: string): Promise<void>;
   /** Ends one access token. */
   dropAccess(found: FoundGrant): Promise<void>;
 }
 
 /** Milliseconds in which a code must be used. */
 export const CODE_LIFE_MS = 60_000;
-/** Milliseconds for which it is remembered, so that a second use is noticed. */
+/**
+ * Milliseconds for which it is remembered, so that a second use is noticed; by
+ * then all access tokens that came of it are over.
+ */
 const CODE_REMEMBER_MS = 10 * 60_000;
 /** Seconds that access and ID tokens are good. */
 export const TOKEN_LIFE_SECONDS = 300;
@@ -116,6 +124,11 @@ const MAX_ACCESS_TOKENS = 8;
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
+
+/** The id of a grant to come. */
+export function newGrantId(): string {
+  return randomText(ID_BYTES);
+}
 
 /**
  * Makes the grants of a provider. A grant is one record: whatever happens to a
@@ -132,7 +145,7 @@ export function createGrants(
   const records = recordsOf<Grant>(store, "grant");
 
   async function handOut(
-    { id }: FoundGrant,
+    { id, found }: FoundGrant,
     { refresh, expiresMs }: HandOutOptions,
     isGood: (grant: Grant) => boolean,
   ): Promise<HandedOut | undefined> {
@@ -156,7 +169,11 @@ export function createGrants(
         access: [...young.slice(1 - MAX_ACCESS_TOKENS), access],
         refresh: refreshDigest,
       };
-    }, new Date(expiresMs));
+    }, {
+      found,
+      // Whom nothing refreshes needs no longer than the code is remembered.
+      expiresAt: refresh ? new Date(expiresMs) : undefined,
+    });
     if (after === undefined || after.dead) return undefined;
     return {
       access_token: `${id}.${accessSecret}`,
@@ -165,9 +182,8 @@ export function createGrants(
   }
 
   return {
-    async create(grant) {
+    async create(id, grant) {
       const at = now();
-      const id = randomText(ID_BYTES);
       const secret = randomText(SECRET_BYTES);
       await records.create(
         id,
@@ -186,9 +202,14 @@ export function createGrants(
     async find(token) {
       const [, id, secret] = TOKEN.exec(token) ?? [];
       if (id === undefined || secret === undefined) return undefined;
-      const grant = await records.get(id, now());
-      if (grant === undefined) return undefined;
-      return { id, grant, sha256: await digestOf(secret) };
+      const found = await records.find(id, now());
+      if (found === undefined) return undefined;
+      return {
+        id,
+        found,
+        grant: found.value,
+        sha256: await digestOf(secret),
+      };
     },
     redeem: (found, options) =>
       handOut(found, options, ({ code }) => !code.used),
@@ -205,6 +226,9 @@ export function createGrants(
         now(),
         (grant) => grant.dead ? undefined : dead(grant),
       );
+    },
+    async drop(id) {
+      await records.take(id, now());
     },
     async dropAccess({ id, sha256 }) {
       await records.change(id, now(), (grant) => ({

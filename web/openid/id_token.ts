@@ -5,7 +5,6 @@ import {
   compactVerify,
   createLocalJWKSet,
   type JWTPayload,
-  SignJWT,
 } from "jose";
 import { digestOf } from "../login/digest.ts";
 import type { Client } from "./client.ts";
@@ -17,6 +16,7 @@ import {
   type SigningAlgorithm,
   toJose,
 } from "./provider_keys.ts";
+import { signJwt, type TokenType } from "./sign_jwt.ts";
 
 /** Who signs, and when. */
 export interface Signer {
@@ -78,18 +78,17 @@ export function signLogoutToken(
 async function sign(
   { issuer, keys, now }: Signer,
   alg: SigningAlgorithm,
-  typ: string,
-  payload: JWTPayload,
+  typ: TokenType,
+  payload: Record<string, unknown>,
   lifeSeconds: number,
 ): Promise<string> {
-  const { kid, key } = keys.signer(alg);
   const iat = Math.floor(now().getTime() / 1000);
-  return await new SignJWT({
+  const times = { iat, exp: iat + lifeSeconds };
+  return await signJwt(keys.signer(alg), { alg, typ }, {
     iss: issuer,
     ...payload,
-    iat,
-    exp: iat + lifeSeconds,
-  }).setProtectedHeader({ alg, typ, kid }).sign(key);
+    ...times,
+  });
 }
 
 async function halfDigest(text: string): Promise<string> {

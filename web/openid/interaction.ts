@@ -2,7 +2,7 @@
 
 import type { Exchange, Route } from "@sig/api/http";
 import { flag, object, readAs, text } from "@sig/api/requests";
-import { SigError } from "@sig/core";
+import { type CheckAnswer, SigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
 import type { Challenge } from "../login/challenge.ts";
 import {
@@ -15,9 +15,11 @@ import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { codeLocation, errorLocation } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./client.ts";
+import { newGrantId } from "./grants.ts";
 import type { Interaction } from "./interaction_record.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { ProviderContext } from "./provider_context.ts";
+import type { Found } from "../stores/records.ts";
 
 /** What an interaction needs of the login. */
 export interface InteractionLogin {
@@ -46,9 +48,12 @@ const ANSWER = object<Answer>({
 const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";
 
-interface Found {
+/** A request that waits, in the browser that began it. */
+interface Waiting {
   readonly id: string;
   readonly interaction: Interaction;
+  /** As it was found. */
+  readonly found: Found<Interaction>;
   readonly client: Client;
 }
 
@@ -108,22 +113,23 @@ async function find(
   exchange: Exchange,
   id: string,
   { interactions, browserCookie, clients, now }: ProviderContext,
-): Promise<Found> {
+): Promise<Waiting> {
   const isId = /^[A-Za-z0-9_-]{32}$/.test(id);
-  const interaction = isId ? await interactions.get(id, now()) : undefined;
+  const found = isId ? await interactions.find(id, now()) : undefined;
+  const interaction = found?.value;
   const browser = browserCookie.read(exchange.request.headers);
   const client = clients().get(interaction?.client_id ?? "");
   const digest = await digestOf(browser ?? "");
   if (
-    interaction === undefined || client === undefined ||
+    found === undefined || interaction === undefined || client === undefined ||
     !equalInConstantTime(digest, interaction.browser_sha256)
   ) throw unknown();
-  return { id, interaction, client };
+  return { id, interaction, found, client };
 }
 
 /** The same one for as long as it can be answered, also when a page is reloaded. */
 async function challengeFor(
-  { id, interaction, client }: Found,
+  { id, interaction, found, client }: Waiting,
   { interactions, now }: ProviderContext,
   { challenges, require }: InteractionLogin,
 ): Promise<Challenge> {
@@ -144,6 +150,7 @@ async function challengeFor(
     id,
     now(),
     (each) => ({ ...each, challenge }),
+    { found },
   );
   if (after === undefined) throw unknown();
   return challenge;
@@ -151,7 +158,7 @@ async function challengeFor(
 
 async function accept(
   exchange: Exchange,
-  { id, interaction, client }: Found,
+  { id, interaction, client }: Waiting,
   attestation: string,
   context: ProviderContext,
   { logins, ask, sessionMs }: InteractionLogin,
@@ -160,6 +167,7 @@ async function accept(
   const { challenge, scope } = interaction;
   if (challenge === undefined) throw unknown();
   const { require } = client;
+  let answer: CheckAnswer | undefined;
   const login = await verifyLogin(
     {
       attestation,
@@ -169,21 +177,20 @@ async function accept(
     },
     {
       ...logins,
-      checkRelationship: (subject) => ask.check(subject, { require }),
+      checkRelationship: async (subject) =>
+        answer = await ask.check(subject, { require }),
     },
   );
   const { subject } = login;
   requireSub(subject);
   // The answer that has just been used was for this alone.
   if (await interactions.take(id, now()) === undefined) throw unknown();
-  const standing = await ask.standing(subject, {
-    require,
-    maxAgeSeconds: SAME_ANSWER_SECONDS,
-  });
+  const standing = answer && await ask.standingOf(answer);
   if (standing === undefined) throw unknown();
   const before = await sessions.find(
     sessionCookie.read(exchange.request.headers),
   );
+  const grant = newGrantId();
   const { session, cookie } = await sessions.logIn(
     {
       subject,
@@ -191,28 +198,28 @@ async function accept(
       withheld: scope.filter((each) => !login.scopes.includes(each)),
     },
     before,
+    "binding" in interaction
+      ? { clientId: client.client_id, grant }
+      : undefined,
   );
   const redirect_to = "binding" in interaction
     ? await codeLocation(context, client, session, {
+      grant,
       binding: interaction.binding,
       // What the person did not grant is not given.
       scope: scope.filter((each) => login.scopes.includes(each)),
       state: interaction.state,
     })
     : interaction.return_to;
-  if (redirect_to === undefined) throw unknown();
   return exchange.reply(JSON.stringify({ redirect_to }), {
     type: "application/json",
     headers: [sessionCookie.set(cookie, sessionMs / 1000)],
   });
 }
 
-/** The answer that was just judged is young enough to be told of once more. */
-const SAME_ANSWER_SECONDS = 60;
-
 async function decline(
   exchange: Exchange,
-  { id, interaction }: Found,
+  { id, interaction }: Waiting,
   context: ProviderContext,
 ): Promise<Response> {
   const taken = await context.interactions.take(id, context.now());

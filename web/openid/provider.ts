@@ -81,6 +81,7 @@ export function createProvider(options: ProviderOptions): Provider {
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
   const outbox = createOutbox({ store: records, send, now });
+  const grants = createGrants({ store: records, now });
   const sessions = createSessions({
     store: records,
     lifeMs: sessionMs,
@@ -89,13 +90,13 @@ export function createProvider(options: ProviderOptions): Provider {
       clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
         ? Promise.resolve()
         : outbox.add(farewell),
+    drop: (grant) => grants.drop(grant),
     now,
   });
   const assess = createAssessment({ ask, sessions });
   const context: ProviderContext = {
-    ...{ issuer, clients, keys, sessions, assess, now },
+    ...{ issuer, clients, keys, sessions, grants, assess, now },
     ...{ nameOf, usernameOf },
-    grants: createGrants({ store: records, now }),
     interactions: recordsOf<Interaction>(records, "interaction"),
     assertions: recordsOf<true>(records, "assertion"),
     sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),

@@ -3,7 +3,6 @@
 import { isObject, SigError } from "@sig/core";
 import {
   calculateJwkThumbprint,
-  CompactSign,
   compactVerify,
   exportJWK,
   generateKeyPair,
@@ -11,9 +10,10 @@ import {
   type JSONWebKeySet,
   type JWK,
 } from "jose";
+import { importSigner, type SigningAlgorithm } from "./import_signer.ts";
+import { signJwt } from "./sign_jwt.ts";
 
-/** What ID tokens can be signed with. */
-export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
+export type { SigningAlgorithm };
 
 /** All of them; RS256 is what every client knows. */
 export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
@@ -24,8 +24,10 @@ export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
 export interface ProviderKey {
   /** Its RFC 7638 thumbprint: another key never has the same. */
   readonly kid: string;
-  /** The private key. */
-  readonly key: CryptoKey;
+  /** Signs; the private key itself is not shown. */
+  readonly sign: (
+    input: Uint8Array<ArrayBuffer>,
+  ) => Promise<Uint8Array> | Uint8Array;
 }
 
 /** Public keys (RFC 7517 §5). */
@@ -84,20 +86,18 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     for (const name of PUBLIC_MEMBERS) {
       if (jwk[name] !== undefined) publicJwk[name] = jwk[name];
     }
-    let kid, key;
+    let kid, sign;
     try {
       kid = await calculateJwkThumbprint(publicJwk);
-      key = await importJWK(jwk, alg);
+      sign = await importSigner(jwk, alg);
     } catch {
       // Without the cause, which may quote the key.
       throw unusable(i, `it is no key for ${alg}`);
     }
-    if (key instanceof Uint8Array || key.type !== "private") {
-      throw unusable(i, "it is no private key");
-    }
+    if (sign === undefined) throw unusable(i, "it is no private key");
     published.push({ ...publicJwk, kid, alg, use: "sig" });
-    await requirePair(i, alg, key, publicJwk);
-    if (!signers.has(alg)) signers.set(alg, { kid, key });
+    await requirePair(i, alg, { kid, sign }, publicJwk);
+    if (!signers.has(alg)) signers.set(alg, { kid, sign });
   }
   for (const alg of SIGNING_ALGORITHMS) {
     if (!signers.has(alg)) throw unusable(undefined, `there is no ${alg} key`);
@@ -112,12 +112,11 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
 async function requirePair(
   at: number,
   alg: SigningAlgorithm,
-  key: CryptoKey,
+  key: ProviderKey,
   publicJwk: JWK,
 ): Promise<void> {
   try {
-    const signed = await new CompactSign(new Uint8Array(1))
-      .setProtectedHeader({ alg }).sign(key);
+    const signed = await signJwt(key, { alg, typ: "JWT" }, {});
     await compactVerify(signed, await importJWK(publicJwk, alg));
   } catch {
     throw unusable(

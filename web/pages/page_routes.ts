@@ -41,8 +41,9 @@ export interface PageConfig {
 }
 
 /**
- * The page at `/`, its files under `/ui/`, `/ui/config.json`, and the issuers'
- * documents under `/ui/issuers/<n>/`.
+ * The page at `/`, which holds its config, its files under `/ui/`, the config
+ * once more as `/ui/config.json`, and the issuers' documents under
+ * `/ui/issuers/<n>/`.
  */
 export function createPageRoutes(
   config: Omit<PageConfig, "issuers">,
@@ -55,7 +56,11 @@ export function createPageRoutes(
   };
   const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
   return [
-    ...Array.from(ASSETS, ([path, asset]) => assetRoute(path, asset)),
+    ...Array.from(
+      ASSETS,
+      ([path, asset]) =>
+        assetRoute(path, path === "/" ? completed(asset, told) : asset),
+    ),
     {
       method: "GET",
       path: "/ui/config.json",
@@ -90,6 +95,24 @@ function identityOf(documents: IssuerDocuments) {
     jwks: documents.get(jwks) ?? null,
     did_document: documents.get(did_document) ?? null,
   };
+}
+
+/** What the page would ask for first comes with it: its config, and its sign. */
+function completed({ type, text }: Asset, config: PageConfig): Asset {
+  const json = JSON.stringify(config).replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const sign = encodeURIComponent(ASSETS.get(SIGN)?.text ?? "");
+  return {
+    type,
+    text: text.replace(configOf(""), () => configOf(json))
+      .replace(`href="${SIGN}"`, () => `href="data:image/svg+xml,${sign}"`),
+  };
+}
+
+const SIGN = "/ui/icon.svg";
+
+function configOf(value: string): string {
+  return `<meta name="sig-config" content="${value}">`;
 }
 
 function assetRoute(path: string, { type, text }: Asset): Route {

@@ -53,8 +53,22 @@ Deno.test("the page has a strict policy, and is sent again only when it changed"
   );
   assertEquals([again.status, await again.text()], [304, ""]);
   const paths = [...page.body.matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)];
-  assert(paths.length >= 3);
+  assertEquals(paths.length, 2);
   for (const [, path] of paths) {
     assertEquals((await site.ask(path)).status, 200, path);
   }
+});
+
+Deno.test("the page holds its config, and no text of it can end the attribute", async () => {
+  const scopes = ['a"><script>alert(1)</script>', "b&quot;", "$& $`"];
+  const site = new Site({ scopes });
+  const { body } = await site.ask("/");
+  const [, value = ""] = /<meta name="sig-config" content="([^"<]*)">/
+    .exec(body) ?? [];
+  const json = value.replaceAll("&lt;", "<").replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
+  const { body: config } = await site.ask("/ui/config.json");
+  assertEquals(JSON.parse(json), config);
+  assertEquals(config.scopes, scopes);
+  assert(!body.includes("<script>"));
 });

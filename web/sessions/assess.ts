@@ -8,7 +8,7 @@ import type { Sessions } from "./sessions.ts";
 /** What {@linkcode createAssessment} works with. */
 export interface AssessmentOptions {
   /** Who can say. */
-  readonly ask: AskIssuer;
+  readonly ask: Pick<AskIssuer, "standing">;
   /** What ends. */
   readonly sessions: Pick<Sessions, "end" | "leave">;
 }

@@ -30,11 +30,14 @@ export function hostCookie(name: string, isSecure: boolean): HostCookie {
   }`;
   return {
     read(headers) {
-      const values = (headers.get("cookie") ?? "").split(";")
-        .map((pair) => pair.trim())
-        .filter((pair) => pair.startsWith(`${full}=`))
-        .map((pair) => pair.slice(full.length + 1));
-      return values.length === 1 ? values[0] : undefined;
+      let value: string | undefined;
+      for (const pair of (headers.get("cookie") ?? "").split(";")) {
+        const text = pair.trim();
+        if (!text.startsWith(`${full}=`)) continue;
+        if (value !== undefined) return undefined;
+        value = text.slice(full.length + 1);
+      }
+      return value;
     },
     set: (value, maxAgeSeconds) => [
       "set-cookie",

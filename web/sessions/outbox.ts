@@ -85,7 +85,7 @@ export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
         id,
         now(),
         (note) => ({ ...note, done: true }),
-        new Date(at + REMEMBER_DONE_MS),
+        { expiresAt: new Date(at + REMEMBER_DONE_MS) },
       );
     }
     return told;

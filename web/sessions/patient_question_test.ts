@@ -36,7 +36,7 @@ async function start(answer: () => Standing | undefined) {
     },
     tell: () => Promise.resolve(),
   });
-  const ask: AskIssuer = {
+  const ask: Pick<AskIssuer, "issuer" | "check" | "standing"> = {
     issuer: STANDING.issuer,
     check: () => Promise.reject(new TypeError("nobody asks for it here")),
     standing: () => new Promise((resolve) => resolve(answer())),

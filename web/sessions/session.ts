@@ -36,6 +36,8 @@ export interface Joined {
    * that a proxy asks for.
    */
   readonly secrets_sha256?: readonly string[];
+  /** Ids of what it was given, the newest last. */
+  readonly grants?: readonly string[];
 }
 
 /** An application that must be told that its session is over. */

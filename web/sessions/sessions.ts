@@ -5,6 +5,8 @@ import { digestOf } from "../login/digest.ts";
 import type { Standing } from "../login/login_gate.ts";
 import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
+import { addJoined, type Joining } from "./joined.ts";
+import { createPersonSessions } from "./person_sessions.ts";
 import type { Farewell, Joined, Session } from "./session.ts";
 import { isEnough, type Terms } from "./terms.ts";
 
@@ -21,6 +23,8 @@ export interface SessionsOptions {
   readonly terms: Terms;
   /** Makes sure that an application will be told; may be called twice. */
   readonly tell: (farewell: Farewell) => Promise<void>;
+  /** Ends what an application was given; nobody was given anything unless told. */
+  readonly drop?: (grant: string) => Promise<void>;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -39,20 +43,31 @@ export interface LoggedIn<S = Standing> {
 export interface Sessions<S = Standing> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
-   * under a new secret; one of somebody else ends.
+   * under a new secret; one of somebody else ends. So does the oldest where the
+   * person has too many.
    *
+   * @param joining The application that it is for, which joins at once.
    * @returns the session, and what the browser's cookie must hold: a secret.
    */
   logIn(
     who: LoggedIn<S>,
     before?: Session<S>,
+    joining?: Joining,
   ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
   /** The session that a browser's cookie names, if it is going on. */
   find(cookie: string | undefined): Promise<Session<S> | undefined>;
+  /**
+   * What changes with every change of the session that a cookie names, its end
+   * too; the cookie is not judged.
+   */
+  versionOf(cookie: string | undefined): Promise<string | undefined>;
   /** The session of that name, if it is going on. */
   get(sid: string): Promise<Session<S> | undefined>;
-  /** Notes that an application joins; undefined when the session is over. */
-  join(sid: string, clientId: string): Promise<Session<S> | undefined>;
+  /**
+   * Notes that an application joins, and what it is given; the oldest of that
+   * ends where it is too much. Undefined when the session is over.
+   */
+  join(sid: string, joining: Joining): Promise<Session<S> | undefined>;
   /**
    * The same for an application that has a cookie of its own, which this browser
    * will send to it alone.
@@ -103,11 +118,25 @@ const MAX_SECRETS = 4;
 export function createSessions<S = Standing>(
   options: SessionsOptions,
 ): Sessions<S> {
-  const { lifeMs, terms, tell, now } = options;
-  const records = recordsOf<Session<S>>(options.store, "session");
+  const { store, lifeMs, terms, tell, drop, now } = options;
+  const records = recordsOf<Session<S>>(store, "session");
+  const people = createPersonSessions({ store, audience: terms.audience, now });
   const isOver = (session: Session<S>) =>
     session.ended || session.terms?.audience !== terms.audience ||
     !isEnough(session.terms, terms);
+
+  async function dropAll(grants: readonly string[]): Promise<void> {
+    for (const grant of grants) await drop?.(grant);
+  }
+
+  /** Whoever has too many keeps the newest. */
+  async function note(
+    { subject, sid, expires_ms }: Session<S>,
+  ): Promise<void> {
+    for (const old of await people.add(subject, { sid, expires_ms })) {
+      await end(old);
+    }
+  }
 
   async function get(sid: string): Promise<Session<S> | undefined> {
     const session = await records.get(sid, now());
@@ -121,17 +150,24 @@ export function createSessions<S = Standing>(
       (session) => session.ended ? undefined : { ...session, ended: true },
     );
     if (before === undefined) return;
-    for (const [client_id, { since_ms }] of Object.entries(before.clients)) {
+    for (const [client_id, joined] of Object.entries(before.clients)) {
+      const { since_ms, grants = [] } = joined;
       await tell({ client_id, sid, subject: before.subject, since_ms });
+      await dropAll(grants);
     }
     await records.take(sid, now());
+    await people.remove(before.subject, sid);
   }
 
   return {
-    async logIn({ subject, standing, withheld = [] }, before) {
+    async logIn({ subject, standing, withheld = [] }, before, joining) {
       const at = now();
       const expiresAt = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
+      const add = (clients: Session["clients"]) =>
+        joining === undefined
+          ? { clients, fallen: [] }
+          : addJoined(clients, joining, at);
       const fresh = {
         subject,
         terms,
@@ -144,24 +180,26 @@ export function createSessions<S = Standing>(
       if (before !== undefined && before.subject !== subject) {
         await end(before.sid);
       } else if (before !== undefined) {
-        const { after } = await records.change(
-          before.sid,
-          at,
-          (session) => {
-            if (isOver(session)) return undefined;
-            // What applications' cookies held before the login ends with it.
-            const clients = Object.fromEntries(
-              Object.entries(session.clients)
-                .map(([id, { since_ms }]) => [id, { since_ms }]),
-            );
-            return { ...session, ...fresh, clients };
-          },
-          expiresAt,
-        );
-        if (after) return { session: after, cookie: `${after.sid}.${secret}` };
+        let fallen: readonly string[] = [];
+        const { after } = await records.change(before.sid, at, (session) => {
+          if (isOver(session)) return undefined;
+          // What applications' cookies held before the login ends with it.
+          const kept = Object.entries(session.clients)
+            .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
+          const added = add(Object.fromEntries(kept));
+          fallen = added.fallen;
+          return { ...session, ...fresh, clients: added.clients };
+        }, { expiresAt });
+        if (after !== undefined) {
+          await dropAll(fallen);
+          await note(after);
+          return { session: after, cookie: `${after.sid}.${secret}` };
+        }
       }
-      const session = { ...fresh, sid: randomText(SID_BYTES), clients: {} };
+      const { clients } = add({});
+      const session = { ...fresh, sid: randomText(SID_BYTES), clients };
       await records.create(session.sid, session, expiresAt, at);
+      await note(session);
       return { session, cookie: `${session.sid}.${secret}` };
     },
     async find(cookie) {
@@ -173,17 +211,23 @@ export function createSessions<S = Standing>(
         ? session
         : undefined;
     },
+    async versionOf(cookie) {
+      const [sid] = readCookie(cookie);
+      return sid === undefined
+        ? undefined
+        : await records.versionOf(sid, now());
+    },
     get,
-    async join(sid, clientId) {
-      const since_ms = now().getTime();
-      const { before, after } = await records.change(sid, now(), (session) => {
-        if (isOver(session) || Object.hasOwn(session.clients, clientId)) {
-          return undefined;
-        }
-        const clients = { ...session.clients, [clientId]: { since_ms } };
-        return { ...session, clients };
+    async join(sid, joining) {
+      let fallen: readonly string[] = [];
+      const { after } = await records.change(sid, now(), (session) => {
+        if (isOver(session)) return undefined;
+        const added = addJoined(session.clients, joining, now());
+        fallen = added.fallen;
+        return { ...session, clients: added.clients };
       });
-      return after ?? (before && !isOver(before) ? before : undefined);
+      if (after !== undefined) await dropAll(fallen);
+      return after;
     },
     async admit(sid, clientId) {
       const secret = randomText(SECRET_BYTES);
@@ -195,6 +239,7 @@ export function createSessions<S = Standing>(
           : undefined;
         const secrets = joined?.secrets_sha256 ?? [];
         const next: Joined = {
+          ...joined,
           since_ms: joined?.since_ms ?? now().getTime(),
           secrets_sha256: [...secrets.slice(1 - MAX_SECRETS), digest],
         };
@@ -221,7 +266,9 @@ export function createSessions<S = Standing>(
       const joined = session?.clients[clientId];
       if (session === undefined || joined === undefined) return;
       const { subject } = session;
-      await tell({ client_id: clientId, sid, subject, ...joined });
+      const { since_ms, grants = [] } = joined;
+      await tell({ client_id: clientId, sid, subject, since_ms });
+      await dropAll(grants);
       await records.change(sid, now(), (session) => {
         if (session.clients[clientId]?.since_ms !== joined.since_ms) {
           return undefined;

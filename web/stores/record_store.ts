@@ -6,6 +6,7 @@ import { SigError } from "@sig/core";
 export type RecordKind =
   | "interaction"
   | "session"
+  | "person"
   | "grant"
   | "assertion"
   | "gate"
@@ -21,6 +22,8 @@ export const RECORD_LIMITS: Readonly<Record<RecordKind, number>> = Object
     interaction: 20_000,
     /** People who are logged in. */
     session: 200_000,
+    /** Which sessions a person has, for who has any. */
+    person: 200_000,
     /** What applications were given: codes, access and refresh tokens. */
     grant: 400_000,
     /** Ids of applications' own assertions, each good for once. */

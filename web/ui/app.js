@@ -493,163 +493,10 @@ function G2(n2, t3) {
   return "function" == typeof t3 ? t3(n2) : t3;
 }
 
-// web/ui/parts/icon.tsx
-var PATHS = {
-  yes: "M5 12.5 10 17.5 19 7",
-  no: "M7 7 17 17M17 7 7 17",
-  warning: "M12 6v7.500M12 17.500v.010",
-  clock: "M12 4a8 8 0 1 0 .010 0M12 8.500v4l2.500 1.500",
-  dot: "M12 12v.010",
-  key: "M14.500 9.500 21 3m-3 3 2.500 2.500M15.500 14a5 5 0 1 1-6-6 5 5 0 0 1 6 6Z"
-};
-function Icon({ name }) {
-  return /* @__PURE__ */ a2("svg", {
-    class: "icon",
-    viewBox: "0 0 24 24",
-    "aria-hidden": "true",
-    children: /* @__PURE__ */ a2("path", {
-      d: PATHS[name]
-    })
-  });
-}
-function Brand() {
-  return /* @__PURE__ */ a2("svg", {
-    class: "mark",
-    viewBox: "0 0 32 32",
-    "aria-hidden": "true",
-    children: [
-      /* @__PURE__ */ a2("rect", {
-        width: "32",
-        height: "32",
-        rx: "8"
-      }),
-      /* @__PURE__ */ a2("path", {
-        d: "M10 11.500 16 21m0 0 6-9.500M11.500 10h9"
-      }),
-      /* @__PURE__ */ a2("circle", {
-        cx: "9.500",
-        cy: "10",
-        r: "3.200"
-      }),
-      /* @__PURE__ */ a2("circle", {
-        cx: "22.500",
-        cy: "10",
-        r: "3.200"
-      }),
-      /* @__PURE__ */ a2("circle", {
-        cx: "16",
-        cy: "22.500",
-        r: "3.200"
-      })
-    ]
-  });
-}
-
-// web/ui/parts/notice.tsx
-var MARKS = {
-  success: "yes",
-  danger: "no",
-  warning: "warning",
-  info: "warning",
-  neutral: "dot"
-};
-function Notice({ kind, children }) {
-  return /* @__PURE__ */ a2("div", {
-    class: "notice",
-    "data-kind": kind,
-    children: [
-      /* @__PURE__ */ a2(Icon, {
-        name: MARKS[kind]
-      }),
-      /* @__PURE__ */ a2("div", {
-        children
-      })
-    ]
-  });
-}
-function Badge({ kind, mark, children }) {
-  return /* @__PURE__ */ a2("span", {
-    class: "badge",
-    "data-kind": kind,
-    children: [
-      /* @__PURE__ */ a2(Icon, {
-        name: mark ?? MARKS[kind]
-      }),
-      children
-    ]
-  });
-}
-
-// core/text/base64url.ts
-var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-var SIX_BITS = (() => {
-  const table = new Uint8Array(256).fill(255);
-  for (let i3 = 0; i3 < 64; i3++) table[ALPHABET.charCodeAt(i3)] = i3;
-  return table;
-})();
-var encoder = new TextEncoder();
-function decodeBase64UrlStrict(text2) {
-  const ascii = encoder.encode(text2);
-  const bytes = new Uint8Array(ascii.length * 3 >> 2);
-  const length = decodeBase64UrlInto(ascii, 0, ascii.length, bytes);
-  return length < 0 ? void 0 : bytes;
-}
-function decodeBase64UrlInto(ascii, from, to, bytes) {
-  const rest = to - from & 3;
-  if (rest === 1) return -1;
-  const whole = to - rest;
-  let at = 0;
-  let seen = 0;
-  for (let i3 = from; i3 < whole; i3 += 4) {
-    const a4 = SIX_BITS[ascii[i3]];
-    const b = SIX_BITS[ascii[i3 + 1]];
-    const c3 = SIX_BITS[ascii[i3 + 2]];
-    const d3 = SIX_BITS[ascii[i3 + 3]];
-    seen |= a4 | b | c3 | d3;
-    bytes[at++] = a4 << 2 | b >> 4;
-    bytes[at++] = b << 4 | c3 >> 2;
-    bytes[at++] = c3 << 6 | d3;
-  }
-  if (rest > 0) {
-    const a4 = SIX_BITS[ascii[whole]];
-    const b = SIX_BITS[ascii[whole + 1]];
-    const c3 = rest === 3 ? SIX_BITS[ascii[whole + 2]] : 0;
-    const trailing = rest === 3 ? c3 & 3 : b & 15;
-    if (trailing !== 0) return -1;
-    seen |= a4 | b | c3;
-    bytes[at++] = a4 << 2 | b >> 4;
-    if (rest === 3) bytes[at++] = b << 4 | c3 >> 2;
-  }
-  return seen > 63 ? -1 : at;
-}
-
-// core/text/bytes.ts
-function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
-
 // core/errors/closed_list.ts
 function closedList(words) {
   return Object.freeze(Object.keys(words));
 }
-
-// core/ask/answer.ts
-var DENY_REASONS = closedList({
-  no_relationship: true,
-  relationship_type_missing: true,
-  role_missing: true,
-  relationship_id_missing: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-  requirements_split: true
-});
 
 // core/errors/error_codes.ts
 var ERROR_CATEGORIES = closedList({
@@ -812,6 +659,119 @@ function isSigError(error, code) {
   }
   return code === void 0 || found === code;
 }
+
+// core/text/visible_joiner.ts
+var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
+var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
+var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
+var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
+var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
+var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
+var REACH = 8;
+function isVisibleJoiner(text2, at) {
+  const joiner = text2[at];
+  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
+  const before = text2.slice(Math.max(0, at - REACH), at);
+  const after = text2.slice(at + 1, at + 1 + REACH);
+  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
+  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
+  if (joiner === "\u200C") {
+    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
+  }
+  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
+  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
+}
+function haveOneScript(one, other) {
+  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
+}
+
+// core/text/escape_invisible.ts
+var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
+var ANY_HIDDEN = new RegExp(HIDDEN, "v");
+var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
+function escapeInvisible(text2) {
+  if (!ANY_HIDDEN.test(text2)) return text2;
+  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
+  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
+}
+function escapeBetweenEmoji(text2) {
+  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
+}
+function escapeUnits(character) {
+  let escaped = "";
+  for (let i3 = 0; i3 < character.length; i3++) {
+    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
+    escaped += `\\u${unit}`;
+  }
+  return escaped;
+}
+
+// core/text/base64url.ts
+var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+var SIX_BITS = (() => {
+  const table = new Uint8Array(256).fill(255);
+  for (let i3 = 0; i3 < 64; i3++) table[ALPHABET.charCodeAt(i3)] = i3;
+  return table;
+})();
+var encoder = new TextEncoder();
+function decodeBase64UrlStrict(text2) {
+  const ascii = encoder.encode(text2);
+  const bytes = new Uint8Array(ascii.length * 3 >> 2);
+  const length = decodeBase64UrlInto(ascii, 0, ascii.length, bytes);
+  return length < 0 ? void 0 : bytes;
+}
+function decodeBase64UrlInto(ascii, from, to, bytes) {
+  const rest = to - from & 3;
+  if (rest === 1) return -1;
+  const whole = to - rest;
+  let at = 0;
+  let seen = 0;
+  for (let i3 = from; i3 < whole; i3 += 4) {
+    const a4 = SIX_BITS[ascii[i3]];
+    const b = SIX_BITS[ascii[i3 + 1]];
+    const c3 = SIX_BITS[ascii[i3 + 2]];
+    const d3 = SIX_BITS[ascii[i3 + 3]];
+    seen |= a4 | b | c3 | d3;
+    bytes[at++] = a4 << 2 | b >> 4;
+    bytes[at++] = b << 4 | c3 >> 2;
+    bytes[at++] = c3 << 6 | d3;
+  }
+  if (rest > 0) {
+    const a4 = SIX_BITS[ascii[whole]];
+    const b = SIX_BITS[ascii[whole + 1]];
+    const c3 = rest === 3 ? SIX_BITS[ascii[whole + 2]] : 0;
+    const trailing = rest === 3 ? c3 & 3 : b & 15;
+    if (trailing !== 0) return -1;
+    seen |= a4 | b | c3;
+    bytes[at++] = a4 << 2 | b >> 4;
+    if (rest === 3) bytes[at++] = b << 4 | c3 >> 2;
+  }
+  return seen > 63 ? -1 : at;
+}
+
+// core/text/bytes.ts
+function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+// core/ask/answer.ts
+var DENY_REASONS = closedList({
+  no_relationship: true,
+  relationship_type_missing: true,
+  role_missing: true,
+  relationship_id_missing: true,
+  revoked: true,
+  expired: true,
+  not_yet_valid: true,
+  requirements_split: true
+});
 
 // core/text/limits.ts
 var DEFAULT_LIMITS = Object.freeze({
@@ -1412,53 +1372,6 @@ function isString(value) {
   return typeof value === "string";
 }
 
-// core/text/visible_joiner.ts
-var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
-var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
-var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
-var ARABIC_BEFORE = new RegExp(String.raw`[${JOINS_NEXT}]\p{Mn}{0,4}$`, "u");
-var ARABIC_AFTER = new RegExp(String.raw`^\p{Mn}{0,4}[${JOINS_NEXT}${JOINS_BEFORE}]`, "u");
-var CONJUNCT = new RegExp(String.raw`(\p{L})\p{M}{0,2}([${VIRAMA}])$`, "u");
-var REACH = 8;
-function isVisibleJoiner(text2, at) {
-  const joiner = text2[at];
-  if (joiner !== "\u200C" && joiner !== "\u200D") return false;
-  const before = text2.slice(Math.max(0, at - REACH), at);
-  const after = text2.slice(at + 1, at + 1 + REACH);
-  const [, letter, virama] = CONJUNCT.exec(before) ?? [];
-  const isConjunct = letter !== void 0 && virama !== void 0 && haveOneScript(letter, virama);
-  if (joiner === "\u200C") {
-    return ARABIC_BEFORE.test(before) && ARABIC_AFTER.test(after) || isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
-  }
-  return isConjunct && !/^\p{M}/u.test(after) || // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
-  before.endsWith("\u09B0") && after.startsWith("\u09CD\u09AF") || before.endsWith("\u0CB0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
-}
-function haveOneScript(one, other) {
-  return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
-}
-
-// core/text/escape_invisible.ts
-var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
-var ANY_HIDDEN = new RegExp(HIDDEN, "v");
-var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
-var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
-function escapeInvisible(text2) {
-  if (!ANY_HIDDEN.test(text2)) return text2;
-  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
-  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
-}
-function escapeBetweenEmoji(text2) {
-  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
-}
-function escapeUnits(character) {
-  let escaped = "";
-  for (let i3 = 0; i3 < character.length; i3++) {
-    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
-    escaped += `\\u${unit}`;
-  }
-  return escaped;
-}
-
 // core/text/quote.ts
 function quote(text2) {
   const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
@@ -1956,10 +1869,10 @@ function byRarest(verdicts, requirements) {
 }
 
 // core/event/validator.ts
-function createValidator(what2, findIssues, code) {
+function createValidator(what, findIssues, code) {
   const validate = (value, options) => {
     const issues = findIssues(value, options);
-    if (issues.length > 0) throw issuesError(what2, issues, code);
+    if (issues.length > 0) throw issuesError(what, issues, code);
     return value;
   };
   const standard = Object.freeze({
@@ -1979,12 +1892,12 @@ function createValidator(what2, findIssues, code) {
     "~standard": standard
   });
 }
-function issuesError(what2, issues, code) {
+function issuesError(what, issues, code) {
   const [first, ...more] = issues;
   if (first === void 0) throw new RangeError("Cannot report no issue");
   const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
   const place = first.pointer === "" ? "" : `${first.pointer} `;
-  return new SigError(code ?? first.code, `Cannot accept ${what2}: ${place}${first.detail}${others}`, {
+  return new SigError(code ?? first.code, `Cannot accept ${what}: ${place}${first.detail}${others}`, {
     context: {
       pointer: first.pointer,
       ...more.length === 0 && !code ? {} : {
@@ -2187,10 +2100,10 @@ function parseAsOf(asOf) {
     }
   });
 }
-function resolveMoment(state, { at, asOf }, now2) {
+function resolveMoment(state, { at, asOf }, now) {
   const known = resolveAsOf(state, asOf);
   return at === void 0 ? {
-    instant: instantOf(now2),
+    instant: instantOf(now),
     tense: "now",
     ...known
   } : {
@@ -2308,8 +2221,8 @@ var EFFECTIVE_STATUSES = closedList({
   expired: true,
   not_yet_valid: true
 });
-function standingOf(history2, relationshipId, moment) {
-  const versions = history2.versions.get(relationshipId);
+function standingOf(history, relationshipId, moment) {
+  const versions = history.versions.get(relationshipId);
   if (versions === void 0) return void 0;
   const count = countUntil(versions, moment.events);
   if (count === 0) return void 0;
@@ -2398,13 +2311,13 @@ function validity({ valid_from, valid_until }, instant2) {
 
 // core/ask/check.ts
 function check(state, question) {
-  const { now: now2 } = question;
+  const { now } = question;
   return runSteps(checkSteps(state, parseQuestion(question), {
-    now: now2
+    now
   }));
 }
-function* checkSteps(state, question, { now: now2, ...limits }) {
-  const moment = resolveMoment(state, question, now2);
+function* checkSteps(state, question, { now, ...limits }) {
+  const moment = resolveMoment(state, question, now);
   const judging = new Judging([
     question
   ], limits);
@@ -2413,10 +2326,10 @@ function* checkSteps(state, question, { now: now2, ...limits }) {
     state,
     moment,
     judging,
-    now: now2
+    now
   });
 }
-function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, moment, judging, now: now2 }) {
+function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, moment, judging, now }) {
   const { match, notAfter } = judging.verdict(i3);
   const isPast = at !== void 0 || asOf !== void 0;
   return {
@@ -2427,7 +2340,7 @@ function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, mo
     last_sequence: moment.events,
     issuer: state.issuer,
     ...judging.denyReasons(i3, requirements),
-    evaluated_at: formatInstant(instantOf(now2)),
+    evaluated_at: formatInstant(instantOf(now)),
     at: timeAsAsked(at),
     as_of: timeAsAsked(asOf),
     not_after: isPast ? null : notAfter,
@@ -2436,11 +2349,11 @@ function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, mo
     } : {}
   };
 }
-function* judge({ history: history2 }, subject, moment, judging) {
+function* judge({ history }, subject, moment, judging) {
   let units = 0;
-  for (const id of history2.relationshipsOf(subject)) {
-    const standing = standingOf(history2, id, moment);
-    units += 1 + (history2.versions.get(id).length >> 3);
+  for (const id of history.relationshipsOf(subject)) {
+    const standing = standingOf(history, id, moment);
+    units += 1 + (history.versions.get(id).length >> 3);
     if (standing?.state.subject === subject) {
       units += standing.state.roles.length >> 3;
       units += judging.add(standing) >> 3;
@@ -2472,13 +2385,13 @@ function parseDidWeb(did, options = {}) {
   if (!match) throw malformed(did, "only %3A before a port may be encoded");
   const host = match[1];
   const port = match[2] === void 0 ? void 0 : parsePort(did, match[2]);
-  const isPrivate2 = requireHost(did, host, options.allowPrivate ?? false);
+  const isPrivate = requireHost(did, host, options.allowPrivate ?? false);
   for (const segment of path) {
     if (!SEGMENT.test(segment) || segment === "." || segment === "..") {
       throw malformed(did, "a path segment is malformed");
     }
   }
-  const scheme = isPrivate2 ? "http" : "https";
+  const scheme = isPrivate ? "http" : "https";
   const url = URL.parse(`${scheme}://${host}${port === void 0 ? "" : `:${port}`}`);
   if (url?.hostname !== host) throw malformed(did, "the host is malformed");
   return {
@@ -2496,10 +2409,10 @@ function requireHost(did, host, allowPrivate) {
   const name = host.endsWith(".") ? host.slice(0, -1) : host;
   const labels = name.split(".");
   if (name.length > 253 || !labels.every((label) => LABEL.test(label))) throw malformed(did, "the host must be a lower-case DNS name");
-  const isPrivate2 = IPV4.test(host) || host === "localhost" || host.endsWith(".localhost");
-  if (isPrivate2 && allowPrivate) return true;
+  const isPrivate = IPV4.test(host) || host === "localhost" || host.endsWith(".localhost");
+  if (isPrivate && allowPrivate) return true;
   const last = labels.at(-1);
-  if (isPrivate2 || host !== name || labels.length === 1 || last === "local" || last === "internal" || /^(\d+|0x[0-9a-f]*)$/.test(last)) {
+  if (isPrivate || host !== name || labels.length === 1 || last === "local" || last === "internal" || /^(\d+|0x[0-9a-f]*)$/.test(last)) {
     throw new SigError("address_not_allowed", `Cannot use ${quote(did)}: IP addresses, local names and a trailing dot are refused`, {
       context: {
         identifier: did.slice(0, 200),
@@ -2533,6 +2446,15 @@ var WELL_KNOWN_PATHS = Object.freeze({
   /** Feed. */
   feed: "/.well-known/sig/events.jsonl"
 });
+function wellKnownUrls(did, options = {}) {
+  const { origin } = parseIssuerDid(did, options);
+  return {
+    did_document: origin + WELL_KNOWN_PATHS.did_document,
+    jwks: origin + WELL_KNOWN_PATHS.jwks,
+    metadata: origin + WELL_KNOWN_PATHS.metadata,
+    feed: origin + WELL_KNOWN_PATHS.feed
+  };
+}
 function parseIssuerDid(did, options = {}) {
   const parsed = parseDidWeb(did, options);
   if (parsed.path.length > 0) {
@@ -2600,10 +2522,10 @@ function* walkState(state, options) {
     length
   };
 }
-function* sortedIds({ history: history2 }, subject) {
-  if (subject === void 0) return yield* history2.sortedIds();
-  const ids = history2.relationshipsOf(subject);
-  return ids.size > FEW ? yield* history2.sortedIds() : [
+function* sortedIds({ history }, subject) {
+  if (subject === void 0) return yield* history.sortedIds();
+  const ids = history.relationshipsOf(subject);
+  return ids.size > FEW ? yield* history.sortedIds() : [
     ...ids
   ].sort();
 }
@@ -2913,9 +2835,9 @@ var FeedRules = class {
   #judgeTime(event, warnings) {
     const { sequence } = event;
     const issuedAt = validInstant(event.issued_at);
-    const { now: now2 } = this.#options;
+    const { now } = this.#options;
     const skew = this.#limits.clockSkewSeconds;
-    if (now2 && compareInstants(issuedAt, addSeconds(now2, skew)) > 0) {
+    if (now && compareInstants(issuedAt, addSeconds(now, skew)) > 0) {
       warnings.push({
         code: "issued_at_future",
         detail: `issued_at is more than ${skew} s ahead of the clock`,
@@ -3624,10 +3546,10 @@ function claimedSequence(payload) {
 }
 
 // core/replay/warnings.ts
-function leftOut(what2) {
+function leftOut(what) {
   return {
     code: "warnings_left_out",
-    detail: `left out: ${what2}`
+    detail: `left out: ${what}`
   };
 }
 
@@ -3721,7 +3643,7 @@ var Replay = class {
    * a state after a few more events costs no copy of all relationships.
    */
   state() {
-    const history2 = this.#history;
+    const history = this.#history;
     const last = this.#rules.lastSequence;
     const isPartial = this.#isPartial;
     let map;
@@ -3732,15 +3654,15 @@ var Replay = class {
         if (isPartial) {
           throw new TypeError("Cannot list: not all relationships were kept");
         }
-        return map ??= latest(history2, last);
+        return map ??= latest(history, last);
       },
-      history: history2
+      history
     };
   }
 };
-function latest(history2, last) {
+function latest(history, last) {
   const map = /* @__PURE__ */ new Map();
-  for (const [id, versions] of history2.versions) {
+  for (const [id, versions] of history.versions) {
     const version = versions.findLast(({ state }) => state.last_sequence <= last);
     if (version !== void 0) map.set(id, version.state);
   }
@@ -3911,29 +3833,29 @@ alphabet.base64url.forEach((byte, i3) => rAlphabet.base64url[byte] = i3);
 function calcSizeBase64(originalSize) {
   return ((originalSize + 2) / 3 | 0) * 4;
 }
-function encode(buffer, i3, o4, alphabet5, padding3) {
+function encode(buffer, i3, o4, alphabet3, padding3) {
   i3 += 2;
   for (; i3 < buffer.length; i3 += 3) {
     const x2 = buffer[i3 - 2] << 16 | buffer[i3 - 1] << 8 | buffer[i3];
-    buffer[o4++] = alphabet5[x2 >> 18];
-    buffer[o4++] = alphabet5[x2 >> 12 & 63];
-    buffer[o4++] = alphabet5[x2 >> 6 & 63];
-    buffer[o4++] = alphabet5[x2 & 63];
+    buffer[o4++] = alphabet3[x2 >> 18];
+    buffer[o4++] = alphabet3[x2 >> 12 & 63];
+    buffer[o4++] = alphabet3[x2 >> 6 & 63];
+    buffer[o4++] = alphabet3[x2 & 63];
   }
   switch (i3) {
     case buffer.length + 1: {
       const x2 = buffer[i3 - 2] << 16;
-      buffer[o4++] = alphabet5[x2 >> 18];
-      buffer[o4++] = alphabet5[x2 >> 12 & 63];
+      buffer[o4++] = alphabet3[x2 >> 18];
+      buffer[o4++] = alphabet3[x2 >> 12 & 63];
       buffer[o4++] = padding3;
       buffer[o4++] = padding3;
       break;
     }
     case buffer.length: {
       const x2 = buffer[i3 - 2] << 16 | buffer[i3 - 1] << 8;
-      buffer[o4++] = alphabet5[x2 >> 18];
-      buffer[o4++] = alphabet5[x2 >> 12 & 63];
-      buffer[o4++] = alphabet5[x2 >> 6 & 63];
+      buffer[o4++] = alphabet3[x2 >> 18];
+      buffer[o4++] = alphabet3[x2 >> 12 & 63];
+      buffer[o4++] = alphabet3[x2 >> 6 & 63];
       buffer[o4++] = padding3;
       break;
     }
@@ -4755,8 +4677,8 @@ function prepare(options) {
     }
   };
 }
-function chooseTimes({ now: now2 }, { expiresAt }) {
-  const iat = instantOf(now2()).seconds;
+function chooseTimes({ now }, { expiresAt }) {
+  const iat = instantOf(now()).seconds;
   const exp = expiresAt.seconds;
   if (iat >= exp) {
     throw refuseToSign("challenge_expired", `the challenge expired at ${formatInstant(expiresAt)}`);
@@ -4963,20 +4885,20 @@ function textOf(invitation) {
   const text2 = at < 0 ? invitation : invitation.slice(at + FRAGMENT.length);
   return text2.trim();
 }
-function decodePart(part, what2) {
+function decodePart(part, what) {
   const bytes = decodeBase64UrlStrict(part);
   if (bytes !== void 0) return bytes;
-  throw malformed2(`${what2} must be base64url without padding, white space or trailing bits`);
+  throw malformed2(`${what} must be base64url without padding, white space or trailing bits`);
 }
-function readObject(part, what2) {
+function readObject(part, what) {
   try {
-    const value = parseJson(decodePart(part, what2));
+    const value = parseJson(decodePart(part, what));
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw malformed2(`${what2} must be strict JSON: ${error.message}`);
+    throw malformed2(`${what} must be strict JSON: ${error.message}`);
   }
-  throw malformed2(`${what2} must be one JSON object`);
+  throw malformed2(`${what} must be one JSON object`);
 }
 function readHeader(header) {
   const alg = member(header, "alg");
@@ -5015,16 +4937,16 @@ async function verifyInvitation(invitation, options) {
   requireTime(parsed, options);
   return parsed;
 }
-function requireUnexpired({ claims, expires_at }, now2) {
-  if (instantOf(now2).seconds < claims.exp) return;
+function requireUnexpired({ claims, expires_at }, now) {
+  if (instantOf(now).seconds < claims.exp) return;
   throw new SigError("invitation_expired", `Cannot accept invitation: it expired at ${expires_at}`, {
     context: {
       hint: "Ask for a new invitation."
     }
   });
 }
-function requireTime(parsed, { now: now2, clockSkewSeconds }) {
-  const instant2 = now2();
+function requireTime(parsed, { now, clockSkewSeconds }) {
+  const instant2 = now();
   requireUnexpired(parsed, instant2);
   const skew = clockSkewSeconds ?? DEFAULT_LIMITS.clockSkewSeconds;
   if (parsed.claims.iat <= instantOf(instant2).seconds + skew) return;
@@ -5034,8 +4956,8 @@ function requireTime(parsed, { now: now2, clockSkewSeconds }) {
 // jose/invitation/answer.ts
 async function answerInvitation(options) {
   const invitation = typeof options.invitation === "object" ? options.invitation : parseInvitation(options.invitation);
-  const now2 = options.now();
-  requireUnexpired(invitation, now2);
+  const now = options.now();
+  requireUnexpired(invitation, now);
   const { did, kid } = chooseSubject(options);
   const { challenge_id, audience, nonce } = await challengeOf(invitation);
   const claims = {
@@ -5044,7 +4966,7 @@ async function answerInvitation(options) {
     aud: audience,
     nonce,
     jti: challenge_id,
-    iat: instantOf(now2).seconds,
+    iat: instantOf(now).seconds,
     exp: invitation.claims.exp,
     scope: ENROL_SCOPE
   };
@@ -5100,11 +5022,11 @@ function signingKeyOf({ did, privateKey, publicJwk }) {
     }
   };
 }
-async function attest(challenge, key, scopes, now2) {
+async function attest(challenge, key, scopes, now) {
   return await signAttestation({
     challenge,
     key: signingKeyOf(key),
-    now: now2,
+    now,
     ...scopes === void 0 ? {} : {
       scopes
     }
@@ -5143,15 +5065,21 @@ var DATABASE = "sig-sign-in";
 var STORE = "keys";
 var VERSION = 2;
 var OLD_NAME = "login";
-async function findMissing() {
-  if (!browserGlobals().isSecureContext) return "insecure";
-  if (!await hasEd25519()) return "ed25519";
-  try {
-    (await open()).close();
-  } catch {
-    return "storage";
-  }
-  return void 0;
+async function findKeys() {
+  const missing = (what) => ({
+    missing: what,
+    keys: []
+  });
+  if (!browserGlobals().isSecureContext) return missing("insecure");
+  const [canSign, keys] = await Promise.all([
+    hasEd25519(),
+    loadKeys().catch(() => void 0)
+  ]);
+  if (!canSign) return missing("ed25519");
+  return keys === void 0 ? missing("storage") : {
+    missing: void 0,
+    keys
+  };
 }
 async function loadKeys() {
   const keys = await transact("readonly", (store) => store.getAll());
@@ -5221,1270 +5149,103 @@ async function transact(mode, work) {
   }
 }
 
-// consumer/fetch/media_type.ts
-var FEED_TYPES = /* @__PURE__ */ new Set([
-  "application/x-ndjson",
-  "application/ndjson",
-  "application/jsonl",
-  "application/x-jsonlines"
-]);
-var ACCEPT = Object.freeze({
-  metadata: "application/json",
-  jwks: "application/jwk-set+json, application/json",
-  did_document: "application/did+json, application/did+ld+json, application/json",
-  feed: "application/x-ndjson"
-});
-function judgeMediaType(name, mediaType) {
-  if (mediaType === null) return void 0;
-  const fits = name === "feed" ? FEED_TYPES.has(mediaType) : mediaType === "application/json" || mediaType.endsWith("+json") || name === "did_document" && mediaType === "application/did";
-  if (fits) return void 0;
-  const expected = name === "feed" ? "application/x-ndjson" : ACCEPT[name];
-  return {
-    code: "media_type_unexpected",
-    detail: `the ${name} is served as ${quote(mediaType)} (expected ${expected})`
-  };
-}
-
-// consumer/read/reader.ts
-var PIECE_BYTES2 = 64 * 1024;
-function isMissing(error) {
-  if (isSigError(error, "fetch_status")) {
-    return error.context.status === 404 || error.context.status === 410;
-  }
-  return isSigError(error, "source_not_found") && error.context.reason === "missing";
-}
-async function readAll(doc, maxBytes) {
-  const chunks = [];
-  let length = 0;
-  try {
-    for await (const chunk of doc.bytes) {
-      length += chunk.length;
-      if (length > maxBytes) {
-        throw new SigError("document_too_large", `Cannot read document: it is larger than ${maxBytes} bytes`, {
-          context: {
-            limit: maxBytes
-          }
-        });
-      }
-      chunks.push(chunk);
-    }
-  } finally {
-    await doc.cancel();
-  }
-  return joinBytes(chunks, length);
-}
-
-// consumer/verify/load_issuer.ts
-async function loadIssuer(location2, options = {}) {
-  const limits = options.limits ?? DEFAULT_LIMITS;
-  const load = new Loading(location2.reader);
-  const metadata = validateMetadata(await load.json("metadata", location2.metadataRef, limits.maxMetadataBytes));
-  requireIssuer(metadata, location2.expectedIssuer);
-  if (location2.reader.kind === "https" && !options.allowOtherOrigins) {
-    requireSameOrigin(metadata, location2.metadataRef);
-  }
-  const base = location2.reader.kind === "https" ? location2.metadataRef : metadata.events_uri;
-  const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
-  const [jwks, didDocument] = await both(load.json("jwks", metadata.jwks_uri, limits.maxJwksBytes), load.didDocument(didRef, limits.maxDidDocumentBytes));
-  const authorized = didDocument === void 0 ? void 0 : readDidDocument(didDocument, metadata.issuer);
-  return {
-    issuer: metadata.issuer,
-    metadata,
-    keys: await createKeyResolver(jwks, {
-      authorized,
-      limits,
-      ...options.backend === void 0 ? {} : {
-        backend: options.backend
-      }
-    }),
-    warnings: load.warnings,
-    async openFeed(conditions) {
-      const feed = new Loading(location2.reader);
-      const document2 = await feed.open("feed", metadata.events_uri, limits.maxFeedBytes, conditions);
-      return {
-        document: document2,
-        warnings: feed.warnings
-      };
-    }
-  };
-}
-async function both(first, second) {
-  await Promise.allSettled([
-    first,
-    second
-  ]);
-  return [
-    await first,
-    await second
-  ];
-}
-function requireIssuer(metadata, expected) {
-  if (expected === void 0 || metadata.issuer === expected) return;
-  throw new SigError("issuer_mismatch", "Cannot trust metadata: its issuer is not the one that its origin proves", {
-    context: {
-      pointer: "/issuer",
-      expected,
-      hint: "An issuer publishes under its own host only."
-    }
-  });
-}
-function requireSameOrigin(metadata, metadataRef) {
-  const { origin } = new URL(metadataRef);
-  for (const name of [
-    "jwks_uri",
-    "events_uri"
-  ]) {
-    if (new URL(metadata[name]).origin === origin) continue;
-    throw new SigError("invalid_metadata", `Cannot trust metadata: ${name} must be on the origin of sig.json`, {
-      context: {
-        pointer: `/${name}`,
-        expected: origin
-      }
-    });
-  }
-}
-var Loading = class {
-  warnings = [];
-  #reader;
-  constructor(reader) {
-    this.#reader = reader;
-  }
-  async open(name, ref, maxBytes, conditions) {
-    const document2 = await this.#reader.open(ref, {
-      name,
-      maxBytes,
-      conditions
-    });
-    const warning = judgeMediaType(name, document2.mediaType);
-    if (warning) this.warnings.push(warning);
-    return document2;
-  }
-  async json(name, ref, maxBytes) {
-    const document2 = await this.open(name, ref, maxBytes);
-    const bytes = await readAll(document2, maxBytes);
-    return parseDocument(name, bytes);
-  }
-  /** Undefined when the issuer has none; any other failure is an error. */
-  async didDocument(ref, maxBytes) {
-    try {
-      return await this.json("did_document", ref, maxBytes);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      this.warnings.push({
-        code: "did_document_missing",
-        detail: "there is no did.json: keys are taken from jwks.json alone"
-      });
-      return void 0;
-    }
-  }
-};
-var FAULT_OF = Object.freeze({
-  metadata: [
-    "invalid_metadata",
-    "sig.json"
+// web/ui/keys/this_browser.ts
+var BROWSERS = [
+  [
+    /\bEdg\//,
+    "Edge"
   ],
-  jwks: [
-    "invalid_key",
-    "jwks.json"
+  [
+    /\bOPR\//,
+    "Opera"
   ],
-  did_document: [
-    "invalid_did_document",
-    "did.json"
+  [
+    /\bFirefox\//,
+    "Firefox"
+  ],
+  [
+    /\b(?:Headless)?Chrom(?:e|ium)\//,
+    "Chrome"
+  ],
+  [
+    /\bSafari\//,
+    "Safari"
   ]
-});
-function parseDocument(name, bytes) {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const [code, file] = FAULT_OF[name];
-    const place = error.pointer === "" ? "" : `${error.pointer} `;
-    throw new SigError(error.fault === "duplicate" ? "duplicate_json_member" : code, `Cannot read ${file}: ${place}${error.message}`, {
-      context: {
-        document: file,
-        pointer: error.pointer
-      }
-    });
-  }
+];
+var SYSTEMS = [
+  [
+    /\b(?:iPhone|iPad)\b/,
+    "iOS"
+  ],
+  [
+    /\bAndroid\b/,
+    "Android"
+  ],
+  [
+    /\bWindows\b/,
+    "Windows"
+  ],
+  [
+    /\bMac OS X\b/,
+    "macOS"
+  ],
+  [
+    /\bCrOS\b/,
+    "ChromeOS"
+  ],
+  [
+    /\bLinux\b/,
+    "Linux"
+  ]
+];
+function nameBrowser(userAgent) {
+  const find = (known) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = find(BROWSERS) ?? "a browser";
+  const system = find(SYSTEMS);
+  return system === void 0 ? browser : `${browser} on ${system}`;
 }
 
-// consumer/verify/fault.ts
-function isFault(error) {
-  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
-}
-function located(error, place) {
-  const { code, reason } = error;
-  return new SigError(code, {
-    action: "verify feed",
-    reason
-  }, {
-    context: {
-      ...error.context,
-      ...place
+// web/ui/keys/use_keys.ts
+function useKeys(found) {
+  const [loaded, setLoaded] = d2();
+  const [chosen, setChosen] = d2();
+  const missing = loaded?.missing;
+  const all = loaded?.all ?? [];
+  const reload = async () => setLoaded({
+    missing,
+    all: await loadKeys()
+  });
+  F2(() => {
+    void found.then(({ missing: missing2, keys }) => setLoaded({
+      missing: missing2,
+      all: keys
+    }));
+  }, []);
+  return {
+    ready: loaded !== void 0,
+    missing,
+    all,
+    current: all.find(({ did }) => did === chosen) ?? all[0],
+    async create() {
+      const key = await createKey(nameBrowser(navigator.userAgent));
+      setChosen(key.did);
+      await reload();
+      return key;
     },
-    cause: error
-  });
-}
-
-// npm:deno-std@1.4.0/encoding/_common16.js
-var alphabet3 = new TextEncoder().encode("0123456789abcdef");
-var rAlphabet3 = new Uint8Array(128).fill(16);
-alphabet3.forEach((byte, i3) => rAlphabet3[byte] = i3);
-new TextEncoder().encode("ABCDEF").forEach((byte, i3) => rAlphabet3[byte] = i3 + 10);
-function calcSizeHex(originalSize) {
-  return originalSize * 2;
-}
-function encode2(buffer, i3, o4, alphabet5) {
-  for (; i3 < buffer.length; ++i3) {
-    const x2 = buffer[i3];
-    buffer[o4++] = alphabet5[x2 >> 4];
-    buffer[o4++] = alphabet5[x2 & 15];
-  }
-  return o4;
-}
-
-// npm:deno-std@1.4.0/encoding/hex.js
-var alphabet4 = new TextEncoder().encode("0123456789abcdef");
-var rAlphabet4 = new Uint8Array(128).fill(16);
-alphabet4.forEach((byte, i3) => rAlphabet4[byte] = i3);
-new TextEncoder().encode("ABCDEF").forEach((byte, i3) => rAlphabet4[byte] = i3 + 10);
-function encodeHex(src) {
-  if (typeof src === "string") {
-    src = new TextEncoder().encode(src);
-  } else if (src instanceof ArrayBuffer) {
-    src = new Uint8Array(src).slice();
-  } else {
-    src = src.slice();
-  }
-  const [output, i3] = detach(src, calcSizeHex(src.length));
-  encode2(output, i3, 0, alphabet4);
-  return new TextDecoder().decode(output);
-}
-
-// consumer/verify/feed_digest.ts
-var MAX_KEPT_BYTES = 1024 * 1024;
-var FeedDigest = class {
-  #maxKeptBytes;
-  #kept = [];
-  #keptBytes = 0;
-  #hash;
-  /**
-   * With `maxKeptBytes` 0 no bytes are kept where that can be avoided; a hash
-   * that is given goes on with what it has taken.
-   */
-  constructor(maxKeptBytes = MAX_KEPT_BYTES, hash) {
-    this.#maxKeptBytes = maxKeptBytes;
-    if (hash !== void 0) this.#hash = hash;
-    else if (maxKeptBytes === 0) this.#hash = createNodeHash();
-  }
-  /** Takes the next bytes. */
-  update(bytes) {
-    if (this.#hash === void 0 && this.#keptBytes > this.#maxKeptBytes) {
-      this.#hash = createNodeHash();
-      if (this.#hash !== void 0) {
-        for (const each of this.#kept) this.#hash.update(each);
-        this.#kept = [];
-      }
-    }
-    if (this.#hash !== void 0) {
-      this.#hash.update(bytes);
-    } else {
-      this.#kept.push(bytes.slice());
-      this.#keptBytes += bytes.length;
-    }
-  }
-  /** The same bytes, each taken when it passes. */
-  async *follow(bytes) {
-    for await (const chunk of bytes) {
-      this.update(chunk);
-      yield chunk;
-    }
-  }
-  /** The digest of all bytes so far, in hexadecimal; more may follow. */
-  async hex() {
-    if (this.#hash !== void 0) return this.#hash.copy().digest("hex");
-    const all = await new Blob(this.#kept).arrayBuffer();
-    return encodeHex(await crypto.subtle.digest("SHA-256", all));
-  }
-  /** What digests; undefined where the bytes are kept. */
-  get hash() {
-    return this.#hash;
-  }
-  /** Whether the bytes themselves are kept. */
-  get keepsBytes() {
-    return this.#hash === void 0;
-  }
-};
-function createNodeHash() {
-  const crypto1 = loadBuiltin("node:crypto");
-  return crypto1?.createHash?.("sha256");
-}
-
-// consumer/verify/feed_errors.ts
-function feedTooLarge(limit) {
-  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function lineTooLong(line, limit) {
-  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function incompleteLine() {
-  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
-    context: {
-      hint: "The feed was cut off, or its issuer is writing: try again."
-    }
-  });
-}
-
-// consumer/read/line_splitter.ts
-var LF = 10;
-var LineSplitter = class {
-  #maxLineBytes;
-  #buffer = new Uint8Array();
-  #length = 0;
-  #skipping = false;
-  constructor(maxLineBytes) {
-    this.#maxLineBytes = maxLineBytes;
-  }
-  /**
-   * The lines that end in this chunk, valid until the next one. A line that is
-   * too long comes as soon as that is known: its end may never come.
-   *
-   * One at a time: a chunk of nothing but LFs must not become millions of
-   * objects. All of them must be taken before the next chunk.
-   */
-  *push(chunk) {
-    let start = 0;
-    for (; ; ) {
-      const end = chunk.indexOf(LF, start);
-      const piece = chunk.subarray(start, end < 0 ? chunk.length : end);
-      if (!this.#skipping && this.#length + piece.length > this.#maxLineBytes) {
-        this.#skipping = true;
-        this.#length = 0;
-        yield {
-          bytes: new Uint8Array(),
-          tooLong: true
-        };
-      }
-      if (end < 0) {
-        if (!this.#skipping) this.#keep(piece);
-        return;
-      }
-      if (!this.#skipping) {
-        yield {
-          bytes: this.#finish(piece),
-          tooLong: false
-        };
-      }
-      this.#skipping = false;
-      start = end + 1;
-    }
-  }
-  /**
-   * Whether bytes follow the last LF: the last line is incomplete. Not so for
-   * a line that was too long: it was told of already.
-   */
-  get hasRest() {
-    return this.#length > 0;
-  }
-  #finish(piece) {
-    if (this.#length === 0) return piece;
-    this.#keep(piece);
-    const line = this.#buffer.slice(0, this.#length);
-    this.#length = 0;
-    return line;
-  }
-  /** A copy: the chunk's memory may be used again by whoever filled it. */
-  #keep(piece) {
-    const length = this.#length + piece.length;
-    if (length > this.#buffer.length) {
-      const larger = new Uint8Array(Math.min(this.#maxLineBytes, Math.max(length, 2 * this.#buffer.length)));
-      larger.set(this.#buffer.subarray(0, this.#length));
-      this.#buffer = larger;
-    }
-    this.#buffer.set(piece, this.#length);
-    this.#length = length;
-  }
-};
-
-// consumer/verify/signature_worker.ts
-var READY = "ready";
-function answerBatches({ createPublicKey, verify }, port) {
-  const imported = /* @__PURE__ */ new Map();
-  const keyOf = (x2) => {
-    let key = imported.get(x2);
-    if (key === void 0) {
-      const jwk = {
-        kty: "OKP",
-        crv: "Ed25519",
-        x: x2
-      };
-      key = createPublicKey({
-        key: jwk,
-        format: "jwk"
+    choose: setChosen,
+    async rename(key, name) {
+      await keepKey({
+        ...key,
+        name
       });
-      if (imported.size >= 1024) imported.clear();
-      imported.set(x2, key);
-    }
-    return key;
-  };
-  port.onmessage = ({ data: { id, bytes, places, keys } }) => {
-    const verdicts = new Uint8Array(places.length / 3);
-    for (let i3 = 0; i3 < verdicts.length; i3++) {
-      const end = places[3 * i3 + 2];
-      try {
-        const isValid = verify(null, bytes.subarray(places[3 * i3 + 1], end), keyOf(keys[places[3 * i3]]), bytes.subarray(end, end + 64));
-        verdicts[i3] = isValid === true ? 1 : 0;
-      } catch {
-        verdicts[i3] = 0;
-      }
-    }
-    port.postMessage({
-      id,
-      verdicts
-    }, [
-      verdicts.buffer
-    ]);
-  };
-}
-function signatureWorkerUrl() {
-  const code = `import * as crypto from "node:crypto";
-(${answerBatches})(crypto, globalThis);
-globalThis.postMessage(${JSON.stringify(READY)});`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
-}
-
-// consumer/verify/signature_workers.ts
-var BATCHES_PER_WORKER = 4;
-var MAX_WORKERS = 6;
-var SignatureWorkers = class {
-  #maxWorkers;
-  #waiting = [];
-  #running = [];
-  #members = 0;
-  #lastId = 0;
-  /** Starts none yet. */
-  constructor(options = {}) {
-    const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
-    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
-  }
-  /** How many run. */
-  get size() {
-    return this.#running.length;
-  }
-  /** Whether some run and none of them has said yet that it is ready. */
-  get isStarting() {
-    return this.size > 0 && !this.isReady;
-  }
-  /** Whether a batch would be verified. */
-  get isReady() {
-    return this.#running.some(({ isReady }) => isReady);
-  }
-  /** Whether a batch would be taken in hand at once. */
-  get hasRoom() {
-    return this.#waiting.length === 0 && this.#running.some(({ isReady, tasks }) => isReady && tasks.size < BATCHES_PER_WORKER);
-  }
-  /** Comes before batches; whoever joined must {@linkcode leave}. */
-  join() {
-    this.#members++;
-    if (this.#members === 1) this.#start();
-  }
-  /** The last one to leave ends the workers, whatever they are doing. */
-  leave() {
-    this.#members--;
-    if (this.#members > 0) return;
-    for (const each of [
-      ...this.#running
-    ]) this.#end(each);
-  }
-  /**
-   * Verifies a batch, whose bytes are given away.
-   *
-   * @returns a verdict for each place; undefined when no worker came to one.
-   */
-  verify(texts) {
-    const { promise, resolve } = Promise.withResolvers();
-    this.#waiting.push({
-      texts,
-      resolve
-    });
-    this.#hand();
-    return promise;
-  }
-  #start() {
-    if (typeof Worker !== "function") return;
-    if (loadBuiltin("node:crypto") === void 0) return;
-    const url = signatureWorkerUrl();
-    for (let i3 = 0; i3 < this.#maxWorkers; i3++) {
-      try {
-        this.#listen(new Worker(url, {
-          type: "module",
-          name: "signatures"
-        }));
-      } catch {
-        return;
-      }
-    }
-  }
-  #listen(worker) {
-    const each = {
-      worker,
-      tasks: /* @__PURE__ */ new Map(),
-      isReady: false
-    };
-    this.#running.push(each);
-    const fail = (event) => {
-      event.preventDefault();
-      this.#end(each);
-    };
-    worker.onerror = fail;
-    worker.onmessageerror = fail;
-    worker.onmessage = ({ data }) => {
-      if (data === READY) each.isReady = true;
-      else this.#answer(each, data);
-      this.#hand();
-    };
-  }
-  #answer({ tasks }, { id, verdicts }) {
-    const task = tasks.get(id);
-    tasks.delete(id);
-    task?.resolve(verdicts);
-  }
-  /** Gives waiting batches to workers, the least busy one first. */
-  #hand() {
-    while (this.#waiting.length > 0) {
-      if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
-      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a4, b) => a4.tasks.size - b.tasks.size);
-      if (least === void 0 || least.tasks.size >= BATCHES_PER_WORKER) return;
-      const task = this.#waiting.shift();
-      const id = ++this.#lastId;
-      least.tasks.set(id, task);
-      const { bytes, places, keys } = task.texts;
-      least.worker.postMessage({
-        id,
-        bytes,
-        places,
-        keys
-      }, [
-        bytes.buffer,
-        places.buffer
-      ]);
-    }
-  }
-  #end(each) {
-    each.worker.terminate();
-    this.#running = this.#running.filter((other) => other !== each);
-    this.#giveUp([
-      ...each.tasks.values()
-    ]);
-    each.tasks.clear();
-    if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
-  }
-  #giveUp(tasks) {
-    for (const { resolve } of tasks) resolve(void 0);
-  }
-};
-
-// consumer/verify/read_ahead.ts
-var START_AFTER_BYTES = 2 * 1024 * 1024;
-var BATCH_BYTES = 256 * 1024;
-var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
-var ReadAhead = class {
-  #workers;
-  #takesPart;
-  #spare = [];
-  #sent = [];
-  #batch;
-  #taken;
-  #bytes = 0;
-  #joined = false;
-  /**
-   * @param takesPart Whether this thread verifies what the workers have no room
-   * for, instead of waiting for them.
-   */
-  constructor(workers, takesPart) {
-    this.#workers = workers;
-    this.#takesPart = takesPart;
-  }
-  /** Counts what is read, and asks for workers once it is much. */
-  note(bytes) {
-    this.#bytes += bytes;
-    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
-    this.#joined = true;
-    this.#workers.join();
-  }
-  /** Whether workers are about to be ready: let the event loop turn. */
-  get isStarting() {
-    return this.#joined && this.#workers.isStarting;
-  }
-  /** Whether lines are to be added; else each is judged at once. */
-  get isReady() {
-    return this.#joined && this.#workers.isReady;
-  }
-  /** Whether lines wait to be judged. */
-  get hasLines() {
-    return this.#sent.length > 0 || this.#batch !== void 0;
-  }
-  /** Whether lines must be taken before others are added. */
-  get isFull() {
-    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
-  }
-  /** Whether the next lines have their verdicts. */
-  get isAnswered() {
-    return this.#sent[0]?.isAnswered ?? false;
-  }
-  /**
-   * Adds a copy of a line. False for one so long that it is worth no batch.
-   *
-   * @param key What its signature is to be judged with, if that is known.
-   */
-  add(parsed, key) {
-    const { header, signingInput, signature, payload } = parsed;
-    const length = signingInput.length + signature.length + payload.length;
-    if (length > BATCH_BYTES) return false;
-    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
-    const batch = this.#batch ??= this.#newBatch();
-    const copy = (bytes) => {
-      const from = batch.used;
-      batch.bytes.set(bytes, from);
-      batch.used += bytes.length;
-      return batch.bytes.subarray(from, batch.used);
-    };
-    batch.lines.push({
-      header,
-      signingInput: copy(signingInput),
-      signature: copy(signature),
-      payload: copy(payload)
-    });
-    batch.keys.push(isStrictSignature(signature) ? key : void 0);
-    return true;
-  }
-  /** Lets the workers begin with what was added. */
-  send() {
-    const batch = this.#batch;
-    if (batch === void 0) return;
-    this.#batch = void 0;
-    this.#sent.push(batch);
-    if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.verdicts = this.#verify(batch);
-  }
-  /** The same where they have nothing to do. */
-  sendIfIdle() {
-    if (this.#sent.length === 0) this.send();
-  }
-  /** The next lines; waits for their verdicts. */
-  async next() {
-    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
-    if (this.#sent.length === 0) this.send();
-    const [batch] = this.#sent;
-    if (batch === void 0) return [];
-    while (!batch.isAnswered) {
-      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
-      if (own === void 0) break;
-      own.verdicts = this.#verifyHere(own);
-      await own.verdicts;
-      await turn();
-    }
-    const verdicts = await batch.verdicts;
-    this.#taken = batch;
-    this.#sent.shift();
-    let at = 0;
-    return batch.lines.map((parsed, i3) => {
-      const key = batch.keys[i3];
-      const isProven = key !== void 0 && verdicts?.[at++] === 1;
-      return {
-        parsed,
-        provenKey: isProven ? key : void 0
-      };
-    });
-  }
-  /** Gives the workers back; lines that were not taken are gone. */
-  end() {
-    if (this.#joined) this.#workers.leave();
-    this.#joined = false;
-  }
-  #newBatch() {
-    return {
-      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      used: 0,
-      lines: [],
-      keys: [],
-      verdicts: void 0,
-      isAnswered: false
-    };
-  }
-  async #verifyHere(batch) {
-    const verdicts = [];
-    for (const [i3, { signature, signingInput }] of batch.lines.entries()) {
-      const verdict = batch.keys[i3]?.verify(signature, signingInput);
-      if (verdict === void 0) continue;
-      const isValid = verdict instanceof Promise ? await verdict : verdict;
-      verdicts.push(isValid ? 1 : 0);
-    }
-    batch.isAnswered = true;
-    return Uint8Array.from(verdicts);
-  }
-  async #verify(batch) {
-    const xs = /* @__PURE__ */ new Map();
-    const places = [];
-    batch.lines.forEach(({ signingInput }, i3) => {
-      const x2 = batch.keys[i3]?.jwk.x;
-      if (x2 === void 0) return;
-      const key = xs.get(x2) ?? xs.size;
-      xs.set(x2, key);
-      const from = signingInput.byteOffset;
-      places.push(key, from, from + signingInput.length);
-    });
-    const verdicts = await this.#workers.verify({
-      bytes: batch.bytes.slice(0, batch.used),
-      places: Uint32Array.from(places),
-      keys: [
-        ...xs.keys()
-      ]
-    });
-    batch.isAnswered = true;
-    return verdicts;
-  }
-};
-
-// consumer/verify/feed_verification.ts
-var LINES_PER_BREATH = 128;
-var BYTES_PER_BREATH = 256 * 1024;
-var FeedVerification = class {
-  #policy;
-  #limits;
-  #parse;
-  #replay;
-  #keyUse = /* @__PURE__ */ new Map();
-  #reading;
-  #now = {
-    seconds: 0,
-    nanoseconds: 0
-  };
-  #faults = [];
-  #refreshed = false;
-  #isIntact = true;
-  #bytes = 0;
-  #line = 0;
-  #verified = 0;
-  #passedOver = 0;
-  #lastEventId = null;
-  /** Faulty lines since the last good one, each of which may be an event. */
-  #unread = 0;
-  #linesSinceBreath = 0;
-  #bytesSinceBreath = 0;
-  #keys;
-  constructor(options) {
-    const limits = options.limits ?? DEFAULT_LIMITS;
-    const now2 = () => this.#now;
-    this.#policy = options;
-    this.#limits = limits;
-    this.#parse = createFeedLineParser({
-      limits
-    });
-    const { start } = options;
-    this.#replay = new Replay({
-      issuer: options.issuer,
-      // A later reading has a later clock.
-      get now() {
-        return now2();
-      },
-      limits,
-      unmatchedRevoke: options.unmatchedRevoke ?? "ignore",
-      keepOnly: options.keepOnly
-    }, start?.replay);
-    if (start === void 0) return;
-    this.#bytes = start.bytes;
-    this.#line = this.#verified = start.replay.lastSequence;
-    this.#lastEventId = start.lastEventId;
-    for (const use of start.keys) this.#keyUse.set(use.kid, {
-      ...use
-    });
-  }
-  /** Tells what the next lines rest upon, of what was before a start. */
-  learn(known) {
-    this.#replay.learn(known);
-  }
-  /** Where it stands, for another verification to go on from. */
-  checkpoint() {
-    return {
-      bytes: this.#bytes,
-      lastEventId: this.#lastEventId,
-      keys: Array.from(this.#keyUse.values(), (use) => ({
-        ...use
-      })),
-      replay: this.#replay.checkpoint()
-    };
-  }
-  /**
-   * Whether every reading ended well. A fault or a broken connection in the
-   * middle leaves events applied that nobody may rely upon: then the feed must
-   * be verified from its start. States handed out before stay right.
-   */
-  get isIntact() {
-    return this.#isIntact;
-  }
-  /** Events so far, and lines that passed for events. */
-  get events() {
-    return this.#verified + this.#passedOver;
-  }
-  /** The last event's `event_id`. */
-  get lastEventId() {
-    return this.#lastEventId;
-  }
-  /** Kids that signed so far. */
-  get kids() {
-    return this.#keyUse.keys();
-  }
-  /**
-   * Goes on with the next bytes, from the start of a line to the feed's end.
-   *
-   * @returns The keys that the last line was verified with.
-   * @throws {SigError} as `verifyFeed`.
-   */
-  async read(bytes, options) {
-    if (!this.#isIntact) {
-      throw new TypeError("Cannot go on: the verification broke off");
-    }
-    this.#isIntact = false;
-    this.#reading = options;
-    this.#keys = options.keys;
-    this.#now = instantOf(options.now);
-    this.#refreshed = false;
-    this.#faults = [];
-    const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.breathe === void 0);
-    try {
-      const broken = await this.#readLines(bytes, splitter, ahead);
-      await this.#judgeAll(ahead);
-      if (broken !== void 0 && !this.#isFull) throw broken.error;
-    } finally {
-      ahead.end();
-    }
-    if (splitter.hasRest && !this.#isFull) {
-      this.#line++;
-      this.#note(incompleteLine());
-    }
-    this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
-    return this.#keys;
-  }
-  /** Reads to the end, until it is enough, or to where reading fails. */
-  async #readLines(bytes, splitter, ahead) {
-    const { maxFeedBytes } = this.#limits;
-    for await (const chunk of untilBroken(bytes)) {
-      if ("error" in chunk) return chunk;
-      this.#bytes += chunk.length;
-      if (this.#bytes > maxFeedBytes) {
-        return {
-          error: feedTooLarge(maxFeedBytes)
-        };
-      }
-      ahead.note(chunk.length);
-      for (const line of splitter.push(chunk)) {
-        const pending = this.#takeLine(line, ahead);
-        if (pending !== void 0) await pending;
-        if (this.#isFull) return void 0;
-        const breath = this.#breathAfter(line.bytes.length, ahead);
-        if (breath !== void 0) await breath;
-      }
-      ahead.sendIfIdle();
-      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
-      if (this.#isFull) return void 0;
-    }
-    return void 0;
-  }
-  /** Lets others have a turn now and then; workers that start need one too. */
-  #breathAfter(bytes, ahead) {
-    this.#linesSinceBreath++;
-    this.#bytesSinceBreath += bytes;
-    if (this.#linesSinceBreath < LINES_PER_BREATH && this.#bytesSinceBreath < BYTES_PER_BREATH) return void 0;
-    this.#linesSinceBreath = this.#bytesSinceBreath = 0;
-    if (this.#reading?.breathe !== void 0) return this.#reading.breathe();
-    return ahead.isStarting ? new Promise((resolve) => setTimeout(resolve)) : void 0;
-  }
-  /** Judges a line, or lets it wait for its verdict. */
-  #takeLine(line, ahead) {
-    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
-    const parsed = ahead.isReady ? this.#tryParse(line) : void 0;
-    if (parsed === void 0 || !ahead.add(parsed, this.#keyOf(parsed))) {
-      return this.#takeInTurn(line, ahead);
-    }
-    return ahead.isFull ? this.#judgeNext(ahead) : void 0;
-  }
-  /** Judges a line behind all that wait. */
-  async #takeInTurn(line, ahead) {
-    await this.#judgeAll(ahead);
-    if (!this.#isFull) await this.#take(line);
-  }
-  async #judgeAll(ahead) {
-    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
-  }
-  async #judgeNext(ahead) {
-    for (const { parsed, provenKey } of await ahead.next()) {
-      const pending = this.#judge(parsed, provenKey);
-      if (pending !== void 0) await pending;
-      if (this.#isFull) return;
-      const breath = this.#breathAfter(parsed.payload.length, ahead);
-      if (breath !== void 0) await breath;
-    }
-  }
-  /** Undefined for a line at fault: its turn will come. */
-  #tryParse({ bytes, tooLong }) {
-    try {
-      return tooLong ? void 0 : this.#parse(bytes);
-    } catch {
-      return void 0;
-    }
-  }
-  /** Undefined for a key that is not known yet, or no key of this issuer. */
-  #keyOf({ header }) {
-    try {
-      return this.#keys.resolve(header.kid);
-    } catch {
-      return void 0;
-    }
-  }
-  /** The fault of bytes that would follow and don't end in LF; nothing changes. */
-  incompleteLineAfter(lines) {
-    const line = this.#line + lines + 1;
-    return located(incompleteLine(), {
-      line,
-      sequence: this.events + lines + 1
-    });
-  }
-  /** What came of it so far; stays as it is when the verification goes on. */
-  result() {
-    return {
-      state: this.#replay.state(),
-      verifiedEvents: this.#verified,
-      bytes: this.#bytes,
-      keys: Array.from(this.#keyUse.values(), (use) => ({
-        ...use
-      })),
-      warnings: [
-        ...this.#replay.warnings
-      ],
-      faults: this.#faults
-    };
-  }
-  /** Whether as many faults are found as were asked for. */
-  get #isFull() {
-    return this.#faults.length > 0 && this.#faults.length >= (this.#reading?.maxFaults ?? 1);
-  }
-  /** Takes the next line; a promise only where the verifier gives one. */
-  #take({ bytes, tooLong }) {
-    let parsed;
-    try {
-      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
-      parsed = this.#parse(bytes);
-    } catch (error) {
-      this.#line++;
-      this.#note(error, void 0, payloadOf(bytes));
-      return void 0;
-    }
-    return this.#judge(parsed);
-  }
-  /**
-   * The signature, and all that comes after it. That a worker proved the
-   * signature to be of a key saves verifying it again, and no more: which key
-   * counts is decided here, and every other verdict is found here.
-   */
-  #judge(parsed, provenKey) {
-    this.#line++;
-    const { kid } = parsed.header;
-    let signedBy;
-    try {
-      signedBy = provenKey !== void 0 && this.#keys.resolve(kid).jwk.x === provenKey.jwk.x ? provenKey : verifyEnvelope(parsed, this.#keys);
-    } catch (error) {
-      if (this.#mayRefresh(error)) return this.#retry(parsed);
-      this.#note(error, kid, parsed.payload);
-      return void 0;
-    }
-    if (signedBy instanceof Promise) {
-      return signedBy.then(() => this.#apply(parsed), (error) => this.#note(error, kid, parsed.payload));
-    }
-    this.#apply(parsed);
-    return void 0;
-  }
-  #mayRefresh(error) {
-    return !this.#refreshed && this.#reading?.refreshKeys !== void 0 && (isSigError(error, "key_not_found") || isSigError(error, "key_not_authorized"));
-  }
-  async #retry(parsed) {
-    this.#refreshed = true;
-    this.#keys = await this.#reading.refreshKeys();
-    try {
-      await verifyEnvelope(parsed, this.#keys);
-    } catch (error) {
-      return this.#note(error, parsed.header.kid, parsed.payload);
-    }
-    this.#apply(parsed);
-  }
-  /** After the signature: payload, fields, issuer, sequence, event_id. */
-  #apply({ header, payload, signature }) {
-    let event;
-    try {
-      event = parseEventPayload(payload, {
-        publicOnly: this.#policy.publicOnly,
-        unknownEvents: this.#policy.unknownEvents ?? "reject"
-      });
-      this.#resync(event.sequence);
-      this.#replay.apply(event, this.#line);
-    } catch (error) {
-      return this.#note(error, header.kid, payload);
-    }
-    this.#unread = 0;
-    this.#verified++;
-    this.#lastEventId = event.event_id;
-    this.#count(header.kid, event.sequence);
-    this.#policy.marks?.add(signature);
-    this.#reading?.onEvent?.({
-      event,
-      kid: header.kid,
-      line: this.#line
-    });
-  }
-  #count(kid, sequence) {
-    const use = this.#keyUse.get(kid);
-    if (use === void 0) {
-      this.#keyUse.set(kid, {
-        kid,
-        events: 1,
-        first_sequence: sequence,
-        last_sequence: sequence
-      });
-    } else {
-      use.events++;
-      use.last_sequence = sequence;
-    }
-  }
-  /** Throws the fault with its place, or keeps it and goes on. */
-  #note(error, kid, payload) {
-    if (!isFault(error)) throw error;
-    const claimed = payload && claimedSequence(payload);
-    const fault3 = located(error, {
-      line: this.#line,
-      sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
-      ...kid === void 0 ? {} : {
-        kid
-      }
-    });
-    if (this.#reading?.passOver?.(fault3)) this.#passedOver++;
-    else if (this.#reading?.maxFaults === void 0) throw fault3;
-    else this.#faults.push(fault3);
-    if (error.code === "sequence_gap" && claimed !== void 0) {
-      this.#replay.resume(claimed);
-      this.#unread = 0;
-    } else {
-      this.#unread++;
-    }
-  }
-  /**
-   * Goes on behind faulty lines, so that each is reported once: nobody knows
-   * which of them took a sequence (a blank line does not, a forged event does),
-   * so the next good event may have any of those.
-   */
-  #resync(sequence) {
-    const ahead = sequence - (this.#replay.lastSequence + 1);
-    if (ahead > 0 && ahead <= this.#unread) this.#replay.resume(sequence - 1);
-  }
-};
-async function* untilBroken(bytes) {
-  try {
-    yield* bytes;
-  } catch (error) {
-    yield {
-      error
-    };
-  }
-}
-function payloadOf(line) {
-  try {
-    const value = JSON.parse(new TextDecoder().decode(line));
-    const payload = isObject(value) ? value.payload : void 0;
-    return typeof payload === "string" ? decodeBase64UrlStrict(payload) : void 0;
-  } catch {
-    return void 0;
-  }
-}
-
-// consumer/verify/verify_feed.ts
-async function verifyFeed(bytes, options) {
-  const verification = new FeedVerification(options);
-  if (!options.digest) {
-    await verification.read(bytes, options);
-    return verification.result();
-  }
-  const digest = new FeedDigest();
-  await verification.read(digest.follow(bytes), options);
-  return {
-    ...verification.result(),
-    sha256: await digest.hex()
-  };
-}
-
-// consumer/verify/verify_issuer.ts
-async function verifyLoaded(location2, loaded, options, told = {}) {
-  const { document: document2, warnings } = await loaded.openFeed();
-  const { onEvent, onProgress } = options;
-  let events = 0;
-  const onBytes = (bytes) => onProgress?.(bytes, {
-    events,
-    totalBytes: document2.length
-  });
-  try {
-    const feed = await verifyFeed(counted(document2.bytes, onBytes), {
-      issuer: loaded.issuer,
-      keys: loaded.keys,
-      publicOnly: loaded.metadata.public_only,
-      now: options.now,
-      limits: options.limits,
-      unknownEvents: options.unknownEvents,
-      unmatchedRevoke: options.unmatchedRevoke,
-      ...told,
-      onEvent: onProgress === void 0 ? onEvent : (verified) => {
-        events++;
-        onEvent?.(verified);
-      },
-      breathe: options.breathe,
-      workers: options.workers,
-      refreshKeys: async () => (await loadIssuer(location2, options)).keys
-    });
-    return {
-      issuer: loaded.issuer,
-      source: location2.reader.kind,
-      state: feed.state,
-      feed,
-      warnings: [
-        ...loaded.warnings,
-        ...warnings,
-        ...feed.warnings
-      ]
-    };
-  } finally {
-    await document2.cancel();
-  }
-}
-async function* counted(bytes, onBytes) {
-  let read = 0;
-  for await (const chunk of bytes) {
-    read += chunk.length;
-    onBytes(read);
-    yield chunk;
-  }
-}
-
-// consumer/verify/verify_report.ts
-var MAX_REPORTED_FAULTS = 100;
-function validReport({ issuer, source, state, feed, warnings }) {
-  return {
-    valid: true,
-    issuer,
-    source,
-    verified_events: feed.verifiedEvents,
-    last_sequence: state.last_sequence,
-    feed_sha256: feed.sha256,
-    keys: feed.keys,
-    warnings
-  };
-}
-function invalidReport(parts) {
-  return {
-    valid: false,
-    errors: parts.faults.map(reportedFault),
-    issuer: parts.issuer ?? null,
-    source: parts.source,
-    verified_events: parts.verifiedEvents ?? 0,
-    warnings: parts.warnings ?? []
-  };
-}
-function reportedFault({ code, message, context }) {
-  const { sequence, line, kid, pointer } = context;
-  return {
-    code,
-    detail: message,
-    ...sequence === void 0 ? {} : {
-      sequence
+      await reload();
     },
-    ...line === void 0 ? {} : {
-      line
-    },
-    ...kid === void 0 ? {} : {
-      kid
-    },
-    ...pointer === void 0 || pointer === "" ? {} : {
-      pointer
+    async forget(did) {
+      await forgetKey(did);
+      await reload();
     }
   };
 }
-
-// consumer/verify/report_issuer.ts
-async function reportIssuer(location2, options) {
-  const source = location2.reader.kind;
-  let loaded;
-  try {
-    loaded = await loadIssuer(location2, options);
-    const verified = await verifyLoaded(location2, loaded, options, {
-      maxFaults: MAX_REPORTED_FAULTS,
-      digest: true,
-      keepOnly: null
-    });
-    const { issuer, feed, warnings } = verified;
-    return feed.faults.length === 0 ? validReport(verified) : invalidReport({
-      faults: feed.faults,
-      issuer,
-      source,
-      verifiedEvents: feed.verifiedEvents,
-      warnings
-    });
-  } catch (error) {
-    if (!isFault(error)) throw error;
-    return invalidReport({
-      faults: [
-        error
-      ],
-      issuer: loaded?.issuer,
-      source,
-      warnings: loaded?.warnings
-    });
-  }
-}
-
-// web/ui/parts/text.ts
-function shown(text2, { lines = false } = {}) {
-  const value = typeof text2 === "string" ? text2 : JSON.stringify(text2) ?? "";
-  return lines ? value.split("\n").map(escapeInvisible).join("\n") : escapeInvisible(value);
-}
-function shortened(text2, most = 32) {
-  if (text2.length <= most) return shown(text2);
-  const end = Math.floor(most / 3);
-  const start = most - end - 1;
-  return `${shown(text2.slice(0, start))}\u2026${shown(text2.slice(-end))}`;
-}
-function counted2(count, one, many = `${one}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-}
-function hostOf(name) {
-  const web = /^did:web:([^:/?#]+)$/.exec(name)?.[1];
-  if (web !== void 0) return shown(web.replace(/%3a/i, ":"));
-  return shown(name.replace(/^https?:\/\//, ""));
-}
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-// web/ui/keys/missing.ts
-var MISSING2 = {
-  insecure: "Browsers hold keys for pages on https or on this machine only, and this page is neither.",
-  ed25519: "This browser can't sign with Ed25519 yet. A newer version can.",
-  storage: "This browser does not let the page keep anything, as in some private windows."
-};
 
 // web/ui/parts/focus.ts
 function focusOn(element) {
@@ -6512,9 +5273,267 @@ function useFocusOnAppearing(wanted = true) {
   return ref;
 }
 
+// web/ui/parts/icon.tsx
+var PATHS = {
+  yes: "M5 12.5 10 17.5 19 7",
+  no: "M7 7 17 17M17 7 7 17",
+  warning: "M12 6v7.500M12 17.500v.010",
+  clock: "M12 4a8 8 0 1 0 .010 0M12 8.500v4l2.500 1.500",
+  dot: "M12 12v.010",
+  key: "M14.500 9.500 21 3m-3 3 2.500 2.500M15.500 14a5 5 0 1 1-6-6 5 5 0 0 1 6 6Z"
+};
+function Icon({ name }) {
+  return /* @__PURE__ */ a2("svg", {
+    class: "icon",
+    viewBox: "0 0 24 24",
+    "aria-hidden": "true",
+    children: /* @__PURE__ */ a2("path", {
+      d: PATHS[name]
+    })
+  });
+}
+function Brand() {
+  return /* @__PURE__ */ a2("svg", {
+    class: "mark",
+    viewBox: "0 0 32 32",
+    "aria-hidden": "true",
+    children: [
+      /* @__PURE__ */ a2("rect", {
+        width: "32",
+        height: "32",
+        rx: "8"
+      }),
+      /* @__PURE__ */ a2("path", {
+        d: "M10 11.500 16 21m0 0 6-9.500M11.500 10h9"
+      }),
+      /* @__PURE__ */ a2("circle", {
+        cx: "9.500",
+        cy: "10",
+        r: "3.200"
+      }),
+      /* @__PURE__ */ a2("circle", {
+        cx: "22.500",
+        cy: "10",
+        r: "3.200"
+      }),
+      /* @__PURE__ */ a2("circle", {
+        cx: "16",
+        cy: "22.500",
+        r: "3.200"
+      })
+    ]
+  });
+}
+
+// web/ui/parts/notice.tsx
+var MARKS = {
+  success: "yes",
+  danger: "no",
+  warning: "warning",
+  info: "warning",
+  neutral: "dot"
+};
+function Notice({ kind, children }) {
+  return /* @__PURE__ */ a2("div", {
+    class: "notice",
+    "data-kind": kind,
+    children: [
+      /* @__PURE__ */ a2(Icon, {
+        name: MARKS[kind]
+      }),
+      /* @__PURE__ */ a2("div", {
+        children
+      })
+    ]
+  });
+}
+function Badge({ kind, mark, children }) {
+  return /* @__PURE__ */ a2("span", {
+    class: "badge",
+    "data-kind": kind,
+    children: [
+      /* @__PURE__ */ a2(Icon, {
+        name: mark ?? MARKS[kind]
+      }),
+      children
+    ]
+  });
+}
+
+// web/ui/parts/route.ts
+function readRoute(hash) {
+  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
+  const [view, rest] = path.split("/");
+  switch (view) {
+    case "explore":
+      return {
+        view,
+        issuer: /^\d{1,4}$/.test(rest ?? "") ? Number(rest) : void 0,
+        query: new URLSearchParams(query)
+      };
+    case "invitation":
+      return {
+        view,
+        text: path.slice("invitation/".length)
+      };
+    case "developers":
+    case "keys":
+      return {
+        view
+      };
+    default:
+      return {
+        view: "sign-in",
+        interaction: view === "sign-in" && rest ? rest : void 0
+      };
+  }
+}
+function askLink(issuer, asking) {
+  const query = new URLSearchParams({
+    tab: "ask",
+    subject: asking.subject
+  });
+  for (const each of asking.require) query.append("require", each);
+  if (asking.at !== void 0) query.set("at", asking.at);
+  if (asking.asOf !== void 0) query.set("as_of", asking.asOf);
+  return `#/explore${issuer === void 0 ? "" : `/${issuer}`}?${query}`;
+}
+function readAsking(query) {
+  const subject = query.get("subject");
+  if (subject === null) return void 0;
+  return {
+    subject,
+    require: query.getAll("require"),
+    at: query.get("at") ?? void 0,
+    asOf: query.get("as_of") ?? void 0
+  };
+}
+
+// web/ui/site/more.ts
+async function loadMore() {
+  return await import(new URL("more.js", import.meta.url).href);
+}
+
+// web/ui/parts/text.ts
+function shown(text2, { lines = false } = {}) {
+  const value = typeof text2 === "string" ? text2 : JSON.stringify(text2) ?? "";
+  return lines ? value.split("\n").map(escapeInvisible).join("\n") : escapeInvisible(value);
+}
+function shortened(text2, most = 32) {
+  if (text2.length <= most) return shown(text2);
+  const end = Math.floor(most / 3);
+  const start = most - end - 1;
+  return `${shown(text2.slice(0, start))}\u2026${shown(text2.slice(-end))}`;
+}
+function counted(count, one, many = `${one}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+function hostOf(name) {
+  const web = /^did:web:([^:/?#]+)$/.exec(name)?.[1];
+  if (web !== void 0) return shown(web.replace(/%3a/i, ":"));
+  return shown(name.replace(/^https?:\/\//, ""));
+}
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// web/ui/server/problem.ts
+var Problem = class extends Error {
+  /** The stable code; `no_answer` and `sign_failed` are this page's own. */
+  code;
+  /** What to do next, if the server says so. */
+  hint;
+  /** All of it. */
+  body;
+  /** Made of what was received. */
+  constructor(code, detail, body = {}) {
+    super(detail);
+    this.code = code;
+    this.body = body;
+    this.hint = typeof body.hint === "string" ? body.hint : "";
+  }
+};
+function toProblem2(error) {
+  if (error instanceof Problem) return error;
+  if (isSigError(error)) {
+    return new Problem(error.code, error.message, {
+      ...error.context
+    });
+  }
+  return new Problem("sign_failed", "This browser did not sign. Reload the page and try again.");
+}
+
+// web/ui/server/api.ts
+function createApi(onExchange) {
+  async function call(method, path, sent, { note = onExchange } = {}) {
+    let response;
+    try {
+      response = await fetch(path, {
+        method,
+        cache: "no-store",
+        redirect: "error",
+        ...sent === void 0 ? {} : {
+          headers: {
+            "content-type": "application/json"
+          },
+          body: JSON.stringify(sent)
+        }
+      });
+    } catch {
+      note({
+        method,
+        path,
+        sent,
+        status: 0,
+        received: null
+      });
+      throw new Problem("no_answer", "The server did not answer.");
+    }
+    const received = parse(await response.text().catch(() => ""));
+    note({
+      method,
+      path,
+      sent,
+      status: response.status,
+      received
+    });
+    if (response.ok && received !== void 0) return received;
+    const body = isRecord(received) ? received : {};
+    throw new Problem(typeof body.code === "string" ? body.code : "no_answer", typeof body.detail === "string" ? body.detail : `The server answered with status ${response.status}.`, body);
+  }
+  const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
+  return {
+    createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
+    verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
+      attestation
+    }),
+    readInteraction: (id) => call("GET", interaction(id)),
+    finishInteraction: (id, answer) => call("POST", interaction(id), answer),
+    enrol: (person) => call("POST", "/demo/enrol", person),
+    /** Asked each second: developers' log would hold nothing else. */
+    openApps: (subject) => call(...[
+      "GET",
+      `/demo/apps?subject=${encodeURIComponent(subject)}`
+    ], void 0, {
+      note() {
+      }
+    }),
+    revoke: (relationshipId) => call("POST", "/demo/revoke", {
+      relationship_id: relationshipId
+    })
+  };
+}
+function parse(text2) {
+  try {
+    return JSON.parse(text2);
+  } catch {
+    return void 0;
+  }
+}
+
 // web/ui/parts/copy.tsx
 var SAID_FOR_MS = 2e3;
-function CopyButton({ text: text2, what: what2, spelled }) {
+function CopyButton({ text: text2, what, spelled }) {
   const [word, setWord] = d2("Copy");
   A2(() => {
     if (word === "Copy") return;
@@ -6538,12 +5557,12 @@ function CopyButton({ text: text2, what: what2, spelled }) {
       }),
       /* @__PURE__ */ a2("span", {
         class: spelled === void 0 ? "visually-hidden" : "spelled",
-        children: ` ${what2}`
+        children: ` ${what}`
       })
     ]
   });
 }
-function Copyable({ visible, what: what2, copied = visible }) {
+function Copyable({ visible, what, copied = visible }) {
   return /* @__PURE__ */ a2("div", {
     class: "copyable",
     children: [
@@ -6552,12 +5571,12 @@ function Copyable({ visible, what: what2, copied = visible }) {
       }),
       /* @__PURE__ */ a2(CopyButton, {
         text: () => copied,
-        what: what2
+        what
       })
     ]
   });
 }
-function Did({ did, what: what2 = "the DID" }) {
+function Did({ did, what = "the DID" }) {
   return /* @__PURE__ */ a2("span", {
     class: "did",
     children: [
@@ -6566,7 +5585,7 @@ function Did({ did, what: what2 = "the DID" }) {
       }),
       /* @__PURE__ */ a2(CopyButton, {
         text: () => did,
-        what: what2
+        what
       })
     ]
   });
@@ -6685,55 +5704,6 @@ function ByHand({ challenge, onAnswer }) {
       })
     ]
   });
-}
-
-// web/ui/parts/route.ts
-function readRoute(hash) {
-  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/s.exec(hash) ?? [];
-  const [view, rest] = path.split("/");
-  switch (view) {
-    case "explore":
-      return {
-        view,
-        issuer: /^\d{1,4}$/.test(rest ?? "") ? Number(rest) : void 0,
-        query: new URLSearchParams(query)
-      };
-    case "invitation":
-      return {
-        view,
-        text: path.slice("invitation/".length)
-      };
-    case "developers":
-    case "keys":
-      return {
-        view
-      };
-    default:
-      return {
-        view: "sign-in",
-        interaction: view === "sign-in" && rest ? rest : void 0
-      };
-  }
-}
-function askLink(issuer, asking) {
-  const query = new URLSearchParams({
-    tab: "ask",
-    subject: asking.subject
-  });
-  for (const each of asking.require) query.append("require", each);
-  if (asking.at !== void 0) query.set("at", asking.at);
-  if (asking.asOf !== void 0) query.set("as_of", asking.asOf);
-  return `#/explore${issuer === void 0 ? "" : `/${issuer}`}?${query}`;
-}
-function readAsking(query) {
-  const subject = query.get("subject");
-  if (subject === null) return void 0;
-  return {
-    subject,
-    require: query.getAll("require"),
-    at: query.get("at") ?? void 0,
-    asOf: query.get("as_of") ?? void 0
-  };
 }
 
 // web/ui/server/meanings.ts
@@ -7011,10 +5981,10 @@ function ShortTime({ instant: instant2 }) {
     children: isDay ? day : `${day} ${minute}`
   });
 }
-function spokenTime(instant2, now2) {
+function spokenTime(instant2, now) {
   const date = new Date(instant2);
   if (Number.isNaN(date.getTime())) return shown(instant2);
-  const isToday = date.toDateString() === now2.toDateString();
+  const isToday = date.toDateString() === now.toDateString();
   return isToday ? `at ${date.toLocaleTimeString("en-GB", {
     timeStyle: "short"
   })}` : `on ${date.toLocaleDateString("en-GB", {
@@ -7031,13 +6001,13 @@ function reasonsOf({ body }) {
   const { reasons } = body;
   return Array.isArray(reasons) ? reasons.filter(isRecord) : [];
 }
-function deniedWords(issuer, reasons, relationship, now2) {
+function deniedWords(issuer, reasons, relationship, now) {
   const host = issuer === null ? "The issuer" : hostOf(issuer);
   const reason = ORDER.map((code2) => reasons.find((it) => it.code === code2)).find((it) => it !== void 0);
   if (reason === void 0) return void 0;
   const { code, sequence, requirement } = reason;
   const event = Number.isSafeInteger(sequence) ? ` (event #${sequence})` : "";
-  const what2 = having(relationship?.relationship_type ?? "");
+  const what = having(relationship?.relationship_type ?? "");
   const say = (title, next = ASK) => ({
     title,
     next,
@@ -7046,18 +6016,18 @@ function deniedWords(issuer, reasons, relationship, now2) {
   switch (code) {
     case "revoked": {
       const at = relationship?.revoked_effective_at;
-      const when = at === void 0 ? "" : ` ${spokenTime(at, now2)}`;
-      return say(`${host} ended your ${what2}${when}${event}`);
+      const when = at === void 0 ? "" : ` ${spokenTime(at, now)}`;
+      return say(`${host} ended your ${what}${when}${event}`);
     }
     case "expired": {
       const until = relationship?.valid_until;
-      const when = until ? ` ${spokenTime(until, now2)}` : "";
-      return say(`Your ${what2} at ${host} ended${when}${event}`);
+      const when = until ? ` ${spokenTime(until, now)}` : "";
+      return say(`Your ${what} at ${host} ended${when}${event}`);
     }
     case "not_yet_valid": {
       const from = relationship?.valid_from;
-      const when = from ? ` ${spokenTime(from, now2)}` : " later";
-      return say(`Your ${what2} at ${host} begins${when}${event}`, "Come back then.");
+      const when = from ? ` ${spokenTime(from, now)}` : " later";
+      return say(`Your ${what} at ${host} begins${when}${event}`, "Come back then.");
     }
     case "role_missing":
       return say(`${host} has not given you the role ${shown(requirement?.value ?? "")}`);
@@ -7240,13 +6210,9 @@ function useFeedsWord({ config, readFeed }, { problem, subject, require: require
     void (async () => {
       const feed = await readFeed(issuer, Math.max(0, ...known)).catch(() => void 0);
       const state = feed?.state;
+      const answer = feed?.ask(subject, require2);
       if (gone || state === void 0) return;
-      const answer = check(state, {
-        subject,
-        require: require2,
-        now: /* @__PURE__ */ new Date()
-      });
-      if (answer.decision === "deny") setWord({
+      if (answer?.decision === "deny") setWord({
         answer,
         state
       });
@@ -7285,6 +6251,31 @@ function Chips({ texts }) {
     children: texts.map((text2, i3) => /* @__PURE__ */ a2("li", {
       children: shown(text2)
     }, i3))
+  });
+}
+
+// web/ui/parts/two_answers.tsx
+function TwoAnswers({ canApprove, canDecline, onApprove, onDecline, children }) {
+  return /* @__PURE__ */ a2("div", {
+    class: "actions answer",
+    children: [
+      /* @__PURE__ */ a2("button", {
+        type: "button",
+        id: "approve",
+        class: "primary",
+        disabled: !canApprove,
+        onClick: onApprove,
+        children: "Approve"
+      }),
+      /* @__PURE__ */ a2("button", {
+        type: "button",
+        id: "decline",
+        disabled: !canDecline,
+        onClick: onDecline,
+        children: "Decline"
+      }),
+      children
+    ]
   });
 }
 
@@ -7409,11 +6400,18 @@ function KeyChoice({ keys, value, offersNew = false, onChoose }) {
   });
 }
 
+// web/ui/keys/missing.ts
+var MISSING2 = {
+  insecure: "Browsers hold keys for pages on https or on this machine only, and this page is neither.",
+  ed25519: "This browser can't sign with Ed25519 yet. A newer version can.",
+  storage: "This browser does not let the page keep anything, as in some private windows."
+};
+
 // web/ui/sign_in/time_left.tsx
 var TICK_MS = 500;
 var LAST_CALL_SECONDS = 30;
-function TimeLeft({ expiresAt, now: now2, onExpired }) {
-  const read = () => (Date.parse(expiresAt) - now2().getTime()) / 1e3;
+function TimeLeft({ expiresAt, now, onExpired }) {
+  const read = () => (Date.parse(expiresAt) - now().getTime()) / 1e3;
   const [seconds, setSeconds] = d2(read);
   const over = T2(onExpired);
   over.current = onExpired;
@@ -7581,7 +6579,7 @@ function RequestCard({ site, flow, asked, takesFocus = false }) {
 }
 function Answer({ site, flow, asked, granted }) {
   const { keys } = site;
-  const { challenge, read, now: now2 } = asked;
+  const { challenge, read, now } = asked;
   if (read.fault !== void 0) {
     return /* @__PURE__ */ a2(Notice, {
       kind: "danger",
@@ -7630,30 +6628,16 @@ function Answer({ site, flow, asked, granted }) {
         class: "first-key",
         children: "Approving makes your key: kept in this browser, readable by nobody, and your name from then on."
       }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions answer",
-        children: [
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            id: "approve",
-            class: "primary",
-            disabled: flow.busy || !keys.ready,
-            onClick: () => void flow.approve(granted),
-            children: "Approve"
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            id: "decline",
-            disabled: flow.busy,
-            onClick: () => void flow.decline(),
-            children: "Decline"
-          }),
-          /* @__PURE__ */ a2(TimeLeft, {
-            expiresAt: challenge.expires_at,
-            now: now2,
-            onExpired: flow.expire
-          })
-        ]
+      /* @__PURE__ */ a2(TwoAnswers, {
+        canApprove: !flow.busy && keys.ready,
+        canDecline: !flow.busy,
+        onApprove: () => void flow.approve(granted),
+        onDecline: () => void flow.decline(),
+        children: /* @__PURE__ */ a2(TimeLeft, {
+          expiresAt: challenge.expires_at,
+          now,
+          onExpired: flow.expire
+        })
       })
     ]
   });
@@ -7682,7 +6666,7 @@ function Result({ site, login, flow, next }) {
   const { relationship, subject, scopes, verified_at } = login;
   const require2 = isRecord(relationship) ? requirementsOf(relationship) : void 0;
   const issuer = typeof relationship?.issuer === "string" ? relationship.issuer : null;
-  const what2 = mustBe(require2, issuer);
+  const what = mustBe(require2, issuer);
   return /* @__PURE__ */ a2("section", {
     class: "card sign-in-card result",
     "data-kind": "success",
@@ -7704,7 +6688,7 @@ function Result({ site, login, flow, next }) {
           /* @__PURE__ */ a2("strong", {
             children: shown(fromFeed?.name || shortened(subject))
           }),
-          what2 === void 0 ? "" : `, ${what2}`,
+          what === void 0 ? "" : `, ${what}`,
           fromFeed && `, because of event #${fromFeed.sequence}`,
           ", checked now."
         ]
@@ -7728,10 +6712,10 @@ function Result({ site, login, flow, next }) {
               })
             ]
           }),
-          what2 !== void 0 && /* @__PURE__ */ a2("li", {
+          what !== void 0 && /* @__PURE__ */ a2("li", {
             children: [
               "that you are ",
-              what2
+              what
             ]
           }),
           scopes.map((scope) => /* @__PURE__ */ a2("li", {
@@ -7919,32 +6903,6 @@ function Declined({ flow }) {
   });
 }
 
-// web/ui/server/problem.ts
-var Problem = class extends Error {
-  /** The stable code; `no_answer` and `sign_failed` are this page's own. */
-  code;
-  /** What to do next, if the server says so. */
-  hint;
-  /** All of it. */
-  body;
-  /** Made of what was received. */
-  constructor(code, detail, body = {}) {
-    super(detail);
-    this.code = code;
-    this.body = body;
-    this.hint = typeof body.hint === "string" ? body.hint : "";
-  }
-};
-function toProblem2(error) {
-  if (error instanceof Problem) return error;
-  if (isSigError(error)) {
-    return new Problem(error.code, error.message, {
-      ...error.context
-    });
-  }
-  return new Problem("sign_failed", "This browser did not sign. Reload the page and try again.");
-}
-
 // web/ui/sign_in/attestation.ts
 function readRequest(challenge) {
   try {
@@ -7962,14 +6920,14 @@ function decodeAttestation(jwt) {
   const [header = "", claims = ""] = jwt.split(".");
   try {
     return {
-      header: decode4(header),
-      claims: decode4(claims)
+      header: decode3(header),
+      claims: decode3(claims)
     };
   } catch {
     return void 0;
   }
 }
-function decode4(part) {
+function decode3(part) {
   return JSON.parse(new TextDecoder().decode(decodeBase64UrlStrict(part)));
 }
 
@@ -8125,10 +7083,10 @@ function useLogin(site, options) {
     send,
     decline,
     expire() {
-      setStage((now2) => now2.at === "asked" ? {
+      setStage((now) => now.at === "asked" ? {
         at: "asked",
         expired: true
-      } : now2);
+      } : now);
     }
   };
 }
@@ -8146,4496 +7104,6 @@ function isPlace(value) {
 function subjectOf(attestation) {
   const claims = decodeAttestation(attestation)?.claims;
   return isRecord(claims) && typeof claims.sub === "string" && claims.sub !== "" ? claims.sub : void 0;
-}
-
-// web/ui/demo/applications.tsx
-function OpenApplications({ story }) {
-  const { apps, busy, step } = story;
-  const next = apps.findIndex(({ open: open2 }) => !open2);
-  return /* @__PURE__ */ a2($, {
-    children: [
-      apps.length > 0 && /* @__PURE__ */ a2("div", {
-        class: "next",
-        children: [
-          /* @__PURE__ */ a2("h3", {
-            children: "Open two applications with it"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: "Each is a site of its own, in a new tab. Your key answers for the first; the second asks you nothing."
-          }),
-          /* @__PURE__ */ a2("ul", {
-            class: "apps",
-            children: apps.map(({ name, url, how, open: open2 }, i3) => /* @__PURE__ */ a2("li", {
-              children: [
-                /* @__PURE__ */ a2("a", {
-                  class: i3 === next ? "button primary" : "button",
-                  href: url,
-                  target: "_blank",
-                  rel: "noopener",
-                  children: [
-                    "Open the ",
-                    shown(name.toLowerCase()),
-                    /* @__PURE__ */ a2("span", {
-                      class: "visually-hidden",
-                      children: "(in a new tab)"
-                    })
-                  ]
-                }),
-                /* @__PURE__ */ a2("p", {
-                  children: [
-                    open2 ? /* @__PURE__ */ a2(Badge, {
-                      kind: "success",
-                      children: "you are in"
-                    }) : /* @__PURE__ */ a2(Badge, {
-                      kind: "neutral",
-                      children: "not open yet"
-                    }),
-                    " ",
-                    /* @__PURE__ */ a2("span", {
-                      class: "quiet",
-                      children: shown(how)
-                    })
-                  ]
-                })
-              ]
-            }, name))
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "next",
-        children: [
-          /* @__PURE__ */ a2("h3", {
-            children: apps.length > 0 ? "Then be let go" : "Now be let go"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              "Play the employer once more: its key signs that it is over. It tells",
-              apps.length > 0 ? " none of these sites" : " nobody",
-              "."
-            ]
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            class: step === "let-go" ? "primary" : void 0,
-            disabled: busy,
-            onClick: () => void story.revoke(),
-            children: busy ? "The issuer signs\u2026" : "Revoke me as the issuer would"
-          })
-        ]
-      })
-    ]
-  });
-}
-function ApplicationsClose({ story }) {
-  const heading = useFocusOnAppearing();
-  const { relationship, watched } = story;
-  const left = watched.filter(({ open: open2 }) => open2).length;
-  return /* @__PURE__ */ a2("section", {
-    class: "card",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        ref: heading,
-        children: "Now watch, and click nothing"
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: [
-          "Event #",
-          relationship?.last_sequence,
-          " ",
-          "says that it is over. Whoever reads the feed knows."
-        ]
-      }),
-      /* @__PURE__ */ a2("ul", {
-        class: "apps",
-        children: watched.map(({ name, open: open2 }) => /* @__PURE__ */ a2("li", {
-          children: /* @__PURE__ */ a2("p", {
-            children: [
-              /* @__PURE__ */ a2("strong", {
-                children: shown(name)
-              }),
-              " ",
-              open2 ? /* @__PURE__ */ a2(Badge, {
-                kind: "warning",
-                mark: "clock",
-                children: "still open"
-              }) : /* @__PURE__ */ a2(Badge, {
-                kind: "danger",
-                children: "closed itself"
-              })
-            ]
-          })
-        }, name))
-      }),
-      /* @__PURE__ */ a2("div", {
-        role: "status",
-        children: left === 0 && /* @__PURE__ */ a2(Notice, {
-          kind: "success",
-          children: /* @__PURE__ */ a2("p", {
-            children: [
-              watched.length === 1 ? "It is closed." : "Both are closed.",
-              " ",
-              "Look at the other tabs: each says why."
-            ]
-          })
-        })
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: /* @__PURE__ */ a2("button", {
-          type: "button",
-          class: "primary",
-          onClick: story.goOn,
-          children: "Try to sign in again"
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/demo/stage.tsx
-function Stage({ site, story }) {
-  const { step, relationship } = story;
-  const [hasBegun] = d2(step !== "key");
-  if (!site.keys.ready) return null;
-  if (site.keys.missing !== void 0) {
-    return /* @__PURE__ */ a2(Notice, {
-      kind: "warning",
-      children: [
-        /* @__PURE__ */ a2("p", {
-          children: [
-            /* @__PURE__ */ a2("strong", {
-              children: "No key can live here."
-            }),
-            " ",
-            MISSING2[site.keys.missing]
-          ]
-        }),
-        /* @__PURE__ */ a2("p", {
-          children: "The story needs one. Try it in another browser."
-        })
-      ]
-    });
-  }
-  if (step === "key") return /* @__PURE__ */ a2(MakeKey, {
-    story
-  });
-  if (step === "hired") {
-    if (story.feed === void 0) {
-      return /* @__PURE__ */ a2(Step, {
-        title: "Be hired",
-        children: /* @__PURE__ */ a2("p", {
-          class: "quiet",
-          children: "Reading the feed\u2026"
-        })
-      });
-    }
-    return /* @__PURE__ */ a2(BeHired, {
-      story,
-      takesFocus: !hasBegun
-    });
-  }
-  if (story.watched.length > 0 && relationship?.status === "revoked") {
-    return /* @__PURE__ */ a2(ApplicationsClose, {
-      story
-    });
-  }
-  const isElsewhere = (step === "apps" || step === "let-go") && !story.signedIn;
-  if (isElsewhere) {
-    return /* @__PURE__ */ a2("section", {
-      class: "card",
-      children: [
-        /* @__PURE__ */ a2("h2", {
-          children: "You are in"
-        }),
-        /* @__PURE__ */ a2(OpenApplications, {
-          story
-        })
-      ]
-    });
-  }
-  return /* @__PURE__ */ a2(DemoLogin, {
-    site,
-    story
-  }, relationship?.last_sequence ?? 0);
-}
-function Step({ title, takesFocus = false, children }) {
-  const heading = useFocusOnAppearing(takesFocus);
-  return /* @__PURE__ */ a2("section", {
-    class: "card",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        ref: heading,
-        children: title
-      }),
-      children
-    ]
-  });
-}
-function MakeKey({ story }) {
-  return /* @__PURE__ */ a2(Step, {
-    title: "Make a key",
-    children: [
-      /* @__PURE__ */ a2("p", {
-        children: "It is your name here, instead of a password. It is made in this browser and stays in it: not even this page can read it, only ask it to sign."
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: /* @__PURE__ */ a2("button", {
-          type: "button",
-          class: "primary",
-          disabled: story.busy,
-          onClick: () => void story.makeKey(),
-          children: "Make my key"
-        })
-      })
-    ]
-  });
-}
-function BeHired({ story, takesFocus }) {
-  const [name, setName] = d2("Alice");
-  return /* @__PURE__ */ a2(Step, {
-    title: "Be hired",
-    takesFocus,
-    children: [
-      /* @__PURE__ */ a2("p", {
-        children: "Now play the employer: its key signs an event that says your key is an employee\u2019s, and the event goes to its public feed."
-      }),
-      /* @__PURE__ */ a2("form", {
-        onSubmit: (event) => {
-          event.preventDefault();
-          void story.enrol(name.trim());
-        },
-        children: [
-          /* @__PURE__ */ a2("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "enrol-name",
-                children: "Your name there"
-              }),
-              /* @__PURE__ */ a2("input", {
-                id: "enrol-name",
-                type: "text",
-                maxLength: 100,
-                autocomplete: "given-name",
-                value: name,
-                onInput: (event) => setName(event.currentTarget.value)
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "submit",
-            class: "primary",
-            disabled: story.busy,
-            children: story.busy ? "The issuer signs\u2026" : "Enrol me"
-          })
-        ]
-      })
-    ]
-  });
-}
-function DemoLogin({ site, story }) {
-  const { step, busy } = story;
-  const flow = useLogin(site, {
-    onOutcome: story.note
-  });
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2(SignInCard, {
-        site,
-        flow,
-        takesFocus: true,
-        next: step === "apps" || step === "let-go" ? /* @__PURE__ */ a2(OpenApplications, {
-          story
-        }) : step === "end" ? /* @__PURE__ */ a2("button", {
-          type: "button",
-          disabled: busy,
-          onClick: () => void story.enrol("Alice"),
-          children: "Be hired again"
-        }) : void 0
-      }),
-      step === "end" && /* @__PURE__ */ a2("section", {
-        class: "card tour-end",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            children: "That is the whole idea."
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: "Nobody told this site that you left. It read the same public feed as anyone, and so could a hundred other sites at the same moment."
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/demo/short_event.tsx
-function ShortEvent({ verified: { event }, names }) {
-  const isEnd = event.event_type === "relationship.revoke";
-  const name = names.get(event.relationship_id);
-  return /* @__PURE__ */ a2("li", {
-    value: event.sequence,
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "row",
-        children: [
-          /* @__PURE__ */ a2("span", {
-            class: "number",
-            children: [
-              "#",
-              event.sequence
-            ]
-          }),
-          /* @__PURE__ */ a2(Badge, {
-            kind: isEnd ? "danger" : "success",
-            children: isEnd ? "ended" : "added"
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: [
-          /* @__PURE__ */ a2("strong", {
-            children: name === void 0 ? shortened(event.subject) : shown(name)
-          }),
-          ": ",
-          what(event)
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: /* @__PURE__ */ a2(Time, {
-          instant: event.issued_at
-        })
-      })
-    ]
-  });
-}
-function what(event) {
-  if ("relationship_type" in event) {
-    return being(shown(event.relationship_type));
-  }
-  if ("reason_code" in event) return being(shown(event.reason_code));
-  return shown(event.event_type);
-}
-
-// web/ui/demo/tour.tsx
-var STEPS = [
-  {
-    id: "key",
-    title: "Make a key",
-    detail: "It is your name here."
-  },
-  {
-    id: "hired",
-    title: "Be hired",
-    detail: "The issuer signs that you are an employee."
-  },
-  {
-    id: "sign-in",
-    title: "Sign in",
-    detail: "The site reads the feed and lets you in."
-  },
-  {
-    id: "apps",
-    title: "Open two applications",
-    detail: "The same key; the second asks nothing."
-  },
-  {
-    id: "let-go",
-    title: "Be let go",
-    detail: "The issuer signs that it is over."
-  },
-  {
-    id: "again",
-    title: "Try again",
-    detail: "Same key, same site, and now a no."
-  }
-];
-var SHOWN_EVENTS = 6;
-function stepsOf({ apps, step }) {
-  const steps = STEPS.filter(({ id }) => id !== "apps" || apps.length > 0);
-  const at = steps.findIndex(({ id }) => id === step);
-  return {
-    steps,
-    done: at < 0 ? steps.length : at
-  };
-}
-function TourBar({ story }) {
-  const { steps, done } = stepsOf(story);
-  const now2 = steps[done];
-  return /* @__PURE__ */ a2("p", {
-    class: "tour-bar",
-    "aria-hidden": "true",
-    children: [
-      now2 === void 0 ? /* @__PURE__ */ a2("strong", {
-        children: "The end"
-      }) : /* @__PURE__ */ a2($, {
-        children: [
-          /* @__PURE__ */ a2("span", {
-            children: [
-              "Step ",
-              done + 1,
-              " of ",
-              steps.length
-            ]
-          }),
-          " ",
-          /* @__PURE__ */ a2("strong", {
-            children: now2.title
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("progress", {
-        max: steps.length,
-        value: done
-      })
-    ]
-  });
-}
-function Tour({ site, story }) {
-  const { apps, step, feed } = story;
-  const { steps, done } = stepsOf(story);
-  const names = w2(() => namesIn(feed?.events ?? []), [
-    feed
-  ]);
-  return /* @__PURE__ */ a2("aside", {
-    class: "card tour",
-    id: "tour",
-    "aria-labelledby": "tour-title",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        id: "tour-title",
-        children: [
-          "The story in ",
-          apps.length > 0 ? "six" : "five",
-          " steps"
-        ]
-      }),
-      /* @__PURE__ */ a2("ol", {
-        class: "tour-steps",
-        children: steps.map(({ id, title, detail }, i3) => {
-          const state = i3 < done ? "done" : i3 === done ? "now" : "later";
-          return /* @__PURE__ */ a2("li", {
-            "data-state": state,
-            "aria-current": state === "now" ? "step" : void 0,
-            children: [
-              /* @__PURE__ */ a2("span", {
-                class: "step-mark",
-                "aria-hidden": "true",
-                children: state === "done" ? /* @__PURE__ */ a2(Icon, {
-                  name: "yes"
-                }) : i3 + 1
-              }),
-              /* @__PURE__ */ a2("div", {
-                children: [
-                  /* @__PURE__ */ a2("strong", {
-                    children: title
-                  }),
-                  state === "done" && /* @__PURE__ */ a2("span", {
-                    class: "visually-hidden",
-                    children: "(done)"
-                  }),
-                  /* @__PURE__ */ a2("p", {
-                    children: detail
-                  })
-                ]
-              })
-            ]
-          }, id);
-        })
-      }),
-      /* @__PURE__ */ a2("h3", {
-        children: "What the issuer has signed"
-      }),
-      feed?.state === void 0 ? /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: step === "key" ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
-      }) : /* @__PURE__ */ a2($, {
-        children: [
-          /* @__PURE__ */ a2("p", {
-            class: "quiet verified",
-            children: [
-              /* @__PURE__ */ a2(Icon, {
-                name: "yes"
-              }),
-              counted2(feed.events.length, "event"),
-              ", each signature verified in this browser"
-            ]
-          }),
-          /* @__PURE__ */ a2("ol", {
-            class: "newest-events",
-            reversed: true,
-            children: feed.events.slice(-SHOWN_EVENTS).reverse().map((each) => /* @__PURE__ */ a2(ShortEvent, {
-              verified: each,
-              names
-            }, each.event.sequence))
-          })
-        ]
-      }),
-      site.config.issuers.length > 0 && /* @__PURE__ */ a2("p", {
-        children: /* @__PURE__ */ a2("a", {
-          href: "#/explore/0",
-          children: "Open this feed in the explorer"
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/demo/use_apps.ts
-var EVERY_MS = 1e3;
-function useApps(api, subject) {
-  const [open2, setOpen] = d2([]);
-  A2(() => {
-    if (subject === void 0) return;
-    let gone = false;
-    const look = async () => {
-      if (document.hidden) return;
-      const told = await api.openApps(subject).catch(() => void 0);
-      if (gone || !Array.isArray(told?.open)) return;
-      const now2 = told.open.map((each) => each === true);
-      setOpen((before) => `${before}` === `${now2}` ? before : now2);
-    };
-    void look();
-    const timer = setInterval(look, EVERY_MS);
-    document.addEventListener("visibilitychange", look);
-    return () => {
-      gone = true;
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
-    };
-  }, [
-    subject
-  ]);
-  return open2;
-}
-
-// web/ui/demo/use_story.ts
-function useStory({ config, api, keys, readFeed }) {
-  const issuer = config.issuer ?? config.issuers[0]?.did ?? "";
-  const subject = keys.current?.did;
-  const [feed, setFeed] = d2();
-  const [busy, setBusy] = d2(false);
-  const [trouble, setTrouble] = d2("");
-  const [signedInAt, setSignedInAt] = d2(0);
-  const [refusedAt, setRefusedAt] = d2(0);
-  const [watchedNames, setWatchedNames] = d2([]);
-  const relationship = subject === void 0 || feed?.state === void 0 ? void 0 : latestOf(feed.state, subject);
-  const open2 = useApps(api, config.apps.length > 0 && relationship ? subject : void 0);
-  const apps = config.apps.map((app, i3) => ({
-    ...app,
-    open: open2[i3] === true
-  }));
-  const watched = apps.filter(({ name }) => watchedNames.includes(name));
-  async function refresh(minSequence = 0) {
-    setFeed(await readFeed(issuer, minSequence).catch(() => void 0));
-  }
-  A2(() => {
-    if (subject !== void 0) void refresh();
-  }, [
-    subject
-  ]);
-  async function act(work) {
-    setTrouble("");
-    setBusy(true);
-    try {
-      const sequence = await work();
-      if (sequence !== void 0) await refresh(sequence);
-    } catch (error) {
-      setTrouble(error instanceof Problem ? shown(error.message) : "Something went wrong. Try again.");
-    }
-    setBusy(false);
-  }
-  const last = relationship?.last_sequence ?? 0;
-  return {
-    step: stepOf(),
-    issuer,
-    feed,
-    relationship,
-    ...{
-      apps,
-      watched,
-      signedIn: signedInAt === last
-    },
-    busy,
-    trouble,
-    goOn: () => setWatchedNames([]),
-    makeKey: () => act(async () => {
-      await keys.create();
-      return void 0;
-    }),
-    enrol: (name) => act(async () => {
-      if (subject === void 0) return;
-      const person = {
-        subject,
-        ...name === "" ? {} : {
-          name
-        }
-      };
-      return (await api.enrol(person)).sequence;
-    }),
-    revoke: () => act(async () => {
-      if (relationship === void 0) return;
-      setWatchedNames(apps.filter(({ open: open3 }) => open3).map(({ name }) => name));
-      return (await api.revoke(relationship.relationship_id)).sequence;
-    }),
-    note(outcome) {
-      if (!(outcome instanceof Problem)) {
-        if (outcome.subject === subject) setSignedInAt(last);
-      } else if (outcome.code === "relationship_denied") setRefusedAt(last);
-    }
-  };
-  function stepOf() {
-    if (subject === void 0) return "key";
-    if (relationship === void 0) return "hired";
-    if (relationship.status === "active") {
-      const isIn = signedInAt === last || apps.some(({ open: open3 }) => open3);
-      if (!isIn) return "sign-in";
-      return apps.every(({ open: open3 }) => open3) ? "let-go" : "apps";
-    }
-    if (watched.length > 0) return "let-go";
-    return refusedAt === last ? "end" : "again";
-  }
-}
-function latestOf(state, subject) {
-  return [
-    ...state.by_relationship_id.values()
-  ].filter((each) => each.subject === subject).sort((a4, b) => b.last_sequence - a4.last_sequence)[0];
-}
-
-// web/ui/demo/demo_view.tsx
-function DemoView({ site }) {
-  const story = useStory(site);
-  const { steps, done } = stepsOf(story);
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("header", {
-        class: "page-head",
-        children: [
-          /* @__PURE__ */ a2("h1", {
-            tabIndex: -1,
-            children: "Hired, in, let go, refused"
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "lede",
-            children: [
-              /* @__PURE__ */ a2("strong", {
-                children: hostOf(story.issuer)
-              }),
-              " ",
-              "publishes who works for it, signed. This site lets in only them. Every step is real, and takes a second."
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(TourBar, {
-        story
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "demo",
-        children: [
-          /* @__PURE__ */ a2("div", {
-            class: "stage",
-            children: [
-              story.trouble !== "" && /* @__PURE__ */ a2("div", {
-                role: "alert",
-                children: /* @__PURE__ */ a2(Notice, {
-                  kind: "danger",
-                  children: /* @__PURE__ */ a2("p", {
-                    children: shown(story.trouble)
-                  })
-                })
-              }),
-              /* @__PURE__ */ a2(Stage, {
-                site,
-                story
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2(Tour, {
-            site,
-            story
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        class: "visually-hidden",
-        "aria-live": "polite",
-        children: done < steps.length ? `Step ${done + 1} of ${steps.length}` : "The end"
-      })
-    ]
-  });
-}
-
-// web/ui/developers/log.tsx
-function Log({ exchanges }) {
-  return /* @__PURE__ */ a2("section", {
-    class: "card log",
-    id: "log",
-    "aria-labelledby": "log-title",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        id: "log-title",
-        children: "What was sent and received"
-      }),
-      exchanges.length === 0 ? /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: "Nothing yet: make a request."
-      }) : exchanges.map((each, i3) => /* @__PURE__ */ a2(Entry, {
-        exchange: each,
-        open: i3 === 0
-      }, exchanges.length - i3))
-    ]
-  });
-}
-function Entry({ exchange, open: open2 }) {
-  const { method, path, sent, status, received } = exchange;
-  const jwt = isRecord(sent) && typeof sent.attestation === "string" ? sent.attestation : void 0;
-  const decoded = jwt === void 0 ? void 0 : decodeAttestation(jwt);
-  return /* @__PURE__ */ a2("details", {
-    class: "exchange",
-    open: open2,
-    children: [
-      /* @__PURE__ */ a2("summary", {
-        children: [
-          /* @__PURE__ */ a2("code", {
-            children: [
-              method,
-              " ",
-              shown(path)
-            ]
-          }),
-          /* @__PURE__ */ a2("span", {
-            class: "code",
-            children: status === 0 ? "no answer" : status
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(Json, {
-        title: "Sent",
-        value: sent
-      }),
-      /* @__PURE__ */ a2(Json, {
-        title: "The attestation's header",
-        value: decoded?.header
-      }),
-      /* @__PURE__ */ a2(Json, {
-        title: "The attestation's claims",
-        value: decoded?.claims
-      }),
-      /* @__PURE__ */ a2(Json, {
-        title: "Received",
-        value: received
-      })
-    ]
-  });
-}
-function Json({ title, value }) {
-  if (value === void 0) return null;
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("h3", {
-        children: title
-      }),
-      /* @__PURE__ */ a2("pre", {
-        tabIndex: 0,
-        children: shown(JSON.stringify(value, null, 2), {
-          lines: true
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/developers/developers_view.tsx
-function DevelopersView({ site, exchanges }) {
-  const [wanted, setWanted] = d2();
-  const made = T2(0);
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("header", {
-        class: "page-head",
-        children: [
-          /* @__PURE__ */ a2("h1", {
-            tabIndex: -1,
-            children: "For developers"
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "lede",
-            children: "Make a request of your own, answer it, and see every byte that is exchanged."
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "columns",
-        children: [
-          /* @__PURE__ */ a2(RequestForm, {
-            site,
-            onWanted: (made_) => {
-              made.current++;
-              setWanted(made_);
-            }
-          }),
-          /* @__PURE__ */ a2("div", {
-            children: wanted && /* @__PURE__ */ a2(Request, {
-              site,
-              wanted
-            }, made.current)
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(Log, {
-        exchanges
-      })
-    ]
-  });
-}
-function Request({ site, wanted }) {
-  const flow = useLogin(site, {
-    wanted
-  });
-  return /* @__PURE__ */ a2(SignInCard, {
-    site,
-    flow,
-    takesFocus: true
-  });
-}
-function RequestForm({ site: { config, keys }, onWanted }) {
-  const [scopes, setScopes] = d2("profile");
-  const [audience, setAudience] = d2(config.audiences[0] ?? "");
-  const [ttl, setTtl] = d2(String(config.ttl_seconds));
-  const [pinned, setPinned] = d2(false);
-  const { current } = keys;
-  return /* @__PURE__ */ a2("form", {
-    class: "card",
-    id: "request-form",
-    noValidate: true,
-    onSubmit: (event) => {
-      event.preventDefault();
-      onWanted({
-        audience,
-        scopes: [
-          ...new Set(scopes.split(/\s+/).filter(Boolean))
-        ],
-        ttl_seconds: Number(ttl),
-        ...pinned && current ? {
-          subject: current.did
-        } : {}
-      });
-    },
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        children: "The request"
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "scopes",
-            children: "Scopes to ask for"
-          }),
-          /* @__PURE__ */ a2("input", {
-            id: "scopes",
-            type: "text",
-            value: scopes,
-            onInput: (event) => setScopes(event.currentTarget.value),
-            autocomplete: "off",
-            autocapitalize: "none",
-            spellcheck: false,
-            "aria-describedby": "scopes-hint"
-          }),
-          /* @__PURE__ */ a2("p", {
-            id: "scopes-hint",
-            class: "hint",
-            children: "Words with spaces between them. May be empty."
-          })
-        ]
-      }),
-      config.audiences.length > 1 && /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "audience",
-            children: "Site that asks"
-          }),
-          /* @__PURE__ */ a2("select", {
-            id: "audience",
-            value: audience,
-            onChange: (event) => setAudience(event.currentTarget.value),
-            children: config.audiences.map((each) => /* @__PURE__ */ a2("option", {
-              value: each,
-              children: each
-            }, each))
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "ttl",
-            children: "Seconds to answer"
-          }),
-          /* @__PURE__ */ a2("input", {
-            id: "ttl",
-            type: "number",
-            min: "30",
-            max: "900",
-            step: "1",
-            inputMode: "numeric",
-            value: ttl,
-            onInput: (event) => setTtl(event.currentTarget.value),
-            "aria-describedby": "ttl-hint"
-          }),
-          /* @__PURE__ */ a2("p", {
-            id: "ttl-hint",
-            class: "hint",
-            children: "From 30 to 900."
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("label", {
-        class: "check",
-        for: "pin-subject",
-        children: [
-          /* @__PURE__ */ a2("input", {
-            id: "pin-subject",
-            type: "checkbox",
-            checked: pinned && current !== void 0,
-            disabled: current === void 0,
-            onChange: (event) => setPinned(event.currentTarget.checked)
-          }),
-          "Only my key may answer"
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: /* @__PURE__ */ a2("button", {
-          id: "start",
-          class: "primary",
-          type: "submit",
-          children: "Make the request"
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/feed/documents.ts
-var DocumentsError = class extends Error {
-};
-var TITLES = {
-  metadata: "sig.json",
-  jwks: "jwks.json",
-  did_document: "did.json",
-  feed: "events.jsonl"
-};
-var NAMES = Object.keys(TITLES);
-var encoder6 = new TextEncoder();
-async function fetchDocuments(base) {
-  const [identity, feed] = await Promise.all([
-    fetchIdentity(base),
-    get(`${base}${TITLES.feed}`)
-  ]);
-  return complete({
-    ...identity,
-    feed
-  });
-}
-async function fetchIdentity(base) {
-  const bytes = await get(`${base}identity.json`);
-  const value = bytes && parseJson(bytes);
-  const { metadata, jwks, did_document } = isRecord(value) ? value : {};
-  return {
-    ...encodedText("metadata", metadata),
-    ...encodedText("jwks", jwks),
-    ...encodedText("did_document", did_document)
-  };
-}
-function encodedText(name, text2) {
-  return typeof text2 === "string" ? {
-    [name]: encoder6.encode(text2)
-  } : {};
-}
-async function get(path) {
-  const unreachable = new DocumentsError(`This server could not give ${path.split("/").at(-1)}. Try again.`);
-  let response;
-  try {
-    response = await fetch(path, {
-      cache: "no-store",
-      redirect: "error"
-    });
-  } catch {
-    throw unreachable;
-  }
-  if (response.status === 404 || response.status === 410) return void 0;
-  if (!response.ok) throw unreachable;
-  return new Uint8Array(await response.arrayBuffer());
-}
-async function readFiles(files) {
-  const found = {};
-  for (const file of files) {
-    const name = nameOf(file.name);
-    if (name !== void 0) {
-      found[name] = new Uint8Array(await file.arrayBuffer());
-    } else if (files.length === 1) return readOne(await file.text());
-    else {
-      throw new DocumentsError(`Don't know what ${file.name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`);
-    }
-  }
-  return complete(found);
-}
-function nameOf(fileName) {
-  if (/\.(jsonl|ndjson)$/.test(fileName)) return "feed";
-  return NAMES.find((name) => fileName === TITLES[name]);
-}
-function readTexts(texts) {
-  return complete({
-    metadata: encoded(texts.metadata),
-    jwks: encoded(texts.jwks),
-    did_document: encoded(texts.did_document),
-    feed: encoder6.encode(withLastLineEnd(texts.feed))
-  });
-}
-function encoded(text2) {
-  return text2.trim() === "" ? void 0 : encoder6.encode(text2);
-}
-function withLastLineEnd(text2) {
-  return text2 === "" || text2.endsWith("\n") ? text2 : `${text2}
-`;
-}
-function readOne(text2) {
-  let value;
-  try {
-    value = parseJson(encoder6.encode(text2));
-  } catch {
-    throw new DocumentsError("This is not one strict JSON object.");
-  }
-  if (!isRecord(value) || typeof value.events !== "string") {
-    throw new DocumentsError("Expected the members metadata, jwks and events, where events is text.");
-  }
-  return complete({
-    metadata: encodedMember(value.metadata),
-    jwks: encodedMember(value.jwks),
-    did_document: encodedMember(value.did_document),
-    feed: encoder6.encode(value.events)
-  });
-}
-function encodedMember(value) {
-  return value === void 0 ? void 0 : encoder6.encode(typeof value === "string" ? value : JSON.stringify(value));
-}
-function complete({ metadata, jwks, did_document, feed }) {
-  if (metadata === void 0) throw missing("metadata");
-  if (jwks === void 0) throw missing("jwks");
-  if (feed === void 0) throw missing("feed");
-  return {
-    metadata,
-    jwks,
-    feed,
-    ...did_document === void 0 ? {} : {
-      did_document
-    }
-  };
-}
-function missing(name) {
-  return new DocumentsError(`${TITLES[name]} is missing.`);
-}
-
-// web/ui/parts/command_line.ts
-function commandLine(words) {
-  if (words.some((word) => escapeInvisible(word) !== word)) return void 0;
-  return words.map(quoted).join(" ");
-}
-function quoted(word) {
-  return /^[\w.:/@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-// web/ui/explore/status.tsx
-var STATUS_WORDS = {
-  active: "active",
-  not_yet_valid: "not yet",
-  expired: "expired",
-  revoked: "ended"
-};
-function StatusBadge({ status }) {
-  const word = STATUS_WORDS[status];
-  switch (status) {
-    case "active":
-      return /* @__PURE__ */ a2(Badge, {
-        kind: "success",
-        children: word
-      });
-    case "revoked":
-      return /* @__PURE__ */ a2(Badge, {
-        kind: "danger",
-        children: word
-      });
-    case "expired":
-    case "not_yet_valid":
-      return /* @__PURE__ */ a2(Badge, {
-        kind: "warning",
-        mark: "clock",
-        children: word
-      });
-  }
-}
-function Validity({ from, until }) {
-  if (from === null && until === null) return /* @__PURE__ */ a2("span", {
-    children: "no start or end set"
-  });
-  return /* @__PURE__ */ a2("span", {
-    children: [
-      from !== null && /* @__PURE__ */ a2($, {
-        children: [
-          "from ",
-          /* @__PURE__ */ a2(Time, {
-            instant: from
-          })
-        ]
-      }),
-      from !== null && until !== null ? " " : "",
-      until !== null && /* @__PURE__ */ a2($, {
-        children: [
-          "until ",
-          /* @__PURE__ */ a2(Time, {
-            instant: until
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/explore/explanation.tsx
-function Explanation({ answer }) {
-  const { explain } = answer;
-  if (explain === void 0) return null;
-  const { tense, judged_at, events, relationships } = explain;
-  return /* @__PURE__ */ a2("div", {
-    class: "explanation",
-    children: [
-      /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: [
-          tense === "now" ? "Judged by the feed\u2019s last word, at " : "Judged by what was true at ",
-          /* @__PURE__ */ a2(Time, {
-            instant: judged_at
-          }),
-          ", from ",
-          counted2(events, "event"),
-          "."
-        ]
-      }),
-      relationships.length === 0 ? /* @__PURE__ */ a2("p", {
-        children: "No event of the feed is about this subject."
-      }) : /* @__PURE__ */ a2("ul", {
-        class: "judged",
-        children: relationships.map((each) => /* @__PURE__ */ a2(Judged, {
-          relationship: each
-        }, each.relationship_id))
-      })
-    ]
-  });
-}
-function Judged({ relationship }) {
-  const { relationship_id, relationship_type, requirements } = relationship;
-  const holds = relationship.effective_status === "active";
-  return /* @__PURE__ */ a2("li", {
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "row",
-        children: [
-          /* @__PURE__ */ a2("strong", {
-            children: being(shown(relationship_type))
-          }),
-          /* @__PURE__ */ a2("code", {
-            class: "quiet",
-            children: shown(relationship_id)
-          }),
-          /* @__PURE__ */ a2(StatusBadge, {
-            status: relationship.effective_status
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("ul", {
-        class: "met",
-        children: [
-          requirements.map(({ key, value, met }, i3) => /* @__PURE__ */ a2("li", {
-            "data-met": met,
-            children: [
-              /* @__PURE__ */ a2(Icon, {
-                name: met ? "yes" : "no"
-              }),
-              /* @__PURE__ */ a2("code", {
-                children: shown(`${key}=${value}`)
-              }),
-              met ? " met" : " not met"
-            ]
-          }, i3)),
-          /* @__PURE__ */ a2("li", {
-            "data-met": holds,
-            children: [
-              /* @__PURE__ */ a2(Icon, {
-                name: holds ? "yes" : "no"
-              }),
-              /* @__PURE__ */ a2("span", {
-                children: /* @__PURE__ */ a2(Force, {
-                  relationship
-                })
-              })
-            ]
-          })
-        ]
-      })
-    ]
-  });
-}
-function Force({ relationship }) {
-  const { effective_status, last_sequence, valid_from, valid_until } = relationship;
-  const event = /* @__PURE__ */ a2("strong", {
-    children: [
-      "event #",
-      last_sequence
-    ]
-  });
-  switch (effective_status) {
-    case "active":
-      return /* @__PURE__ */ a2($, {
-        children: [
-          "in force by ",
-          event,
-          valid_until !== null && /* @__PURE__ */ a2($, {
-            children: [
-              ", until ",
-              /* @__PURE__ */ a2(Time, {
-                instant: valid_until
-              })
-            ]
-          })
-        ]
-      });
-    case "revoked":
-      return /* @__PURE__ */ a2($, {
-        children: [
-          "ended by ",
-          event
-        ]
-      });
-    case "expired":
-      return /* @__PURE__ */ a2($, {
-        children: [
-          "ended at ",
-          valid_until !== null && /* @__PURE__ */ a2(Time, {
-            instant: valid_until
-          }),
-          ", as",
-          " ",
-          event,
-          " said"
-        ]
-      });
-    case "not_yet_valid":
-      return valid_from === null ? /* @__PURE__ */ a2($, {
-        children: [
-          "not known yet: ",
-          event,
-          " came later"
-        ]
-      }) : /* @__PURE__ */ a2($, {
-        children: [
-          "begins at ",
-          /* @__PURE__ */ a2(Time, {
-            instant: valid_from
-          }),
-          ", as ",
-          event,
-          " says"
-        ]
-      });
-  }
-}
-
-// web/ui/explore/answer.tsx
-function Answer2({ feed, asking, presses }) {
-  const heading = T2(null);
-  const outcome = w2(() => answerOf2(feed, asking), [
-    feed,
-    asking
-  ]);
-  F2(() => {
-    if (presses > 0 && heading.current) focusOn(heading.current);
-  }, [
-    presses
-  ]);
-  return /* @__PURE__ */ a2("section", {
-    class: "card answer-card",
-    id: "answer",
-    "aria-live": "polite",
-    children: "why" in outcome ? /* @__PURE__ */ a2(Notice, {
-      kind: "warning",
-      children: [
-        /* @__PURE__ */ a2("h2", {
-          id: "answer-title",
-          ref: heading,
-          children: "No answer"
-        }),
-        /* @__PURE__ */ a2("p", {
-          children: shown(outcome.why)
-        }),
-        outcome.hint !== "" && /* @__PURE__ */ a2("p", {
-          children: shown(outcome.hint)
-        })
-      ]
-    }) : /* @__PURE__ */ a2($, {
-      children: [
-        /* @__PURE__ */ a2(Notice, {
-          kind: outcome.decision === "allow" ? "success" : "danger",
-          children: [
-            /* @__PURE__ */ a2("h2", {
-              id: "answer-title",
-              ref: heading,
-              children: outcome.decision === "allow" ? "Allow" : "Deny"
-            }),
-            outcome.decision === "allow" ? /* @__PURE__ */ a2("p", {
-              children: [
-                "One relationship meets every requirement:",
-                " ",
-                /* @__PURE__ */ a2("code", {
-                  children: shown(outcome.matched_relationship_id)
-                }),
-                "."
-              ]
-            }) : /* @__PURE__ */ a2(Reasons, {
-              reasons: outcome.reasons
-            })
-          ]
-        }),
-        outcome.not_after !== null && /* @__PURE__ */ a2("p", {
-          class: "quiet",
-          children: [
-            "Without a further event this may change at",
-            " ",
-            /* @__PURE__ */ a2(Time, {
-              instant: outcome.not_after
-            }),
-            "."
-          ]
-        }),
-        /* @__PURE__ */ a2(Explanation, {
-          answer: outcome
-        }),
-        feed.issuer !== void 0 && /* @__PURE__ */ a2("div", {
-          class: "row",
-          children: [
-            /* @__PURE__ */ a2("h3", {
-              children: "A link to this question"
-            }),
-            /* @__PURE__ */ a2(CopyButton, {
-              text: () => new URL(askLink(feed.issuer, asking), location.href).href,
-              what: "the link to this question"
-            })
-          ]
-        }),
-        /* @__PURE__ */ a2("h3", {
-          children: "The same on the command line"
-        }),
-        /* @__PURE__ */ a2(Command, {
-          source: feed.source,
-          asking
-        })
-      ]
-    })
-  });
-}
-function answerOf2({ state }, { subject, require: require2, at, asOf }) {
-  try {
-    return check(state, {
-      subject,
-      require: require2,
-      at,
-      asOf,
-      now: /* @__PURE__ */ new Date(),
-      explain: true
-    });
-  } catch (error) {
-    if (!isSigError(error)) throw error;
-    const { hint } = error.context;
-    return {
-      why: error.message,
-      hint: typeof hint === "string" ? hint : ""
-    };
-  }
-}
-function Reasons({ reasons }) {
-  return /* @__PURE__ */ a2("ul", {
-    class: "reasons",
-    children: reasons.map((reason, i3) => {
-      const { code, requirement, relationship_id, sequence } = reason;
-      return /* @__PURE__ */ a2("li", {
-        children: [
-          reasonSentence(code),
-          requirement && /* @__PURE__ */ a2($, {
-            children: [
-              " ",
-              /* @__PURE__ */ a2("code", {
-                children: shown(`${requirement.key}=${requirement.value}`)
-              })
-            ]
-          }),
-          relationship_id !== void 0 && ` (${shown(relationship_id)}, event ${sequence})`,
-          " ",
-          /* @__PURE__ */ a2("code", {
-            class: "code",
-            children: code
-          })
-        ]
-      }, i3);
-    })
-  });
-}
-function Command({ source, asking }) {
-  const { subject, require: require2, at, asOf } = asking;
-  const line = commandLine([
-    "sig",
-    "check",
-    "--sig",
-    source,
-    "--subject",
-    subject,
-    ...require2.flatMap((each) => [
-      "--require",
-      each
-    ]),
-    ...at === void 0 ? [] : [
-      "--at",
-      at
-    ],
-    ...asOf === void 0 ? [] : [
-      "--as-of",
-      asOf
-    ],
-    ...isPrivate(source) ? [
-      "--allow-insecure"
-    ] : [],
-    "--explain"
-  ]);
-  if (line !== void 0) return /* @__PURE__ */ a2(Copyable, {
-    visible: line,
-    what: "the command"
-  });
-  return /* @__PURE__ */ a2("p", {
-    class: "quiet",
-    children: "The question holds characters that a terminal would obey or hide; there is no command to copy."
-  });
-}
-function isPrivate(source) {
-  return /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
-}
-
-// web/ui/explore/ask_times.tsx
-function AskTimes({ feed, form, onChange }) {
-  const isSet = form.at !== "" || form.asOf !== "";
-  const [open2, setOpen] = d2(isSet);
-  A2(() => {
-    if (isSet) setOpen(true);
-  }, [
-    isSet
-  ]);
-  const { last_sequence: last } = feed.state;
-  const known = /^\d+$/.test(form.asOf) ? Number(form.asOf) : last;
-  const event = feed.events[known - 1]?.event;
-  return /* @__PURE__ */ a2("details", {
-    class: "more",
-    open: open2,
-    onToggle: (event2) => setOpen(event2.currentTarget.open),
-    children: [
-      /* @__PURE__ */ a2("summary", {
-        children: "At another time"
-      }),
-      /* @__PURE__ */ a2("fieldset", {
-        children: [
-          /* @__PURE__ */ a2("legend", {
-            children: "What was true at"
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "beside",
-            children: [
-              /* @__PURE__ */ a2("input", {
-                type: "datetime-local",
-                step: "1",
-                "aria-label": "Date and time, UTC",
-                value: toLocal(form.at),
-                onInput: ({ currentTarget: { value } }) => onChange({
-                  ...form,
-                  at: toRfc3339(value)
-                })
-              }),
-              /* @__PURE__ */ a2("input", {
-                id: "ask-at",
-                type: "text",
-                "aria-label": "The same as RFC 3339 text",
-                placeholder: "now",
-                autocomplete: "off",
-                spellcheck: false,
-                value: form.at,
-                onInput: ({ currentTarget: { value } }) => onChange({
-                  ...form,
-                  at: value
-                })
-              })
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("fieldset", {
-        children: [
-          /* @__PURE__ */ a2("legend", {
-            children: "What was known as of"
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "beside",
-            children: [
-              /* @__PURE__ */ a2("input", {
-                id: "as-of-slider",
-                type: "range",
-                min: "1",
-                max: Math.max(1, last),
-                step: "1",
-                disabled: last < 2,
-                "aria-label": "Event",
-                "aria-valuetext": `event ${known} of ${last}`,
-                value: known,
-                onInput: ({ currentTarget: { value } }) => onChange({
-                  ...form,
-                  asOf: Number(value) === last ? "" : value
-                })
-              }),
-              /* @__PURE__ */ a2("input", {
-                id: "ask-as-of",
-                type: "text",
-                "aria-label": "Number of an event, or RFC 3339 text",
-                placeholder: `event ${last}, the last one`,
-                autocomplete: "off",
-                spellcheck: false,
-                value: form.asOf,
-                onInput: ({ currentTarget: { value } }) => onChange({
-                  ...form,
-                  asOf: value
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "hint",
-            children: event ? /* @__PURE__ */ a2($, {
-              children: [
-                "Event #",
-                event.sequence,
-                ", ",
-                /* @__PURE__ */ a2(Time, {
-                  instant: event.issued_at
-                })
-              ]
-            }) : "No such event"
-          })
-        ]
-      })
-    ]
-  });
-}
-function toLocal(rfc3339) {
-  return /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(rfc3339)?.[1] ?? "";
-}
-function toRfc3339(local) {
-  if (local === "") return "";
-  return `${local.length === 16 ? `${local}:00` : local.slice(0, 19)}Z`;
-}
-
-// web/ui/explore/asking_form.ts
-var REQUIREMENT_KEYS2 = {
-  relationship: "is",
-  role: "has the role",
-  relationship_id: "by the relationship"
-};
-function formOf({ subject, require: require2, at, asOf }) {
-  return {
-    subject,
-    rows: require2.map((text2, id) => {
-      const [key = "", ...rest] = text2.split("=");
-      return {
-        id,
-        key: Object.hasOwn(REQUIREMENT_KEYS2, key) ? key : "role",
-        value: rest.join("=")
-      };
-    }),
-    at: at ?? "",
-    asOf: asOf ?? ""
-  };
-}
-function askingOf({ subject, rows, at, asOf }) {
-  return {
-    subject: subject.trim(),
-    require: rows.map(({ key, value }) => `${key}=${value}`),
-    at: at.trim() || void 0,
-    asOf: asOf.trim() || void 0
-  };
-}
-
-// web/ui/explore/ask_form.tsx
-var SUGGESTED_SUBJECTS = 200;
-function AskForm({ feed, form, onChange, onAsk }) {
-  const subjects = w2(() => [
-    ...new Set(feed.events.map(({ event }) => event.subject))
-  ].slice(-SUGGESTED_SUBJECTS), [
-    feed.events
-  ]);
-  const { rows } = form;
-  const setRows = (changed) => onChange({
-    ...form,
-    rows: changed
-  });
-  const add = () => {
-    const id = Math.max(-1, ...rows.map((row) => row.id)) + 1;
-    setRows([
-      ...rows,
-      {
-        id,
-        key: "role",
-        value: ""
-      }
-    ]);
-  };
-  return /* @__PURE__ */ a2("form", {
-    id: "ask-form",
-    class: "card",
-    noValidate: true,
-    onSubmit: (event) => {
-      event.preventDefault();
-      onAsk();
-    },
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "ask-subject",
-            children: "Is"
-          }),
-          /* @__PURE__ */ a2("input", {
-            id: "ask-subject",
-            type: "text",
-            list: "subjects",
-            placeholder: "did:web:alice.example",
-            autocomplete: "off",
-            autocapitalize: "none",
-            spellcheck: false,
-            value: form.subject,
-            onInput: (event) => onChange({
-              ...form,
-              subject: event.currentTarget.value
-            })
-          }),
-          /* @__PURE__ */ a2("datalist", {
-            id: "subjects",
-            children: subjects.map((each) => /* @__PURE__ */ a2("option", {
-              value: each
-            }, each))
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("fieldset", {
-        children: [
-          /* @__PURE__ */ a2("legend", {
-            children: "Someone who"
-          }),
-          /* @__PURE__ */ a2("ul", {
-            class: "requirement-rows",
-            children: rows.map((row) => /* @__PURE__ */ a2(Row, {
-              row,
-              onChange: (changed) => setRows(rows.map((each) => each.id === row.id ? changed : each)),
-              onRemove: () => setRows(rows.filter((each) => each.id !== row.id))
-            }, row.id))
-          }),
-          /* @__PURE__ */ a2("button", {
-            id: "add-requirement",
-            type: "button",
-            onClick: add,
-            children: "Add a requirement"
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(AskTimes, {
-        feed,
-        form,
-        onChange
-      }),
-      /* @__PURE__ */ a2("button", {
-        class: "primary",
-        type: "submit",
-        children: "Ask"
-      })
-    ]
-  });
-}
-function Row({ row, onChange, onRemove }) {
-  const list2 = `values-${row.id}`;
-  const values = row.key === "relationship" ? RELATIONSHIP_TYPES : [];
-  return /* @__PURE__ */ a2("li", {
-    children: [
-      /* @__PURE__ */ a2("select", {
-        "aria-label": "Which requirement",
-        value: row.key,
-        onChange: (event) => onChange({
-          ...row,
-          key: event.currentTarget.value
-        }),
-        children: Object.entries(REQUIREMENT_KEYS2).map(([key, words]) => /* @__PURE__ */ a2("option", {
-          value: key,
-          children: words
-        }, key))
-      }),
-      /* @__PURE__ */ a2("input", {
-        type: "text",
-        "aria-label": "Its value",
-        list: values.length > 0 ? list2 : void 0,
-        autocomplete: "off",
-        autocapitalize: "none",
-        spellcheck: false,
-        value: row.value,
-        onInput: (event) => onChange({
-          ...row,
-          value: event.currentTarget.value
-        })
-      }),
-      values.length > 0 && /* @__PURE__ */ a2("datalist", {
-        id: list2,
-        children: values.map((each) => /* @__PURE__ */ a2("option", {
-          value: each
-        }, each))
-      }),
-      /* @__PURE__ */ a2("button", {
-        type: "button",
-        onClick: onRemove,
-        children: [
-          "Remove",
-          /* @__PURE__ */ a2("span", {
-            class: "visually-hidden",
-            children: "this requirement"
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/explore/ask_tab.tsx
-function AskTab({ feed, query }) {
-  const linked = w2(() => readAsking(query), [
-    query
-  ]);
-  const [form, setForm] = d2(() => formOf(linked ?? firstQuestion(feed)));
-  const [asked, setAsked] = d2(linked);
-  const [presses, setPresses] = d2(0);
-  A2(() => {
-    if (linked === void 0) return;
-    setForm(formOf(linked));
-    setAsked(linked);
-  }, [
-    linked
-  ]);
-  const ask = (wanted) => {
-    const asking = askingOf(wanted);
-    setAsked(asking);
-    history.replaceState(null, "", askLink(feed.issuer, asking));
-  };
-  return /* @__PURE__ */ a2("div", {
-    class: "ask",
-    children: [
-      /* @__PURE__ */ a2(AskForm, {
-        feed,
-        form,
-        onChange: (changed) => {
-          setForm(changed);
-          const moved = changed.at !== form.at || changed.asOf !== form.asOf;
-          if (asked !== void 0 && moved) ask(changed);
-        },
-        onAsk: () => {
-          ask(form);
-          setPresses(presses + 1);
-        }
-      }),
-      asked === void 0 ? /* @__PURE__ */ a2("p", {
-        class: "empty card",
-        children: "One relationship of the subject must meet every requirement and be in force. Ask, and see why or why not."
-      }) : /* @__PURE__ */ a2(Answer2, {
-        feed,
-        asking: asked,
-        presses
-      })
-    ]
-  });
-}
-function firstQuestion({ events }) {
-  const event = events.at(-1)?.event;
-  const type = event !== void 0 && "relationship_type" in event ? event.relationship_type : "employee";
-  return {
-    subject: event?.subject ?? "",
-    require: [
-      `relationship=${type}`
-    ]
-  };
-}
-
-// web/ui/explore/detail_dialog.tsx
-function DetailDialog({ title, onClose, children }) {
-  const dialog = T2(null);
-  A2(() => dialog.current?.showModal(), []);
-  return /* @__PURE__ */ a2("dialog", {
-    ref: dialog,
-    class: "detail",
-    "aria-labelledby": "detail-title",
-    onClose,
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "row spread",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            id: "detail-title",
-            children: title
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            onClick: () => dialog.current?.close(),
-            children: "Close"
-          })
-        ]
-      }),
-      children
-    ]
-  });
-}
-
-// web/ui/explore/event_line.tsx
-var KINDS = {
-  added: "success",
-  changed: "info",
-  ended: "danger",
-  unknown: "neutral"
-};
-function KindBadge({ kind }) {
-  return /* @__PURE__ */ a2(Badge, {
-    kind: KINDS[kind],
-    mark: kind === "changed" ? "dot" : void 0,
-    children: kind
-  });
-}
-function EventLine({ row }) {
-  const { event } = row.verified;
-  return /* @__PURE__ */ a2("li", {
-    value: event.sequence,
-    class: "row",
-    children: [
-      /* @__PURE__ */ a2("span", {
-        class: "number",
-        children: [
-          "#",
-          event.sequence
-        ]
-      }),
-      /* @__PURE__ */ a2(KindBadge, {
-        kind: row.kind
-      }),
-      /* @__PURE__ */ a2("span", {
-        children: row.what
-      }),
-      /* @__PURE__ */ a2("span", {
-        class: "quiet",
-        children: /* @__PURE__ */ a2(Time, {
-          instant: event.issued_at
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/explore/event_dialog.tsx
-function EventDialog({ row, onClose }) {
-  const { verified: { event, kid, line }, kind, name, what: what2 } = row;
-  return /* @__PURE__ */ a2(DetailDialog, {
-    title: `Event #${event.sequence}`,
-    onClose,
-    children: [
-      /* @__PURE__ */ a2("p", {
-        class: "row",
-        children: [
-          /* @__PURE__ */ a2(KindBadge, {
-            kind
-          }),
-          name !== "" && /* @__PURE__ */ a2("bdi", {
-            children: /* @__PURE__ */ a2("strong", {
-              children: shown(name)
-            })
-          }),
-          /* @__PURE__ */ a2("span", {
-            children: what2
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(Facts, {
-        children: [
-          /* @__PURE__ */ a2(Fact, {
-            name: "Signed",
-            children: [
-              /* @__PURE__ */ a2(Time, {
-                instant: event.issued_at
-              }),
-              " by ",
-              /* @__PURE__ */ a2("code", {
-                children: shown(kid)
-              }),
-              ", line",
-              " ",
-              line
-            ]
-          }),
-          "effective_at" in event && typeof event.effective_at === "string" && /* @__PURE__ */ a2(Fact, {
-            name: "Effective",
-            children: /* @__PURE__ */ a2(Time, {
-              instant: event.effective_at
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "DID",
-            children: /* @__PURE__ */ a2(Did, {
-              did: event.subject
-            })
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("h3", {
-        children: "What was signed"
-      }),
-      /* @__PURE__ */ a2("pre", {
-        tabIndex: 0,
-        children: shown(JSON.stringify(event, null, 2), {
-          lines: true
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/explore/feed_events.ts
-var EVENT_KINDS = [
-  "added",
-  "changed",
-  "ended"
-];
-function rowsOf(events) {
-  const names = /* @__PURE__ */ new Map();
-  const open2 = /* @__PURE__ */ new Set();
-  return events.map((verified) => {
-    const { event } = verified;
-    const id = event.relationship_id;
-    const given = nameIn(event);
-    if (given !== "") names.set(id, given);
-    const name = names.get(id) ?? "";
-    if ("relationship_type" in event) {
-      const kind = open2.has(id) ? "changed" : "added";
-      open2.add(id);
-      const type = being(shown(event.relationship_type));
-      const what2 = kind === "added" ? `joins as ${type}` : `${type}, changed`;
-      return {
-        verified,
-        kind,
-        name,
-        what: what2
-      };
-    }
-    if ("reason_code" in event) {
-      open2.delete(id);
-      const what2 = `leaves: ${being(shown(event.reason_code))}`;
-      return {
-        verified,
-        kind: "ended",
-        name,
-        what: what2
-      };
-    }
-    return {
-      verified,
-      kind: "unknown",
-      name,
-      what: shown(event.event_type)
-    };
-  });
-}
-function filterEvents(rows, { text: text2, kind }) {
-  const wanted = text2.trim().toLowerCase();
-  return rows.filter((row) => (kind === "" || row.kind === kind) && (wanted === "" || textOf2(row).includes(wanted))).reverse();
-}
-function textOf2({ verified: { event }, name, what: what2 }) {
-  return `${name}
-${event.subject}
-${event.relationship_id}
-${what2}`.toLowerCase();
-}
-
-// web/ui/explore/row_table.tsx
-var ROW = 40;
-var COARSE_ROW = 48;
-var SPARE = 8;
-var FIRST_ROWS = 20;
-function RowTable(props) {
-  const { label, className, columns, items, keyOf } = props;
-  const box = T2(null);
-  const [view, setView] = d2({
-    first: 0,
-    count: FIRST_ROWS
-  });
-  const [row] = d2(() => matchMedia("(pointer: coarse)").matches ? COARSE_ROW : ROW);
-  const look = () => {
-    const element = box.current;
-    if (!element) return;
-    const first = Math.max(0, Math.floor(element.scrollTop / row) - SPARE);
-    const count = Math.ceil(element.clientHeight / row) + 2 * SPARE;
-    setView((now2) => now2.first === first && now2.count === count ? now2 : {
-      first,
-      count
-    });
-  };
-  A2(() => {
-    if (!box.current) return;
-    const observer = new ResizeObserver(look);
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-  A2(() => {
-    if (box.current) box.current.scrollTop = 0;
-    look();
-  }, [
-    items
-  ]);
-  const drawn = items.slice(view.first, view.first + view.count);
-  return /* @__PURE__ */ a2("div", {
-    class: `row-table ${className}`,
-    role: "table",
-    "aria-label": label,
-    "aria-rowcount": items.length + 1,
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "table-head",
-        role: "rowgroup",
-        children: /* @__PURE__ */ a2("div", {
-          role: "row",
-          class: "table-row",
-          "aria-rowindex": 1,
-          children: columns.map((column) => /* @__PURE__ */ a2(Heading, {
-            column
-          }, column.name))
-        })
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "table-body",
-        role: "rowgroup",
-        ref: box,
-        tabIndex: 0,
-        "aria-label": `${label}, rows`,
-        onScroll: look,
-        style: {
-          height: `${items.length * row}px`
-        },
-        children: /* @__PURE__ */ a2("div", {
-          class: "table-space",
-          role: "presentation",
-          style: {
-            height: `${items.length * row}px`
-          },
-          children: drawn.map((item, i3) => /* @__PURE__ */ a2("div", {
-            role: "row",
-            class: "table-row",
-            "aria-rowindex": view.first + i3 + 2,
-            style: {
-              height: `${row}px`,
-              transform: `translateY(${(view.first + i3) * row}px)`
-            },
-            children: columns.map((column) => /* @__PURE__ */ a2("div", {
-              role: "cell",
-              class: column.className,
-              children: column.cell(item)
-            }, column.name))
-          }, keyOf(item)))
-        })
-      })
-    ]
-  });
-}
-function Heading({ column }) {
-  const { name, className, sorted, onSort } = column;
-  return /* @__PURE__ */ a2("div", {
-    role: "columnheader",
-    class: className,
-    "aria-sort": sorted,
-    children: onSort === void 0 ? name : /* @__PURE__ */ a2("button", {
-      type: "button",
-      class: "sort",
-      onClick: onSort,
-      children: [
-        name,
-        /* @__PURE__ */ a2("span", {
-          "aria-hidden": "true",
-          children: sorted === "ascending" ? " \u2191" : sorted ? " \u2193" : ""
-        })
-      ]
-    })
-  });
-}
-
-// web/ui/explore/events_tab.tsx
-var ALL = {
-  text: "",
-  kind: ""
-};
-function EventsTab({ feed }) {
-  const all = w2(() => rowsOf(feed.events), [
-    feed.events
-  ]);
-  const [filter, setFilter] = d2(ALL);
-  const [opened, setOpened] = d2();
-  const rows = w2(() => filterEvents(all, filter), [
-    all,
-    filter
-  ]);
-  const columns = [
-    {
-      name: "#",
-      className: "col-number",
-      cell: ({ verified }) => verified.event.sequence
-    },
-    {
-      name: "Kind",
-      className: "col-kind",
-      cell: ({ kind }) => /* @__PURE__ */ a2(KindBadge, {
-        kind
-      })
-    },
-    {
-      name: "Who",
-      className: "col-who",
-      cell: (row) => /* @__PURE__ */ a2("button", {
-        type: "button",
-        class: "row-button",
-        onClick: () => setOpened(row),
-        children: row.name === "" ? /* @__PURE__ */ a2("code", {
-          children: shortened(row.verified.event.subject)
-        }) : /* @__PURE__ */ a2("bdi", {
-          children: /* @__PURE__ */ a2("strong", {
-            children: shown(row.name)
-          })
-        })
-      })
-    },
-    {
-      name: "What",
-      className: "col-what",
-      cell: ({ what: what2 }) => what2
-    },
-    {
-      name: "When",
-      className: "col-when",
-      cell: ({ verified }) => /* @__PURE__ */ a2(Time, {
-        instant: verified.event.issued_at
-      })
-    }
-  ];
-  if (all.length === 0) {
-    return /* @__PURE__ */ a2("p", {
-      class: "empty",
-      children: [
-        "This feed has no event yet. Its issuer adds people with",
-        " ",
-        /* @__PURE__ */ a2("code", {
-          children: "sig upsert"
-        }),
-        " or ",
-        /* @__PURE__ */ a2("code", {
-          children: "sig apply"
-        }),
-        "."
-      ]
-    });
-  }
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "filters",
-        children: [
-          /* @__PURE__ */ a2("div", {
-            class: "field grow",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "events-text",
-                children: "Find"
-              }),
-              /* @__PURE__ */ a2("input", {
-                id: "events-text",
-                type: "search",
-                placeholder: "Name, DID, reason",
-                autocomplete: "off",
-                autocapitalize: "none",
-                spellcheck: false,
-                value: filter.text,
-                onInput: (event) => setFilter({
-                  ...filter,
-                  text: event.currentTarget.value
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "events-kind",
-                children: "Kind"
-              }),
-              /* @__PURE__ */ a2("select", {
-                id: "events-kind",
-                value: filter.kind,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  kind: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a2("option", {
-                    value: "",
-                    children: "Everything"
-                  }),
-                  EVENT_KINDS.map((kind) => /* @__PURE__ */ a2("option", {
-                    value: kind,
-                    children: kind
-                  }, kind))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "quiet count",
-            "aria-live": "polite",
-            children: rows.length === all.length ? counted2(all.length, "event") : `${rows.length.toLocaleString("en")} of ${counted2(all.length, "event")}`
-          })
-        ]
-      }),
-      rows.length === 0 ? /* @__PURE__ */ a2("div", {
-        class: "empty",
-        children: [
-          "No event is like that.",
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            onClick: () => setFilter(ALL),
-            children: "Show everything"
-          })
-        ]
-      }) : /* @__PURE__ */ a2(RowTable, {
-        label: "Events",
-        className: "events",
-        columns,
-        items: rows,
-        keyOf: ({ verified }) => verified.event.sequence
-      }),
-      opened && /* @__PURE__ */ a2(EventDialog, {
-        row: opened,
-        onClose: () => setOpened(void 0)
-      })
-    ]
-  });
-}
-
-// web/ui/explore/natural_order.ts
-function createNaturalOrder() {
-  const { compare } = new Intl.Collator("en", {
-    numeric: true
-  });
-  return compare;
-}
-
-// web/ui/explore/people.ts
-var PLACES = {
-  active: 1,
-  not_yet_valid: 2,
-  expired: 3,
-  revoked: 4
-};
-function peopleOf(state, events, now2) {
-  const displays = displaysIn(events);
-  const { by_relationship_id, statuses } = dumpState(state, {
-    now: now2
-  });
-  return Array.from(by_relationship_id, ([id, relationship]) => ({
-    relationship,
-    status: statuses.get(id) ?? "active",
-    ...displays.get(id) ?? {
-      name: "",
-      position: ""
-    }
-  }));
-}
-function displaysIn(events) {
-  const displays = /* @__PURE__ */ new Map();
-  for (const { event } of events) {
-    if (!("display" in event) || !isRecord(event.display)) continue;
-    const [label, title, department] = [
-      "label",
-      "title",
-      "department"
-    ].map((name) => {
-      const value = event.display[name];
-      return typeof value === "string" ? value : "";
-    });
-    displays.set(event.relationship_id, {
-      name: label || title,
-      position: [
-        label === "" ? "" : title,
-        department
-      ].filter(Boolean).join(", ")
-    });
-  }
-  return displays;
-}
-function rolesOf(people, limit) {
-  const roles = /* @__PURE__ */ new Set();
-  for (const { relationship } of people) {
-    for (const role of relationship.roles) {
-      if (roles.size < limit) roles.add(role);
-    }
-  }
-  return [
-    ...roles
-  ].sort(createNaturalOrder());
-}
-function filterPeople(people, { text: text2, status, role }) {
-  const wanted = text2.trim().toLowerCase();
-  return people.filter((each) => (status === "" || each.status === status) && (role === "" || each.relationship.roles.includes(role)) && (wanted === "" || textOf3(each).includes(wanted)));
-}
-function textOf3({ name, position, relationship }) {
-  const { subject, relationship_id, relationship_type } = relationship;
-  return `${name}
-${position}
-${subject}
-${relationship_id}
-${relationship_type}`.toLowerCase();
-}
-function sortPeople(people, { by, down }) {
-  const natural = createNaturalOrder();
-  const who = ({ name, relationship }) => name || relationship.subject;
-  const byWho = (a4, b) => natural(who(a4), who(b)) || natural(a4.relationship.relationship_id, b.relationship.relationship_id);
-  const orders = {
-    who: byWho,
-    type: (a4, b) => natural(a4.relationship.relationship_type, b.relationship.relationship_type),
-    // Without an end comes last.
-    until: (a4, b) => natural(a4.relationship.valid_until ?? "~", b.relationship.valid_until ?? "~"),
-    status: (a4, b) => PLACES[a4.status] - PLACES[b.status],
-    event: (a4, b) => a4.relationship.last_sequence - b.relationship.last_sequence
-  };
-  const order = orders[by];
-  const sign = down ? -1 : 1;
-  return people.toSorted((a4, b) => sign * order(a4, b) || byWho(a4, b));
-}
-
-// web/ui/explore/relationship_dialog.tsx
-var SHOWN_EVENTS2 = 50;
-function RelationshipDialog({ person, feed, onClose }) {
-  const { relationship, status, name, position } = person;
-  const { subject, relationship_id, relationship_type, roles } = relationship;
-  const rows = w2(() => rowsOf(feed.events.filter(({ event }) => event.relationship_id === relationship_id)), [
-    relationship_id
-  ]);
-  const asking = {
-    subject,
-    require: [
-      `relationship=${relationship_type}`
-    ]
-  };
-  return /* @__PURE__ */ a2(DetailDialog, {
-    title: name === "" ? shortened(subject) : shown(name),
-    onClose,
-    children: [
-      position !== "" && /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: shown(position)
-      }),
-      /* @__PURE__ */ a2(Facts, {
-        children: [
-          /* @__PURE__ */ a2(Fact, {
-            name: "Status",
-            children: /* @__PURE__ */ a2(StatusBadge, {
-              status
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "Is",
-            children: being(shown(relationship_type))
-          }),
-          roles.length > 0 && /* @__PURE__ */ a2(Fact, {
-            name: "Roles",
-            children: /* @__PURE__ */ a2(Chips, {
-              texts: roles
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "Holds",
-            children: /* @__PURE__ */ a2(Validity, {
-              from: relationship.valid_from,
-              until: relationship.valid_until
-            })
-          }),
-          relationship.revoked_effective_at !== void 0 && /* @__PURE__ */ a2(Fact, {
-            name: "Ended",
-            children: [
-              being(shown(relationship.revoked_reason_code)),
-              ",",
-              " ",
-              /* @__PURE__ */ a2(Time, {
-                instant: relationship.revoked_effective_at
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "DID",
-            children: /* @__PURE__ */ a2(Did, {
-              did: subject
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "Id",
-            children: /* @__PURE__ */ a2("code", {
-              children: shown(relationship_id)
-            })
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("h3", {
-        children: rows.length > SHOWN_EVENTS2 ? "Its last events" : "Its events"
-      }),
-      /* @__PURE__ */ a2("ol", {
-        class: "event-lines",
-        children: rows.slice(-SHOWN_EVENTS2).reverse().map((row) => /* @__PURE__ */ a2(EventLine, {
-          row
-        }, row.verified.event.sequence))
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: /* @__PURE__ */ a2("a", {
-          href: askLink(feed.issuer, asking),
-          onClick: onClose,
-          children: "Ask about this person"
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/explore/people_tab.tsx
-var MAX_ROLES = 500;
-var DID_LENGTH = 32;
-var EVERYBODY = {
-  text: "",
-  status: "",
-  role: ""
-};
-function PeopleTab({ feed }) {
-  const { state, events, now: now2 } = feed;
-  const people = w2(() => peopleOf(state, events, now2), [
-    state
-  ]);
-  const roles = w2(() => rolesOf(people, MAX_ROLES), [
-    people
-  ]);
-  const [filter, setFilter] = d2(EVERYBODY);
-  const [order, setOrder] = d2({
-    by: "who",
-    down: false
-  });
-  const [opened, setOpened] = d2();
-  const rows = w2(() => sortPeople(filterPeople(people, filter), order), [
-    people,
-    filter,
-    order
-  ]);
-  const sortedBy = (by) => ({
-    className: `col-${by}`,
-    sorted: order.by !== by ? void 0 : order.down ? "descending" : "ascending",
-    onSort: () => setOrder({
-      by,
-      down: order.by === by && !order.down
-    })
-  });
-  const columns = [
-    {
-      name: "Who",
-      ...sortedBy("who"),
-      cell: (person) => /* @__PURE__ */ a2(Who, {
-        person,
-        onOpen: () => setOpened(person)
-      })
-    },
-    {
-      name: "DID",
-      className: "col-did",
-      cell: ({ relationship }) => /* @__PURE__ */ a2(ShortDid, {
-        did: relationship.subject
-      })
-    },
-    {
-      name: "Type",
-      ...sortedBy("type"),
-      cell: ({ relationship }) => being(shown(relationship.relationship_type))
-    },
-    {
-      name: "Roles",
-      className: "col-roles",
-      cell: ({ relationship }) => relationship.roles.map((role) => shown(role)).join(", ")
-    },
-    {
-      name: "Until",
-      ...sortedBy("until"),
-      cell: ({ relationship: { valid_until } }) => valid_until !== null && /* @__PURE__ */ a2(ShortTime, {
-        instant: valid_until
-      })
-    },
-    {
-      name: "Status",
-      ...sortedBy("status"),
-      cell: ({ status }) => /* @__PURE__ */ a2(StatusBadge, {
-        status
-      })
-    },
-    {
-      name: "Event",
-      ...sortedBy("event"),
-      cell: ({ relationship }) => `#${relationship.last_sequence}`
-    }
-  ];
-  if (people.length === 0) {
-    return /* @__PURE__ */ a2("p", {
-      class: "empty",
-      children: [
-        "This feed names nobody yet. Its issuer adds people with",
-        " ",
-        /* @__PURE__ */ a2("code", {
-          children: "sig upsert"
-        }),
-        " or ",
-        /* @__PURE__ */ a2("code", {
-          children: "sig apply"
-        }),
-        "."
-      ]
-    });
-  }
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "filters",
-        children: [
-          /* @__PURE__ */ a2("div", {
-            class: "field grow",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "people-text",
-                children: "Find"
-              }),
-              /* @__PURE__ */ a2("input", {
-                id: "people-text",
-                type: "search",
-                placeholder: "Name, title, DID",
-                autocomplete: "off",
-                autocapitalize: "none",
-                spellcheck: false,
-                value: filter.text,
-                onInput: (event) => setFilter({
-                  ...filter,
-                  text: event.currentTarget.value
-                })
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "people-status",
-                children: "Status"
-              }),
-              /* @__PURE__ */ a2("select", {
-                id: "people-status",
-                value: filter.status,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  status: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a2("option", {
-                    value: "",
-                    children: "Any"
-                  }),
-                  EFFECTIVE_STATUSES.map((status) => /* @__PURE__ */ a2("option", {
-                    value: status,
-                    children: STATUS_WORDS[status]
-                  }, status))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: "people-role",
-                children: "Role"
-              }),
-              /* @__PURE__ */ a2("select", {
-                id: "people-role",
-                value: filter.role,
-                onChange: (event) => setFilter({
-                  ...filter,
-                  role: event.currentTarget.value
-                }),
-                children: [
-                  /* @__PURE__ */ a2("option", {
-                    value: "",
-                    children: "Any"
-                  }),
-                  roles.map((role) => /* @__PURE__ */ a2("option", {
-                    value: role,
-                    children: shown(role)
-                  }, role))
-                ]
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "quiet count",
-            "aria-live": "polite",
-            children: rows.length === people.length ? counted2(people.length, "relationship") : `${rows.length.toLocaleString("en")} of ${counted2(people.length, "relationship")}`
-          })
-        ]
-      }),
-      rows.length === 0 ? /* @__PURE__ */ a2("div", {
-        class: "empty",
-        children: [
-          "Nobody is like that.",
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            onClick: () => setFilter(EVERYBODY),
-            children: "Show everybody"
-          })
-        ]
-      }) : /* @__PURE__ */ a2(RowTable, {
-        label: "People",
-        className: "people",
-        columns,
-        items: rows,
-        keyOf: ({ relationship }) => relationship.relationship_id
-      }),
-      opened && /* @__PURE__ */ a2(RelationshipDialog, {
-        person: opened,
-        feed,
-        onClose: () => setOpened(void 0)
-      })
-    ]
-  });
-}
-function Who({ person, onOpen }) {
-  const { name, position, relationship } = person;
-  return /* @__PURE__ */ a2("button", {
-    type: "button",
-    class: "row-button",
-    onClick: onOpen,
-    children: [
-      name === "" ? /* @__PURE__ */ a2("code", {
-        children: shortened(relationship.subject)
-      }) : /* @__PURE__ */ a2("bdi", {
-        children: /* @__PURE__ */ a2("strong", {
-          children: shown(name)
-        })
-      }),
-      position !== "" && /* @__PURE__ */ a2("bdi", {
-        class: "quiet",
-        children: shown(position)
-      })
-    ]
-  });
-}
-function ShortDid({ did }) {
-  return /* @__PURE__ */ a2($, {
-    children: [
-      /* @__PURE__ */ a2("code", {
-        class: "quiet",
-        children: shortened(did, DID_LENGTH)
-      }),
-      /* @__PURE__ */ a2(CopyButton, {
-        text: () => did,
-        what: "the DID"
-      })
-    ]
-  });
-}
-
-// web/ui/explore/sources.tsx
-function Sources(props) {
-  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
-  const { issuers } = config;
-  return /* @__PURE__ */ a2("div", {
-    class: "sources",
-    children: [
-      issuers.length > 0 && /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "issuer",
-            children: "Feed"
-          }),
-          /* @__PURE__ */ a2("select", {
-            id: "issuer",
-            value: issuer === void 0 ? "" : String(issuer),
-            onChange: (event) => {
-              const { value } = event.currentTarget;
-              if (value !== "") onIssuer(Number(value));
-            },
-            children: [
-              issuer === void 0 && /* @__PURE__ */ a2("option", {
-                value: "",
-                children: "Your own files"
-              }),
-              issuers.map(({ did }, i3) => /* @__PURE__ */ a2("option", {
-                value: String(i3),
-                children: hostOf(did)
-              }, did))
-            ]
-          })
-        ]
-      }),
-      issuer !== void 0 && /* @__PURE__ */ a2("button", {
-        type: "button",
-        onClick: onAgain,
-        children: "Read again"
-      }),
-      /* @__PURE__ */ a2("label", {
-        class: "button file",
-        children: [
-          "Open files",
-          /* @__PURE__ */ a2("input", {
-            id: "files",
-            class: "visually-hidden",
-            type: "file",
-            multiple: true,
-            "aria-describedby": "files-hint",
-            onChange: (event) => {
-              const input = event.currentTarget;
-              const files = [
-                ...input.files ?? []
-              ];
-              if (files.length > 0) onFiles(files);
-              input.value = "";
-            }
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("details", {
-        class: "more paste",
-        id: "own-documents",
-        children: [
-          /* @__PURE__ */ a2("summary", {
-            children: "Paste documents"
-          }),
-          /* @__PURE__ */ a2(Paste, {
-            onOwn
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        id: "files-hint",
-        class: "visually-hidden",
-        children: "sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
-      })
-    ]
-  });
-}
-var NOTHING = {
-  metadata: "",
-  jwks: "",
-  did_document: "",
-  feed: ""
-};
-var FIELDS = [
-  {
-    name: "metadata",
-    id: "paste-metadata",
-    title: "sig.json"
-  },
-  {
-    name: "jwks",
-    id: "paste-jwks",
-    title: "jwks.json"
-  },
-  {
-    name: "did_document",
-    id: "paste-did",
-    title: "did.json (optional)"
-  },
-  {
-    name: "feed",
-    id: "paste-events",
-    title: "events.jsonl"
-  }
-];
-function Paste({ onOwn }) {
-  const [all, setAll] = d2("");
-  const [texts, setTexts] = d2(NOTHING);
-  return /* @__PURE__ */ a2("form", {
-    id: "documents-form",
-    onSubmit: (event) => {
-      event.preventDefault();
-      onOwn(() => all.trim() === "" ? readTexts(texts) : readOne(all));
-    },
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: "paste-all",
-            children: "One JSON with everything"
-          }),
-          /* @__PURE__ */ a2("textarea", {
-            id: "paste-all",
-            rows: 4,
-            spellcheck: false,
-            autocomplete: "off",
-            "aria-describedby": "paste-all-hint",
-            value: all,
-            onInput: (event) => setAll(event.currentTarget.value)
-          }),
-          /* @__PURE__ */ a2("p", {
-            id: "paste-all-hint",
-            class: "hint",
-            children: [
-              /* @__PURE__ */ a2("code", {
-                children: `{"metadata", "jwks", "did_document"?, "events"}`
-              }),
-              ", where events is the feed\u2019s text."
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("details", {
-        class: "more",
-        children: [
-          /* @__PURE__ */ a2("summary", {
-            children: "Or the four documents"
-          }),
-          FIELDS.map(({ name, id, title }) => /* @__PURE__ */ a2("div", {
-            class: "field",
-            children: [
-              /* @__PURE__ */ a2("label", {
-                for: id,
-                children: title
-              }),
-              /* @__PURE__ */ a2("textarea", {
-                id,
-                rows: 3,
-                spellcheck: false,
-                value: texts[name],
-                onInput: (event) => setTexts({
-                  ...texts,
-                  [name]: event.currentTarget.value
-                })
-              })
-            ]
-          }, id))
-        ]
-      }),
-      /* @__PURE__ */ a2("button", {
-        class: "primary",
-        type: "submit",
-        children: "Verify these documents"
-      })
-    ]
-  });
-}
-
-// web/ui/explore/tabs.tsx
-var TABS = [
-  {
-    tab: "people",
-    title: "People"
-  },
-  {
-    tab: "events",
-    title: "Events"
-  },
-  {
-    tab: "ask",
-    title: "Ask"
-  }
-];
-function readTab(query) {
-  return TABS.find(({ tab }) => tab === query.get("tab"))?.tab ?? "people";
-}
-function Tabs({ issuer, tab }) {
-  const base = `#/explore${issuer === void 0 ? "" : `/${issuer}`}`;
-  return /* @__PURE__ */ a2("nav", {
-    class: "tabs",
-    "aria-label": "Of this feed",
-    children: TABS.map((each) => /* @__PURE__ */ a2("a", {
-      href: `${base}?tab=${each.tab}`,
-      "aria-current": each.tab === tab ? "page" : void 0,
-      children: each.title
-    }, each.tab))
-  });
-}
-
-// web/ui/feed/check_feed.ts
-async function checkFeed(documents, { expectedIssuer, onProgress, signal } = {}) {
-  if (!await hasEd25519()) {
-    throw new DocumentsError("This browser can't verify Ed25519 signatures. A newer version can.");
-  }
-  const order = {
-    documents,
-    ...expectedIssuer === void 0 ? {} : {
-      expectedIssuer
-    }
-  };
-  const { report, events } = await inWorker(order, onProgress, signal);
-  if (!report.valid) return {
-    report,
-    events,
-    state: void 0
-  };
-  const { state } = replay(events.map(({ event }) => event), {
-    issuer: report.issuer
-  });
-  return {
-    report,
-    events,
-    state
-  };
-}
-function inWorker(order, onProgress, signal) {
-  const worker = new Worker(import.meta.url, {
-    type: "module"
-  });
-  const { promise, resolve, reject } = Promise.withResolvers();
-  worker.onmessage = ({ data }) => {
-    if (data.kind === "progress") onProgress?.(data.share);
-    else if (data.kind === "done") resolve(data);
-    else reject(new DocumentsError(data.why));
-  };
-  worker.onerror = () => reject(new DocumentsError("This browser did not start the verification."));
-  signal?.addEventListener("abort", () => reject(signal.reason));
-  worker.postMessage(order);
-  return promise.finally(() => worker.terminate());
-}
-
-// web/ui/explore/use_verification.ts
-function useVerification(source) {
-  const [verification, setVerification] = d2();
-  A2(() => {
-    if (source === void 0) {
-      setVerification(void 0);
-      return;
-    }
-    const abort = new AbortController();
-    const tell = (news) => {
-      if (!abort.signal.aborted) setVerification(news);
-    };
-    void (async () => {
-      tell({
-        at: "reading"
-      });
-      try {
-        const documents = await source.read();
-        if (abort.signal.aborted) return;
-        const bytes = documents.feed.length;
-        tell({
-          at: "verifying",
-          bytes,
-          share: 0
-        });
-        const checked = await checkFeed(documents, {
-          expectedIssuer: source.expectedIssuer,
-          onProgress: (share) => tell({
-            at: "verifying",
-            bytes,
-            share
-          }),
-          signal: abort.signal
-        });
-        tell({
-          at: "done",
-          checked,
-          now: /* @__PURE__ */ new Date()
-        });
-      } catch (error) {
-        tell({
-          at: "none",
-          why: error instanceof DocumentsError ? error.message : "Something went wrong in this browser. Try again."
-        });
-      }
-    })();
-    return () => abort.abort();
-  }, [
-    source
-  ]);
-  return verification;
-}
-
-// web/ui/explore/verdict.tsx
-var SHOWN_WARNINGS = 100;
-function Verdict2({ verification, hosted, takesFocus }) {
-  const heading = T2(null);
-  const isOver = verification.at === "done" || verification.at === "none";
-  A2(() => {
-    if (isOver && takesFocus && heading.current) focusOn(heading.current);
-  }, [
-    verification
-  ]);
-  return /* @__PURE__ */ a2("section", {
-    id: "verdict",
-    "aria-live": "polite",
-    children: [
-      verification.at === "reading" && /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: "Reading the documents\u2026"
-      }),
-      verification.at === "verifying" && /* @__PURE__ */ a2("div", {
-        class: "progress",
-        children: [
-          /* @__PURE__ */ a2("p", {
-            children: [
-              "Verifying ",
-              (verification.bytes / 1024).toLocaleString("en", {
-                maximumFractionDigits: 0
-              }),
-              " KiB in this browser\u2026"
-            ]
-          }),
-          /* @__PURE__ */ a2("progress", {
-            max: 1,
-            value: verification.share,
-            "aria-label": "Verified"
-          })
-        ]
-      }),
-      verification.at === "none" && /* @__PURE__ */ a2(Notice, {
-        kind: "warning",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            ref: heading,
-            children: "No verdict"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: shown(verification.why)
-          })
-        ]
-      }),
-      verification.at === "done" && (verification.checked.report.valid ? /* @__PURE__ */ a2(Valid, {
-        report: verification.checked.report,
-        relationships: verification.checked.state?.by_relationship_id.size ?? 0,
-        hosted,
-        heading
-      }) : /* @__PURE__ */ a2(Invalid, {
-        report: verification.checked.report,
-        heading
-      }))
-    ]
-  });
-}
-function Valid({ report, relationships, hosted, heading }) {
-  return /* @__PURE__ */ a2(Notice, {
-    kind: "success",
-    children: /* @__PURE__ */ a2("div", {
-      class: "row",
-      children: [
-        /* @__PURE__ */ a2("h2", {
-          ref: heading,
-          children: "Valid"
-        }),
-        /* @__PURE__ */ a2("p", {
-          children: [
-            /* @__PURE__ */ a2("strong", {
-              children: hostOf(report.issuer)
-            }),
-            ":",
-            " ",
-            counted2(report.verified_events, "event"),
-            ",",
-            " ",
-            counted2(relationships, "relationship"),
-            ". Every signature and every rule holds."
-          ]
-        }),
-        /* @__PURE__ */ a2("details", {
-          children: [
-            /* @__PURE__ */ a2("summary", {
-              children: [
-                "Details",
-                report.warnings.length > 0 && `, ${counted2(report.warnings.length, "warning")}`
-              ]
-            }),
-            /* @__PURE__ */ a2(Facts, {
-              children: [
-                /* @__PURE__ */ a2(Fact, {
-                  name: "Issuer",
-                  children: /* @__PURE__ */ a2("code", {
-                    children: shown(report.issuer)
-                  })
-                }),
-                /* @__PURE__ */ a2(Fact, {
-                  name: "Origin",
-                  children: hosted ? "This server passed the documents on, so their origin is its word. The signatures are the issuer\u2019s." : "The documents are your own; that they are the issuer\u2019s is yours to know."
-                }),
-                /* @__PURE__ */ a2(Fact, {
-                  name: "Keys",
-                  children: report.keys.length === 0 ? "none has signed yet" : report.keys.map(({ kid, events, first_sequence, last_sequence }) => /* @__PURE__ */ a2("p", {
-                    children: [
-                      /* @__PURE__ */ a2("code", {
-                        children: shown(kid)
-                      }),
-                      " signed ",
-                      counted2(events, "event"),
-                      ",",
-                      " ",
-                      first_sequence === last_sequence ? `#${first_sequence}` : `#${first_sequence} to #${last_sequence}`
-                    ]
-                  }, kid))
-                }),
-                /* @__PURE__ */ a2(Fact, {
-                  name: "SHA-256",
-                  children: /* @__PURE__ */ a2("code", {
-                    children: report.feed_sha256
-                  })
-                })
-              ]
-            }),
-            /* @__PURE__ */ a2(Warnings, {
-              warnings: report.warnings
-            })
-          ]
-        })
-      ]
-    })
-  });
-}
-function Invalid({ report, heading }) {
-  return /* @__PURE__ */ a2(Notice, {
-    kind: "danger",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        ref: heading,
-        children: "Not valid"
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: [
-          counted2(report.errors.length, "fault"),
-          " ",
-          "found. Nothing in this feed may be relied upon, not even the lines without a fault."
-        ]
-      }),
-      report.issuer !== null && /* @__PURE__ */ a2("p", {
-        children: [
-          "Issuer ",
-          /* @__PURE__ */ a2("code", {
-            children: shown(report.issuer)
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("ol", {
-        class: "faults",
-        children: report.errors.map((fault3, i3) => /* @__PURE__ */ a2(Fault, {
-          fault: fault3
-        }, i3))
-      }),
-      /* @__PURE__ */ a2(Warnings, {
-        warnings: report.warnings
-      })
-    ]
-  });
-}
-function Fault({ fault: fault3 }) {
-  const { code, detail, line, sequence, kid, pointer } = fault3;
-  const places = [
-    line === void 0 ? "" : `line ${line}`,
-    sequence === void 0 ? "" : `event ${sequence}`,
-    kid === void 0 ? "" : `key ${shown(kid)}`,
-    pointer === void 0 ? "" : `member ${shown(pointer)}`
-  ].filter(Boolean);
-  return /* @__PURE__ */ a2("li", {
-    children: [
-      /* @__PURE__ */ a2("p", {
-        children: [
-          /* @__PURE__ */ a2("code", {
-            class: "code",
-            children: code
-          }),
-          places.length > 0 && /* @__PURE__ */ a2("strong", {
-            children: ` ${places.join(", ")}`
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: shown(detail)
-      })
-    ]
-  });
-}
-function Warnings({ warnings }) {
-  if (warnings.length === 0) return null;
-  return /* @__PURE__ */ a2("ul", {
-    class: "reasons warnings",
-    children: warnings.slice(0, SHOWN_WARNINGS).map(({ code, detail, sequence }, i3) => /* @__PURE__ */ a2("li", {
-      children: [
-        shown(detail),
-        sequence === void 0 ? " " : ` (event ${sequence}) `,
-        /* @__PURE__ */ a2("code", {
-          class: "code",
-          children: code
-        })
-      ]
-    }, i3))
-  });
-}
-
-// web/ui/explore/explore_view.tsx
-var OWN_SOURCE = "./issuer";
-function ExploreView({ site, route }) {
-  const { config } = site;
-  const [own, setOwn] = d2();
-  const [isOver, setIsOver] = d2(false);
-  const [round, setRound] = d2(0);
-  const issuer = own === void 0 ? config.issuers[route.issuer ?? 0] && (route.issuer ?? 0) : void 0;
-  const known = issuer === void 0 ? void 0 : config.issuers[issuer];
-  const hosted = w2(() => known && {
-    read: () => fetchDocuments(known.base),
-    expectedIssuer: known.did
-  }, [
-    known?.did,
-    round
-  ]);
-  const verification = useVerification(own ?? hosted);
-  A2(() => {
-    if (route.issuer !== void 0) setOwn(void 0);
-  }, [
-    route.issuer
-  ]);
-  const openOwn = (read) => {
-    if (route.issuer !== void 0) location.hash = "#/explore";
-    setOwn({
-      read
-    });
-  };
-  const openFiles = (files) => openOwn(() => readFiles(files));
-  const checked = verification?.at === "done" ? verification.checked : void 0;
-  const feed = w2(() => {
-    if (verification?.at !== "done") return void 0;
-    const { state, events } = verification.checked;
-    return state && {
-      state,
-      events,
-      now: verification.now,
-      source: known?.did ?? OWN_SOURCE,
-      issuer
-    };
-  }, [
-    checked
-  ]);
-  const tab = readTab(route.query);
-  return /* @__PURE__ */ a2("div", {
-    class: "explore",
-    "data-over": isOver,
-    onDragOver: (event) => {
-      event.preventDefault();
-      setIsOver(true);
-    },
-    onDragLeave: () => setIsOver(false),
-    onDrop: (event) => {
-      event.preventDefault();
-      setIsOver(false);
-      const files = [
-        ...event.dataTransfer?.files ?? []
-      ];
-      if (files.length > 0) openFiles(files);
-    },
-    children: [
-      /* @__PURE__ */ a2("header", {
-        class: "page-head",
-        children: [
-          /* @__PURE__ */ a2("h1", {
-            tabIndex: -1,
-            children: "Explore a feed"
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "lede",
-            children: "Verified in this browser, signature by signature."
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(Sources, {
-        config,
-        issuer,
-        onIssuer: (index) => {
-          setOwn(void 0);
-          location.hash = `#/explore/${index}`;
-        },
-        onAgain: () => setRound(round + 1),
-        onFiles: openFiles,
-        onOwn: openOwn
-      }),
-      verification === void 0 && /* @__PURE__ */ a2("p", {
-        class: "empty card",
-        children: "This server knows no issuer. Open the documents of one: sig.json, jwks.json, did.json and events.jsonl. Drop them anywhere here; they stay in this browser."
-      }),
-      verification && /* @__PURE__ */ a2(Verdict2, {
-        verification,
-        hosted: own === void 0,
-        takesFocus: own !== void 0
-      }),
-      feed && /* @__PURE__ */ a2("div", {
-        id: "feed-views",
-        children: [
-          /* @__PURE__ */ a2(Tabs, {
-            issuer: route.issuer,
-            tab
-          }),
-          /* @__PURE__ */ a2(TabPanel, {
-            tab,
-            feed,
-            query: route.query
-          }, issuer ?? `own ${feed.now.getTime()}`)
-        ]
-      })
-    ]
-  });
-}
-function TabPanel({ tab, feed, query }) {
-  switch (tab) {
-    case "people":
-      return /* @__PURE__ */ a2(PeopleTab, {
-        feed
-      });
-    case "events":
-      return /* @__PURE__ */ a2(EventsTab, {
-        feed
-      });
-    case "ask":
-      return /* @__PURE__ */ a2(AskTab, {
-        feed,
-        query
-      });
-  }
-}
-
-// web/ui/feed/read_feed.ts
-var READ_AGAIN_MS = 400;
-var MAX_READS = 20;
-function createReadFeed({ issuers }) {
-  return async (did, minSequence = 0) => {
-    const known = issuers.find((issuer) => issuer.did === did);
-    if (known === void 0) return void 0;
-    for (let tries = 1; ; tries++) {
-      const documents = await fetchDocuments(known.base);
-      const feed = await checkFeed(documents, {
-        expectedIssuer: did
-      });
-      const last = feed.state?.last_sequence ?? Infinity;
-      if (last >= minSequence || tries === MAX_READS) return feed;
-      await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
-    }
-  };
-}
-
-// web/ui/invitation/answered_card.tsx
-var FILE = "answer.json";
-function AnsweredCard({ invitation, answer, stored }) {
-  const heading = useFocusOnAppearing();
-  const host = hostOf(invitation.claims.iss);
-  const text2 = `${JSON.stringify(answer)}
-`;
-  return /* @__PURE__ */ a2("section", {
-    class: "card sign-in-card",
-    id: "answered",
-    children: [
-      /* @__PURE__ */ a2("p", {
-        class: "big-mark",
-        children: /* @__PURE__ */ a2(Icon, {
-          name: "yes"
-        })
-      }),
-      /* @__PURE__ */ a2("h2", {
-        ref: heading,
-        id: "outcome",
-        children: "Now send your answer back"
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: "Give it to whoever invited you, in a mail or a message. It holds no secret, counts for this invitation only, and signs you in nowhere."
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: [
-          /* @__PURE__ */ a2(CopyButton, {
-            text: () => text2,
-            what: "the answer",
-            spelled: "primary"
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            onClick: () => downloadJson(FILE, text2),
-            children: [
-              "Download ",
-              FILE
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "next",
-        children: [
-          /* @__PURE__ */ a2("h3", {
-            children: "Then"
-          }),
-          /* @__PURE__ */ a2("ul", {
-            class: "then",
-            children: [
-              /* @__PURE__ */ a2("li", {
-                children: [
-                  host,
-                  " must take it before",
-                  " ",
-                  /* @__PURE__ */ a2(Time, {
-                    instant: invitation.expires_at
-                  }),
-                  "; you are published, and known to others, from then on."
-                ]
-              }),
-              /* @__PURE__ */ a2("li", {
-                children: [
-                  "The key that answered lives in this browser: sign in with it here.",
-                  " ",
-                  /* @__PURE__ */ a2(Did, {
-                    did: stored.did,
-                    what: "your did:key"
-                  })
-                ]
-              })
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("details", {
-        class: "more",
-        children: [
-          /* @__PURE__ */ a2("summary", {
-            children: "What the answer says"
-          }),
-          /* @__PURE__ */ a2("pre", {
-            tabIndex: 0,
-            id: "answer-text",
-            children: text2
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "quiet",
-            children: [
-              "The issuer\u2019s side: ",
-              /* @__PURE__ */ a2("code", {
-                children: [
-                  "sig enrol --dir DIR --answer ",
-                  FILE
-                ]
-              })
-            ]
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/invitation/offer_card.tsx
-function OfferCard({ site, flow, invitation, stage, takesFocus }) {
-  const { claims, expires_at } = invitation;
-  const { standing, trouble = "" } = stage;
-  const { keys } = site;
-  const [wanted, setWanted] = d2();
-  const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
-  const heading = useFocusOnAppearing(takesFocus);
-  const host = hostOf(claims.iss);
-  return /* @__PURE__ */ a2("section", {
-    class: "card sign-in-card",
-    id: "offer",
-    "aria-labelledby": "offers",
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        id: "offers",
-        ref: heading,
-        children: standing.at === "verified" ? /* @__PURE__ */ a2($, {
-          children: [
-            /* @__PURE__ */ a2("strong", {
-              children: host
-            }),
-            " invites you"
-          ]
-        }) : /* @__PURE__ */ a2($, {
-          children: [
-            "An invitation in the name of ",
-            /* @__PURE__ */ a2("strong", {
-              children: host
-            })
-          ]
-        })
-      }),
-      standing.at === "verified" ? /* @__PURE__ */ a2("p", {
-        class: "verified",
-        children: [
-          /* @__PURE__ */ a2(Icon, {
-            name: "yes"
-          }),
-          /* @__PURE__ */ a2("span", {
-            children: [
-              "Signed by ",
-              host,
-              ", verified here"
-            ]
-          })
-        ]
-      }) : /* @__PURE__ */ a2(Notice, {
-        kind: "warning",
-        children: [
-          /* @__PURE__ */ a2("p", {
-            children: [
-              /* @__PURE__ */ a2("strong", {
-                children: "NOT VERIFIED."
-              }),
-              " ",
-              standing.why
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              "Answer only if you know who sent you the link. A forged invitation gets nobody anything: ",
-              host,
-              " takes answers to its own ones only."
-            ]
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(Facts, {
-        children: [
-          claims.for !== void 0 && /* @__PURE__ */ a2(Fact, {
-            name: "For",
-            children: [
-              shown(claims.for),
-              " ",
-              /* @__PURE__ */ a2("span", {
-                class: "quiet",
-                children: "(never published)"
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "You will be",
-            children: [
-              being(claims.relationship_type),
-              " of ",
-              host
-            ]
-          }),
-          claims.roles.length > 0 && /* @__PURE__ */ a2(Fact, {
-            name: claims.roles.length === 1 ? "Role" : "Roles",
-            children: /* @__PURE__ */ a2(Chips, {
-              texts: claims.roles
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "Valid",
-            children: /* @__PURE__ */ a2(Validity2, {
-              from: claims.valid_from,
-              until: claims.valid_until
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "Answer until",
-            children: /* @__PURE__ */ a2(Time, {
-              instant: expires_at
-            })
-          }),
-          /* @__PURE__ */ a2(Fact, {
-            name: "It will publish",
-            children: "your key\u2019s name with the above, for everybody to read"
-          }),
-          keys.missing === void 0 && keys.all.length > 0 && /* @__PURE__ */ a2(Fact, {
-            name: "You answer with",
-            children: /* @__PURE__ */ a2(KeyChoice, {
-              keys,
-              value: chosen,
-              offersNew: true,
-              onChoose: setWanted
-            })
-          })
-        ]
-      }),
-      keys.missing === void 0 ? /* @__PURE__ */ a2($, {
-        children: [
-          keys.ready && chosen === NEW_KEY && /* @__PURE__ */ a2("p", {
-            class: "first-key",
-            children: [
-              "Approving makes your key: kept in this browser, readable by nobody, and your name at ",
-              host,
-              " from then on."
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "error",
-            role: "alert",
-            children: trouble
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "actions answer",
-            children: [
-              /* @__PURE__ */ a2("button", {
-                type: "button",
-                id: "approve",
-                class: "primary",
-                disabled: flow.busy || !keys.ready,
-                onClick: () => void flow.approve(chosen),
-                children: "Approve"
-              }),
-              /* @__PURE__ */ a2("button", {
-                type: "button",
-                id: "decline",
-                disabled: flow.busy,
-                onClick: flow.decline,
-                children: "Decline"
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2("details", {
-            class: "more",
-            children: [
-              /* @__PURE__ */ a2("summary", {
-                children: "Use the command line instead"
-              }),
-              /* @__PURE__ */ a2(OnCommandLine, {
-                invitation
-              })
-            ]
-          })
-        ]
-      }) : /* @__PURE__ */ a2($, {
-        children: [
-          /* @__PURE__ */ a2(Notice, {
-            kind: "warning",
-            children: [
-              /* @__PURE__ */ a2("p", {
-                children: [
-                  /* @__PURE__ */ a2("strong", {
-                    children: "No key can live here."
-                  }),
-                  " ",
-                  MISSING2[keys.missing]
-                ]
-              }),
-              /* @__PURE__ */ a2("p", {
-                children: "You can still answer, on the command line:"
-              })
-            ]
-          }),
-          /* @__PURE__ */ a2(OnCommandLine, {
-            invitation
-          })
-        ]
-      })
-    ]
-  });
-}
-function OnCommandLine({ invitation }) {
-  const command = (text3) => commandLine([
-    "sig",
-    "accept",
-    text3,
-    "--out",
-    "answer.json"
-  ]) ?? "";
-  const { text: text2 } = invitation;
-  return /* @__PURE__ */ a2(Copyable, {
-    visible: command(shortened(text2, 24)),
-    copied: command(text2),
-    what: "the command"
-  });
-}
-function Validity2({ from, until }) {
-  return /* @__PURE__ */ a2($, {
-    children: [
-      from !== void 0 && /* @__PURE__ */ a2($, {
-        children: [
-          "from ",
-          /* @__PURE__ */ a2(Time, {
-            instant: from
-          }),
-          " "
-        ]
-      }),
-      until === void 0 ? "without an end" : /* @__PURE__ */ a2($, {
-        children: [
-          "until ",
-          /* @__PURE__ */ a2(Time, {
-            instant: until
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/invitation/refusal_words.ts
-function invitationRefusal(invitation, { code, context }, isIssuers, now2) {
-  const issuer = invitation === void 0 ? "whoever invited you" : hostOf(invitation.claims.iss);
-  const another = `Ask ${issuer} for a new one. Nothing was signed.`;
-  const say = (title, next, again = false) => ({
-    title,
-    next,
-    again
-  });
-  if (isIssuers) {
-    return say(`What ${issuer} publishes can\u2019t be relied upon`, "So nobody can tell whether it made this invitation. Only the issuer can mend that. Nothing was signed.", true);
-  }
-  switch (code) {
-    case "invitation_expired": {
-      const at = invitation?.expires_at;
-      const when = at === void 0 ? "" : ` ${spokenTime(at, now2)}`;
-      return say(`This invitation expired${when}`, another);
-    }
-    case "signature_invalid":
-      return say(`${issuer} did not sign this invitation`, `It was changed on the way, or somebody else made it. ${another}`);
-    case "key_not_found":
-    case "key_not_authorized":
-      return say(`${issuer} does not know this invitation\u2019s key`, `It was signed with a key that ${issuer} does not publish, or no longer does. ${another}`);
-    case "invalid_invitation":
-      return context.pointer === "/iat" ? say("This invitation is from the future", `The clock of this device, or the issuer\u2019s, is wrong. Check the time here, then look again.`, true) : say("This is not a whole invitation", `The link was cut off or changed on the way. Copy all of it once more, or ask ${issuer} for a new one. Nothing was signed.`);
-    default:
-      return say("This invitation can\u2019t be answered", shown(another));
-  }
-}
-
-// web/ui/feed/documents_reader.ts
-var CHUNK_BYTES = 64 * 1024;
-function readerOf(documents, onProgress) {
-  return {
-    kind: "inline",
-    open(_ref, { name, maxBytes }) {
-      const bytes = documents[name];
-      if (bytes === void 0) {
-        return Promise.reject(new SigError("source_not_found", `Cannot read ${name}: it is absent`, {
-          context: {
-            reason: "missing"
-          }
-        }));
-      }
-      if (bytes.length > maxBytes) {
-        return Promise.reject(new SigError(name === "feed" ? "feed_too_large" : "document_too_large", `Cannot read ${name}: it is larger than ${maxBytes} bytes`));
-      }
-      return Promise.resolve({
-        bytes: chunksOf(bytes, name === "feed" ? onProgress : void 0),
-        mediaType: null,
-        etag: null,
-        cancel() {
-        }
-      });
-    }
-  };
-}
-async function* chunksOf(bytes, onProgress) {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    onProgress?.(at / bytes.length);
-    yield bytes.subarray(at, at + CHUNK_BYTES);
-  }
-  onProgress?.(1);
-}
-
-// web/ui/invitation/read_invitation.ts
-var readInvitation = parseInvitation;
-async function judgeInvitation(invitation, { issuers }, now2) {
-  try {
-    requireUnexpired(invitation, now2());
-  } catch (error) {
-    return refused(error, false);
-  }
-  const { iss } = invitation.claims;
-  const known = issuers.find(({ did }) => did === iss);
-  if (known === void 0) {
-    return unverified("This page does not know that issuer\u2019s keys.");
-  }
-  if (!await hasEd25519()) {
-    return unverified("This browser can\u2019t verify Ed25519 signatures.");
-  }
-  let documents;
-  try {
-    documents = await fetchIdentity(known.base);
-  } catch {
-    return unverified("The issuer\u2019s keys could not be read just now.");
-  }
-  let keys;
-  try {
-    ({ keys } = await loadIssuer({
-      reader: readerOf(documents),
-      metadataRef: "/.well-known/sig.json",
-      expectedIssuer: iss
-    }));
-  } catch (error) {
-    return refused(error, true);
-  }
-  try {
-    await verifyInvitation(invitation, {
-      issuer: iss,
-      keys,
-      now: now2
-    });
-  } catch (error) {
-    return refused(error, false);
-  }
-  return {
-    at: "verified"
-  };
-}
-function unverified(why) {
-  return {
-    at: "unverified",
-    why
-  };
-}
-function refused(error, isIssuers) {
-  if (isSigError(error)) return {
-    at: "refused",
-    error,
-    isIssuers
-  };
-  throw error;
-}
-
-// web/ui/invitation/use_invitation.ts
-var now = () => /* @__PURE__ */ new Date();
-function useInvitation({ config, keys }, text2) {
-  const read = w2(() => parse(text2), [
-    text2
-  ]);
-  const [stage, setStage] = d2(read instanceof SigError ? refusal2(read) : {
-    at: "judging"
-  });
-  const [busy, setBusy] = d2(false);
-  const [round, setRound] = d2(0);
-  F2(() => {
-    if (read instanceof SigError) return;
-    let gone = false;
-    void (async () => {
-      const standing = await judgeInvitation(read, config, now);
-      if (gone) return;
-      setStage(standing.at === "refused" ? standing : {
-        at: "open",
-        standing
-      });
-    })();
-    return () => {
-      gone = true;
-    };
-  }, [
-    read,
-    round
-  ]);
-  async function approve(did) {
-    if (busy || stage.at !== "open" || read instanceof SigError) return;
-    setBusy(true);
-    try {
-      const key = keys.all.find((each) => each.did === did) ?? await keys.create();
-      const answer = await answerInvitation({
-        invitation: read,
-        key: signingKeyOf(key),
-        now
-      });
-      setStage({
-        at: "answered",
-        answer,
-        key
-      });
-    } catch (error) {
-      setStage(isSigError(error) ? refusal2(error) : {
-        ...stage,
-        trouble: "This browser did not sign. Try again."
-      });
-    } finally {
-      setBusy(false);
-    }
-  }
-  return {
-    invitation: read instanceof SigError ? void 0 : read,
-    stage,
-    busy,
-    approve,
-    decline: () => setStage({
-      at: "declined"
-    }),
-    again() {
-      setStage({
-        at: "judging"
-      });
-      setRound(round + 1);
-    }
-  };
-}
-function parse(text2) {
-  try {
-    return readInvitation(text2);
-  } catch (error) {
-    if (isSigError(error)) return error;
-    throw error;
-  }
-}
-function refusal2(error) {
-  return {
-    at: "refused",
-    error,
-    isIssuers: false
-  };
-}
-
-// web/ui/invitation/invitation_view.tsx
-function InvitationView({ site, text: text2, takesFocus }) {
-  const flow = useInvitation(site, text2);
-  return /* @__PURE__ */ a2("div", {
-    class: "narrow",
-    children: [
-      /* @__PURE__ */ a2("h1", {
-        class: "visually-hidden",
-        children: "Invitation"
-      }),
-      /* @__PURE__ */ a2(InvitationCard, {
-        site,
-        flow,
-        takesFocus
-      }),
-      /* @__PURE__ */ a2("p", {
-        class: "promise",
-        children: "The invitation came in the link and was read in this browser only. Your key never leaves it."
-      })
-    ]
-  });
-}
-function InvitationCard({ site, flow, takesFocus }) {
-  const { invitation, stage } = flow;
-  if (stage.at === "refused" || invitation === void 0) {
-    if (stage.at !== "refused") return null;
-    const { error, isIssuers } = stage;
-    return /* @__PURE__ */ a2(Refused2, {
-      words: invitationRefusal(invitation, error, isIssuers, /* @__PURE__ */ new Date()),
-      exactly: error.message,
-      code: error.code,
-      flow,
-      takesFocus
-    });
-  }
-  switch (stage.at) {
-    case "judging":
-      return /* @__PURE__ */ a2("section", {
-        class: "card sign-in-card",
-        "aria-busy": "true",
-        children: /* @__PURE__ */ a2("p", {
-          class: "quiet",
-          children: "Verifying the invitation\u2026"
-        })
-      });
-    case "open":
-      return /* @__PURE__ */ a2(OfferCard, {
-        site,
-        flow,
-        invitation,
-        stage,
-        takesFocus
-      });
-    case "declined":
-      return /* @__PURE__ */ a2(Declined2, {
-        flow
-      });
-    case "answered":
-      return /* @__PURE__ */ a2(AnsweredCard, {
-        invitation,
-        answer: stage.answer,
-        stored: stage.key
-      });
-  }
-}
-function Refused2({ words, exactly, code, flow, takesFocus }) {
-  const heading = useFocusOnAppearing(takesFocus);
-  return /* @__PURE__ */ a2("section", {
-    class: "card sign-in-card",
-    children: [
-      /* @__PURE__ */ a2(Notice, {
-        kind: "danger",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            ref: heading,
-            id: "outcome",
-            children: words.title
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: words.next
-          })
-        ]
-      }),
-      words.again && /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: /* @__PURE__ */ a2("button", {
-          type: "button",
-          class: "primary",
-          onClick: flow.again,
-          children: "Look again"
-        })
-      }),
-      /* @__PURE__ */ a2("details", {
-        class: "more",
-        children: [
-          /* @__PURE__ */ a2("summary", {
-            children: "Details"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              shown(exactly),
-              " ",
-              /* @__PURE__ */ a2("code", {
-                class: "code",
-                children: code
-              })
-            ]
-          })
-        ]
-      })
-    ]
-  });
-}
-function Declined2({ flow }) {
-  const heading = useFocusOnAppearing();
-  return /* @__PURE__ */ a2("section", {
-    class: "card sign-in-card",
-    children: [
-      /* @__PURE__ */ a2(Notice, {
-        kind: "info",
-        children: [
-          /* @__PURE__ */ a2("h2", {
-            ref: heading,
-            id: "outcome",
-            children: "You declined"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: "Nothing was signed. Nobody is told: say so to whoever invited you."
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: /* @__PURE__ */ a2("button", {
-          type: "button",
-          onClick: flow.again,
-          children: "Look at it again"
-        })
-      })
-    ]
-  });
-}
-
-// web/ui/keys/forget_dialog.tsx
-function ForgetDialog({ leaving, onClose, onForget }) {
-  const dialog = T2(null);
-  A2(() => {
-    if (leaving !== void 0) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [
-    leaving
-  ]);
-  return /* @__PURE__ */ a2("dialog", {
-    ref: dialog,
-    "aria-labelledby": "forget-title",
-    onClose,
-    children: [
-      /* @__PURE__ */ a2("h2", {
-        id: "forget-title",
-        children: "Forget this key?"
-      }),
-      leaving && /* @__PURE__ */ a2("p", {
-        children: [
-          /* @__PURE__ */ a2("strong", {
-            children: shown(leaving.name ?? leaving.place ?? "")
-          }),
-          " ",
-          /* @__PURE__ */ a2("code", {
-            children: shortened(leaving.did)
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: "The key exists in this browser only. Nobody can bring it back, and sites that know you by it will not know you any more."
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: [
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            class: "primary",
-            onClick: onClose,
-            children: "Keep it"
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            class: "danger",
-            onClick: () => leaving && onForget(leaving.did),
-            children: "Forget the key"
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/keys/keys_view.tsx
-function KeysView({ keys }) {
-  const heading = T2(null);
-  const [leaving, setLeaving] = d2();
-  const [trouble, setTrouble] = d2("");
-  const act = (work) => {
-    setTrouble("");
-    work().catch(() => setTrouble("This browser did not keep the change. Try again."));
-  };
-  return /* @__PURE__ */ a2("div", {
-    class: "narrow",
-    children: [
-      /* @__PURE__ */ a2("header", {
-        class: "page-head",
-        children: [
-          /* @__PURE__ */ a2("h1", {
-            tabIndex: -1,
-            ref: heading,
-            children: "Your keys"
-          }),
-          /* @__PURE__ */ a2("p", {
-            class: "lede",
-            children: "Each key is a name of yours, and lives in the browser that made it. Nobody can read or copy it, so every device has a key of its own."
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        class: "error",
-        role: "alert",
-        children: trouble
-      }),
-      keys.missing !== void 0 && /* @__PURE__ */ a2(Notice, {
-        kind: "warning",
-        children: [
-          /* @__PURE__ */ a2("p", {
-            children: [
-              /* @__PURE__ */ a2("strong", {
-                children: "No key can live here."
-              }),
-              " ",
-              MISSING2[keys.missing]
-            ]
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              "You can still sign in with a key of the command line:",
-              " ",
-              /* @__PURE__ */ a2("code", {
-                children: "sig key generate --out alice.jwk"
-              })
-            ]
-          })
-        ]
-      }),
-      keys.missing === void 0 && keys.ready && /* @__PURE__ */ a2($, {
-        children: [
-          /* @__PURE__ */ a2("ul", {
-            class: "keys",
-            children: keys.all.map((key) => /* @__PURE__ */ a2(KeyCard, {
-              stored: key,
-              keys,
-              act,
-              onForget: () => setLeaving(key)
-            }, key.did))
-          }),
-          keys.all.length === 0 && /* @__PURE__ */ a2("p", {
-            class: "empty",
-            children: [
-              /* @__PURE__ */ a2(Icon, {
-                name: "key"
-              }),
-              "No key here yet. One is made when you first approve a sign-in, or now:"
-            ]
-          }),
-          /* @__PURE__ */ a2("div", {
-            class: "actions",
-            children: /* @__PURE__ */ a2("button", {
-              type: "button",
-              class: keys.all.length === 0 ? "primary" : "",
-              onClick: () => act(() => keys.create()),
-              children: keys.all.length === 0 ? "Create my key" : "Create another key"
-            })
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2(ForgetDialog, {
-        leaving,
-        onClose: () => setLeaving(void 0),
-        onForget: (did) => {
-          setLeaving(void 0);
-          act(() => keys.forget(did));
-          heading.current?.focus();
-        }
-      })
-    ]
-  });
-}
-function KeyCard({ stored, keys, act, onForget }) {
-  const { did, place, createdAt } = stored;
-  const name = stored.name ?? place ?? "A key of this browser";
-  const id = `name-${did}`;
-  const signs = keys.current?.did === did;
-  return /* @__PURE__ */ a2("li", {
-    class: "card key",
-    children: [
-      /* @__PURE__ */ a2("div", {
-        class: "field",
-        children: [
-          /* @__PURE__ */ a2("label", {
-            for: id,
-            children: "Name"
-          }),
-          /* @__PURE__ */ a2("input", {
-            id,
-            type: "text",
-            maxLength: 100,
-            value: name,
-            autocomplete: "off",
-            onChange: (event) => {
-              const wanted = event.currentTarget.value.trim();
-              act(() => keys.rename(stored, wanted));
-            }
-          })
-        ]
-      }),
-      /* @__PURE__ */ a2("p", {
-        children: /* @__PURE__ */ a2(Did, {
-          did,
-          what: "your did:key"
-        })
-      }),
-      /* @__PURE__ */ a2("p", {
-        class: "quiet",
-        children: [
-          "Made ",
-          /* @__PURE__ */ a2(Time, {
-            instant: `${createdAt.slice(0, 19)}Z`
-          }),
-          place === void 0 ? "" : ` in ${shown(place)}`,
-          ".",
-          signs && keys.all.length > 1 ? " It signs." : ""
-        ]
-      }),
-      /* @__PURE__ */ a2("div", {
-        class: "actions",
-        children: [
-          !signs && /* @__PURE__ */ a2("button", {
-            type: "button",
-            onClick: () => keys.choose(did),
-            children: "Sign with this key"
-          }),
-          /* @__PURE__ */ a2("button", {
-            type: "button",
-            class: "quiet-danger",
-            onClick: onForget,
-            children: "Forget this key"
-          })
-        ]
-      })
-    ]
-  });
-}
-
-// web/ui/keys/this_browser.ts
-var BROWSERS = [
-  [
-    /\bEdg\//,
-    "Edge"
-  ],
-  [
-    /\bOPR\//,
-    "Opera"
-  ],
-  [
-    /\bFirefox\//,
-    "Firefox"
-  ],
-  [
-    /\b(?:Headless)?Chrom(?:e|ium)\//,
-    "Chrome"
-  ],
-  [
-    /\bSafari\//,
-    "Safari"
-  ]
-];
-var SYSTEMS = [
-  [
-    /\b(?:iPhone|iPad)\b/,
-    "iOS"
-  ],
-  [
-    /\bAndroid\b/,
-    "Android"
-  ],
-  [
-    /\bWindows\b/,
-    "Windows"
-  ],
-  [
-    /\bMac OS X\b/,
-    "macOS"
-  ],
-  [
-    /\bCrOS\b/,
-    "ChromeOS"
-  ],
-  [
-    /\bLinux\b/,
-    "Linux"
-  ]
-];
-function nameBrowser(userAgent) {
-  const find = (known) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
-  const browser = find(BROWSERS) ?? "a browser";
-  const system = find(SYSTEMS);
-  return system === void 0 ? browser : `${browser} on ${system}`;
-}
-
-// web/ui/keys/use_keys.ts
-function useKeys() {
-  const [loaded, setLoaded] = d2();
-  const [chosen, setChosen] = d2();
-  const missing2 = loaded?.missing;
-  const all = loaded?.all ?? [];
-  const reload = async () => setLoaded({
-    missing: missing2,
-    all: await loadKeys()
-  });
-  F2(() => {
-    void (async () => {
-      const lacking = await findMissing();
-      setLoaded({
-        missing: lacking,
-        all: lacking === void 0 ? await loadKeys() : []
-      });
-    })();
-  }, []);
-  return {
-    ready: loaded !== void 0,
-    missing: missing2,
-    all,
-    current: all.find(({ did }) => did === chosen) ?? all[0],
-    async create() {
-      const key = await createKey(nameBrowser(navigator.userAgent));
-      setChosen(key.did);
-      await reload();
-      return key;
-    },
-    choose: setChosen,
-    async rename(key, name) {
-      await keepKey({
-        ...key,
-        name
-      });
-      await reload();
-    },
-    async forget(did) {
-      await forgetKey(did);
-      await reload();
-    }
-  };
-}
-
-// web/ui/server/api.ts
-function createApi(onExchange) {
-  async function call(method, path, sent, { cache = "no-store", note = onExchange } = {}) {
-    let response;
-    try {
-      response = await fetch(path, {
-        method,
-        cache,
-        redirect: "error",
-        ...sent === void 0 ? {} : {
-          headers: {
-            "content-type": "application/json"
-          },
-          body: JSON.stringify(sent)
-        }
-      });
-    } catch {
-      note({
-        method,
-        path,
-        sent,
-        status: 0,
-        received: null
-      });
-      throw new Problem("no_answer", "The server did not answer.");
-    }
-    const received = parse2(await response.text().catch(() => ""));
-    note({
-      method,
-      path,
-      sent,
-      status: response.status,
-      received
-    });
-    if (response.ok && received !== void 0) return received;
-    const body = isRecord(received) ? received : {};
-    throw new Problem(typeof body.code === "string" ? body.code : "no_answer", typeof body.detail === "string" ? body.detail : `The server answered with status ${response.status}.`, body);
-  }
-  const interaction = (id) => `/oidc/interaction/${encodeURIComponent(id)}`;
-  return {
-    // Under way since the head of the page was read: it names this address.
-    config: () => call("GET", "/ui/config.json", void 0, {
-      cache: "default"
-    }),
-    createChallenge: (wanted) => call("POST", "/v1/auth/challenge/create", wanted),
-    verifyAttestation: (attestation) => call("POST", "/v1/auth/attestation/verify", {
-      attestation
-    }),
-    readInteraction: (id) => call("GET", interaction(id)),
-    finishInteraction: (id, answer) => call("POST", interaction(id), answer),
-    enrol: (person) => call("POST", "/demo/enrol", person),
-    /** Asked each second: developers' log would hold nothing else. */
-    openApps: (subject) => call(...[
-      "GET",
-      `/demo/apps?subject=${encodeURIComponent(subject)}`
-    ], void 0, {
-      note() {
-      }
-    }),
-    revoke: (relationshipId) => call("POST", "/demo/revoke", {
-      relationship_id: relationshipId
-    })
-  };
-}
-function parse2(text2) {
-  try {
-    return JSON.parse(text2);
-  } catch {
-    return void 0;
-  }
 }
 
 // web/ui/sign_in/sign_in_view.tsx
@@ -12664,7 +7132,7 @@ function SignInView({ site, interaction, takesFocus }) {
 }
 
 // web/ui/app.tsx
-var TITLES2 = {
+var TITLES = {
   "sign-in": "Sign in",
   explore: "Explore",
   invitation: "Invitation",
@@ -12672,53 +7140,21 @@ var TITLES2 = {
   keys: "Your keys"
 };
 var KEPT_EXCHANGES = 20;
-function App() {
+var LATER_MS = 1e3;
+function App({ config, found }) {
   const [exchanges, setExchanges] = d2([]);
   const api = w2(() => createApi((exchange) => setExchanges((kept) => [
     exchange,
     ...kept
   ].slice(0, KEPT_EXCHANGES))), []);
-  const keys = useKeys();
-  const [config, setConfig] = d2();
-  const [trouble, setTrouble] = d2("");
-  F2(() => {
-    api.config().then(setConfig, (error) => setTrouble(toProblem2(error).message));
-  }, []);
-  if (config !== void 0) {
-    return /* @__PURE__ */ a2(Page, {
-      api,
-      config,
-      keys,
-      exchanges
-    });
-  }
-  return /* @__PURE__ */ a2("main", {
-    id: "main",
-    children: trouble !== "" && /* @__PURE__ */ a2("div", {
-      role: "alert",
-      children: /* @__PURE__ */ a2(Notice, {
-        kind: "danger",
-        children: [
-          /* @__PURE__ */ a2("h1", {
-            children: "The page can\u2019t start"
-          }),
-          /* @__PURE__ */ a2("p", {
-            children: [
-              shown(trouble),
-              " Reload this page to try again."
-            ]
-          })
-        ]
-      })
-    })
-  });
-}
-function Page({ api, config, keys, exchanges }) {
-  const readFeed = w2(() => createReadFeed(config), [
+  const keys = useKeys(found);
+  const readFeed = w2(() => async (...wanted) => (await loadMore()).createReadFeed(config)(...wanted), [
     config
   ]);
   const [route, setRoute] = d2(() => readRoute(location.hash));
   const [moved, setMoved] = d2(false);
+  const [more, setMore] = d2();
+  const [trouble, setTrouble] = d2(false);
   const main = T2(null);
   const site = {
     config,
@@ -12726,6 +7162,7 @@ function Page({ api, config, keys, exchanges }) {
     keys,
     readFeed
   };
+  const waits = more === void 0 && !isLogin(route, config);
   A2(() => {
     const follow = () => {
       setMoved(true);
@@ -12735,7 +7172,7 @@ function Page({ api, config, keys, exchanges }) {
     return () => removeEventListener("hashchange", follow);
   }, []);
   A2(() => {
-    document.title = `${TITLES2[route.view]} \xB7 SIG`;
+    document.title = `${TITLES[route.view]} \xB7 SIG`;
     if (!moved) return;
     scrollTo({
       top: 0
@@ -12743,12 +7180,28 @@ function Page({ api, config, keys, exchanges }) {
     const heading = main.current?.querySelector("h1");
     if (heading) focusOn(heading);
   }, [
-    route.view
+    route.view,
+    waits
   ]);
   A2(() => {
-    if (keys.ready) document.documentElement.dataset.ready = "true";
+    const load = () => void loadMore().then(setMore, () => setTrouble(true));
+    if (waits) load();
+    else if (keys.ready) {
+      const timer = setTimeout(load, LATER_MS);
+      return () => clearTimeout(timer);
+    }
   }, [
+    waits,
     keys.ready
+  ]);
+  A2(() => {
+    const { dataset } = document.documentElement;
+    if (!waits) dataset.view = route.view;
+    if (keys.ready && !waits) dataset.ready = "true";
+  }, [
+    keys.ready,
+    waits,
+    route.view
   ]);
   return /* @__PURE__ */ a2($, {
     children: [
@@ -12807,12 +7260,29 @@ function Page({ api, config, keys, exchanges }) {
         id: "main",
         tabIndex: -1,
         ref: main,
-        children: /* @__PURE__ */ a2(View, {
-          site,
-          route,
-          exchanges,
-          moved
-        })
+        children: [
+          waits && trouble && /* @__PURE__ */ a2("div", {
+            role: "alert",
+            children: /* @__PURE__ */ a2(Notice, {
+              kind: "danger",
+              children: [
+                /* @__PURE__ */ a2("h1", {
+                  children: "This view did not come"
+                }),
+                /* @__PURE__ */ a2("p", {
+                  children: "The server did not answer. Reload this page to try again."
+                })
+              ]
+            })
+          }),
+          /* @__PURE__ */ a2(View, {
+            more,
+            site,
+            route,
+            exchanges,
+            moved
+          })
+        ]
       }),
       /* @__PURE__ */ a2("footer", {
         class: "site-footer",
@@ -12823,81 +7293,121 @@ function Page({ api, config, keys, exchanges }) {
     ]
   });
 }
-function Link({ view, now: now2, children }) {
+function Link({ view, now, children }) {
   return /* @__PURE__ */ a2("a", {
     href: `#/${view}`,
-    "aria-current": view === now2 ? "page" : void 0,
+    "aria-current": view === now ? "page" : void 0,
     children
   });
 }
-function View({ site, route, exchanges, moved }) {
-  switch (route.view) {
-    case "sign-in":
-      return site.config.demo && route.interaction === void 0 ? /* @__PURE__ */ a2(DemoView, {
-        site
-      }) : /* @__PURE__ */ a2(SignInView, {
-        site,
-        interaction: route.interaction,
-        takesFocus: moved
-      });
-    case "explore":
-      return /* @__PURE__ */ a2(ExploreView, {
-        site,
-        route
-      });
-    case "invitation":
-      return /* @__PURE__ */ a2(InvitationView, {
-        site,
-        text: route.text,
-        takesFocus: moved
-      }, route.text);
-    case "keys":
-      return /* @__PURE__ */ a2(KeysView, {
-        keys: site.keys
-      });
-    case "developers":
-      return /* @__PURE__ */ a2(DevelopersView, {
-        site,
-        exchanges
-      });
+function View({ more, ...props }) {
+  const { site, route, moved } = props;
+  if (isLogin(route, site.config)) {
+    return /* @__PURE__ */ a2(SignInView, {
+      site,
+      interaction: route.interaction,
+      takesFocus: moved
+    });
   }
+  return more && /* @__PURE__ */ a2(more.OtherView, {
+    ...props
+  });
+}
+function isLogin(route, { demo }) {
+  return route.view === "sign-in" && (!demo || route.interaction !== void 0);
 }
 
-// web/ui/feed/verify_here.ts
-async function verifyHere({ documents, expectedIssuer }, tell) {
-  const events = [];
-  try {
-    const report = await reportIssuer({
-      reader: readerOf(documents, (share) => tell({
-        kind: "progress",
-        share
-      })),
-      metadataRef: "/.well-known/sig.json",
-      expectedIssuer
-    }, {
-      now: /* @__PURE__ */ new Date(),
-      onEvent: (verified) => void events.push(verified)
-    });
-    tell({
-      kind: "done",
-      report,
-      events
-    });
-  } catch (error) {
-    const why = isSigError(error) ? error.message : "Something went wrong in this browser. Try again.";
-    tell({
-      kind: "failed",
-      why
-    });
-  }
+// web/ui/server/config.ts
+function readConfig() {
+  const meta = document.querySelector('meta[name="sig-config"]');
+  return JSON.parse(meta?.content ?? "");
 }
 
 // web/ui/main.tsx
-if (typeof document === "undefined") {
-  addEventListener("message", ({ data }) => {
-    void verifyHere(data, (news) => postMessage(news));
-  });
-} else {
+if (typeof document !== "undefined") {
   const place = document.getElementById("page");
-  if (place) Q(/* @__PURE__ */ a2(App, {}), place);
+  const found = findKeys();
+  if (place) Q(/* @__PURE__ */ a2(App, {
+    config: readConfig(),
+    found
+  }), place);
 }
+
+export {
+  $,
+  a2 as a,
+  d2 as d,
+  A2 as A,
+  F2 as F,
+  T2 as T,
+  w2 as w,
+  SigError,
+  isSigError,
+  escapeInvisible,
+  decodeBase64UrlStrict,
+  joinBytes,
+  DEFAULT_LIMITS,
+  JsonError,
+  parseJson,
+  instantOf,
+  isObject,
+  quote,
+  RELATIONSHIP_TYPES,
+  EFFECTIVE_STATUSES,
+  check,
+  WELL_KNOWN_PATHS,
+  wellKnownUrls,
+  dumpState,
+  createFeedLineParser,
+  validateMetadata,
+  parseEventPayload,
+  claimedSequence,
+  Replay,
+  replay,
+  detach,
+  isStrictSignature,
+  loadBuiltin,
+  readDidDocument,
+  createKeyResolver,
+  parseInvitation,
+  verifyInvitation,
+  requireUnexpired,
+  answerInvitation,
+  verifyEnvelope,
+  signingKeyOf,
+  hasEd25519,
+  focusOn,
+  useFocusOnAppearing,
+  Icon,
+  Notice,
+  Badge,
+  askLink,
+  readAsking,
+  shown,
+  shortened,
+  counted,
+  hostOf,
+  isRecord,
+  Problem,
+  CopyButton,
+  Copyable,
+  Did,
+  downloadJson,
+  reasonSentence,
+  nameIn,
+  namesIn,
+  being,
+  Time,
+  ShortTime,
+  spokenTime,
+  Facts,
+  Fact,
+  Chips,
+  TwoAnswers,
+  NEW_KEY,
+  KeyChoice,
+  MISSING2 as MISSING,
+  SignInCard,
+  decodeAttestation,
+  useLogin
+};

@@ -1,28 +1,17 @@
 /** The page: its frame, and the view that the address names. @module */
 
-import {
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "preact/hooks";
-import { DemoView } from "./demo/demo_view.tsx";
-import { DevelopersView } from "./developers/developers_view.tsx";
-import { ExploreView } from "./explore/explore_view.tsx";
-import { createReadFeed } from "./feed/read_feed.ts";
-import { InvitationView } from "./invitation/invitation_view.tsx";
-import { KeysView } from "./keys/keys_view.tsx";
-import { type Keys, useKeys } from "./keys/use_keys.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ReadFeed } from "./feed/read_feed.ts";
+import { useKeys } from "./keys/use_keys.ts";
+import type { FoundKeys } from "./libraries/login.ts";
 import { focusOn } from "./parts/focus.ts";
 import { Brand } from "./parts/icon.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { readRoute, type Route } from "./parts/route.ts";
+import { loadMore, type More, type ViewProps } from "./site/more.ts";
 import type { Site } from "./site/site.ts";
-import { shown } from "./parts/text.ts";
-import { type Api, createApi, type Exchange } from "./server/api.ts";
+import { createApi, type Exchange } from "./server/api.ts";
 import type { Config } from "./server/config.ts";
-import { toProblem } from "./server/problem.ts";
 import { SignInView } from "./sign_in/sign_in_view.tsx";
 
 const TITLES: Readonly<Record<Route["view"], string>> = {
@@ -33,9 +22,15 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
   keys: "Your keys",
 };
 const KEPT_EXCHANGES = 20;
+/** What only may be wanted is not asked for beside what is. */
+const LATER_MS = 1_000;
 
-/** Asks the server what it is, and shows the page. */
-export function App() {
+/** The frame and its view. */
+export function App({ config, found }: {
+  readonly config: Config;
+  /** Looked for since before the first picture. */
+  readonly found: Promise<FoundKeys>;
+}) {
   const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
   const api = useMemo(
     () =>
@@ -44,44 +39,20 @@ export function App() {
       ),
     [],
   );
-  // Asked for while the server is: neither waits for the other.
-  const keys = useKeys();
-  const [config, setConfig] = useState<Config | undefined>();
-  const [trouble, setTrouble] = useState("");
-  useLayoutEffect(() => {
-    api.config().then(
-      setConfig,
-      (error) => setTrouble(toProblem(error).message),
-    );
-  }, []);
-  if (config !== undefined) {
-    return <Page api={api} config={config} keys={keys} exchanges={exchanges} />;
-  }
-  return (
-    <main id="main">
-      {trouble !== "" && (
-        <div role="alert">
-          <Notice kind="danger">
-            <h1>The page can’t start</h1>
-            <p>{shown(trouble)} Reload this page to try again.</p>
-          </Notice>
-        </div>
-      )}
-    </main>
+  const keys = useKeys(found);
+  const readFeed = useMemo<ReadFeed>(
+    () => async (...wanted) =>
+      (await loadMore()).createReadFeed(config)(...wanted),
+    [config],
   );
-}
-
-function Page({ api, config, keys, exchanges }: {
-  readonly api: Api;
-  readonly config: Config;
-  readonly keys: Keys;
-  readonly exchanges: readonly Exchange[];
-}) {
-  const readFeed = useMemo(() => createReadFeed(config), [config]);
   const [route, setRoute] = useState(() => readRoute(location.hash));
   const [moved, setMoved] = useState(false);
+  const [more, setMore] = useState<More | undefined>();
+  const [trouble, setTrouble] = useState(false);
   const main = useRef<HTMLElement>(null);
   const site: Site = { config, api, keys, readFeed };
+
+  const waits = more === undefined && !isLogin(route, config);
 
   useEffect(() => {
     const follow = () => {
@@ -97,11 +68,22 @@ function Page({ api, config, keys, exchanges }: {
     scrollTo({ top: 0 });
     const heading = main.current?.querySelector<HTMLElement>("h1");
     if (heading) focusOn(heading);
-  }, [route.view]);
+  }, [route.view, waits]);
+  useEffect(() => {
+    const load = () => void loadMore().then(setMore, () => setTrouble(true));
+    if (waits) load();
+    else if (keys.ready) {
+      // A login comes first; its person may go on to the other views.
+      const timer = setTimeout(load, LATER_MS);
+      return () => clearTimeout(timer);
+    }
+  }, [waits, keys.ready]);
   useEffect(() => {
     // Whoever waits for the page waits for its keys too.
-    if (keys.ready) document.documentElement.dataset.ready = "true";
-  }, [keys.ready]);
+    const { dataset } = document.documentElement;
+    if (!waits) dataset.view = route.view;
+    if (keys.ready && !waits) dataset.ready = "true";
+  }, [keys.ready, waits, route.view]);
 
   return (
     <>
@@ -133,7 +115,21 @@ function Page({ api, config, keys, exchanges }: {
         </div>
       </header>
       <main id="main" tabIndex={-1} ref={main}>
-        <View site={site} route={route} exchanges={exchanges} moved={moved} />
+        {waits && trouble && (
+          <div role="alert">
+            <Notice kind="danger">
+              <h1>This view did not come</h1>
+              <p>The server did not answer. Reload this page to try again.</p>
+            </Notice>
+          </div>
+        )}
+        <View
+          more={more}
+          site={site}
+          route={route}
+          exchanges={exchanges}
+          moved={moved}
+        />
       </main>
       <footer class="site-footer">
         <p>SIG for Deno. This page loads nothing from elsewhere.</p>
@@ -154,38 +150,27 @@ function Link({ view, now, children }: {
   );
 }
 
-function View({ site, route, exchanges, moved }: {
-  readonly site: Site;
-  readonly route: Route;
-  readonly exchanges: readonly Exchange[];
-  readonly moved: boolean;
+/** A login, or what the second script draws. */
+function View({ more, ...props }: ViewProps & {
+  readonly more: More | undefined;
 }) {
-  switch (route.view) {
-    case "sign-in":
-      return site.config.demo && route.interaction === undefined
-        ? <DemoView site={site} />
-        : (
-          <SignInView
-            site={site}
-            interaction={route.interaction}
-            takesFocus={moved}
-          />
-        );
-    case "explore":
-      return <ExploreView site={site} route={route} />;
-    case "invitation":
-      // Another link is another invitation, from its beginning.
-      return (
-        <InvitationView
-          key={route.text}
-          site={site}
-          text={route.text}
-          takesFocus={moved}
-        />
-      );
-    case "keys":
-      return <KeysView keys={site.keys} />;
-    case "developers":
-      return <DevelopersView site={site} exchanges={exchanges} />;
+  const { site, route, moved } = props;
+  if (isLogin(route, site.config)) {
+    return (
+      <SignInView
+        site={site}
+        interaction={route.interaction}
+        takesFocus={moved}
+      />
+    );
   }
+  return more && <more.OtherView {...props} />;
+}
+
+function isLogin(
+  route: Route,
+  { demo }: Config,
+): route is Extract<Route, { view: "sign-in" }> {
+  return route.view === "sign-in" &&
+    (!demo || route.interaction !== undefined);
 }

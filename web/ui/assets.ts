@@ -2,6 +2,7 @@
 
 import app from "./app.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
+import more from "./more.js" with { type: "text" };
 import page from "./index.html" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 
@@ -15,7 +16,7 @@ export interface Asset {
 
 /**
  * The page's files by the path that they are served under: `/` and `/ui/…`.
- * The script is made of what stands in the folders here, by
+ * The scripts are made of what stands in the folders here, by
  * `deno task bundle-ui`.
  *
  * @example
@@ -31,6 +32,7 @@ export const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ["/ui/style.css", { type: "text/css; charset=utf-8", text: style }],
   ["/ui/icon.svg", { type: "image/svg+xml", text: icon }],
   ["/ui/app.js", { type: "text/javascript; charset=utf-8", text: app }],
+  ["/ui/more.js", { type: "text/javascript; charset=utf-8", text: more }],
 ]);
 
 /**

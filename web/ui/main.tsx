@@ -1,21 +1,15 @@
-/**
- * The page's script, which is its worker's too: one file to load, to keep in a
- * cache, and to trust. (SECURITY §5, W8)
- *
- * @module
- */
+/** The page's first script: it draws the page. @module */
 /// <reference lib="dom" />
 
 import { render } from "preact";
 import { App } from "./app.tsx";
-import type { VerificationOrder } from "./feed/verification.ts";
-import { verifyHere } from "./feed/verify_here.ts";
+import { findKeys } from "./libraries/login.ts";
+import { readConfig } from "./server/config.ts";
 
-if (typeof document === "undefined") {
-  addEventListener("message", ({ data }: MessageEvent<VerificationOrder>) => {
-    void verifyHere(data, (news) => postMessage(news));
-  });
-} else {
+// A worker has no page: it is started with `more.js`, which takes from here.
+if (typeof document !== "undefined") {
   const place = document.getElementById("page");
-  if (place) render(<App />, place);
+  // The browser looks for them while the page is drawn.
+  const found = findKeys();
+  if (place) render(<App config={readConfig()} found={found} />, place);
 }

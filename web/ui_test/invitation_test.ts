@@ -1,14 +1,15 @@
 /// <reference lib="dom" />
-import {
-  createInvitation,
-  generateSigningKey,
-  importSigningKey,
-} from "@sig/jose";
+import { generateSigningKey } from "@sig/jose";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
 import { browserTest, openPage } from "./testdata/browser.ts";
 import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
-import { fragmentOf, HOST, startInviting } from "./testdata/inviting_issuer.ts";
+import {
+  forged,
+  fragmentOf,
+  HOST,
+  startInviting,
+} from "./testdata/inviting_issuer.ts";
 import { createKey, focused, goTo, outcome, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
@@ -113,45 +114,6 @@ browserTest(
     assertEquals(await page.locator(".key").count(), 2);
   },
 );
-
-browserTest(
-  "without the issuer's keys the page says NOT VERIFIED, and declining signs nothing",
-  async (browser) => {
-    await using issuer = await startInviting(false);
-    const link = await issuer.invite(...TERMS);
-    await using watched = await openPage(browser, issuer.origin, {
-      hash: fragmentOf(link),
-    });
-    const { page } = watched;
-    await page.getByText("NOT VERIFIED").waitFor();
-    assertEquals(
-      await page.locator("h2").innerText(),
-      `An invitation in the name of ${HOST}`,
-    );
-    assert(!(await page.locator("main").innerText()).includes("verified here"));
-    await page.click("#decline");
-    assertEquals(await outcome(page), "You declined");
-    await page.getByRole("button", { name: "Look at it again" }).click();
-    await page.getByText("NOT VERIFIED").waitFor();
-    await goTo(page, "#/keys");
-    await page.getByText("No key here yet").waitFor();
-  },
-);
-
-/** The fragment of an invitation that somebody else's key made. */
-async function forged(
-  terms: object = {},
-  at = new Date(),
-  key?: Awaited<ReturnType<typeof generateSigningKey>>,
-): Promise<string> {
-  const { text } = await createInvitation({
-    issuer: `did:web:${HOST}`,
-    key: await importSigningKey(key ?? await generateSigningKey()),
-    terms: { relationship_type: "employee", roles: [], ...terms },
-    now: () => at,
-  });
-  return `#/invitation/${text}`;
-}
 
 browserTest(
   "an invitation that is altered, forged, cut off or expired is refused in human words",
@@ -293,7 +255,7 @@ browserTest(
     await using watched = await openPage(browser, server.origin, { hash });
     const { page } = watched;
     await page.locator("#approve:enabled").waitFor();
-    await tabTo(page, "Approve", 6);
+    await tabTo(page, "Approve", 7);
     await page.keyboard.press("Enter");
     await page.locator("#answered").waitFor();
     assertEquals(await focused(page), "Now send your answer back");

@@ -17,14 +17,17 @@ export interface Arrival {
 
 const MAX_STEPS = 12;
 
+/** The login that a visitor is sent to. */
+type Login = Pick<TestProvider, "origin" | "now">;
+
 /** A browser at the login and at applications behind proxies. */
 export class Visitor {
   /** Its cookies at the login. */
   readonly login = new Browser();
-  readonly #provider: TestProvider;
+  readonly #provider: Login;
   readonly #hosts = new Map<string, Browser>();
 
-  constructor(provider: TestProvider) {
+  constructor(provider: Login) {
     this.#provider = provider;
   }
 

@@ -74,11 +74,17 @@ export interface TestProviderOptions {
 }
 
 /** One for all tests of a process: RSA keys take long to make. */
+let textOnce: Promise<string> | undefined;
 let keysOnce: Promise<ProviderKeys> | undefined;
+
+/** The file with the keys of all providers of a test. */
+export function testKeysText(): Promise<string> {
+  return textOnce ??= generateProviderKeys();
+}
 
 /** The keys of all providers of a test. */
 export function testKeys(): Promise<ProviderKeys> {
-  return keysOnce ??= generateProviderKeys().then(readProviderKeys);
+  return keysOnce ??= testKeysText().then(readProviderKeys);
 }
 
 /** A provider that listens. */

@@ -1,12 +1,8 @@
 /** An answer: the decision, why, and how to ask again. @module */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import {
-  check,
-  type CheckResult,
-  isSigError,
-  type Reason,
-} from "../libraries/mod.ts";
+import { isSigError } from "../libraries/login.ts";
+import { check, type CheckResult, type Reason } from "../libraries/mod.ts";
 import { commandLine } from "../parts/command_line.ts";
 import { Copyable, CopyButton } from "../parts/copy.tsx";
 import { focusOn } from "../parts/focus.ts";

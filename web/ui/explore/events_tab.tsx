@@ -1,7 +1,7 @@
 /** What was signed, the newest first. @module */
 
 import { useMemo, useState } from "preact/hooks";
-import { counted, shortened, shown } from "../parts/text.ts";
+import { shortened, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import { EventDialog } from "./event_dialog.tsx";
 import { KindBadge } from "./event_line.tsx";
@@ -11,10 +11,12 @@ import {
   filterEvents,
   rowsOf,
 } from "./feed_events.ts";
+import { FilteredRows, NoRows } from "./filtered_rows.tsx";
 import type { OpenFeed } from "./open_feed.ts";
 import { type Column, RowTable } from "./row_table.tsx";
 
 const ALL = { text: "", kind: "" };
+
 /** Filter and table. */
 export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
   const all = useMemo(() => rowsOf(feed.events), [feed.events]);
@@ -63,70 +65,37 @@ export function EventsTab({ feed }: { readonly feed: OpenFeed }) {
     },
   ];
   if (all.length === 0) {
-    return (
-      <p class="empty">
-        This feed has no event yet. Its issuer adds people with{" "}
-        <code>sig upsert</code> or <code>sig apply</code>.
-      </p>
-    );
+    return <NoRows says="This feed has no event yet." />;
   }
   return (
     <>
-      <div class="filters">
-        <div class="field grow">
-          <label for="events-text">Find</label>
-          <input
-            id="events-text"
-            type="search"
-            placeholder="Name, DID, reason"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            value={filter.text}
-            onInput={(event) =>
-              setFilter({ ...filter, text: event.currentTarget.value })}
-          />
-        </div>
-        <div class="field">
-          <label for="events-kind">Kind</label>
-          <select
-            id="events-kind"
-            value={filter.kind}
-            onChange={(event) =>
-              setFilter({ ...filter, kind: event.currentTarget.value })}
-          >
-            <option value="">Everything</option>
-            {EVENT_KINDS.map((kind) => (
-              <option key={kind} value={kind}>{kind}</option>
-            ))}
-          </select>
-        </div>
-        <p class="quiet count" aria-live="polite">
-          {rows.length === all.length
-            ? counted(all.length, "event")
-            : `${rows.length.toLocaleString("en")} of ${
-              counted(all.length, "event")
-            }`}
-        </p>
-      </div>
-      {rows.length === 0
-        ? (
-          <div class="empty">
-            No event is like that.
-            <button type="button" onClick={() => setFilter(ALL)}>
-              Show everything
-            </button>
-          </div>
-        )
-        : (
-          <RowTable
-            label="Events"
-            className="events"
-            columns={columns}
-            items={rows}
-            keyOf={({ verified }) => verified.event.sequence}
-          />
-        )}
+      <FilteredRows
+        id="events-text"
+        placeholder="Name, DID, reason"
+        text={filter.text}
+        onText={(text) => setFilter({ ...filter, text })}
+        choices={[{
+          id: "events-kind",
+          label: "Kind",
+          all: "Everything",
+          options: EVENT_KINDS.map((kind) => ({ value: kind, text: kind })),
+          value: filter.kind,
+          onChoose: (kind) => setFilter({ ...filter, kind }),
+        }]}
+        noun="event"
+        shown={rows.length}
+        total={all.length}
+        nothing={{ says: "No event is like that.", button: "Show everything" }}
+        onAll={() => setFilter(ALL)}
+      >
+        <RowTable
+          label="Events"
+          className="events"
+          columns={columns}
+          items={rows}
+          keyOf={({ verified }) => verified.event.sequence}
+        />
+      </FilteredRows>
       {opened && (
         <EventDialog
           row={opened}

@@ -4,8 +4,9 @@ import { useMemo, useState } from "preact/hooks";
 import { being } from "../feed/names.ts";
 import { EFFECTIVE_STATUSES } from "../libraries/mod.ts";
 import { CopyButton } from "../parts/copy.tsx";
-import { counted, shortened, shown } from "../parts/text.ts";
+import { shortened, shown } from "../parts/text.ts";
 import { ShortTime } from "../parts/time.tsx";
+import { FilteredRows, NoRows } from "./filtered_rows.tsx";
 import type { OpenFeed } from "./open_feed.ts";
 import {
   filterPeople,
@@ -90,86 +91,50 @@ export function PeopleTab({ feed }: { readonly feed: OpenFeed }) {
     },
   ];
   if (people.length === 0) {
-    return (
-      <p class="empty">
-        This feed names nobody yet. Its issuer adds people with{" "}
-        <code>sig upsert</code> or <code>sig apply</code>.
-      </p>
-    );
+    return <NoRows says="This feed names nobody yet." />;
   }
   return (
     <>
-      <div class="filters">
-        <div class="field grow">
-          <label for="people-text">Find</label>
-          <input
-            id="people-text"
-            type="search"
-            placeholder="Name, title, DID"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            value={filter.text}
-            onInput={(event) =>
-              setFilter({ ...filter, text: event.currentTarget.value })}
-          />
-        </div>
-        <div class="field">
-          <label for="people-status">Status</label>
-          <select
-            id="people-status"
-            value={filter.status}
-            onChange={(event) =>
-              setFilter({ ...filter, status: event.currentTarget.value })}
-          >
-            <option value="">Any</option>
-            {EFFECTIVE_STATUSES.map((status) => (
-              <option key={status} value={status}>
-                {STATUS_WORDS[status]}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="people-role">Role</label>
-          <select
-            id="people-role"
-            value={filter.role}
-            onChange={(event) =>
-              setFilter({ ...filter, role: event.currentTarget.value })}
-          >
-            <option value="">Any</option>
-            {roles.map((role) => (
-              <option key={role} value={role}>{shown(role)}</option>
-            ))}
-          </select>
-        </div>
-        <p class="quiet count" aria-live="polite">
-          {rows.length === people.length
-            ? counted(people.length, "relationship")
-            : `${rows.length.toLocaleString("en")} of ${
-              counted(people.length, "relationship")
-            }`}
-        </p>
-      </div>
-      {rows.length === 0
-        ? (
-          <div class="empty">
-            Nobody is like that.
-            <button type="button" onClick={() => setFilter(EVERYBODY)}>
-              Show everybody
-            </button>
-          </div>
-        )
-        : (
-          <RowTable
-            label="People"
-            className="people"
-            columns={columns}
-            items={rows}
-            keyOf={({ relationship }) => relationship.relationship_id}
-          />
-        )}
+      <FilteredRows
+        id="people-text"
+        placeholder="Name, title, DID"
+        text={filter.text}
+        onText={(text) => setFilter({ ...filter, text })}
+        choices={[
+          {
+            id: "people-status",
+            label: "Status",
+            all: "Any",
+            options: EFFECTIVE_STATUSES.map((value) => ({
+              value,
+              text: STATUS_WORDS[value],
+            })),
+            value: filter.status,
+            onChoose: (status) => setFilter({ ...filter, status }),
+          },
+          {
+            id: "people-role",
+            label: "Role",
+            all: "Any",
+            options: roles.map((value) => ({ value, text: shown(value) })),
+            value: filter.role,
+            onChoose: (role) => setFilter({ ...filter, role }),
+          },
+        ]}
+        noun="relationship"
+        shown={rows.length}
+        total={people.length}
+        nothing={{ says: "Nobody is like that.", button: "Show everybody" }}
+        onAll={() => setFilter(EVERYBODY)}
+      >
+        <RowTable
+          label="People"
+          className="people"
+          columns={columns}
+          items={rows}
+          keyOf={({ relationship }) => relationship.relationship_id}
+        />
+      </FilteredRows>
       {opened && (
         <RelationshipDialog
           person={opened}

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type Documents, readOne, readTexts } from "../feed/documents.ts";
-import type { Config } from "../server/config.ts";
+import { OpenFiles } from "../parts/open_files.tsx";
 import { hostOf } from "../parts/text.ts";
 
 /** Gets documents, or throws what is wrong with them. */
@@ -10,8 +10,9 @@ export type ReadOwn = () => Documents | Promise<Documents>;
 
 /** What choosing is drawn of. */
 export interface SourcesProps {
-  readonly config: Config;
-  /** Which of the server's issuers is open. */
+  /** Those that are offered by name. */
+  readonly issuers: readonly { readonly did: string }[];
+  /** Which of them is open. */
   readonly issuer: number | undefined;
   readonly onIssuer: (index: number) => void;
   readonly onAgain: () => void;
@@ -21,8 +22,7 @@ export interface SourcesProps {
 
 /** A line of ways in. */
 export function Sources(props: SourcesProps) {
-  const { config, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
-  const { issuers } = config;
+  const { issuers, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
   return (
     <div class="sources">
       {issuers.length > 0 && (
@@ -46,31 +46,15 @@ export function Sources(props: SourcesProps) {
       {issuer !== undefined && (
         <button type="button" onClick={onAgain}>Read again</button>
       )}
-      <label class="button file">
-        Open files
-        <input
-          id="files"
-          class="visually-hidden"
-          type="file"
-          multiple
-          aria-describedby="files-hint"
-          onChange={(event) => {
-            const input = event.currentTarget;
-            const files = [...input.files ?? []];
-            if (files.length > 0) onFiles(files);
-            // The same files may be chosen again after they were changed.
-            input.value = "";
-          }}
-        />
-      </label>
+      <OpenFiles
+        id="files"
+        hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
+        onFiles={onFiles}
+      />
       <details class="more paste" id="own-documents">
         <summary>Paste documents</summary>
         <Paste onOwn={onOwn} />
       </details>
-      <p id="files-hint" class="visually-hidden">
-        sig.json, jwks.json, did.json if there is one, and events.jsonl; or one
-        JSON file that holds all four. They stay in this browser.
-      </p>
     </div>
   );
 }

@@ -13,14 +13,14 @@ const SHOWN_WARNINGS = 100;
 /** What a verdict is drawn of. */
 export interface VerdictProps {
   readonly verification: Verification;
-  /** Whether this server gave the documents. */
-  readonly hosted: boolean;
+  /** Who brought the documents, unless the person did. */
+  readonly broughtBy: string | undefined;
   /** Whether the person waits for it. */
   readonly takesFocus: boolean;
 }
 
 /** One line where all is well; the faults where not. */
-export function Verdict({ verification, hosted, takesFocus }: VerdictProps) {
+export function Verdict({ verification, broughtBy, takesFocus }: VerdictProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const isOver = verification.at === "done" || verification.at === "none";
   useEffect(() => {
@@ -54,7 +54,7 @@ export function Verdict({ verification, hosted, takesFocus }: VerdictProps) {
               report={verification.checked.report}
               relationships={verification.checked.state?.by_relationship_id
                 .size ?? 0}
-              hosted={hosted}
+              broughtBy={broughtBy}
               heading={heading}
             />
           )
@@ -66,22 +66,26 @@ export function Verdict({ verification, hosted, takesFocus }: VerdictProps) {
 
 type Heading = { readonly current: HTMLHeadingElement | null };
 
-function Valid({ report, relationships, hosted, heading }: {
+function Valid({ report, relationships, broughtBy, heading }: {
   readonly report: Extract<VerifyReport, { valid: true }>;
   readonly relationships: number;
-  readonly hosted: boolean;
+  readonly broughtBy: string | undefined;
   readonly heading: Heading;
 }) {
   return (
     <Notice kind="success">
-      <div class="row">
-        <h2 ref={heading}>Valid</h2>
-        <p>
-          <strong>{hostOf(report.issuer)}</strong>:{" "}
-          {counted(report.verified_events, "event")},{" "}
-          {counted(relationships, "relationship")}. Every signature and every
-          rule holds.
-        </p>
+      <div class="verdict-row">
+        <div>
+          <h2 ref={heading}>Valid</h2>
+          <p>
+            <strong>{hostOf(report.issuer)}</strong>:{" "}
+            {counted(report.verified_events, "event")},{" "}
+            {counted(relationships, "relationship")}
+            <span class="wide-only">
+              . Every signature and every rule holds.
+            </span>
+          </p>
+        </div>
         <details>
           <summary>
             Details
@@ -93,8 +97,8 @@ function Valid({ report, relationships, hosted, heading }: {
               <code>{shown(report.issuer)}</code>
             </Fact>
             <Fact name="Origin">
-              {hosted
-                ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
+              {broughtBy !== undefined
+                ? `${broughtBy}, so their origin is its word. The signatures are the issuer’s.`
                 : "The documents are your own; that they are the issuer’s is yours to know."}
             </Fact>
             <Fact name="Keys">

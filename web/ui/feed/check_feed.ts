@@ -1,5 +1,7 @@
 /** A feed, verified in a worker, so that the page never stands still. @module */
+/// <reference lib="dom" />
 
+import { hasEd25519 } from "../libraries/login.ts";
 import {
   type FeedState,
   replay,
@@ -7,8 +9,8 @@ import {
   type VerifyReport,
 } from "../libraries/mod.ts";
 import { type Documents, DocumentsError } from "./documents.ts";
-import { hasEd25519 } from "../libraries/mod.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";
+import { verifyHere } from "./verify_here.ts";
 
 /** What came of it. */
 export interface CheckedFeed {
@@ -55,26 +57,48 @@ export async function checkFeed(
   return { report, events, state };
 }
 
-/** The script of this page is the worker's too: `main.tsx` tells them apart. */
+/** Of the script that this stands in: it is the worker's too. */
+const SCRIPT: string = (import.meta.url as string | undefined) ??
+  // A bundle without modules, as pages in a folder need it, is told otherwise.
+  (globalThis.document?.currentScript as HTMLScriptElement | null)?.src ?? "";
+
 function inWorker(
   order: VerificationOrder,
   onProgress: ((share: number) => void) | undefined,
   signal: AbortSignal | undefined,
-): Promise<Extract<VerificationNews, { kind: "done" }>> {
-  const worker = new Worker(import.meta.url, { type: "module" });
-  const { promise, resolve, reject } = Promise.withResolvers<
-    Extract<VerificationNews, { kind: "done" }>
-  >();
-  worker.onmessage = ({ data }: MessageEvent<VerificationNews>) => {
-    if (data.kind === "progress") onProgress?.(data.share);
-    else if (data.kind === "done") resolve(data);
-    else reject(new DocumentsError(data.why));
+): Promise<Done> {
+  const { promise, resolve, reject } = Promise.withResolvers<Done>();
+  signal?.addEventListener("abort", () => reject(signal.reason));
+  const hear = (news: VerificationNews) => {
+    if (news.kind === "progress") onProgress?.(news.share);
+    else if (news.kind === "done") resolve(news);
+    else reject(new DocumentsError(news.why));
   };
+  const worker = startWorker();
+  if (worker === undefined) {
+    void verifyHere(order, hear);
+    return promise;
+  }
+  worker.onmessage = ({ data }: MessageEvent<VerificationNews>) => hear(data);
   worker.onerror = () =>
     reject(
       new DocumentsError("This browser did not start the verification."),
     );
-  signal?.addEventListener("abort", () => reject(signal.reason));
   worker.postMessage(order);
   return promise.finally(() => worker.terminate());
+}
+
+type Done = Extract<VerificationNews, { kind: "done" }>;
+
+/** Undefined where a page may have none, as one that was opened from a folder. */
+function startWorker(): Worker | undefined {
+  if (location.protocol === "file:") return undefined;
+  return new Worker(SCRIPT, { type: "module" });
+}
+
+/** What the script does as a worker. */
+export function serveVerification(): void {
+  addEventListener("message", ({ data }: MessageEvent<VerificationOrder>) => {
+    void verifyHere(data, (news) => postMessage(news));
+  });
 }

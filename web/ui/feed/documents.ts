@@ -80,13 +80,32 @@ export async function readFiles(files: readonly File[]): Promise<Documents> {
     if (name !== undefined) {
       found[name] = new Uint8Array(await file.arrayBuffer());
     } else if (files.length === 1) return readOne(await file.text());
-    else {
-      throw new DocumentsError(
-        `Don't know what ${file.name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`,
-      );
-    }
+    else throw unknownFile(file.name);
   }
   return complete(found);
+}
+
+/** All but the feed, from files by their names; a feed among them is not read. */
+export async function readIdentityFiles(
+  files: readonly File[],
+): Promise<Partial<Documents>> {
+  const found: Found = {};
+  for (const file of files) {
+    const name = nameOf(file.name);
+    if (name === undefined) throw unknownFile(file.name);
+    if (name !== "feed") found[name] = new Uint8Array(await file.arrayBuffer());
+  }
+  const { metadata, jwks, did_document } = found;
+  if (metadata === undefined) throw missing("metadata");
+  if (jwks === undefined) throw missing("jwks");
+  if (did_document === undefined) throw missing("did_document");
+  return { metadata, jwks, did_document };
+}
+
+function unknownFile(name: string): DocumentsError {
+  return new DocumentsError(
+    `Don't know what ${name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`,
+  );
 }
 
 function nameOf(fileName: string): Name | undefined {

@@ -1,6 +1,7 @@
 /** Documents that the page holds, as the libraries read them. @module */
 
-import { type DocumentReader, SigError } from "../libraries/mod.ts";
+import { SigError } from "../libraries/login.ts";
+import type { DocumentReader } from "../libraries/mod.ts";
 import type { Bytes, Documents } from "./documents.ts";
 
 /** Between two pieces progress is told. */

@@ -1,6 +1,7 @@
 /** Feeds of the issuers that the server knows. @module */
 
 import type { Config } from "../server/config.ts";
+import { check, type CheckResult } from "../libraries/mod.ts";
 import { type CheckedFeed, checkFeed } from "./check_feed.ts";
 import { fetchDocuments } from "./documents.ts";
 
@@ -16,7 +17,13 @@ const MAX_READS = 20;
 export type ReadFeed = (
   did: string,
   minSequence?: number,
-) => Promise<CheckedFeed | undefined>;
+) => Promise<KnownFeed | undefined>;
+
+/** Such a feed, which can be asked. */
+export interface KnownFeed extends CheckedFeed {
+  /** Whether somebody is what they must be; undefined of a feed that is not valid. */
+  ask(subject: string, require: readonly string[]): CheckResult | undefined;
+}
 
 /** Makes it. */
 export function createReadFeed({ issuers }: Config): ReadFeed {
@@ -27,8 +34,17 @@ export function createReadFeed({ issuers }: Config): ReadFeed {
       const documents = await fetchDocuments(known.base);
       const feed = await checkFeed(documents, { expectedIssuer: did });
       const last = feed.state?.last_sequence ?? Infinity;
-      if (last >= minSequence || tries === MAX_READS) return feed;
+      if (last >= minSequence || tries === MAX_READS) return askable(feed);
       await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
     }
+  };
+}
+
+function askable(feed: CheckedFeed): KnownFeed {
+  const { state } = feed;
+  return {
+    ...feed,
+    ask: (subject, require) =>
+      state && check(state, { subject, require, now: new Date() }),
   };
 }

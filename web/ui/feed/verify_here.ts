@@ -1,10 +1,7 @@
 /** Verifying documents by the libraries' own code: the worker's work. @module */
 
-import {
-  isSigError,
-  reportIssuer,
-  type VerifiedEvent,
-} from "../libraries/mod.ts";
+import { isSigError } from "../libraries/login.ts";
+import { reportIssuer, type VerifiedEvent } from "../libraries/mod.ts";
 import { readerOf } from "./documents_reader.ts";
 import type { VerificationNews, VerificationOrder } from "./verification.ts";
 

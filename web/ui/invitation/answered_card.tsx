@@ -1,7 +1,7 @@
 /** The answer to an invitation, and how it gets back. @module */
 
+import type { BrowserKey } from "../libraries/login.ts";
 import type { InvitationAnswer, ParsedInvitation } from "../libraries/mod.ts";
-import type { BrowserKey } from "../libraries/mod.ts";
 import { CopyButton, Did } from "../parts/copy.tsx";
 import { downloadJson } from "../parts/download.ts";
 import { useFocusOnAppearing } from "../parts/focus.ts";

@@ -5,16 +5,17 @@ import { being } from "../feed/names.ts";
 import { KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
 import { MISSING } from "../keys/missing.ts";
 import type { ParsedInvitation } from "../libraries/mod.ts";
-import { commandLine } from "../parts/command_line.ts";
-import { Copyable } from "../parts/copy.tsx";
 import { Chips, Fact, Facts } from "../parts/facts.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { hostOf, shortened, shown } from "../parts/text.ts";
+import { hostOf, shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
+import { TwoAnswers } from "../parts/two_answers.tsx";
 import type { Site } from "../site/site.ts";
+import { OnCommandLine } from "./on_command_line.tsx";
 import type { InvitationFlow, InvitationStage } from "./use_invitation.ts";
+import { VerifyYourself } from "./verify_yourself.tsx";
 
 /** What the card is drawn of. */
 export interface OfferCardProps {
@@ -55,19 +56,31 @@ export function OfferCard(
         ? (
           <p class="verified">
             <Icon name="yes" />
-            <span>Signed by {host}, verified here</span>
+            <span>
+              {standing.by === "server"
+                ? `Signed by ${host}, verified here`
+                : `Signed by ${host}, verified here with the documents that you opened`}
+            </span>
           </p>
         )
         : (
-          <Notice kind="warning">
-            <p>
-              <strong>NOT VERIFIED.</strong> {standing.why}
-            </p>
-            <p>
-              Answer only if you know who sent you the link. A forged invitation
-              gets nobody anything: {host} takes answers to its own ones only.
-            </p>
-          </Notice>
+          <>
+            <Notice kind="warning">
+              <p>
+                <strong>NOT VERIFIED.</strong> {standing.why}
+              </p>
+              <p>
+                Answer only if you know who sent you the link. A forged
+                invitation gets nobody anything: {host}{" "}
+                takes answers to its own ones only.
+              </p>
+            </Notice>
+            <VerifyYourself
+              invitation={invitation}
+              trouble={stage.filesTrouble ?? ""}
+              onFiles={(files) => void flow.verifyWith(files)}
+            />
+          </>
         )}
       <Facts>
         {claims.for !== undefined && (
@@ -113,29 +126,18 @@ export function OfferCard(
               </p>
             )}
             <p class="error" role="alert">{trouble}</p>
-            <div class="actions answer">
-              <button
-                type="button"
-                id="approve"
-                class="primary"
-                disabled={flow.busy || !keys.ready}
-                onClick={() => void flow.approve(chosen)}
-              >
-                Approve
-              </button>
-              <button
-                type="button"
-                id="decline"
-                disabled={flow.busy}
-                onClick={flow.decline}
-              >
-                Decline
-              </button>
-            </div>
-            <details class="more">
-              <summary>Use the command line instead</summary>
-              <OnCommandLine invitation={invitation} />
-            </details>
+            <TwoAnswers
+              canApprove={!flow.busy && keys.ready}
+              canDecline={!flow.busy}
+              onApprove={() => void flow.approve(chosen)}
+              onDecline={flow.decline}
+            />
+            {standing.at === "verified" && (
+              <details class="more">
+                <summary>Use the command line instead</summary>
+                <OnCommandLine invitation={invitation} />
+              </details>
+            )}
           </>
         )
         : (
@@ -150,21 +152,6 @@ export function OfferCard(
           </>
         )}
     </section>
-  );
-}
-
-function OnCommandLine(
-  { invitation }: { readonly invitation: ParsedInvitation },
-) {
-  const command = (text: string) =>
-    commandLine(["sig", "accept", text, "--out", "answer.json"]) ?? "";
-  const { text } = invitation;
-  return (
-    <Copyable
-      visible={command(shortened(text, 24))}
-      copied={command(text)}
-      what="the command"
-    />
   );
 }
 

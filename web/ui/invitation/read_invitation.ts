@@ -2,21 +2,23 @@
 
 import { type Documents, fetchIdentity } from "../feed/documents.ts";
 import { readerOf } from "../feed/documents_reader.ts";
+import { hasEd25519, isSigError, type SigError } from "../libraries/login.ts";
 import {
-  hasEd25519,
-  isSigError,
   loadIssuer,
   type ParsedInvitation,
   parseInvitation,
   requireUnexpired,
-  type SigError,
   verifyInvitation,
 } from "../libraries/mod.ts";
 import type { Config } from "../server/config.ts";
 
 /** What is known of who made it. */
 export type Standing =
-  | { readonly at: "verified" }
+  | {
+    readonly at: "verified";
+    /** Who brought the issuer's documents. */
+    readonly by: "server" | "person";
+  }
   | {
     /** The issuer's keys could not be asked: nothing speaks for or against it. */
     readonly at: "unverified";
@@ -68,6 +70,17 @@ export async function judgeInvitation(
   } catch {
     return unverified("The issuer’s keys could not be read just now.");
   }
+  return await judgeBy(invitation, documents, "server", now);
+}
+
+/** With documents that somebody brought. */
+export async function judgeBy(
+  invitation: ParsedInvitation,
+  documents: Partial<Documents>,
+  by: "server" | "person",
+  now: () => Date,
+): Promise<Standing> {
+  const { iss } = invitation.claims;
   let keys;
   try {
     ({ keys } = await loadIssuer({
@@ -83,7 +96,7 @@ export async function judgeInvitation(
   } catch (error) {
     return refused(error, false);
   }
-  return { at: "verified" };
+  return { at: "verified", by };
 }
 
 function unverified(why: string): Standing {

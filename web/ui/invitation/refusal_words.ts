@@ -1,6 +1,7 @@
 /** Why an invitation can't be answered, in human words. @module */
 
-import type { ParsedInvitation, SigError } from "../libraries/mod.ts";
+import type { SigError } from "../libraries/login.ts";
+import type { ParsedInvitation } from "../libraries/mod.ts";
 import { hostOf, shown } from "../parts/text.ts";
 import { spokenTime } from "../parts/time.tsx";
 

@@ -2,16 +2,21 @@
 
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import {
-  answerInvitation,
   type BrowserKey,
-  type InvitationAnswer,
+  hasEd25519,
   isSigError,
-  type ParsedInvitation,
   SigError,
   signingKeyOf,
+} from "../libraries/login.ts";
+import {
+  answerInvitation,
+  type InvitationAnswer,
+  type ParsedInvitation,
 } from "../libraries/mod.ts";
+import { DocumentsError, readIdentityFiles } from "../feed/documents.ts";
 import type { Site } from "../site/site.ts";
 import {
+  judgeBy,
   judgeInvitation,
   readInvitation,
   type Standing,
@@ -30,6 +35,8 @@ export type InvitationStage =
     readonly standing: Exclude<Standing, { at: "refused" }>;
     /** That the browser did not sign, if it did not. */
     readonly trouble?: string;
+    /** Why the files that were opened tell nothing, if they don't. */
+    readonly filesTrouble?: string;
   }
   | { readonly at: "declined" }
   | {
@@ -47,6 +54,8 @@ export interface InvitationFlow {
   /** Signs with the key of that name; makes one where none is named. */
   approve(did: string | undefined): Promise<void>;
   decline(): void;
+  /** Verifies it with documents that the person got from the issuer. */
+  verifyWith(files: readonly File[]): Promise<void>;
   /** Looks at it again. */
   again(): void;
 }
@@ -104,11 +113,34 @@ export function useInvitation(
     }
   }
 
+  async function verifyWith(files: readonly File[]): Promise<void> {
+    if (stage.at !== "open" || read instanceof SigError) return;
+    const fail = (filesTrouble: string) => setStage({ ...stage, filesTrouble });
+    try {
+      const documents = await readIdentityFiles(files);
+      if (!await hasEd25519()) {
+        fail("This browser can’t verify Ed25519 signatures.");
+        return;
+      }
+      const standing = await judgeBy(read, documents, "person", now);
+      setStage(
+        standing.at === "refused" ? standing : { at: "open", standing },
+      );
+    } catch (error) {
+      fail(
+        error instanceof DocumentsError
+          ? error.message
+          : "This browser could not read the files. Try again.",
+      );
+    }
+  }
+
   return {
     invitation: read instanceof SigError ? undefined : read,
     stage,
     busy,
     approve,
+    verifyWith,
     decline: () => setStage({ at: "declined" }),
     again() {
       setStage({ at: "judging" });

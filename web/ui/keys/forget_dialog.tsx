@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { shortened, shown } from "../parts/text.ts";
-import type { BrowserKey } from "../libraries/mod.ts";
+import type { BrowserKey } from "../libraries/login.ts";
 
 /** Asks once more; Escape keeps the key. */
 export function ForgetDialog({ leaving, onClose, onForget }: {

@@ -7,7 +7,7 @@ import { Notice } from "../parts/notice.tsx";
 import { shown } from "../parts/text.ts";
 import { Time } from "../parts/time.tsx";
 import { ForgetDialog } from "./forget_dialog.tsx";
-import type { BrowserKey } from "../libraries/mod.ts";
+import type { BrowserKey } from "../libraries/login.ts";
 import { MISSING } from "./missing.ts";
 import type { Keys } from "./use_keys.ts";
 

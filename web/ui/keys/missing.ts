@@ -1,6 +1,6 @@
 /** Why a browser can't hold keys. @module */
 
-import type { Missing } from "../libraries/mod.ts";
+import type { Missing } from "../libraries/login.ts";
 
 /** In a sentence for people. */
 export const MISSING: Readonly<Record<Missing, string>> = {

@@ -4,12 +4,12 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import {
   type BrowserKey,
   createKey,
-  findMissing,
   forgetKey,
+  type FoundKeys,
   keepKey,
   loadKeys,
   type Missing,
-} from "../libraries/mod.ts";
+} from "../libraries/login.ts";
 import { nameBrowser } from "./this_browser.ts";
 
 /** What views know of keys and do with them. */
@@ -32,8 +32,8 @@ export interface Keys {
   forget(did: string): Promise<void>;
 }
 
-/** Reads them once, and keeps up with what this page does to them. */
-export function useKeys(): Keys {
+/** Begins with what was found, and keeps up with what this page does to them. */
+export function useKeys(found: Promise<FoundKeys>): Keys {
   const [loaded, setLoaded] = useState<
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
   >();
@@ -43,13 +43,7 @@ export function useKeys(): Keys {
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
   // Before the first picture: whoever waits for the page waits for its keys.
   useLayoutEffect(() => {
-    void (async () => {
-      const lacking = await findMissing();
-      setLoaded({
-        missing: lacking,
-        all: lacking === undefined ? await loadKeys() : [],
-      });
-    })();
+    void found.then(({ missing, keys }) => setLoaded({ missing, all: keys }));
   }, []);
   return {
     ready: loaded !== undefined,

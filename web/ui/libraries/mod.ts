@@ -1,5 +1,6 @@
 /**
- * What the page takes from the libraries, so that it judges as they do. Single
+ * What the page's second script takes from the libraries, so that it judges as
+ * they do; `login.ts` has what the first one takes. Single
  * files: by way of the `mod.ts` of `@sig/consumer` parts of its network and
  * file readers would come along.
  *
@@ -15,34 +16,15 @@ export {
   dumpState,
   EFFECTIVE_STATUSES,
   type EffectiveStatus,
-  ERROR_CODES,
-  type ErrorCategory,
-  type ErrorCode,
-  escapeInvisible,
   type ExplainedRelationship,
   type FeedState,
-  isSigError,
   parseJson,
   type Reason,
   RELATIONSHIP_TYPES,
   type RelationshipState,
   replay,
-  SigError,
   type Warning,
 } from "../../../core/mod.ts";
-export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
-export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
-export { attest, clockOf, signingKeyOf } from "../../browser/attest.ts";
-export { hasEd25519 } from "../../browser/ed25519_support.ts";
-export {
-  type BrowserKey,
-  createKey,
-  findMissing,
-  forgetKey,
-  keepKey,
-  loadKeys,
-  type Missing,
-} from "../../browser/key_store.ts";
 export {
   answerInvitation,
   type InvitationAnswer,
@@ -51,6 +33,7 @@ export {
   type InvitationClaims,
   type ParsedInvitation,
 } from "../../../jose/invitation/invitation.ts";
+export { wellKnownUrls } from "../../../core/event/did_web.ts";
 export { parseInvitation } from "../../../jose/invitation/parse_invitation.ts";
 export {
   requireUnexpired,

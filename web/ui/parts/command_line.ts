@@ -1,6 +1,6 @@
 /** Commands for people to copy into a POSIX shell. @module */
 
-import { escapeInvisible } from "../libraries/mod.ts";
+import { escapeInvisible } from "../libraries/login.ts";
 
 /**
  * A command line, or undefined where an argument holds characters that a

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { escapeInvisible } from "../libraries/mod.ts";
+import { escapeInvisible } from "../libraries/login.ts";
 
 /**
  * A text of others, to be shown. Line feeds stay where `lines` is set.

@@ -1,7 +1,7 @@
 /** Speaking with the server. @module */
 
 import { isRecord } from "../parts/text.ts";
-import type { Challenge, Config, Interaction, Login } from "./config.ts";
+import type { Challenge, Interaction, Login } from "./config.ts";
 import { Problem } from "./problem.ts";
 
 /** One request and what came of it, for the developers' log. */
@@ -37,13 +37,13 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     method: "GET" | "POST",
     path: string,
     sent?: unknown,
-    { cache = "no-store" as RequestCache, note = onExchange } = {},
+    { note = onExchange } = {},
   ): Promise<T> {
     let response: Response;
     try {
       response = await fetch(path, {
         method,
-        cache,
+        cache: "no-store",
         redirect: "error",
         ...(sent === undefined ? {} : {
           headers: { "content-type": "application/json" },
@@ -70,9 +70,6 @@ export function createApi(onExchange: (exchange: Exchange) => void) {
     `/oidc/interaction/${encodeURIComponent(id)}`;
 
   return {
-    // Under way since the head of the page was read: it names this address.
-    config: () =>
-      call<Config>("GET", "/ui/config.json", undefined, { cache: "default" }),
     createChallenge: (wanted: Wanted) =>
       call<Challenge>("POST", "/v1/auth/challenge/create", wanted),
     verifyAttestation: (attestation: string) =>

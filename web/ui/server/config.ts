@@ -1,4 +1,5 @@
 /** What the server tells and sends this page. @module */
+/// <reference lib="dom" />
 
 /** An issuer that this server knows. */
 export interface IssuerConfig {
@@ -15,7 +16,7 @@ export interface AppConfig {
   readonly how: string;
 }
 
-/** `/ui/config.json`. */
+/** What the page is told of its server (`/ui/config.json` says the same). */
 export interface Config {
   readonly service: string;
   readonly version: string;
@@ -29,6 +30,14 @@ export interface Config {
   readonly demo: boolean;
   /** What the demo leads to. */
   readonly apps: readonly AppConfig[];
+}
+
+/** What the server wrote into the page: the first picture waits for no answer. */
+export function readConfig(): Config {
+  const meta = document.querySelector<HTMLMetaElement>(
+    'meta[name="sig-config"]',
+  );
+  return JSON.parse(meta?.content ?? "");
 }
 
 /** A request to sign in (PROTOCOL §7). */

@@ -1,11 +1,11 @@
 /** What a refusal means, and what to do next. @module */
 
 import {
-  type DenyReason,
   ERROR_CODES,
   type ErrorCategory,
   type ErrorCode,
-} from "../libraries/mod.ts";
+} from "../libraries/login.ts";
+import type { DenyReason } from "../libraries/mod.ts";
 
 /** What a code comes to. */
 export interface Meaning {

@@ -1,6 +1,6 @@
 /** A refusal. @module */
 
-import { isSigError } from "../libraries/mod.ts";
+import { isSigError } from "../libraries/login.ts";
 
 /** The server's problem details, or that it gave no answer. */
 export class Problem extends Error {

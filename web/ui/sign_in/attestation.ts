@@ -4,7 +4,7 @@ import {
   decodeBase64UrlStrict,
   isSigError,
   validateSignableChallenge,
-} from "../libraries/mod.ts";
+} from "../libraries/login.ts";
 import type { Challenge } from "../server/config.ts";
 
 /** A request in words, or why it must not be signed. */

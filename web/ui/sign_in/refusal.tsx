@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { askLink } from "../parts/route.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
-import { check, type CheckResult, type FeedState } from "../libraries/mod.ts";
+import type { CheckResult, FeedState } from "../libraries/mod.ts";
 import { Notice } from "../parts/notice.tsx";
 import type { Site } from "../site/site.ts";
 import { isRecord, shown } from "../parts/text.ts";
@@ -173,10 +173,10 @@ function useFeedsWord(
       const feed = await readFeed(issuer, Math.max(0, ...known))
         .catch(() => undefined);
       const state = feed?.state;
+      const answer = feed?.ask(subject, require);
       if (gone || state === undefined) return;
-      const answer = check(state, { subject, require, now: new Date() });
       // The feed may have moved on since: the server's word stands then.
-      if (answer.decision === "deny") setWord({ answer, state });
+      if (answer?.decision === "deny") setWord({ answer, state });
     })();
     return () => {
       gone = true;

@@ -5,6 +5,7 @@ import { hostOf, shortened, shown } from "../parts/text.ts";
 import { Fact, Facts } from "../parts/facts.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useFocusOnAppearing } from "../parts/focus.ts";
+import { TwoAnswers } from "../parts/two_answers.tsx";
 import { ByHand } from "./by_hand.tsx";
 import { Details } from "./details.tsx";
 import { grantWords, mustBe } from "./requirement_words.ts";
@@ -142,30 +143,18 @@ function Answer({ site, flow, asked, granted }: SignInCardProps & {
           and your name from then on.
         </p>
       )}
-      <div class="actions answer">
-        <button
-          type="button"
-          id="approve"
-          class="primary"
-          disabled={flow.busy || !keys.ready}
-          onClick={() => void flow.approve(granted)}
-        >
-          Approve
-        </button>
-        <button
-          type="button"
-          id="decline"
-          disabled={flow.busy}
-          onClick={() => void flow.decline()}
-        >
-          Decline
-        </button>
+      <TwoAnswers
+        canApprove={!flow.busy && keys.ready}
+        canDecline={!flow.busy}
+        onApprove={() => void flow.approve(granted)}
+        onDecline={() => void flow.decline()}
+      >
         <TimeLeft
           expiresAt={challenge.expires_at}
           now={now}
           onExpired={flow.expire}
         />
-      </div>
+      </TwoAnswers>
     </>
   );
 }

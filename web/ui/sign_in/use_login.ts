@@ -6,7 +6,7 @@
  */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { attest, type BrowserKey, clockOf } from "../libraries/mod.ts";
+import { attest, type BrowserKey, clockOf } from "../libraries/login.ts";
 import { isRecord } from "../parts/text.ts";
 import type { Site } from "../site/site.ts";
 import type { Wanted } from "../server/api.ts";

@@ -62,7 +62,8 @@ export interface WatchedPage extends AsyncDisposable {
 export async function openPage(
   browser: Browser,
   origin: string,
-  { hash = "", device = {}, also = [], prepare }: {
+  { path = "", hash = "", device = {}, also = [], prepare }: {
+    readonly path?: string;
     readonly hash?: string;
     /** Origins that its links lead to, in tabs that are watched likewise. */
     readonly also?: readonly string[];
@@ -105,7 +106,7 @@ export async function openPage(
     });
   });
   await prepare?.(page);
-  await page.goto(`${origin}/${hash}`);
+  await page.goto(`${origin}/${path}${hash}`);
   await page.waitForSelector("html[data-ready]");
   return {
     page,

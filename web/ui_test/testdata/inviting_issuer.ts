@@ -1,5 +1,10 @@
 /** An issuer that invites, by the real command line, and a page that knows it. @module */
 
+import {
+  createInvitation,
+  generateSigningKey,
+  importSigningKey,
+} from "@sig/jose";
 import { type RunningServer, startServer } from "./server.ts";
 
 const MAIN = new URL("../../../cli/main.ts", import.meta.url).pathname;
@@ -76,4 +81,19 @@ export async function startInviting(
 /** The part of a link that no server sees. */
 export function fragmentOf(link: string): string {
   return new URL(link).hash;
+}
+
+/** The fragment of an invitation that somebody else's key made. */
+export async function forged(
+  terms: object = {},
+  at = new Date(),
+  key?: Awaited<ReturnType<typeof generateSigningKey>>,
+): Promise<string> {
+  const { text } = await createInvitation({
+    issuer: `did:web:${HOST}`,
+    key: await importSigningKey(key ?? await generateSigningKey()),
+    terms: { relationship_type: "employee", roles: [], ...terms },
+    now: () => at,
+  });
+  return `#/invitation/${text}`;
 }

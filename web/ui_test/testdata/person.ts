@@ -2,12 +2,14 @@
 /** What a person does on the page, step by step. @module */
 
 import type { Page } from "playwright-core";
+import { readRoute } from "../../ui/parts/route.ts";
 
 /** Goes to a view of the page. */
 export async function goTo(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to;
   }, hash);
+  await page.waitForSelector(`html[data-view="${readRoute(hash).view}"]`);
 }
 
 /** Makes a key of this browser. */

@@ -1,13 +1,16 @@
 /** What `deno task demo` prints, as a document. @module */
 
-const ROOT = new URL("../../", import.meta.url);
+/** Where the page is that plays the story. */
+export const DEMO_PAGE = "demo.html";
 
-const INTRODUCTION = `# The demo
+const ROOT = new URL("../../../", import.meta.url);
+
+const INTRODUCTION = `# The demo, recorded
 
 An issuer, its feed on a web server, answers, and a forgery that nobody
 believes. This is what \`npx -y deno@2.9.6 task demo\` printed when this page was
-made; nothing of it is written by hand. To play the story in your browser, with
-a key of your own, type \`sig web --demo\`.
+made; nothing of it is written by hand. [The demo](${DEMO_PAGE}) plays the story
+in your browser; \`sig web --demo\` does, with a login and a key of your own.
 `;
 
 /**
@@ -15,7 +18,7 @@ a key of your own, type \`sig web --demo\`.
  *
  * @throws {Error} when it fails, with its own words.
  */
-export async function demoPage(): Promise<string> {
+export async function recordedDemo(): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "tools/demo.ts"],
     cwd: ROOT,

@@ -1,0 +1,103 @@
+import { assert, assertEquals } from "@std/assert";
+import { TestProvider } from "../openid/testdata/test_provider.ts";
+import { createRecentAnswers } from "./recent_answers.ts";
+import { Visitor } from "./testdata/visitor.ts";
+
+const WIKI = "wiki.example";
+const OPS = "ops.example";
+const MAX_AGE_MS = 5_000;
+
+async function start(
+  gateMaxAgeMs = MAX_AGE_MS,
+): Promise<TestProvider> {
+  return await TestProvider.start({
+    clients: [],
+    settings: { gateHosts: [WIKI, OPS], gateMaxAgeMs },
+  });
+}
+
+Deno.test("answers are those of one moment, also when the clock is set back, and bounded", () => {
+  let ms = 10_000;
+  const recent = createRecentAnswers<number>(() => new Date(ms));
+  recent.set("a", 1);
+  ms += 999;
+  assertEquals(recent.get("a"), 1);
+  ms += 1;
+  assertEquals(recent.get("a"), undefined);
+  recent.set("b", 2);
+  ms -= 1;
+  assertEquals(recent.get("b"), undefined);
+  for (let i = 0; i < 10_001; i++) recent.set(`c${i}`, i);
+  assertEquals(recent.get("c0"), undefined);
+  assertEquals(recent.get("c10000"), 10_000);
+});
+
+Deno.test("who is asked about all the time is known to be revoked within the max age", async () => {
+  await using provider = await start();
+  const { person, relationship } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${WIKI}/`);
+  const beganMs = Date.now();
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  await provider.demo.revoke(relationship);
+  let lastMs = 0;
+  // From the last answer that was asked for, so that the next one is the oldest.
+  for (const ms of [3_000, 3_900, 4_500, 4_890, 4_950, 5_000, 5_500, 5_900]) {
+    // However long the questions before took.
+    provider.skewMs = beganMs + ms - Date.now();
+    if ((await visitor.ask(WIKI)).status === 200) lastMs = ms;
+  }
+  assert(lastMs >= 3_000, "the issuer is asked each time");
+  assert(lastMs < MAX_AGE_MS, `still there after ${lastMs} ms`);
+});
+
+Deno.test("a session's end counts at once, however recent the answer is", async () => {
+  await using provider = await start();
+  const { records, now } = provider;
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${WIKI}/`);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  // As another process marks it, before it is removed.
+  const [session] = (await records.list("session", now())).records;
+  const { id, text, expiresAtMs, version } = session!;
+  const ended = JSON.stringify({ ...JSON.parse(text), ended: true });
+  await records.put(
+    ...["session", id, { text: ended, expiresAtMs }, version, now()] as const,
+  );
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+
+  await visitor.logIn(person, `http://${WIKI}/`);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  for (const { id } of (await records.list("session", now())).records) {
+    await records.take("session", id, now());
+  }
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+});
+
+Deno.test("a recent answer is for the cookie and the host that it was given to", async () => {
+  await using provider = await start();
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${WIKI}/`);
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  const cookie = visitor.at(WIKI).cookies.get("sig-gate")!;
+  const thief = new Visitor(provider);
+  const [sid] = cookie.split(".");
+  thief.at(WIKI).cookies.set("sig-gate", `${sid}.${"A".repeat(43)}`);
+  assertEquals((await thief.ask(WIKI)).status, 401);
+  thief.at(OPS).cookies.set("sig-gate", cookie);
+  assertEquals((await thief.ask(OPS)).status, 401);
+});
+
+Deno.test("a max age below two seconds asks each time", async () => {
+  await using provider = await start(1_000);
+  const { person, relationship } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${WIKI}/`);
+  provider.skewMs = 900;
+  assertEquals((await visitor.ask(WIKI)).status, 200);
+  await provider.demo.revoke(relationship);
+  provider.skewMs = 1_500;
+  assertEquals((await visitor.ask(WIKI)).status, 401);
+});

@@ -1,0 +1,143 @@
+import { assertEquals } from "@std/assert";
+import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
+import { assertRefused, newCode } from "./testdata/codes.ts";
+import {
+  CALLBACK,
+  SECRET,
+  TestProvider,
+  usualClients,
+  VERIFIER,
+} from "./testdata/test_provider.ts";
+
+function basic(id: string, secret: string): Record<string, string> {
+  const form = (text: string) =>
+    encodeURIComponent(text).replaceAll("%20", "+");
+  const bytes = new TextEncoder().encode(`${form(id)}:${form(secret)}`);
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
+}
+
+Deno.test("a secret comes by header or form, decoded, by one of them", async (t) => {
+  const clients = await usualClients();
+  clients[0]!.token_endpoint_auth_method = "client_secret_basic";
+  await using provider = await TestProvider.start({ clients });
+  const send = async (
+    fields: Record<string, string>,
+    headers: Record<string, string>,
+  ) => {
+    const { code } = await newCode(provider);
+    return await provider.post("/oidc/token", {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: VERIFIER,
+      ...fields,
+    }, headers);
+  };
+  await t.step("form-encoded in the header", async () => {
+    assertEquals((await send({}, basic("app", SECRET))).status, 200);
+  });
+  await t.step("a method that is not the client's", async () => {
+    const fields = { client_id: "app", client_secret: SECRET };
+    assertRefused(await send(fields, {}), [401, "invalid_client"]);
+  });
+  await t.step("two ways at once", async () => {
+    const answer = await send({ client_secret: SECRET }, basic("app", SECRET));
+    assertRefused(answer, [400, "invalid_request"]);
+  });
+  await t.step("two names", async () => {
+    const answer = await send({ client_id: "other" }, basic("app", SECRET));
+    assertRefused(answer, [400, "invalid_request"]);
+  });
+  await t.step("a wrong header says which scheme", async () => {
+    for (
+      const headers of [
+        basic("app", "x"),
+        { authorization: "Basic %%%" },
+        { authorization: "Basic YXBw" },
+        { authorization: `Bearer ${SECRET}` },
+      ]
+    ) {
+      const answer = await send({}, headers);
+      assertRefused(answer, [401, "invalid_client"]);
+      assertEquals(
+        answer.headers.get("www-authenticate"),
+        'Basic realm="sig-web"',
+      );
+    }
+  });
+});
+
+Deno.test("an assertion is for us, by its client, young, and good once", async (t) => {
+  const { privateKey, publicKey } = await generateKeyPair("ES256", {
+    extractable: true,
+  });
+  const jwk = { ...await exportJWK(publicKey), alg: "ES256", kid: "k" };
+  await using provider = await TestProvider.start({
+    clients: [
+      { client_id: "app", jwks: { keys: [jwk] }, redirect_uris: [CALLBACK] },
+      {
+        client_id: "other",
+        jwks: { keys: [{ ...jwk, kid: "k" }] },
+        redirect_uris: [CALLBACK],
+      },
+    ],
+  });
+  const foreign = (await generateKeyPair("ES256")).privateKey;
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const assertion = (
+    changes: Record<string, unknown> = {},
+    key: Parameters<SignJWT["sign"]>[0] = privateKey,
+    alg = "ES256",
+  ) =>
+    new SignJWT({
+      iss: "app",
+      sub: "app",
+      aud: provider.origin,
+      jti: crypto.randomUUID(),
+      exp: nowSeconds + 60,
+      ...changes,
+    }).setProtectedHeader({ alg, kid: "k" }).sign(key);
+  const redeem = async (client_assertion: string) => {
+    const { code } = await newCode(provider);
+    return await provider.post("/oidc/token", {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: VERIFIER,
+      client_assertion_type:
+        "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion,
+    });
+  };
+  const secret = await importJWK({
+    kty: "oct",
+    k: btoa(JSON.stringify(jwk)).replace(/[+/=]/g, ""),
+  }, "HS256");
+  const attacks: Record<string, () => Promise<string>> = {
+    "of another key": () => assertion({}, foreign),
+    "for another server": () => assertion({ aud: "https://x.example" }),
+    "that is over": () => assertion({ exp: nowSeconds - 60 }),
+    "that never ends": () => assertion({ exp: nowSeconds + 90_000 }),
+    "without exp": () => assertion({ exp: undefined }),
+    "without jti": () => assertion({ jti: undefined }),
+    "of another issuer": () => assertion({ iss: "other" }),
+    "of an unknown client": () => assertion({ iss: "x", sub: "x" }),
+    "by the public key as a secret": () => assertion({}, secret, "HS256"),
+    "that nobody signed": () =>
+      Promise.resolve(
+        `${btoa('{"alg":"none"}')}.${
+          btoa(`{"iss":"app","sub":"app","aud":"${provider.origin}"}`)
+        }.`.replaceAll("=", ""),
+      ),
+  };
+  for (const [attack, make] of Object.entries(attacks)) {
+    await t.step(attack, async () => {
+      assertRefused(await redeem(await make()), [401, "invalid_client"]);
+    });
+  }
+  await t.step("twice", async () => {
+    const once = await assertion();
+    assertEquals((await redeem(once)).status, 200);
+    assertRefused(await redeem(once), [401, "invalid_client"]);
+  });
+});

@@ -1,0 +1,117 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Browser, TestProvider } from "./testdata/test_provider.ts";
+
+Deno.test("a link can't log anybody out: it leads to a form of our own", async (t) => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const { person } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const browser = new Browser();
+  const tokens = await browser.tokens(provider, person);
+  const others = await new Browser().tokens(provider, bob);
+  const isIn = async () =>
+    (await browser.follow(await provider.authorizeUrl({ prompt: "none" })))
+      .searchParams.has("code");
+  const links: Record<string, string> = {
+    "a bare link": "",
+    "with a return":
+      "client_id=app&post_logout_redirect_uri=https://app.example/bye",
+    "with another session's token": `id_token_hint=${others.id_token}`,
+    "with a guessed form field": "csrf=x",
+  };
+  for (const [what, query] of Object.entries(links)) {
+    await t.step(what, async () => {
+      const response = await browser.send(`${origin}/oidc/logout?${query}`);
+      const text = await response.text();
+      assertEquals(response.status, 200);
+      assertStringIncludes(text, '<form method="post" action="/oidc/logout">');
+      const policy = response.headers.get("content-security-policy") ?? "";
+      assertStringIncludes(policy, "form-action 'self'");
+      assertStringIncludes(policy, "frame-ancestors 'none'");
+      assert(await isIn());
+    });
+  }
+  const post = (fields: Record<string, string>, headers = {}) =>
+    browser.send(`${origin}/oidc/logout`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        ...headers,
+      },
+      body: new URLSearchParams(fields).toString(),
+    });
+  await t.step("a form with another token", async () => {
+    const response = await post({ csrf: "A".repeat(43) });
+    await response.body?.cancel();
+    assertEquals(response.status, 200);
+    assert(await isIn());
+  });
+  await t.step("a form of another site becomes a link", async () => {
+    const response = await post({ state: "x" }, {
+      origin: "https://app.example",
+      "sec-fetch-site": "cross-site",
+    });
+    await response.body?.cancel();
+    assertEquals(response.status, 303);
+    assertEquals(
+      response.headers.get("location"),
+      `${origin}/oidc/logout?state=x`,
+    );
+    const foreign = await post({}, {
+      origin: "https://evil.example",
+      "sec-fetch-site": "cross-site",
+    });
+    await foreign.body?.cancel();
+    assertEquals(foreign.status, 403);
+    assert(await isIn());
+  });
+  await t.step("an address that is not registered", async () => {
+    for (
+      const query of [
+        "client_id=app&post_logout_redirect_uri=https://evil.example/",
+        "client_id=app&post_logout_redirect_uri=https://app.example/bye/",
+        "post_logout_redirect_uri=https://app.example/bye",
+        `id_token_hint=${others.id_token}&client_id=other`,
+        `id_token_hint=${tokens.id_token}x`,
+        "state=1&state=2",
+      ]
+    ) {
+      const response = await browser.send(`${origin}/oidc/logout?${query}`);
+      await response.body?.cancel();
+      assertEquals([response.status, response.headers.get("location")], [
+        400,
+        null,
+      ]);
+    }
+    assert(await isIn());
+  });
+  await t.step(
+    "our own form does, and goes where the application said",
+    async () => {
+      const page = await browser.send(
+        `${origin}/oidc/logout?client_id=app&state=%22%3Ex&post_logout_redirect_uri=https://app.example/bye`,
+      );
+      const text = await page.text();
+      assert(!text.includes('">x'));
+      assertStringIncludes(
+        page.headers.get("content-security-policy") ?? "",
+        "form-action 'self' https://app.example",
+      );
+      const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
+      const response = await post({
+        csrf,
+        client_id: "app",
+        state: '">x',
+        post_logout_redirect_uri: "https://app.example/bye",
+      });
+      await response.body?.cancel();
+      assertEquals(response.status, 303);
+      assertEquals(
+        response.headers.get("location"),
+        "https://app.example/bye?state=%22%3Ex",
+      );
+      assertEquals(await isIn(), false);
+      assertEquals((await provider.refresh(tokens.refresh_token)).status, 400);
+    },
+  );
+});

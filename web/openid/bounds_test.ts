@@ -1,0 +1,159 @@
+import { assert, assertEquals } from "@std/assert";
+import { MAX_GRANTS } from "../sessions/joined.ts";
+import { MAX_SESSIONS } from "../sessions/person_sessions.ts";
+import type { RecordKind } from "../stores/record_store.ts";
+import { assertRefused } from "./testdata/codes.ts";
+import {
+  Browser,
+  CALLBACK,
+  TestProvider,
+  VERIFIER,
+} from "./testdata/test_provider.ts";
+
+async function countOf(
+  { records, now }: TestProvider,
+  kind: RecordKind,
+): Promise<number> {
+  return (await records.list(kind, now())).records.length;
+}
+
+Deno.test("what one application was given in one session is bounded: its oldest ends, and nobody else's", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const first = await browser.tokens(provider, person);
+  const other = { client_id: "other" };
+  const back = await browser.follow(
+    await provider.authorizeUrl({
+      ...other,
+      redirect_uri: "https://other.example/callback",
+    }),
+  );
+  const others = (await provider.redeem(back.searchParams.get("code")!, {
+    ...other,
+    redirect_uri: "https://other.example/callback",
+  })).body;
+  const url = await provider.authorizeUrl({ prompt: "none" });
+  for (let i = 0; i < MAX_GRANTS - 1; i++) await browser.follow(url);
+  const next = await provider.refresh(first.refresh_token);
+  assertEquals(next.status, 200);
+
+  const last = (await browser.follow(url)).searchParams.get("code")!;
+  assertRefused(await provider.refresh(next.body.refresh_token), [
+    400,
+    "invalid_grant",
+  ]);
+  assertEquals((await provider.userinfo(next.body.access_token)).status, 401);
+  assertEquals((await provider.redeem(last)).status, 200);
+  assertEquals(
+    (await provider.refresh(others.refresh_token, other)).status,
+    200,
+  );
+  // Also of those who never come with a code.
+  for (let i = 0; i < 3 * MAX_GRANTS; i++) await browser.follow(url);
+  assertEquals(await countOf(provider, "grant"), MAX_GRANTS + 1);
+});
+
+Deno.test("one person's sessions are bounded: the oldest ends and its application is told, everybody else's go on", async () => {
+  const told: string[] = [];
+  await using provider = await TestProvider.start({
+    clients: [{
+      client_id: "app",
+      redirect_uris: [CALLBACK],
+      backchannel_logout_uri: "https://app.example/logout",
+      token_endpoint_auth_method: "none",
+      refresh: true,
+    }],
+    settings: {
+      fetch: async (request) => {
+        const form = new URLSearchParams(await request.text());
+        const [, claims = ""] = form.get("logout_token")!.split(".");
+        const bytes = Uint8Array.fromBase64(claims, { alphabet: "base64url" });
+        told.push(JSON.parse(new TextDecoder().decode(bytes)).sid);
+        return new Response();
+      },
+    },
+  });
+  const { person } = await provider.employ();
+  const { person: bob } = await provider.employ();
+  const bobs = new Browser();
+  const url = await provider.authorizeUrl();
+  await bobs.signIn(provider, bob, url);
+  const browsers = [];
+  for (let i = 0; i < MAX_SESSIONS; i++) {
+    const browser = new Browser();
+    browsers.push(browser);
+    await browser.signIn(provider, person, url);
+  }
+  const isIn = async (browser: Browser) =>
+    (await browser.follow(await provider.authorizeUrl({ prompt: "none" })))
+      .searchParams.has("code");
+  const [oldest, second, third] = browsers;
+  assert(await isIn(oldest!));
+  // Who signs again in the same browser is not the oldest any more.
+  await second!.signIn(
+    provider,
+    person,
+    await provider.authorizeUrl({ prompt: "login" }),
+  );
+  assertEquals(await countOf(provider, "session"), MAX_SESSIONS + 1);
+
+  const grants = await countOf(provider, "grant");
+  await new Browser().signIn(provider, person, url);
+  assertEquals(await isIn(oldest!), false);
+  await new Browser().signIn(provider, person, url);
+  assertEquals(await isIn(third!), false);
+  assert(await isIn(second!));
+  assert(await isIn(bobs));
+  assertEquals(await countOf(provider, "session"), MAX_SESSIONS + 1);
+  await provider.web.provider!.deliver();
+  assertEquals(told.length, 2);
+  // Two of the oldest's and one of the third's are gone; one each of the two
+  // newest has come, and of the two looks at those that go on.
+  assertEquals(await countOf(provider, "grant"), grants - 3 + 4);
+});
+
+Deno.test("whoever logs in and out again and again leaves nothing behind", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const steady = new Browser();
+  await steady.tokens(provider, person);
+  const { origin } = provider;
+  for (let i = 0; i < MAX_SESSIONS + 5; i++) {
+    const browser = new Browser();
+    const { id_token } = await browser.tokens(provider, person);
+    const response = await browser.send(
+      `${origin}/oidc/logout?id_token_hint=${id_token}`,
+    );
+    await response.body?.cancel();
+  }
+  assertEquals(await countOf(provider, "session"), 1);
+  assertEquals(await countOf(provider, "grant"), 1);
+  assertEquals(await countOf(provider, "person"), 1);
+  const again = await provider.authorizeUrl({ prompt: "none" });
+  assert((await steady.follow(again)).searchParams.has("code"));
+});
+
+Deno.test("what nothing refreshes is kept as long as its code is remembered, and no longer", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const redirect_uri = "https://spa.example/callback";
+  const spa = { client_id: "spa", redirect_uri };
+  const url = await provider.authorizeUrl(spa);
+  const back = await new Browser().signIn(provider, person, url);
+  const redeem = () =>
+    provider.post("/oidc/token", {
+      ...{ grant_type: "authorization_code", ...spa },
+      code: back.searchParams.get("code")!,
+      code_verifier: VERIFIER,
+    });
+  const { access_token } = (await redeem()).body;
+  provider.skewMs = 290_000;
+  assertEquals((await provider.userinfo(access_token)).status, 200);
+  provider.skewMs = 310_000;
+  assertEquals((await provider.userinfo(access_token)).status, 401);
+  assertEquals(await countOf(provider, "grant"), 1);
+  provider.skewMs = 601_000;
+  assertEquals(await countOf(provider, "grant"), 0);
+  assertRefused(await redeem(), [400, "invalid_grant"]);
+});

@@ -1,0 +1,161 @@
+/// <reference lib="dom" />
+import { assert, assertEquals } from "@std/assert";
+import {
+  generateSigningKey,
+  importSigningKey,
+  signAttestation,
+} from "@sig/jose";
+import { browserTest, openPage } from "./testdata/browser.ts";
+import { approve, createKey, goTo, paste, start } from "./testdata/person.ts";
+import { feedFiles } from "./testdata/feed_case.ts";
+import { startServer } from "./testdata/server.ts";
+
+const now = () => new Date();
+
+browserTest(
+  "keys stay over a reload, can't be read, have names, and can be forgotten",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const did = await createKey(page);
+    await page.reload();
+    await page.getByRole("button", { name: "Forget this key" }).waitFor();
+    const exported = await page.evaluate(async () => {
+      const request = indexedDB.open("sig-sign-in");
+      await new Promise((resolve) => request.onsuccess = resolve);
+      const all = request.result.transaction("keys").objectStore("keys")
+        .getAll();
+      await new Promise((resolve) => all.onsuccess = resolve);
+      request.result.close();
+      const { privateKey, did } = all.result[0];
+      const { subtle } = crypto;
+      const outcomes = await Promise.allSettled([
+        subtle.exportKey("jwk", privateKey),
+        subtle.exportKey("pkcs8", privateKey),
+        subtle.exportKey("raw", privateKey),
+      ]);
+      return [
+        did,
+        privateKey.extractable,
+        ...outcomes.map(({ status }) => status),
+      ];
+    });
+    assertEquals(exported, [did, false, "rejected", "rejected", "rejected"]);
+    await page.getByText(/^Made \d{4}-.* in Chrome on Linux\.$/).waitFor();
+    await page.getByLabel("Name").fill("Work laptop");
+    await page.getByLabel("Name").blur();
+    await createKey(page);
+    assertEquals(await page.locator(".key").count(), 2);
+    await page.reload();
+    const old = page.locator(".key").nth(1);
+    assertEquals(await old.getByLabel("Name").inputValue(), "Work laptop");
+    await old.getByRole("button", { name: "Forget this key" }).click();
+    await page.getByRole("button", { name: "Keep it" }).click();
+    assertEquals(await page.locator(".key").count(), 2);
+    await old.getByRole("button", { name: "Forget this key" }).click();
+    assert(
+      (await page.getByRole("dialog").innerText()).includes("Work laptop"),
+    );
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await old.waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("button", { name: "Forget this key" }).click();
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    await page.getByRole("button", { name: "Create my key" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Create my key" }).waitFor();
+  },
+);
+
+browserTest(
+  "the key of a browser that knew only one is kept",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const did = await createKey(page);
+    // As version 1 of the store had it.
+    await page.evaluate(async () => {
+      const done = <T>(request: IDBRequest<T>) =>
+        new Promise<T>((resolve) => {
+          request.onsuccess = () => resolve(request.result);
+        });
+      const now = await done(indexedDB.open("sig-sign-in"));
+      const [key] = await done(
+        now.transaction("keys").objectStore("keys").getAll(),
+      );
+      now.close();
+      await done(indexedDB.deleteDatabase("sig-sign-in"));
+      const request = indexedDB.open("sig-sign-in", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("keys");
+      const old = await done(request);
+      const { did, publicJwk, privateKey, createdAt } = key;
+      await done(
+        old.transaction("keys", "readwrite").objectStore("keys")
+          .put({ did, publicJwk, privateKey, createdAt }, "login"),
+      );
+      old.close();
+    });
+    await page.reload();
+    await page.locator(".key .copy").click();
+    assertEquals(
+      await page.evaluate(() => navigator.clipboard.readText()),
+      did,
+    );
+    await start(page);
+    assertEquals(await approve(page), "You are signed in");
+  },
+);
+
+for (
+  const [what, script, words] of [
+    [
+      "without Ed25519",
+      `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
+      "can't sign with Ed25519",
+    ],
+    [
+      "without IndexedDB",
+      `indexedDB.open = () => { throw new DOMException("no", "SecurityError"); };`,
+      "does not let the page keep anything",
+    ],
+  ] as const
+) {
+  browserTest(
+    `a browser ${what} is shown the way by the command line`,
+    async (browser) => {
+      await using server = await startServer();
+      await using watched = await openPage(browser, server.origin, {
+        prepare: async (page) => void await page.addInitScript(script),
+      });
+      const { page } = watched;
+      const card = await page.locator("#request").innerText();
+      assert(card.includes(words), card);
+      assertEquals(await page.locator("#approve").count(), 0);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download challenge.json" })
+        .click();
+      const file = await (await download).path();
+      const challenge = JSON.parse(await Deno.readTextFile(file));
+      const command = await page.locator(".by-hand .copyable code").innerText();
+      assertEquals(
+        command,
+        "sig attest --challenge challenge.json --key alice.jwk",
+      );
+      const key = await importSigningKey(await generateSigningKey());
+      const attestation = await signAttestation({ challenge, key, now });
+      assertEquals(await paste(page, `${attestation}\n`), "You are signed in");
+      // A good feed must not be called bad for what the browser lacks.
+      await goTo(page, "#/keys");
+      assert((await page.locator("main").innerText()).includes(words));
+      await goTo(page, "#/explore");
+      await page.setInputFiles("#files", await feedFiles("history"));
+      const canVerify = what === "without IndexedDB";
+      assertEquals(
+        await page.locator("#verdict h2").innerText(),
+        canVerify ? "Valid" : "No verdict",
+      );
+    },
+  );
+}

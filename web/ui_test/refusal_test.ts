@@ -1,0 +1,182 @@
+/// <reference lib="dom" />
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type ErrorCode, SigError, toProblem } from "@sig/core";
+import {
+  generateSigningKey,
+  importSigningKey,
+  signAttestation,
+} from "@sig/jose";
+import { browserTest, openPage } from "./testdata/browser.ts";
+import {
+  approve,
+  createKey,
+  focused,
+  goTo,
+  openByHand,
+  outcome,
+  paste,
+  shownChallenge,
+  start,
+} from "./testdata/person.ts";
+import { startServer } from "./testdata/server.ts";
+
+const now = () => new Date();
+
+browserTest(
+  "an expired request can't be approved, and says so",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin, {
+      prepare: (page) => page.clock.install(),
+    });
+    const { page } = watched;
+    assertMatch(await page.locator(".digits").innerText(), /^(5:00|4:5\d)$/);
+    await page.clock.fastForward(301_000);
+    await page.getByText("The request has expired").waitFor();
+    assertEquals(await page.locator("#approve").count(), 0);
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.locator("#approve").waitFor();
+  },
+);
+
+browserTest(
+  "an answer from the command line signs in once, and refusals are told apart",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    const key = await importSigningKey(await generateSigningKey());
+    const challenge = JSON.parse(await shownChallenge(page));
+    const attestation = await signAttestation({ challenge, key, now });
+    assertEquals(
+      await paste(page, "not an attestation"),
+      "This is not an answer to the request",
+    );
+    // The request lasts: a better answer may follow.
+    await page.getByText("Answer this request again").click();
+    assertEquals(await paste(page, attestation), "You are signed in");
+    await page.getByRole("button", { name: "Sign in again" }).click();
+    await openByHand(page);
+    assertEquals(
+      await paste(page, attestation),
+      "This request was answered before",
+    );
+
+    await createKey(page);
+    await goTo(page, "#/developers");
+    await page.getByLabel("Only my key may answer").check();
+    await start(page);
+    const pinned = JSON.parse(await shownChallenge(page));
+    const other = await signAttestation({
+      challenge: { ...pinned, subject: null, message: undefined },
+      key,
+      now,
+    });
+    assertEquals(await paste(page, other), "The request is for another key");
+  },
+);
+
+/** What each refusal is called on the page. */
+const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
+  ["challenge_expired", "The request has expired"],
+  ["challenge_used", "This request was answered before"],
+  ["challenge_burned", "This request was closed after too many wrong answers"],
+  ["challenge_not_found", "The site does not know this request any more"],
+  ["relationship_denied", "This site does not let you in"],
+  ["audience_mismatch", "The answer is for another site"],
+  ["nonce_mismatch", "The answer belongs to another request"],
+  ["subject_mismatch", "The request is for another key"],
+  ["scope_not_granted", "The answer grants more than was asked for"],
+  ["attestation_time_invalid", "The answer's times are wrong"],
+  ["attestation_signature_invalid", "The signature is not right"],
+  ["invalid_attestation", "This is not an answer to the request"],
+  [
+    "algorithm_not_allowed",
+    "The answer is signed in a way that this site refuses",
+  ],
+  ["typ_mismatch", "This token is something else than an answer"],
+  ["invalid_header", "The answer's header is not right"],
+  ["key_unresolvable", "The site could not get your public key"],
+  ["rate_limited", "Too many requests at once"],
+  ["overloaded", "The server is busy"],
+  ["store_unavailable", "The server can't reach its memory"],
+  ["internal", "Something broke on the server"],
+  ["fetch_timeout", "The site could not ask the issuer"],
+  ["feed_rolled_back", "What the issuer publishes can't be relied upon"],
+  ["invalid_metadata", "What the issuer publishes can't be relied upon"],
+  [
+    "unsupported_spec_version",
+    "What the issuer publishes can't be relied upon",
+  ],
+  ["line_too_long", "What the issuer publishes can't be relied upon"],
+  ["feed_too_large", "The site could not ask the issuer"],
+  ["body_too_large", "Cannot go on: a detail"],
+  ["unauthorized", "Cannot go on: a detail"],
+];
+
+browserTest(
+  "each refusal says what happened, and another try is offered",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    for (const [code, heading] of REFUSALS) {
+      await page.route("**/attestation/verify", async (route) => {
+        const problem = toProblem(
+          new SigError(code, "Cannot go on: a detail", {
+            context: { hint: "A hint." },
+          }),
+        );
+        await route.fulfill({
+          status: problem.status,
+          contentType: "application/problem+json",
+          body: JSON.stringify(problem),
+        });
+      }, { times: 1 });
+      await start(page);
+      assertEquals(await approve(page), heading);
+      assertEquals(await focused(page), heading);
+      await page.getByText("Details", { exact: true }).click();
+      const card = await page.locator(".sign-in-card").innerText();
+      assert(card.includes(code), card);
+    }
+    await start(page);
+    await page.route("**/attestation/verify", (route) => route.abort(), {
+      times: 1,
+    });
+    assertEquals(await approve(page), "The server did not answer");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator("#approve").waitFor();
+    assertEquals(await approve(page), "You are signed in");
+  },
+);
+
+browserTest(
+  "a request that the server refuses says which value is wrong",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await goTo(page, "#/developers");
+    await page.fill("#scopes", 'a"b');
+    await page.click("#start");
+    assertEquals(
+      await outcome(page),
+      "The server does not take this request",
+    );
+    const card = await page.locator(".sign-in-card").innerText();
+    assert(card.includes("/scopes/0"), card);
+  },
+);
+
+browserTest(
+  "without an answer from the server the page says so",
+  async (browser) => {
+    await using server = await startServer();
+    await using watched = await openPage(browser, server.origin);
+    const { page } = watched;
+    await page.route("**/challenge/create", (route) => route.abort());
+    await page.reload();
+    assertEquals(await outcome(page), "The server did not answer");
+  },
+);
