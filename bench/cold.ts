@@ -3,7 +3,7 @@
  * the same run: one thread alone, the naive pipeline of `npm:jose`, and the
  * bare `node:crypto` verifications, on one core and on all at the same time.
  * Goals: 3.8 times the naive one with 2 cores, 90 % of cores × bare.
- * Run: `deno run -A bench/cold.ts [EVENTS]`
+ * Run: `deno run -A bench/cold.ts [EVENTS [PAIRS]]`
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { benchEvent } from "./event.ts";
 import { comparePairs, type Pairs } from "./pairs.ts";
 
 const EVENTS = Number(Deno.args[0] ?? 20_000);
-const PAIRS = 15;
+const PAIRS = Number(Deno.args[1] ?? 15);
 const ISSUER = "did:web:acme.example";
 const CHUNK_BYTES = 64 * 1024;
 const CORES = navigator.hardwareConcurrency;
@@ -102,8 +102,13 @@ const all = new SignatureWorkers();
 
 const us = (ms: number) => `${(ms * 1000 / EVENTS).toFixed(1)} µs an event`;
 console.log(`${EVENTS} events, ${feed.length} bytes, ${CORES} cores`);
-const show = (name: string, { a, b }: Pairs, words: string) =>
+const show = (name: string, { a, b, processor }: Pairs, words: string) => {
   console.log(`${name.padEnd(28)} ${us(a)} against ${us(b)}: ${words}`);
+  console.log(
+    `${"  processor time".padEnd(28)} ${us(processor.a)} against ` +
+      `${us(processor.b)}: ${processor.ratio.toFixed(2)} ×`,
+  );
+};
 
 const byNaive = await comparePairs(naive, () => ours(all), PAIRS);
 show("naive, all cores", byNaive, `${byNaive.ratio.toFixed(2)} × (goal: 3.8)`);

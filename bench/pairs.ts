@@ -5,6 +5,8 @@
  * @module
  */
 
+import { cpuUsage } from "node:process";
+
 /** The median of some numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -12,6 +14,12 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1
     ? sorted[half]!
     : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Processor time that this process and its threads have used, in ms. */
+export function processorMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
 }
 
 /** What came of timing A against B. */
@@ -22,12 +30,33 @@ export interface Pairs {
   readonly b: number;
   /** Median of A / B, pair by pair. */
   readonly ratio: number;
+  /**
+   * The same of processor time, on all cores: it says less of how long
+   * somebody waits, and hardly changes when others want the cores as well.
+   */
+  readonly processor: {
+    /** Median of A's, in ms. */
+    readonly a: number;
+    /** Median of B's, in ms. */
+    readonly b: number;
+    /** Median of A / B, pair by pair. */
+    readonly ratio: number;
+  };
 }
 
-async function timed(work: () => unknown): Promise<number> {
+interface Timed {
+  readonly wall: number;
+  readonly processor: number;
+}
+
+async function timed(work: () => unknown): Promise<Timed> {
   const start = performance.now();
+  const used = processorMs();
   await work();
-  return performance.now() - start;
+  return {
+    wall: performance.now() - start,
+    processor: processorMs() - used,
+  };
 }
 
 /** Runs A B B A B A A B …, after one warm-up of each. */
@@ -38,8 +67,8 @@ export async function comparePairs(
 ): Promise<Pairs> {
   await a();
   await b();
-  const as: number[] = [];
-  const bs: number[] = [];
+  const as: Timed[] = [];
+  const bs: Timed[] = [];
   for (let i = 0; i < pairs; i++) {
     if (i % 2 === 0) {
       as.push(await timed(a));
@@ -49,9 +78,10 @@ export async function comparePairs(
       as.push(await timed(a));
     }
   }
-  return {
-    a: median(as),
-    b: median(bs),
-    ratio: median(as.map((time, i) => time / bs[i]!)),
-  };
+  const summary = (name: keyof Timed) => ({
+    a: median(as.map((each) => each[name])),
+    b: median(bs.map((each) => each[name])),
+    ratio: median(as.map((each, i) => each[name] / bs[i]![name])),
+  });
+  return { ...summary("wall"), processor: summary("processor") };
 }

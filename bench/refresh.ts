@@ -1,7 +1,7 @@
 /**
  * A check in a running process after 10 new events, against verifying the whole
  * feed. Goal: at most 1/1000 with 100,000 events, so 1/200 with 20,000; and the
- * cost of a check that needs no refresh. Run: `deno run -A bench/refresh.ts`
+ * cost of a check that needs no refresh. Run: `deno run -A bench/refresh.ts [EVENTS]`
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { generateSigningKey, importSigningKey, signEvent } from "@sig/jose";
 import { benchEvent } from "./event.ts";
 import { comparePairs, median } from "./pairs.ts";
 
-const EVENTS = 20_000;
+const EVENTS = Number(Deno.args[0] ?? "20000");
 const NEW_EVENTS = 10;
 const PAIRS = 7;
 const CHECKS = 20_000;

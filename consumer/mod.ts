@@ -105,8 +105,9 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
-export type { SignedTexts } from "./verify/signature_worker.ts";
+export type { KnownHeader, SignedLines } from "./verify/signature_worker.ts";
 export {
+  type PendingVerdicts,
   SignatureWorkers,
   type SignatureWorkersOptions,
 } from "./verify/signature_workers.ts";

@@ -23,6 +23,12 @@ import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
 import type { Names } from "../people/names.ts";
 
+/**
+ * A first look at a million events takes minutes, and what was begun ends with
+ * this process. Waiting for the network has a limit of its own.
+ */
+const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
+
 /** What a source may be, for help. */
 export const SOURCE_HELP =
   "did:web:host, a host, an https URL of a sig.json, a sig.json file, or a directory";
@@ -196,6 +202,7 @@ export async function withMemory<T>(
           onProgress?.(bytes, { events, totalBytes: undefined }),
         issuers: [text],
         allowPrivate,
+        maxWaitMs: MAX_WAIT_MS,
         now: call.io.now,
         maxAge: choice.maxAgeMs,
         full: choice.full || onEvent !== undefined,

@@ -3,7 +3,7 @@
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
-import { EventDigests } from "../pins/feed_growth.ts";
+import { EventDigests } from "../pins/event_digests.ts";
 import {
   type PinStore,
   pinStoreUnavailable,

@@ -8,11 +8,8 @@ import {
   type Warning,
 } from "@sig/core";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import {
-  type EventDigests,
-  type GrowthStep,
-  wholeRows,
-} from "../pins/feed_growth.ts";
+import type { EventDigests } from "../pins/event_digests.ts";
+import { type GrowthStep, wholeRows } from "../pins/feed_growth.ts";
 import { storedInstant, writeDocuments } from "../pins/feed_rows.ts";
 import type { PinEntry, PinRow, PinStore } from "../pins/pin_store.ts";
 import { growListing, RowDirectory } from "../pins/row_directory.ts";

@@ -29,6 +29,7 @@ import {
   writeVersions,
   writeWarnings,
 } from "./feed_rows.ts";
+import type { EventDigests } from "./event_digests.ts";
 import type { PinRow } from "./pin_store.ts";
 import { readRows } from "./row_directory.ts";
 import {
@@ -239,23 +240,6 @@ export class FeedGrowth {
   }
 }
 
-/** Digests of the `event_id`s of a feed that is read from its start. */
-export class EventDigests {
-  readonly #rows = new Map<string, string>();
-
-  /** Takes an event; the first one of a feed begins anew. */
-  note({ sequence, event_id }: SigEvent | UnknownEvent): void {
-    if (sequence === 1) this.#rows.clear();
-    const { key, digest } = eventIdDigest(event_id);
-    this.#rows.set(key, (this.#rows.get(key) ?? "") + digest);
-  }
-
-  /** Their rows. */
-  rows(): Iterable<PinRow> {
-    return this.#rows;
-  }
-}
-
 /** All rows of a state that was verified from the first event on. */
 export function* wholeRows(
   { replay: { history, lastSequence, warnings } }: VerificationStart,
@@ -266,7 +250,7 @@ export function* wholeRows(
     yield [relationshipKey(id), writeVersions(id, versions)];
   }
   for (const [subject, ids] of relationshipsBySubject(history.versions)) {
-    yield [subjectKey(subject), JSON.stringify([...ids])];
+    yield [subjectKey(subject), JSON.stringify(ids)];
   }
   yield* blockRows(history, lastSequence, marks);
   yield* digests.rows();

@@ -49,11 +49,24 @@ export function blockKey(sequence: number): string {
 export function eventIdDigest(
   eventId: string,
 ): { readonly key: string; readonly digest: string } {
-  const bytes = sha256(eventId);
+  const bytes = eventIdBytes(eventId);
   return {
-    key: `e${encodeHex(bytes.subarray(0, 2))}`,
-    digest: encodeBase64Url(bytes.subarray(2, 18)),
+    key: eventIdKey(bytes[0]! << 8 | bytes[1]!),
+    digest: encodeBase64Url(bytes.subarray(2)),
   };
+}
+
+/** Bytes of {@linkcode eventIdBytes}. */
+export const EVENT_ID_BYTES = 18;
+
+/** The same as bytes: 2 that say where, then the digest. */
+export function eventIdBytes(eventId: string): Uint8Array {
+  return sha256(eventId).subarray(0, EVENT_ID_BYTES);
+}
+
+/** The key of the row of digests with that number, of 16 bits. */
+export function eventIdKey(row: number): string {
+  return `e${row.toString(16).padStart(4, "0")}`;
 }
 
 /**

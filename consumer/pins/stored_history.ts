@@ -24,21 +24,25 @@ const NOBODY: ReadonlySet<string> = new Set();
  */
 export function relationshipsBySubject(
   versions: FeedHistory["versions"],
-): ReadonlyMap<string, ReadonlySet<string>> {
+): ReadonlyMap<string, readonly string[]> {
   const begins: { sequence: number; subject: string; id: string }[] = [];
   for (const [id, all] of versions) {
-    let before: string | undefined;
+    const first = all[0]!.state;
+    begins.push({ sequence: first.last_sequence, subject: first.subject, id });
+    // Lists, and a set only here: very many relationships have one subject.
+    let subjects: Set<string> | undefined;
     for (const { state: { subject, last_sequence: sequence } } of all) {
-      if (subject !== before) begins.push({ sequence, subject, id });
-      before = subject;
+      if (subject === first.subject || subjects?.has(subject)) continue;
+      subjects = (subjects ?? new Set()).add(subject);
+      begins.push({ sequence, subject, id });
     }
   }
   begins.sort((a, b) => a.sequence - b.sequence);
-  const found = new Map<string, Set<string>>();
+  const found = new Map<string, string[]>();
   for (const { subject, id } of begins) {
     const ids = found.get(subject);
-    if (ids === undefined) found.set(subject, new Set([id]));
-    else ids.add(id);
+    if (ids === undefined) found.set(subject, [id]);
+    else ids.push(id);
   }
   return found;
 }

@@ -27,15 +27,11 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import {
-  type KeyResolver,
-  type VerificationKey,
-  verifyEnvelope,
-} from "@sig/jose";
+import { isStrictSignature, type KeyResolver, verifyEnvelope } from "@sig/jose";
 import { isFault, located } from "./fault.ts";
 import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_errors.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
-import { ReadAhead } from "./read_ahead.ts";
+import { type ProvenKeys, ReadAhead } from "./read_ahead.ts";
 import { SignatureWorkers } from "./signature_workers.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import type {
@@ -208,6 +204,7 @@ export class FeedVerification {
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const ahead = new ReadAhead(
       options.workers ?? new SignatureWorkers(),
+      options.keys,
       // Where others wait for this thread, it leaves signatures to workers.
       options.breathe === undefined,
     );
@@ -275,18 +272,16 @@ export class FeedVerification {
 
   /** Judges a line, or lets it wait for its verdict. */
   #takeLine(line: FeedLine, ahead: ReadAhead): Promise<void> | undefined {
-    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
-    const parsed = ahead.isReady ? this.#tryParse(line) : undefined;
-    if (parsed === undefined || !ahead.add(parsed, this.#keyOf(parsed))) {
-      return this.#takeInTurn(line, ahead);
-    }
+    if (!ahead.isReady && !ahead.hasLines) return this.#take(line, ahead);
+    const waits = ahead.isReady && !line.tooLong && ahead.add(line.bytes);
+    if (!waits) return this.#takeInTurn(line, ahead);
     return ahead.isFull ? this.#judgeNext(ahead) : undefined;
   }
 
   /** Judges a line behind all that wait. */
   async #takeInTurn(line: FeedLine, ahead: ReadAhead): Promise<void> {
     await this.#judgeAll(ahead);
-    if (!this.#isFull) await this.#take(line);
+    if (!this.#isFull) await this.#take(line, ahead);
   }
 
   async #judgeAll(ahead: ReadAhead): Promise<void> {
@@ -294,30 +289,12 @@ export class FeedVerification {
   }
 
   async #judgeNext(ahead: ReadAhead): Promise<void> {
-    for (const { parsed, provenKey } of await ahead.next()) {
-      const pending = this.#judge(parsed, provenKey);
+    for (const { bytes, proven } of await ahead.next()) {
+      const pending = this.#take({ bytes, tooLong: false }, ahead, proven);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
-      const breath = this.#breathAfter(parsed.payload.length, ahead);
+      const breath = this.#breathAfter(bytes.length, ahead);
       if (breath !== undefined) await breath;
-    }
-  }
-
-  /** Undefined for a line at fault: its turn will come. */
-  #tryParse({ bytes, tooLong }: FeedLine): ParsedEnvelope | undefined {
-    try {
-      return tooLong ? undefined : this.#parse(bytes);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Undefined for a key that is not known yet, or no key of this issuer. */
-  #keyOf({ header }: ParsedEnvelope): VerificationKey | undefined {
-    try {
-      return this.#keys!.resolve(header.kid);
-    } catch {
-      return undefined;
     }
   }
 
@@ -349,7 +326,11 @@ export class FeedVerification {
   }
 
   /** Takes the next line; a promise only where the verifier gives one. */
-  #take({ bytes, tooLong }: FeedLine): Promise<void> | undefined {
+  #take(
+    { bytes, tooLong }: FeedLine,
+    ahead: ReadAhead,
+    proven?: ProvenKeys,
+  ): Promise<void> | undefined {
     let parsed: ParsedEnvelope;
     try {
       if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
@@ -359,26 +340,26 @@ export class FeedVerification {
       this.#note(error, undefined, payloadOf(bytes));
       return undefined;
     }
-    return this.#judge(parsed);
+    ahead.learn(parsed, this.#keys!);
+    return this.#judge(parsed, proven);
   }
 
   /**
-   * The signature, and all that comes after it. That a worker proved the
-   * signature to be of a key saves verifying it again, and no more: which key
+   * The signature, and all that comes after it. That a worker verified the
+   * signature with a key saves verifying it again, and no more: which key
    * counts is decided here, and every other verdict is found here.
    */
   #judge(
     parsed: ParsedEnvelope,
-    provenKey?: VerificationKey,
+    proven: ProvenKeys | undefined,
   ): Promise<void> | undefined {
     this.#line++;
     const { kid } = parsed.header;
-    let signedBy: ReturnType<typeof verifyEnvelope>;
+    let signedBy: ReturnType<typeof verifyEnvelope> | undefined;
     try {
-      signedBy = provenKey !== undefined &&
-          this.#keys!.resolve(kid).jwk.x === provenKey.jwk.x
-        ? provenKey
-        : verifyEnvelope(parsed, this.#keys!);
+      if (!this.#isProven(parsed, proven)) {
+        signedBy = verifyEnvelope(parsed, this.#keys!);
+      }
     } catch (error) {
       if (this.#mayRefresh(error)) return this.#retry(parsed);
       this.#note(error, kid, parsed.payload);
@@ -392,6 +373,22 @@ export class FeedVerification {
     }
     this.#apply(parsed);
     return undefined;
+  }
+
+  /**
+   * Whether a worker verified these very bytes with the key that the kid has
+   * now. It saw a line in the plain spelling; of another one with the same
+   * members it knows nothing.
+   *
+   * @throws {SigError} as the key resolver.
+   */
+  #isProven(
+    { header, signature, isPlain }: ParsedEnvelope,
+    proven: ProvenKeys | undefined,
+  ): boolean {
+    const key = isPlain ? proven?.get(header) : undefined;
+    return key !== undefined && isStrictSignature(signature) &&
+      this.#keys!.resolve(header.kid).jwk.x === key.jwk.x;
   }
 
   #mayRefresh(error: unknown): boolean {

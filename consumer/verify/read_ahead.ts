@@ -1,9 +1,11 @@
 /** Lines of a feed whose signatures are on their way to a verdict. @module */
 
-import type { ParsedEnvelope } from "@sig/core";
-import { isStrictSignature, type VerificationKey } from "@sig/jose";
+import type { EventHeader, ParsedEnvelope } from "@sig/core";
+import type { KeyResolver, VerificationKey } from "@sig/jose";
+import type { KnownHeader, SignedLines } from "./signature_worker.ts";
 import {
   BATCHES_PER_WORKER,
+  type PendingVerdicts,
   type SignatureWorkers,
 } from "./signature_workers.ts";
 
@@ -14,45 +16,57 @@ import {
 const START_AFTER_BYTES = 2 * 1024 * 1024;
 
 /** Bytes of lines in a batch: some milliseconds of signatures. */
-const BATCH_BYTES = 256 * 1024;
+const BATCH_BYTES = 128 * 1024;
 
-/** A line without a fault so far. */
+/**
+ * Batches that this thread may have read beside those that the workers hold:
+ * it verifies some of these while the first one of all is not answered yet.
+ */
+const BATCHES_BESIDE = 8;
+
+/** More distinct headers than an honest feed has keys. */
+const MAX_KNOWN_HEADERS = 64;
+
+/** The key of each header, by which a line's signature was verified. */
+export type ProvenKeys = ReadonlyMap<EventHeader, VerificationKey>;
+
+/** A line that waited. */
 export interface AheadLine {
-  /** The line; valid until the next batch is asked for. */
-  readonly parsed: ParsedEnvelope;
-  /** The key that its signature is proven to be of. */
-  readonly provenKey: VerificationKey | undefined;
+  /** Its bytes; valid until the next lines are asked for. */
+  readonly bytes: Uint8Array;
+  /**
+   * If it is plain, its signature is of the key of its header; undefined where
+   * nothing is proven.
+   */
+  readonly proven: ProvenKeys | undefined;
 }
 
 interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   used: number;
-  readonly lines: ParsedEnvelope[];
-  /** The key that each line's signature is judged with; none for some. */
-  readonly keys: (VerificationKey | undefined)[];
+  readonly ends: number[];
+  keys: ProvenKeys;
   /** Undefined for what the thread that reads is to verify itself. */
-  verdicts: Promise<Uint8Array | undefined> | undefined;
-  isAnswered: boolean;
+  pending: PendingVerdicts | undefined;
 }
 
-/** A turn of the event loop, in which workers are heard. */
-const turn = () =>
-  new Promise<void>((resolve) =>
-    "setImmediate" in globalThis
-      ? (globalThis.setImmediate as (run: () => void) => void)(resolve)
-      : setTimeout(resolve)
-  );
+const NO_KEYS: ProvenKeys = new Map();
 
 /**
  * The lines between the one that was read last and the one that was judged
- * last, in order. Their number is bounded: who reads must take what
- * {@linkcode next} gives when {@linkcode isFull}.
+ * last, in order, as they were read: what workers find out about them only
+ * spares verifying a signature when they are judged. Their number is bounded:
+ * who reads must take what {@linkcode next} gives when {@linkcode isFull}.
  */
 export class ReadAhead {
   readonly #workers: SignatureWorkers;
   readonly #takesPart: boolean;
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   readonly #sent: Batch[] = [];
+  /** As they stand in lines. */
+  readonly #headers = new Map<EventHeader, string>();
+  #lastHeader: EventHeader | undefined;
+  #keys: KeyResolver;
   #batch: Batch | undefined;
   #taken: Batch | undefined;
   #bytes = 0;
@@ -62,8 +76,13 @@ export class ReadAhead {
    * @param takesPart Whether this thread verifies what the workers have no room
    * for, instead of waiting for them.
    */
-  constructor(workers: SignatureWorkers, takesPart: boolean) {
+  constructor(
+    workers: SignatureWorkers,
+    keys: KeyResolver,
+    takesPart: boolean,
+  ) {
     this.#workers = workers;
+    this.#keys = keys;
     this.#takesPart = takesPart;
   }
 
@@ -73,6 +92,17 @@ export class ReadAhead {
     if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
     this.#joined = true;
     this.#workers.join();
+  }
+
+  /** Learns the header of a line that was judged, and with which keys. */
+  learn({ header, signingInput }: ParsedEnvelope, keys: KeyResolver): void {
+    this.#keys = keys;
+    if (header === this.#lastHeader) return;
+    this.#lastHeader = header;
+    if (this.#headers.has(header)) return;
+    if (this.#headers.size >= MAX_KNOWN_HEADERS) this.#headers.clear();
+    const ascii = signingInput.subarray(0, signingInput.indexOf(DOT));
+    this.#headers.set(header, String.fromCharCode(...ascii));
   }
 
   /** Whether workers are about to be ready: let the event loop turn. */
@@ -92,38 +122,29 @@ export class ReadAhead {
 
   /** Whether lines must be taken before others are added. */
   get isFull(): boolean {
-    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
+    return this.#sent.length >=
+      BATCHES_PER_WORKER * this.#workers.size + BATCHES_BESIDE;
   }
 
   /** Whether the next lines have their verdicts. */
   get isAnswered(): boolean {
-    return this.#sent[0]?.isAnswered ?? false;
+    return this.#sent[0]?.pending?.isAnswered ?? false;
   }
 
-  /**
-   * Adds a copy of a line. False for one so long that it is worth no batch.
-   *
-   * @param key What its signature is to be judged with, if that is known.
-   */
-  add(parsed: ParsedEnvelope, key: VerificationKey | undefined): boolean {
-    const { header, signingInput, signature, payload } = parsed;
-    const length = signingInput.length + signature.length + payload.length;
-    if (length > BATCH_BYTES) return false;
-    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
-    const batch = this.#batch ??= this.#newBatch();
-    const copy = (bytes: Uint8Array) => {
-      const from = batch.used;
-      batch.bytes.set(bytes, from);
-      batch.used += bytes.length;
-      return batch.bytes.subarray(from, batch.used);
+  /** Adds a copy of a line. False for one so long that it is worth no batch. */
+  add(line: Uint8Array): boolean {
+    if (line.length > BATCH_BYTES) return false;
+    if ((this.#batch?.used ?? 0) + line.length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= {
+      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      used: 0,
+      ends: [],
+      keys: NO_KEYS,
+      pending: undefined,
     };
-    batch.lines.push({
-      header,
-      signingInput: copy(signingInput),
-      signature: copy(signature),
-      payload: copy(payload),
-    });
-    batch.keys.push(isStrictSignature(signature) ? key : undefined);
+    batch.bytes.set(line, batch.used);
+    batch.used += line.length;
+    batch.ends.push(batch.used);
     return true;
   }
 
@@ -134,7 +155,7 @@ export class ReadAhead {
     this.#batch = undefined;
     this.#sent.push(batch);
     if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.verdicts = this.#verify(batch);
+    batch.pending = this.#workers.verify(this.#pack(batch));
   }
 
   /** The same where they have nothing to do. */
@@ -145,24 +166,19 @@ export class ReadAhead {
   /** The next lines; waits for their verdicts. */
   async next(): Promise<readonly AheadLine[]> {
     if (this.#taken !== undefined) this.#spare.push(this.#taken.bytes);
+    this.#taken = undefined;
     if (this.#sent.length === 0) this.send();
     const [batch] = this.#sent;
     if (batch === undefined) return [];
-    while (!batch.isAnswered) {
-      const own = this.#sent.find(({ verdicts }) => verdicts === undefined);
-      if (own === undefined) break;
-      own.verdicts = this.#verifyHere(own);
-      await own.verdicts;
-      await turn();
-    }
-    const verdicts = await batch.verdicts;
+    if (batch.pending !== undefined) this.#useTime(batch.pending);
+    const verdicts = await batch.pending?.verdicts();
     this.#taken = batch;
     this.#sent.shift();
-    let at = 0;
-    return batch.lines.map((parsed, i) => {
-      const key = batch.keys[i];
-      const isProven = key !== undefined && verdicts?.[at++] === 1;
-      return { parsed, provenKey: isProven ? key : undefined };
+    let start = 0;
+    return batch.ends.map((end, i) => {
+      const bytes = batch.bytes.subarray(start, end);
+      start = end;
+      return { bytes, proven: verdicts?.[i] === 1 ? batch.keys : undefined };
     });
   }
 
@@ -172,48 +188,51 @@ export class ReadAhead {
     this.#joined = false;
   }
 
-  #newBatch(): Batch {
+  /** Verifies what no worker has, while a worker has the first batch. */
+  #useTime(first: PendingVerdicts): void {
+    while (!first.isAnswered) {
+      const own = this.#sent.find(({ pending }) => pending === undefined);
+      if (own === undefined) return;
+      const verdicts = this.#workers.verifyHere(this.#pack(own));
+      own.pending = {
+        isAnswered: true,
+        verdicts: () => Promise.resolve(verdicts),
+      };
+    }
+  }
+
+  /**
+   * A copy goes: what a worker took with it when it died could not be judged
+   * any more.
+   */
+  #pack(batch: Batch): SignedLines {
+    const keys = new Map<EventHeader, VerificationKey>();
+    const headers: KnownHeader[] = [];
+    for (const [header, text] of this.#headers) {
+      const key = keyOf(this.#keys, header);
+      if (key === undefined) continue;
+      keys.set(header, key);
+      headers.push({ text, x: key.jwk.x });
+    }
+    batch.keys = keys;
     return {
-      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      used: 0,
-      lines: [],
-      keys: [],
-      verdicts: undefined,
-      isAnswered: false,
+      bytes: batch.bytes.slice(0, batch.used),
+      ends: Uint32Array.from(batch.ends),
+      headers,
     };
   }
+}
 
-  async #verifyHere(batch: Batch): Promise<Uint8Array> {
-    const verdicts: number[] = [];
-    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
-      const verdict = batch.keys[i]?.verify(signature, signingInput);
-      if (verdict === undefined) continue;
-      const isValid = verdict instanceof Promise ? await verdict : verdict;
-      verdicts.push(isValid ? 1 : 0);
-    }
-    batch.isAnswered = true;
-    return Uint8Array.from(verdicts);
-  }
+const DOT = 0x2e;
 
-  async #verify(batch: Batch): Promise<Uint8Array | undefined> {
-    const xs = new Map<string, number>();
-    const places: number[] = [];
-    batch.lines.forEach(({ signingInput }, i) => {
-      const x = batch.keys[i]?.jwk.x;
-      if (x === undefined) return;
-      const key = xs.get(x) ?? xs.size;
-      xs.set(x, key);
-      const from = signingInput.byteOffset;
-      places.push(key, from, from + signingInput.length);
-    });
-    // A copy goes: what a worker took with it when it died could not be
-    // verified any more.
-    const verdicts = await this.#workers.verify({
-      bytes: batch.bytes.slice(0, batch.used),
-      places: Uint32Array.from(places),
-      keys: [...xs.keys()],
-    });
-    batch.isAnswered = true;
-    return verdicts;
+/** Undefined for a key that is not known yet, or no key of this issuer. */
+function keyOf(
+  keys: KeyResolver,
+  { kid }: EventHeader,
+): VerificationKey | undefined {
+  try {
+    return keys.resolve(kid);
+  } catch {
+    return undefined;
   }
 }

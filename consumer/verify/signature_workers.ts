@@ -2,17 +2,21 @@
 
 import { loadBuiltin } from "@sig/jose";
 import {
+  createLineVerifier,
+  type LineVerifier,
   READY,
-  type SignatureVerdicts,
   signatureWorkerUrl,
-  type SignedTexts,
+  type SignedBatch,
+  type SignedLines,
+  type WorkerCrypto,
 } from "./signature_worker.ts";
 
 /**
  * Batches that a worker holds: one in work, and enough at hand for the time
- * that the reading thread takes for a batch of its own and for judging.
+ * that the reading thread takes for a batch of its own and for judging. More
+ * would be missing there: the reading thread then waits with nothing to do.
  */
-export const BATCHES_PER_WORKER = 4;
+export const BATCHES_PER_WORKER = 3;
 
 /**
  * More would wait for the one thread that reads and replays: that is about a
@@ -26,9 +30,58 @@ export interface SignatureWorkersOptions {
   readonly maxWorkers?: number | undefined;
 }
 
-interface Task {
-  readonly texts: SignedTexts;
-  readonly resolve: (verdicts: Uint8Array | undefined) => void;
+/** What workers will say about a batch. */
+export interface PendingVerdicts {
+  /**
+   * Whether they have come to an end with it. That is known at once, and
+   * without a turn of the event loop: a thread that verifies too would hear of
+   * it too late to give them more.
+   */
+  readonly isAnswered: boolean;
+  /** A verdict for each line; undefined when no worker came to one. */
+  verdicts(): Promise<Uint8Array | undefined>;
+}
+
+class Task implements PendingVerdicts {
+  readonly lines: SignedLines;
+  readonly #answer: Uint8Array<SharedArrayBuffer>;
+  readonly #verdicts = Promise.withResolvers<Uint8Array | undefined>();
+  #isOver = false;
+
+  constructor(lines: SignedLines) {
+    this.lines = lines;
+    const memory = new SharedArrayBuffer(1 + lines.ends.length);
+    this.#answer = new Uint8Array(memory);
+  }
+
+  get isAnswered(): boolean {
+    return this.#isOver || Atomics.load(this.#answer, 0) === 1;
+  }
+
+  verdicts(): Promise<Uint8Array | undefined> {
+    if (this.isAnswered) this.end();
+    return this.#verdicts.promise;
+  }
+
+  /** No worker will say more. */
+  end(): void {
+    const isComplete = Atomics.load(this.#answer, 0) === 1;
+    this.#isOver = true;
+    this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : undefined);
+  }
+
+  /** To a worker, with the lines' memory. */
+  post(worker: Worker, id: number): void {
+    const { bytes, ends, headers } = this.lines;
+    const batch: SignedBatch = {
+      id,
+      answer: this.#answer,
+      bytes,
+      ends,
+      headers,
+    };
+    worker.postMessage(batch, [bytes.buffer, ends.buffer]);
+  }
 }
 
 interface RunningWorker {
@@ -67,6 +120,7 @@ export class SignatureWorkers {
   #running: RunningWorker[] = [];
   #members = 0;
   #lastId = 0;
+  #verifier: LineVerifier | undefined;
 
   /** Starts none yet. */
   constructor(options: SignatureWorkersOptions = {}) {
@@ -92,8 +146,8 @@ export class SignatureWorkers {
   /** Whether a batch would be taken in hand at once. */
   get hasRoom(): boolean {
     return this.#waiting.length === 0 &&
-      this.#running.some(({ isReady, tasks }) =>
-        isReady && tasks.size < BATCHES_PER_WORKER
+      this.#running.some((each) =>
+        each.isReady && inHand(each) < BATCHES_PER_WORKER
       );
   }
 
@@ -110,23 +164,26 @@ export class SignatureWorkers {
     for (const each of [...this.#running]) this.#end(each);
   }
 
-  /**
-   * Verifies a batch, whose bytes are given away.
-   *
-   * @returns a verdict for each place; undefined when no worker came to one.
-   */
-  verify(texts: SignedTexts): Promise<Uint8Array | undefined> {
-    const { promise, resolve } = Promise.withResolvers<
-      Uint8Array | undefined
-    >();
-    this.#waiting.push({ texts, resolve });
+  /** Verifies a batch, whose bytes are given away. */
+  verify(lines: SignedLines): PendingVerdicts {
+    const task = new Task(lines);
+    this.#waiting.push(task);
     this.#hand();
-    return promise;
+    return task;
+  }
+
+  /** The same in this thread, which does nothing else meanwhile. */
+  verifyHere(lines: SignedLines): Uint8Array | undefined {
+    const crypto = loadWorkerCrypto();
+    if (crypto === undefined) return undefined;
+    this.#verifier ??= createLineVerifier(crypto);
+    return this.#verifier(lines);
   }
 
   #start(): void {
     if (typeof Worker !== "function") return;
-    if (loadBuiltin("node:crypto") === undefined) return;
+    if (typeof SharedArrayBuffer !== "function") return;
+    if (loadWorkerCrypto() === undefined) return;
     const url = signatureWorkerUrl();
     for (let i = 0; i < this.#maxWorkers; i++) {
       try {
@@ -150,15 +207,12 @@ export class SignatureWorkers {
     worker.onmessageerror = fail;
     worker.onmessage = ({ data }: MessageEvent<unknown>) => {
       if (data === READY) each.isReady = true;
-      else this.#answer(each, data as SignatureVerdicts);
+      else {
+        each.tasks.get(data as number)?.end();
+        each.tasks.delete(data as number);
+      }
       this.#hand();
     };
-  }
-
-  #answer({ tasks }: RunningWorker, { id, verdicts }: SignatureVerdicts): void {
-    const task = tasks.get(id);
-    tasks.delete(id);
-    task?.resolve(verdicts);
   }
 
   /** Gives waiting batches to workers, the least busy one first. */
@@ -166,16 +220,12 @@ export class SignatureWorkers {
     while (this.#waiting.length > 0) {
       if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
       const [least] = this.#running.filter(({ isReady }) => isReady)
-        .sort((a, b) => a.tasks.size - b.tasks.size);
-      if (least === undefined || least.tasks.size >= BATCHES_PER_WORKER) return;
+        .sort((a, b) => inHand(a) - inHand(b));
+      if (least === undefined || inHand(least) >= BATCHES_PER_WORKER) return;
       const task = this.#waiting.shift()!;
       const id = ++this.#lastId;
       least.tasks.set(id, task);
-      const { bytes, places, keys } = task.texts;
-      least.worker.postMessage({ id, bytes, places, keys }, [
-        bytes.buffer,
-        places.buffer,
-      ]);
+      task.post(least.worker, id);
     }
   }
 
@@ -188,6 +238,21 @@ export class SignatureWorkers {
   }
 
   #giveUp(tasks: readonly Task[]): void {
-    for (const { resolve } of tasks) resolve(undefined);
+    for (const task of tasks) task.end();
   }
+}
+
+/** Batches that a worker has not come to an end with. */
+function inHand({ tasks }: RunningWorker): number {
+  // In the order in which they were given, and are answered.
+  for (const [id, task] of tasks) {
+    if (!task.isAnswered) break;
+    task.end();
+    tasks.delete(id);
+  }
+  return tasks.size;
+}
+
+function loadWorkerCrypto(): WorkerCrypto | undefined {
+  return loadBuiltin("node:crypto") as WorkerCrypto | undefined;
 }

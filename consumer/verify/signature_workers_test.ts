@@ -1,9 +1,6 @@
-import {
-  DEFAULT_LIMITS,
-  type ErrorCode,
-  isSigError,
-  SigError,
-} from "@sig/core";
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
+import { DEFAULT_LIMITS, type ErrorCode, SigError } from "@sig/core";
 import { createKeyResolver } from "@sig/jose";
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import {
@@ -14,135 +11,24 @@ import {
   NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import type { SignedTexts } from "./signature_worker.ts";
-import { SignatureWorkers } from "./signature_workers.ts";
-import type { VerifyFeedOptions } from "./verified_feed.ts";
+import { readTestKeys } from "../../tests/kit/vectors.ts";
+import {
+  AT,
+  chunksFor,
+  CountedWorkers,
+  good,
+  keys,
+  LINES,
+  outcome,
+  sameOutcome,
+  withLines,
+} from "../testdata/large_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
-assert(key1 && key2 && stranger);
-const keys = await createKeyResolver({ keys: [key1.publicJwk] });
 const bothKeys = await createKeyResolver({
   keys: [key1.publicJwk, key2.publicJwk],
 });
-const ALONE = new SignatureWorkers({ maxWorkers: 0 });
-
-/** Lines that make a feed large at once, then many short ones. */
-const LONG_LINES = 60;
-const LINES = 900;
-
-/** A signature costs more than reading a test: made once. */
-const good = await Promise.all(
-  Array.from({ length: LINES }, (_, i) => {
-    const pad = i < LONG_LINES ? "x".repeat(30_000) : "";
-    return lineOf(upsert(i + 1, { metadata: { pad } }), key1!);
-  }),
-);
-/** Two thirds of the way, with lines of many batches before and behind. */
-const AT = 600;
-
-/** The feed with other lines from {@linkcode AT} on. */
-function withLines(...lines: readonly (string | Uint8Array)[]): Uint8Array {
-  return joined([
-    feedOf(good.slice(0, AT)),
-    ...lines.map((line) => typeof line === "string" ? feedOf([line]) : line),
-    feedOf(good.slice(AT + lines.length)),
-  ]);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(
-    parts.reduce((sum, { length }) => sum + length, 0),
-  );
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-/** Counts what the workers were given, and came to. */
-class CountedWorkers extends SignatureWorkers {
-  batches = 0;
-  answered = 0;
-
-  override async verify(texts: SignedTexts) {
-    this.batches++;
-    const verdicts = await super.verify(texts);
-    if (verdicts !== undefined) this.answered++;
-    return verdicts;
-  }
-}
-
-/** Chunks that wait, once, until there are workers. */
-async function* chunksFor(
-  workers: SignatureWorkers,
-  bytes: Uint8Array,
-): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += 65_536) {
-    yield bytes.slice(at, at + 65_536);
-    while (workers.isStarting) await new Promise((r) => setTimeout(r, 1));
-  }
-}
-
-/** Everything that a caller sees of a verification. */
-async function outcome(
-  bytes: (workers: SignatureWorkers) => AsyncIterable<Uint8Array>,
-  workers: SignatureWorkers,
-  options: Partial<VerifyFeedOptions>,
-) {
-  const events: unknown[] = [];
-  const told = (error: unknown) => {
-    if (!isSigError(error)) throw error;
-    const { code, message, context } = error;
-    return { code, message, context };
-  };
-  try {
-    const { state, faults, bytes: _, ...rest } = await verifyFeed(
-      bytes(workers),
-      {
-        issuer: DID,
-        keys,
-        publicOnly: true,
-        now: NOW,
-        digest: true,
-        workers,
-        onEvent: ({ event, ...place }) => events.push([event.event_id, place]),
-        ...options,
-      },
-    );
-    const { by_relationship_id: relationships, last_sequence } = state;
-    // After a fault it depends on timing how far was read.
-    const sha256 = faults.length > 0 ? undefined : rest.sha256;
-    return {
-      ...{ ...rest, sha256, events, last_sequence },
-      relationships: [...relationships],
-      faults: faults.map(told),
-    };
-  } catch (error) {
-    return { thrown: told(error), events };
-  }
-}
-
-/** The outcome with workers, which is the one without. */
-async function sameOutcome(
-  bytes:
-    | Uint8Array
-    | ((workers: SignatureWorkers) => AsyncIterable<Uint8Array>),
-  options: () => Partial<VerifyFeedOptions> = () => ({}),
-) {
-  const source = bytes instanceof Uint8Array
-    ? (workers: SignatureWorkers) => chunksFor(workers, bytes)
-    : bytes;
-  const workers = new CountedWorkers({ maxWorkers: 2 });
-  const parallel = await outcome(source, workers, options());
-  assert(workers.answered > 0);
-  assertEquals(workers.size, 0);
-  const alone = await outcome(source, ALONE, options());
-  assertEquals(parallel, alone);
-  return parallel;
-}
 
 /** The code and line of what was thrown. */
 function thrown(result: Awaited<ReturnType<typeof outcome>>) {
@@ -355,87 +241,68 @@ Deno.test("who gives up in the middle leaves no worker behind", async () => {
   assertEquals(workers.size, 0);
 });
 
-/** A platform whose workers do as they are told here, and are real else. */
-async function withWorkers(
-  replacement: unknown,
-  run: () => Promise<void>,
-): Promise<void> {
-  const original = globalThis.Worker;
-  Object.assign(globalThis, { Worker: replacement });
-  try {
-    await run();
-  } finally {
-    Object.assign(globalThis, { Worker: original });
-  }
-}
+Deno.test("with workers a line may be spelled in any way that JSON allows", async () => {
+  const { protected: header, payload, signature } = JSON.parse(good[AT]!);
+  const result = await sameOutcome(withLines(
+    JSON.stringify({ signature, payload, protected: header }),
+    JSON.stringify(JSON.parse(good[AT + 1]!), null, " ").replaceAll("\n", " "),
+    good[AT + 2]!.replace('"payload"', '"p\\u0061yload"'),
+  ));
+  assert("verifiedEvents" in result);
+  assertEquals(result.verifiedEvents, LINES);
+});
 
-/** Both feeds are judged as ever, whatever the workers do. */
-async function judgesAsEver(): Promise<CountedWorkers> {
-  const workers = new CountedWorkers({ maxWorkers: 2 });
-  for (const [bytes, code] of [[feedOf(good)], [withLines(forged), "s"]]) {
-    assert(bytes instanceof Uint8Array);
-    const source = (workers: SignatureWorkers) => chunksFor(workers, bytes);
-    const result = await outcome(source, workers, {});
-    assertEquals(result, await outcome(source, ALONE, {}));
-    assertEquals("thrown" in result, code !== undefined);
-    assertEquals(workers.size, 0);
-  }
-  return workers;
-}
+Deno.test("with workers a signature of what stands in a line is none of what it says", async () => {
+  const { protected: header, payload } = JSON.parse(good[AT]!);
+  const code = payload.charCodeAt(0).toString(16).padStart(4, "0");
+  // The same event to a reader of JSON, and other bytes to one of bytes.
+  const spelled = `\\u${code}${payload.slice(1)}`;
+  const signed = await key1.sign(
+    new TextEncoder().encode(`${header}.${spelled}`),
+  );
+  const signature = encodeBase64Url(signed);
+  const line =
+    `{"protected":"${header}","payload":"${spelled}","signature":"${signature}"}`;
+  assertEquals(JSON.parse(line).payload, payload);
+  const result = await sameOutcome(withLines(line));
+  assertEquals(thrown(result), ["signature_invalid", AT + 1]);
+});
 
-for (
-  const [name, code] of Object.entries({
-    "die at once": "throw new Error('no')",
-    "don't understand us": "postMessage('what?'); throw new Error('no')",
-    "die of the first batch":
-      "onmessage = () => { throw new Error('no') }; postMessage('ready')",
-    "die of the third batch":
-      "let n = 0; onmessage = ({data: {id, places}}) => { if (++n === 3) throw new Error('no'); postMessage({id, verdicts: new Uint8Array(places.length / 3)}) }; postMessage('ready')",
-    "find nothing valid":
-      "onmessage = ({data: {id, places}}) => postMessage({id, verdicts: new Uint8Array(places.length / 3)}); postMessage('ready')",
-    "answer with too few verdicts":
-      "onmessage = ({data: {id}}) => postMessage({id, verdicts: Uint8Array.of(1)}); postMessage('ready')",
-  })
-) {
-  Deno.test(`with workers that ${name} a feed is judged as ever`, async () => {
-    const Real = globalThis.Worker;
-    class Other extends Real {
-      constructor(_url: string, options: WorkerOptions) {
-        super(`data:text/javascript,${encodeURIComponent(code)}`, options);
-      }
-    }
-    await withWorkers(Other, async () => void await judgesAsEver());
+Deno.test("with workers a signature is refused that the platform takes and the rules don't", async () => {
+  const { protected: header, payload } = JSON.parse(good[AT]!);
+  const input = new TextEncoder().encode(`${header}.${payload}`);
+  const signature = signWithNeutralPoint(input);
+  const key = createPublicKey({ key: { ...key1.publicJwk }, format: "jwk" });
+  assert(verify(null, input, key, signature));
+  const line = JSON.stringify({
+    protected: header,
+    payload,
+    signature: encodeBase64Url(signature),
   });
+  const result = await sameOutcome(withLines(line));
+  assertEquals(thrown(result), ["signature_invalid", AT + 1]);
+});
+
+/** With R the neutral element, as RFC 8032 verifies it: S = k·a mod L. */
+function signWithNeutralPoint(message: Uint8Array): Uint8Array {
+  const sha512 = (...parts: readonly Uint8Array[]) => {
+    const hash = createHash("sha512");
+    for (const part of parts) hash.update(part);
+    return Uint8Array.from(hash.digest());
+  };
+  const integer = (bytes: Uint8Array) =>
+    BigInt(`0x${bytes.toReversed().toHex()}`);
+  const { d, x } = readTestKeys()[0]!;
+  const seed = sha512(decodeBase64Url(d)).slice(0, 32);
+  seed[0] = seed[0]! & 248;
+  seed[31] = seed[31]! & 127 | 64;
+  const r = new Uint8Array(32);
+  r[0] = 1;
+  const k = integer(sha512(r, decodeBase64Url(x), message));
+  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+  const s = (k * integer(seed) % order).toString(16).padStart(64, "0");
+  const signature = new Uint8Array(64);
+  signature.set(r);
+  signature.set(Uint8Array.fromHex(s).toReversed(), 32);
+  return signature;
 }
-
-Deno.test("where workers don't exist or may not start, a feed is judged as ever", async () => {
-  class Refused {
-    constructor() {
-      throw new TypeError("not here");
-    }
-  }
-  for (const replacement of [undefined, Refused]) {
-    await withWorkers(replacement, async () => {
-      assertEquals((await judgesAsEver()).batches, 0);
-    });
-  }
-});
-
-Deno.test("workers start in a process without any permission", async () => {
-  const module = new URL("./signature_workers.ts", import.meta.url).href;
-  const program = `import { SignatureWorkers } from "${module}";
-const workers = new SignatureWorkers({ maxWorkers: 1 });
-workers.join();
-while (workers.isStarting) await new Promise((r) => setTimeout(r, 5));
-console.log(workers.isReady);
-workers.leave();`;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--no-prompt", "--quiet", "--config", "deno.json"],
-      `data:text/javascript,${encodeURIComponent(program)}`,
-    ],
-    cwd: new URL("../../", import.meta.url),
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  assertEquals([code, text(stdout), text(stderr)], [0, "true\n", ""]);
-});

@@ -31,6 +31,12 @@ export interface ParsedEnvelope {
   readonly payload: Uint8Array<ArrayBuffer>;
   /** The signature's bytes, of whatever length. */
   readonly signature: Uint8Array<ArrayBuffer>;
+  /**
+   * Whether the line is `{"protected":"…","payload":"…","signature":"…"}`
+   * without anything between, as most issuers write it: then what was signed
+   * stands in it as it is.
+   */
+  readonly isPlain: boolean;
 }
 
 /** Options of {@linkcode parseFeedLine}. */
@@ -113,11 +119,11 @@ export function createFeedLineParser(
     }
     const plain = findPlainMembers(line);
     if (plain !== undefined) {
-      const parsed = reading.read(line, plain);
+      const parsed = reading.read(line, plain, true);
       if (typeof parsed !== "string") return parsed;
     }
     const envelope = parseEnvelope(line, limits);
-    const parsed = reading.read(...rewrite(envelope));
+    const parsed = reading.read(...rewrite(envelope), false);
     if (typeof parsed !== "string") return parsed;
     throw fault(
       "invalid_base64url",
@@ -205,6 +211,7 @@ class LineReading {
   read(
     bytes: Uint8Array,
     [header, headerEnd, payload, payloadEnd, signature, end]: MemberPlaces,
+    isPlain: boolean,
   ): ParsedEnvelope | keyof FlattenedJws {
     // One more, for the dot: a signature may be empty.
     if (this.#input.length <= bytes.length) this.#grow(bytes.length);
@@ -241,6 +248,7 @@ class LineReading {
       signingInput: input.subarray(0, dot + 1 + payloadEnd - payload),
       payload: this.#payload.subarray(0, payloadLength),
       signature: this.#signature.subarray(0, signatureLength),
+      isPlain,
     };
   }
 

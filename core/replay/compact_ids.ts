@@ -41,6 +41,10 @@ export class CompactIds {
   readonly #others = new Map<string, number>();
   #packed = 0;
   #size = 0;
+  /** What was asked for last, its hash, and its place or -1. */
+  #sought: string | undefined;
+  #hash = 0;
+  #place = -1;
 
   /** How many. */
   get size(): number {
@@ -49,12 +53,14 @@ export class CompactIds {
 
   /** The number of an identifier; -1 for one that is not here. */
   indexOf(id: string): number {
-    const hash = this.#packed === 0 ? undefined : hashOf(id);
-    if (hash !== undefined) {
+    const hash = this.#packed === 0 ? -1 : hashOf(id);
+    if (hash >= 0) {
       const place = this.#find(id, hash);
-      if (place !== undefined) {
-        const number = this.#places[place]!;
-        if (number !== FREE) return number;
+      this.#sought = id;
+      this.#hash = hash;
+      this.#place = place;
+      if (place >= 0 && this.#places[place]! !== FREE) {
+        return this.#places[place]!;
       }
     }
     return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
@@ -64,14 +70,18 @@ export class CompactIds {
   add(id: string): number {
     const number = this.#size++;
     const mayPack = number >= FEW && this.#pieces.length < MAX_PIECES;
-    const hash = mayPack ? hashOf(id) : undefined;
+    // Mostly it was asked for just now.
+    const isSought = this.#sought === id;
+    const hash = !mayPack ? undefined : isSought ? this.#hash : hashOf(id);
     if (hash === undefined) {
       this.#others.set(id, number);
       return number;
     }
-    if (2 * this.#packed >= this.#places.length) this.#grow();
-    const place = this.#find(id, hash);
-    if (place === undefined) {
+    const mustGrow = 2 * this.#packed >= this.#places.length;
+    if (mustGrow) this.#grow();
+    const place = isSought && !mustGrow ? this.#place : this.#find(id, hash);
+    this.#sought = undefined;
+    if (place < 0) {
       this.#others.set(id, number);
       return number;
     }
@@ -81,26 +91,26 @@ export class CompactIds {
     return number;
   }
 
-  /** Where the identifier is, or would be; undefined after too many others. */
-  #find(id: string, hash: number): number | undefined {
+  /** Where the identifier is, or would be; -1 after too many others. */
+  #find(id: string, hash: number): number {
     const places = this.#places;
     const mask = places.length - 1;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      // Triangular steps come to every place of a power of two.
-      const place = (hash + (probe * (probe + 1) >> 1)) & mask;
+      const place = placeOf(hash, probe, mask);
       const number = places[place]!;
       if (number === FREE || this.#isAt(id, number)) return place;
     }
-    return undefined;
+    return -1;
   }
 
   #isAt(id: string, number: number): boolean {
     const start = this.#starts[number]!;
     const piece = this.#pieces[Math.floor(start / PIECE_BYTES)]!;
-    let at = start % PIECE_BYTES;
-    if ((piece[at++]! << 8 | piece[at++]!) !== id.length) return false;
-    for (let i = 0; i < id.length; i++) {
-      if (piece[at + i] !== id.charCodeAt(i)) return false;
+    const at = start % PIECE_BYTES;
+    if ((piece[at]! << 8 | piece[at + 1]!) !== id.length) return false;
+    // From their ends: what differs in identifiers is there, most often.
+    for (let i = id.length - 1; i >= 0; i--) {
+      if (piece[at + 2 + i] !== id.charCodeAt(i)) return false;
     }
     return true;
   }
@@ -127,16 +137,43 @@ export class CompactIds {
   #grow(): void {
     const before = this.#places;
     const length = Math.max(2 * before.length, FIRST_PLACES);
-    this.#places = new Uint32Array(length).fill(FREE);
+    const places = new Uint32Array(length).fill(FREE);
+    this.#places = places;
     for (const number of before) {
       if (number === FREE) continue;
-      const id = this.#read(number);
-      const place = this.#find(id, hashOf(id)!);
-      if (place === undefined) {
-        this.#others.set(id, number);
+      // No two are the same: only a free place is looked for.
+      const hash = this.#hashAt(number);
+      let probe = 0;
+      let place = placeOf(hash, probe, length - 1);
+      while (places[place] !== FREE && ++probe < MAX_PROBES) {
+        place = placeOf(hash, probe, length - 1);
+      }
+      if (probe < MAX_PROBES) {
+        places[place] = number;
+      } else {
+        this.#others.set(this.#read(number), number);
         this.#packed--;
-      } else this.#places[place] = number;
+      }
     }
+  }
+
+  #hashAt(number: number): number {
+    const start = this.#starts[number]!;
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)]!;
+    const from = start % PIECE_BYTES + 2;
+    const end = from + (piece[from - 2]! << 8 | piece[from - 1]!);
+    let hash = end - from;
+    let i = from;
+    for (; i + 4 <= end; i += 4) {
+      hash = mixed(
+        hash,
+        piece[i]! | piece[i + 1]! << 8 | piece[i + 2]! << 16 |
+          piece[i + 3]! << 24,
+      );
+    }
+    let rest = 0;
+    for (; i < end; i++) rest = rest << 8 | piece[i]!;
+    return finished(mixed(hash, rest));
   }
 
   #read(number: number): string {
@@ -148,15 +185,42 @@ export class CompactIds {
   }
 }
 
-/** FNV-1a with its bits mixed; undefined for what is kept as a string. */
-function hashOf(id: string): number | undefined {
-  if (id.length > MAX_PACKED_LENGTH) return undefined;
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < id.length; i++) {
-    const code = id.charCodeAt(i);
-    if (code > 0x7f) return undefined;
-    hash = Math.imul(hash ^ code, 0x01000193);
+/** Triangular steps come to every place of a power of two. */
+function placeOf(hash: number, probe: number, mask: number): number {
+  return (hash + (probe * (probe + 1) >> 1)) & mask;
+}
+
+/** A hash of four characters at a time; -1 for what is kept as a string. */
+function hashOf(id: string): number {
+  const { length } = id;
+  if (length > MAX_PACKED_LENGTH) return -1;
+  let hash = length;
+  let seen = 0;
+  let i = 0;
+  for (; i + 4 <= length; i += 4) {
+    const a = id.charCodeAt(i);
+    const b = id.charCodeAt(i + 1);
+    const c = id.charCodeAt(i + 2);
+    const d = id.charCodeAt(i + 3);
+    seen |= a | b | c | d;
+    hash = mixed(hash, a | b << 8 | c << 16 | d << 24);
   }
-  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b);
-  return (hash ^ hash >>> 13) >>> 0;
+  let rest = 0;
+  for (; i < length; i++) {
+    const code = id.charCodeAt(i);
+    seen |= code;
+    rest = rest << 8 | code;
+  }
+  return seen > 0x7f ? -1 : finished(mixed(hash, rest));
+}
+
+function mixed(hash: number, four: number): number {
+  hash = Math.imul(hash ^ four, 0x9e3779b1);
+  return hash ^ hash >>> 15;
+}
+
+/** 31 bits, each of which all others had a part in. */
+function finished(hash: number): number {
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
+  return (hash ^ hash >>> 16) >>> 1;
 }

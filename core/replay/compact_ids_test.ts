@@ -39,6 +39,18 @@ Deno.test("an identifier is found under its number, and no other is", () => {
   }
 });
 
+Deno.test("an identifier that is added without being asked for is found", () => {
+  const all = new CompactIds();
+  for (let i = 0; i < 5_000; i++) {
+    // Asked for another one, before and behind a growth of the table.
+    if (i % 3 === 0) assertEquals(all.indexOf(`other-${i}`), -1);
+    assertEquals(all.add(`event-${i}`), i);
+    if (i % 5 === 0) assertEquals(all.indexOf(`event-${i >> 1}`), i >> 1);
+  }
+  for (let i = 0; i < 5_000; i++) assertEquals(all.indexOf(`event-${i}`), i);
+  assertEquals(all.indexOf("other-0"), -1);
+});
+
 Deno.test("identifiers made to collide are found all the same, and fast", () => {
   const colliding = collidingIds(100);
   const all = new CompactIds();
@@ -65,10 +77,20 @@ function collidingIds(count: number): readonly string[] {
 
 /** The hash that is attacked. */
 function hash(id: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < id.length; i++) {
-    hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  const mixed = (hash: number, four: number) => {
+    hash = Math.imul(hash ^ four, 0x9e3779b1);
+    return hash ^ hash >>> 15;
+  };
+  let hash = id.length;
+  let i = 0;
+  for (; i + 4 <= id.length; i += 4) {
+    let four = 0;
+    for (let j = 3; j >= 0; j--) four = four << 8 | id.charCodeAt(i + j);
+    hash = mixed(hash, four);
   }
-  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b);
-  return (hash ^ hash >>> 13) >>> 0;
+  let rest = 0;
+  for (; i < id.length; i++) rest = rest << 8 | id.charCodeAt(i);
+  hash = mixed(hash, rest);
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
+  return (hash ^ hash >>> 16) >>> 1;
 }

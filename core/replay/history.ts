@@ -88,8 +88,10 @@ export class HistoryBuilder implements GrowingHistory {
   readonly #bySubject = new Map<string, string[] | Set<string>>();
   readonly #sorted = new SortedIds(this.#versions);
   readonly #warnedAt = new Map<number, readonly string[]>();
-  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
-  readonly #times: Float64Array[] = [];
+  /** `issued_at` of each event by block: its seconds. */
+  readonly #seconds: Float64Array[] = [];
+  /** Its nanoseconds; undefined for a block in which all have none. */
+  readonly #nanoseconds: (Uint32Array | undefined)[] = [];
   #events = 0;
   /** The latest instant up to the end of each full block. */
   readonly #latest: Instant[] = [];
@@ -115,8 +117,11 @@ export class HistoryBuilder implements GrowingHistory {
     for (const [name, ids] of from.#bySubject) {
       this.#bySubject.set(name, ids instanceof Set ? new Set(ids) : [...ids]);
     }
-    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS))
+    const blocks = Math.ceil(events / BLOCK_EVENTS);
+    this.#seconds = from.#seconds.slice(0, blocks)
       .map((block) => block.slice());
+    this.#nanoseconds = from.#nanoseconds.slice(0, blocks)
+      .map((block) => block?.slice());
     this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
     for (const [sequence, subjects] of from.#warnedAt) {
@@ -149,9 +154,12 @@ export class HistoryBuilder implements GrowingHistory {
     if (!(sequence >= 1 && sequence <= this.#events)) {
       throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
     }
-    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)]!;
-    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
-    return { seconds: block[at]!, nanoseconds: block[at + 1]! };
+    const block = Math.floor((sequence - 1) / BLOCK_EVENTS);
+    const at = (sequence - 1) % BLOCK_EVENTS;
+    return {
+      seconds: this.#seconds[block]![at]!,
+      nanoseconds: this.#nanoseconds[block]?.[at] ?? 0,
+    };
   }
 
   prefixAt(instant: Instant): number {
@@ -207,11 +215,17 @@ export class HistoryBuilder implements GrowingHistory {
   }
 
   #addTime({ seconds, nanoseconds }: Instant): void {
-    const at = 2 * (this.#events % BLOCK_EVENTS);
-    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
-    const block = this.#times.at(-1)!;
-    block[at] = seconds;
-    block[at + 1] = nanoseconds;
+    const at = this.#events % BLOCK_EVENTS;
+    if (at === 0) {
+      this.#seconds.push(new Float64Array(BLOCK_EVENTS));
+      this.#nanoseconds.push(undefined);
+    }
+    const block = this.#seconds.length - 1;
+    this.#seconds[block]![at] = seconds;
+    if (nanoseconds !== 0) {
+      (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] =
+        nanoseconds;
+    }
     this.#events++;
     if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
   }

@@ -83,6 +83,21 @@ Deno.test("a copy may end earlier than its original", () => {
   assertThrows(() => copy.issuedAt(2), RangeError, "it is not replayed");
 });
 
+Deno.test("fractions of a second are kept, also behind events without any", () => {
+  const history = new HistoryBuilder();
+  const issued = (i: number) =>
+    i === 700 || i > 2_000 ? day(1, `T00:00:00.${i}5Z`) : day(1);
+  for (let i = 1; i <= 3_000; i++) {
+    history.add(upsert(i, { issued_at: issued(i) }), true);
+  }
+  const copy = new HistoryBuilder({ from: history, events: 2_500 });
+  for (let i = 1; i <= 2_500; i++) {
+    assertEquals(history.issuedAt(i), instant(issued(i)));
+    assertEquals(copy.issuedAt(i), instant(issued(i)));
+  }
+  assertEquals(history.prefixAt(instant(day(1))), 699);
+});
+
 Deno.test("misuse is told", () => {
   const history = new HistoryBuilder();
   assertThrows(

@@ -1,0 +1,158 @@
+/** A feed large enough for workers, and what comes of it with and without. @module */
+
+import { isSigError } from "@sig/core";
+import { createKeyResolver, type KeyResolver } from "@sig/jose";
+import { assert, assertEquals } from "@std/assert";
+import {
+  DID,
+  feedOf,
+  importTestKeys,
+  lineOf,
+  NOW,
+  upsert,
+} from "../../tests/kit/test_issuer.ts";
+import type { SignedLines } from "../verify/signature_worker.ts";
+import {
+  type PendingVerdicts,
+  SignatureWorkers,
+} from "../verify/signature_workers.ts";
+import type { VerifyFeedOptions } from "../verify/verified_feed.ts";
+import { verifyFeed } from "../verify/verify_feed.ts";
+
+const [key1] = await importTestKeys();
+
+/** The keys of the feed. */
+export const keys: KeyResolver = await createKeyResolver({
+  keys: [key1.publicJwk],
+});
+
+/** No worker at all. */
+export const ALONE: SignatureWorkers = new SignatureWorkers({ maxWorkers: 0 });
+
+/** Lines that make a feed large at once, then many short ones. */
+const LONG_LINES = 60;
+/** Lines of the feed. */
+export const LINES = 900;
+
+/** A signature costs more than reading a test: made once. */
+export const good: readonly string[] = await Promise.all(
+  Array.from({ length: LINES }, (_, i) => {
+    const pad = i < LONG_LINES ? "x".repeat(30_000) : "";
+    return lineOf(upsert(i + 1, { metadata: { pad } }), key1);
+  }),
+);
+/** Two thirds of the way, with lines of many batches before and behind. */
+export const AT = 600;
+
+/** The feed with other lines from {@linkcode AT} on. */
+export function withLines(
+  ...lines: readonly (string | Uint8Array)[]
+): Uint8Array {
+  return joined([
+    feedOf(good.slice(0, AT)),
+    ...lines.map((line) => typeof line === "string" ? feedOf([line]) : line),
+    feedOf(good.slice(AT + lines.length)),
+  ]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(
+    parts.reduce((sum, { length }) => sum + length, 0),
+  );
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Counts what the workers were given, and came to. */
+export class CountedWorkers extends SignatureWorkers {
+  batches = 0;
+  answered = 0;
+
+  override verify(lines: SignedLines): PendingVerdicts {
+    this.batches++;
+    const pending = super.verify(lines);
+    const count = (verdicts: Uint8Array | undefined) => {
+      if (verdicts !== undefined) this.answered++;
+      return verdicts;
+    };
+    return {
+      get isAnswered() {
+        return pending.isAnswered;
+      },
+      verdicts: () => pending.verdicts().then(count),
+    };
+  }
+}
+
+/** Chunks that wait, once, until there are workers. */
+export async function* chunksFor(
+  workers: SignatureWorkers,
+  bytes: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    yield bytes.slice(at, at + 65_536);
+    while (workers.isStarting) await new Promise((r) => setTimeout(r, 1));
+  }
+}
+
+/** Everything that a caller sees of a verification. */
+export async function outcome(
+  bytes: (workers: SignatureWorkers) => AsyncIterable<Uint8Array>,
+  workers: SignatureWorkers,
+  options: Partial<VerifyFeedOptions>,
+) {
+  const events: unknown[] = [];
+  const told = (error: unknown) => {
+    if (!isSigError(error)) throw error;
+    const { code, message, context } = error;
+    return { code, message, context };
+  };
+  try {
+    const { state, faults, bytes: _, ...rest } = await verifyFeed(
+      bytes(workers),
+      {
+        issuer: DID,
+        keys,
+        publicOnly: true,
+        now: NOW,
+        digest: true,
+        workers,
+        onEvent: ({ event, ...place }) => events.push([event.event_id, place]),
+        ...options,
+      },
+    );
+    const { by_relationship_id: relationships, last_sequence } = state;
+    // After a fault it depends on timing how far was read.
+    const sha256 = faults.length > 0 ? undefined : rest.sha256;
+    return {
+      ...{ ...rest, sha256, events, last_sequence },
+      relationships: [...relationships],
+      faults: faults.map(told),
+    };
+  } catch (error) {
+    return { thrown: told(error), events };
+  }
+}
+
+/** The outcome with workers, which is the one without. */
+export async function sameOutcome(
+  bytes:
+    | Uint8Array
+    | ((workers: SignatureWorkers) => AsyncIterable<Uint8Array>),
+  options: () => Partial<VerifyFeedOptions> = () => ({}),
+) {
+  const source = bytes instanceof Uint8Array
+    ? (workers: SignatureWorkers) => chunksFor(workers, bytes)
+    : bytes;
+  const workers = new CountedWorkers({ maxWorkers: 2 });
+  const parallel = await outcome(source, workers, options());
+  assert(workers.answered > 0);
+  assertEquals(workers.size, 0);
+  const alone = await outcome(source, ALONE, options());
+  assertEquals(parallel, alone);
+  return parallel;
+}
