@@ -2569,18 +2569,24 @@ var CompactIds = class {
   #others = /* @__PURE__ */ new Map();
   #packed = 0;
   #size = 0;
+  /** What was asked for last, its hash, and its place or -1. */
+  #sought;
+  #hash = 0;
+  #place = -1;
   /** How many. */
   get size() {
     return this.#size;
   }
   /** The number of an identifier; -1 for one that is not here. */
   indexOf(id) {
-    const hash = this.#packed === 0 ? void 0 : hashOf(id);
-    if (hash !== void 0) {
+    const hash = this.#packed === 0 ? -1 : hashOf(id);
+    if (hash >= 0) {
       const place = this.#find(id, hash);
-      if (place !== void 0) {
-        const number = this.#places[place];
-        if (number !== FREE) return number;
+      this.#sought = id;
+      this.#hash = hash;
+      this.#place = place;
+      if (place >= 0 && this.#places[place] !== FREE) {
+        return this.#places[place];
       }
     }
     return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
@@ -2589,14 +2595,17 @@ var CompactIds = class {
   add(id) {
     const number = this.#size++;
     const mayPack = number >= FEW2 && this.#pieces.length < MAX_PIECES;
-    const hash = mayPack ? hashOf(id) : void 0;
+    const isSought = this.#sought === id;
+    const hash = !mayPack ? void 0 : isSought ? this.#hash : hashOf(id);
     if (hash === void 0) {
       this.#others.set(id, number);
       return number;
     }
-    if (2 * this.#packed >= this.#places.length) this.#grow();
-    const place = this.#find(id, hash);
-    if (place === void 0) {
+    const mustGrow = 2 * this.#packed >= this.#places.length;
+    if (mustGrow) this.#grow();
+    const place = isSought && !mustGrow ? this.#place : this.#find(id, hash);
+    this.#sought = void 0;
+    if (place < 0) {
       this.#others.set(id, number);
       return number;
     }
@@ -2605,24 +2614,24 @@ var CompactIds = class {
     this.#write(id, number);
     return number;
   }
-  /** Where the identifier is, or would be; undefined after too many others. */
+  /** Where the identifier is, or would be; -1 after too many others. */
   #find(id, hash) {
     const places = this.#places;
     const mask = places.length - 1;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const place = hash + (probe * (probe + 1) >> 1) & mask;
+      const place = placeOf(hash, probe, mask);
       const number = places[place];
       if (number === FREE || this.#isAt(id, number)) return place;
     }
-    return void 0;
+    return -1;
   }
   #isAt(id, number) {
     const start = this.#starts[number];
     const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
-    let at = start % PIECE_BYTES;
-    if ((piece[at++] << 8 | piece[at++]) !== id.length) return false;
-    for (let i3 = 0; i3 < id.length; i3++) {
-      if (piece[at + i3] !== id.charCodeAt(i3)) return false;
+    const at = start % PIECE_BYTES;
+    if ((piece[at] << 8 | piece[at + 1]) !== id.length) return false;
+    for (let i3 = id.length - 1; i3 >= 0; i3--) {
+      if (piece[at + 2 + i3] !== id.charCodeAt(i3)) return false;
     }
     return true;
   }
@@ -2645,16 +2654,37 @@ var CompactIds = class {
   #grow() {
     const before = this.#places;
     const length = Math.max(2 * before.length, FIRST_PLACES);
-    this.#places = new Uint32Array(length).fill(FREE);
+    const places = new Uint32Array(length).fill(FREE);
+    this.#places = places;
     for (const number of before) {
       if (number === FREE) continue;
-      const id = this.#read(number);
-      const place = this.#find(id, hashOf(id));
-      if (place === void 0) {
-        this.#others.set(id, number);
+      const hash = this.#hashAt(number);
+      let probe = 0;
+      let place = placeOf(hash, probe, length - 1);
+      while (places[place] !== FREE && ++probe < MAX_PROBES) {
+        place = placeOf(hash, probe, length - 1);
+      }
+      if (probe < MAX_PROBES) {
+        places[place] = number;
+      } else {
+        this.#others.set(this.#read(number), number);
         this.#packed--;
-      } else this.#places[place] = number;
+      }
     }
+  }
+  #hashAt(number) {
+    const start = this.#starts[number];
+    const piece = this.#pieces[Math.floor(start / PIECE_BYTES)];
+    const from = start % PIECE_BYTES + 2;
+    const end = from + (piece[from - 2] << 8 | piece[from - 1]);
+    let hash = end - from;
+    let i3 = from;
+    for (; i3 + 4 <= end; i3 += 4) {
+      hash = mixed(hash, piece[i3] | piece[i3 + 1] << 8 | piece[i3 + 2] << 16 | piece[i3 + 3] << 24);
+    }
+    let rest = 0;
+    for (; i3 < end; i3++) rest = rest << 8 | piece[i3];
+    return finished(mixed(hash, rest));
   }
   #read(number) {
     const start = this.#starts[number];
@@ -2664,16 +2694,38 @@ var CompactIds = class {
     return String.fromCharCode(...piece.subarray(at + 2, at + 2 + length));
   }
 };
+function placeOf(hash, probe, mask) {
+  return hash + (probe * (probe + 1) >> 1) & mask;
+}
 function hashOf(id) {
-  if (id.length > MAX_PACKED_LENGTH) return void 0;
-  let hash = 2166136261;
-  for (let i3 = 0; i3 < id.length; i3++) {
-    const code = id.charCodeAt(i3);
-    if (code > 127) return void 0;
-    hash = Math.imul(hash ^ code, 16777619);
+  const { length } = id;
+  if (length > MAX_PACKED_LENGTH) return -1;
+  let hash = length;
+  let seen = 0;
+  let i3 = 0;
+  for (; i3 + 4 <= length; i3 += 4) {
+    const a4 = id.charCodeAt(i3);
+    const b = id.charCodeAt(i3 + 1);
+    const c3 = id.charCodeAt(i3 + 2);
+    const d3 = id.charCodeAt(i3 + 3);
+    seen |= a4 | b | c3 | d3;
+    hash = mixed(hash, a4 | b << 8 | c3 << 16 | d3 << 24);
   }
-  hash = Math.imul(hash ^ hash >>> 16, 2246822507);
-  return (hash ^ hash >>> 13) >>> 0;
+  let rest = 0;
+  for (; i3 < length; i3++) {
+    const code = id.charCodeAt(i3);
+    seen |= code;
+    rest = rest << 8 | code;
+  }
+  return seen > 127 ? -1 : finished(mixed(hash, rest));
+}
+function mixed(hash, four) {
+  hash = Math.imul(hash ^ four, 2654435761);
+  return hash ^ hash >>> 15;
+}
+function finished(hash) {
+  hash = Math.imul(hash ^ hash >>> 13, 3266489909);
+  return (hash ^ hash >>> 16) >>> 1;
 }
 
 // core/replay/known_relationships.ts
@@ -3002,8 +3054,10 @@ var HistoryBuilder = class {
   #bySubject = /* @__PURE__ */ new Map();
   #sorted = new SortedIds(this.#versions);
   #warnedAt = /* @__PURE__ */ new Map();
-  /** `issued_at` of each event: its seconds, then its nanoseconds, by block. */
-  #times = [];
+  /** `issued_at` of each event by block: its seconds. */
+  #seconds = [];
+  /** Its nanoseconds; undefined for a block in which all have none. */
+  #nanoseconds = [];
   #events = 0;
   /** The latest instant up to the end of each full block. */
   #latest = [];
@@ -3026,7 +3080,9 @@ var HistoryBuilder = class {
         ...ids
       ]);
     }
-    this.#times = from.#times.slice(0, Math.ceil(events / BLOCK_EVENTS)).map((block) => block.slice());
+    const blocks = Math.ceil(events / BLOCK_EVENTS);
+    this.#seconds = from.#seconds.slice(0, blocks).map((block) => block.slice());
+    this.#nanoseconds = from.#nanoseconds.slice(0, blocks).map((block) => block?.slice());
     this.#events = events;
     this.#latest = from.#latest.slice(0, Math.floor(events / BLOCK_EVENTS));
     for (const [sequence, subjects] of from.#warnedAt) {
@@ -3053,11 +3109,11 @@ var HistoryBuilder = class {
     if (!(sequence >= 1 && sequence <= this.#events)) {
       throw new RangeError(`Cannot find event ${sequence}: it is not replayed`);
     }
-    const block = this.#times[Math.floor((sequence - 1) / BLOCK_EVENTS)];
-    const at = 2 * ((sequence - 1) % BLOCK_EVENTS);
+    const block = Math.floor((sequence - 1) / BLOCK_EVENTS);
+    const at = (sequence - 1) % BLOCK_EVENTS;
     return {
-      seconds: block[at],
-      nanoseconds: block[at + 1]
+      seconds: this.#seconds[block][at],
+      nanoseconds: this.#nanoseconds[block]?.[at] ?? 0
     };
   }
   prefixAt(instant2) {
@@ -3108,11 +3164,16 @@ var HistoryBuilder = class {
     isUpsert(event) && event.subject === this.#keepOnly;
   }
   #addTime({ seconds, nanoseconds }) {
-    const at = 2 * (this.#events % BLOCK_EVENTS);
-    if (at === 0) this.#times.push(new Float64Array(2 * BLOCK_EVENTS));
-    const block = this.#times.at(-1);
-    block[at] = seconds;
-    block[at + 1] = nanoseconds;
+    const at = this.#events % BLOCK_EVENTS;
+    if (at === 0) {
+      this.#seconds.push(new Float64Array(BLOCK_EVENTS));
+      this.#nanoseconds.push(void 0);
+    }
+    const block = this.#seconds.length - 1;
+    this.#seconds[block][at] = seconds;
+    if (nanoseconds !== 0) {
+      (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] = nanoseconds;
+    }
     this.#events++;
     if (this.#events % BLOCK_EVENTS === 0) this.#endBlock();
   }
@@ -3199,11 +3260,11 @@ function createFeedLineParser(options = {}) {
     }
     const plain = findPlainMembers(line);
     if (plain !== void 0) {
-      const parsed2 = reading.read(line, plain);
+      const parsed2 = reading.read(line, plain, true);
       if (typeof parsed2 !== "string") return parsed2;
     }
     const envelope = parseEnvelope(line, limits);
-    const parsed = reading.read(...rewrite(envelope));
+    const parsed = reading.read(...rewrite(envelope), false);
     if (typeof parsed !== "string") return parsed;
     throw fault("invalid_base64url", `${parsed} must be base64url without padding, white space or trailing bits`, {
       pointer: `/${parsed}`
@@ -3280,7 +3341,7 @@ var LineReading = class {
     this.#limits = limits;
   }
   /** The parsed line, or the name of a member that is not base64url. */
-  read(bytes, [header, headerEnd, payload, payloadEnd, signature, end]) {
+  read(bytes, [header, headerEnd, payload, payloadEnd, signature, end], isPlain) {
     if (this.#input.length <= bytes.length) this.#grow(bytes.length);
     const known = this.#isLastHeader(bytes, header, headerEnd);
     const headerLength = known ? 0 : decodeBase64UrlInto(bytes, header, headerEnd, this.#input);
@@ -3299,7 +3360,8 @@ var LineReading = class {
       header: parsed,
       signingInput: input.subarray(0, dot + 1 + payloadEnd - payload),
       payload: this.#payload.subarray(0, payloadLength),
-      signature: this.#signature.subarray(0, signatureLength)
+      signature: this.#signature.subarray(0, signatureLength),
+      isPlain
     };
   }
   #grow(length) {

@@ -1450,9 +1450,20 @@ var LineSplitter = class {
 
 // consumer/verify/signature_worker.ts
 var READY = "ready";
-function answerBatches({ createPublicKey, verify }, port) {
+function createLineVerifier({ createPublicKey, verify }) {
+  const ascii = (text) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const HEAD = '{"protected":"';
+  const PAYLOAD = '","payload":"';
+  const BEFORE_SIGNATURE = ascii('","signature":"');
+  const SIGNATURE_LENGTH = 86;
+  const TAIL = ascii('"}');
+  const alphabet3 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const sixBits = new Uint8Array(256).fill(255);
+  for (let i = 0; i < 64; i++) sixBits[alphabet3.charCodeAt(i)] = i;
+  const decoded = new Uint8Array(66);
+  const signature = decoded.subarray(0, 64);
   const imported = /* @__PURE__ */ new Map();
-  const keyOf = (x) => {
+  const keyOf2 = (x) => {
     let key = imported.get(x);
     if (key === void 0) {
       const jwk = {
@@ -1469,41 +1480,128 @@ function answerBatches({ createPublicKey, verify }, port) {
     }
     return key;
   };
-  port.onmessage = ({ data: { id, bytes, places, keys } }) => {
-    const verdicts = new Uint8Array(places.length / 3);
-    for (let i = 0; i < verdicts.length; i++) {
-      const end = places[3 * i + 2];
+  const standsAt = (bytes, at, part) => {
+    for (let i = 0; i < part.length; i++) {
+      if (bytes[at + i] !== part[i]) return false;
+    }
+    return true;
+  };
+  const decodeSignature = (bytes, from) => {
+    let seen = 0;
+    for (let i = 0, to = 0; i < SIGNATURE_LENGTH; i += 4) {
+      const isLast = i + 4 > SIGNATURE_LENGTH;
+      const a2 = sixBits[bytes[from + i]];
+      const b = sixBits[bytes[from + i + 1]];
+      const c = isLast ? 0 : sixBits[bytes[from + i + 2]];
+      const d2 = isLast ? 0 : sixBits[bytes[from + i + 3]];
+      seen |= a2 | b | c | d2;
+      decoded[to++] = a2 << 2 | b >> 4;
+      decoded[to++] = b << 4 | c >> 2;
+      decoded[to++] = c << 6 | d2;
+    }
+    return seen <= 63;
+  };
+  return ({ bytes, ends, headers }) => {
+    const known = headers.map(({ text, x }) => ({
+      beginning: ascii(HEAD + text + PAYLOAD),
+      length: text.length,
+      x
+    }));
+    let last = known[0];
+    const isGood = (start, end) => {
+      if (last === void 0 || !standsAt(bytes, start, last.beginning)) {
+        last = known.find((each) => standsAt(bytes, start, each.beginning));
+        if (last === void 0) {
+          last = known[0];
+          return false;
+        }
+      }
+      const payload = start + last.beginning.length;
+      const tail = end - TAIL.length;
+      const from = tail - SIGNATURE_LENGTH;
+      const payloadEnd = from - BEFORE_SIGNATURE.length;
+      if (payloadEnd < payload || bytes.indexOf(34, payload) !== payloadEnd || !standsAt(bytes, payloadEnd, BEFORE_SIGNATURE) || !standsAt(bytes, tail, TAIL) || !decodeSignature(bytes, from)) return false;
+      const input = payload - 1 - last.length;
+      const header = start + HEAD.length;
+      bytes.copyWithin(input, header, header + last.length);
+      bytes[payload - 1] = 46;
+      const message = bytes.subarray(input, payloadEnd);
+      return verify(null, message, keyOf2(last.x), signature) === true;
+    };
+    const verdicts = new Uint8Array(ends.length);
+    for (let i = 0, start = 0; i < ends.length; i++) {
+      const end = ends[i];
       try {
-        const isValid = verify(null, bytes.subarray(places[3 * i + 1], end), keyOf(keys[places[3 * i]]), bytes.subarray(end, end + 64));
-        verdicts[i] = isValid === true ? 1 : 0;
+        verdicts[i] = isGood(start, end) ? 1 : 0;
       } catch {
         verdicts[i] = 0;
       }
+      start = end;
     }
-    port.postMessage({
-      id,
-      verdicts
-    }, [
-      verdicts.buffer
-    ]);
+    return verdicts;
   };
 }
 function signatureWorkerUrl() {
   const code = `import * as crypto from "node:crypto";
-(${answerBatches})(crypto, globalThis);
+const verifyLines = (${createLineVerifier})(crypto);
+globalThis.onmessage = ({ data: { id, answer, ...lines } }) => {
+  answer.set(verifyLines(lines), 1);
+  Atomics.store(answer, 0, 1);
+  globalThis.postMessage(id);
+};
 globalThis.postMessage(${JSON.stringify(READY)});`;
   return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 
 // consumer/verify/signature_workers.ts
-var BATCHES_PER_WORKER = 4;
+var BATCHES_PER_WORKER = 3;
 var MAX_WORKERS = 6;
+var Task = class {
+  lines;
+  #answer;
+  #verdicts = Promise.withResolvers();
+  #isOver = false;
+  constructor(lines) {
+    this.lines = lines;
+    const memory = new SharedArrayBuffer(1 + lines.ends.length);
+    this.#answer = new Uint8Array(memory);
+  }
+  get isAnswered() {
+    return this.#isOver || Atomics.load(this.#answer, 0) === 1;
+  }
+  verdicts() {
+    if (this.isAnswered) this.end();
+    return this.#verdicts.promise;
+  }
+  /** No worker will say more. */
+  end() {
+    const isComplete = Atomics.load(this.#answer, 0) === 1;
+    this.#isOver = true;
+    this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : void 0);
+  }
+  /** To a worker, with the lines' memory. */
+  post(worker, id) {
+    const { bytes, ends, headers } = this.lines;
+    const batch = {
+      id,
+      answer: this.#answer,
+      bytes,
+      ends,
+      headers
+    };
+    worker.postMessage(batch, [
+      bytes.buffer,
+      ends.buffer
+    ]);
+  }
+};
 var SignatureWorkers = class {
   #maxWorkers;
   #waiting = [];
   #running = [];
   #members = 0;
   #lastId = 0;
+  #verifier;
   /** Starts none yet. */
   constructor(options = {}) {
     const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
@@ -1523,7 +1621,7 @@ var SignatureWorkers = class {
   }
   /** Whether a batch would be taken in hand at once. */
   get hasRoom() {
-    return this.#waiting.length === 0 && this.#running.some(({ isReady, tasks }) => isReady && tasks.size < BATCHES_PER_WORKER);
+    return this.#waiting.length === 0 && this.#running.some((each) => each.isReady && inHand(each) < BATCHES_PER_WORKER);
   }
   /** Comes before batches; whoever joined must {@linkcode leave}. */
   join() {
@@ -1538,23 +1636,24 @@ var SignatureWorkers = class {
       ...this.#running
     ]) this.#end(each);
   }
-  /**
-   * Verifies a batch, whose bytes are given away.
-   *
-   * @returns a verdict for each place; undefined when no worker came to one.
-   */
-  verify(texts) {
-    const { promise, resolve } = Promise.withResolvers();
-    this.#waiting.push({
-      texts,
-      resolve
-    });
+  /** Verifies a batch, whose bytes are given away. */
+  verify(lines) {
+    const task = new Task(lines);
+    this.#waiting.push(task);
     this.#hand();
-    return promise;
+    return task;
+  }
+  /** The same in this thread, which does nothing else meanwhile. */
+  verifyHere(lines) {
+    const crypto2 = loadWorkerCrypto();
+    if (crypto2 === void 0) return void 0;
+    this.#verifier ??= createLineVerifier(crypto2);
+    return this.#verifier(lines);
   }
   #start() {
     if (typeof Worker !== "function") return;
-    if (loadBuiltin("node:crypto") === void 0) return;
+    if (typeof SharedArrayBuffer !== "function") return;
+    if (loadWorkerCrypto() === void 0) return;
     const url = signatureWorkerUrl();
     for (let i = 0; i < this.#maxWorkers; i++) {
       try {
@@ -1582,34 +1681,23 @@ var SignatureWorkers = class {
     worker.onmessageerror = fail;
     worker.onmessage = ({ data }) => {
       if (data === READY) each.isReady = true;
-      else this.#answer(each, data);
+      else {
+        each.tasks.get(data)?.end();
+        each.tasks.delete(data);
+      }
       this.#hand();
     };
-  }
-  #answer({ tasks }, { id, verdicts }) {
-    const task = tasks.get(id);
-    tasks.delete(id);
-    task?.resolve(verdicts);
   }
   /** Gives waiting batches to workers, the least busy one first. */
   #hand() {
     while (this.#waiting.length > 0) {
       if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
-      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a2, b) => a2.tasks.size - b.tasks.size);
-      if (least === void 0 || least.tasks.size >= BATCHES_PER_WORKER) return;
+      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a2, b) => inHand(a2) - inHand(b));
+      if (least === void 0 || inHand(least) >= BATCHES_PER_WORKER) return;
       const task = this.#waiting.shift();
       const id = ++this.#lastId;
       least.tasks.set(id, task);
-      const { bytes, places, keys } = task.texts;
-      least.worker.postMessage({
-        id,
-        bytes,
-        places,
-        keys
-      }, [
-        bytes.buffer,
-        places.buffer
-      ]);
+      task.post(least.worker, id);
     }
   }
   #end(each) {
@@ -1622,19 +1710,36 @@ var SignatureWorkers = class {
     if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
   }
   #giveUp(tasks) {
-    for (const { resolve } of tasks) resolve(void 0);
+    for (const task of tasks) task.end();
   }
 };
+function inHand({ tasks }) {
+  for (const [id, task] of tasks) {
+    if (!task.isAnswered) break;
+    task.end();
+    tasks.delete(id);
+  }
+  return tasks.size;
+}
+function loadWorkerCrypto() {
+  return loadBuiltin("node:crypto");
+}
 
 // consumer/verify/read_ahead.ts
 var START_AFTER_BYTES = 2 * 1024 * 1024;
-var BATCH_BYTES = 256 * 1024;
-var turn = () => new Promise((resolve) => "setImmediate" in globalThis ? globalThis.setImmediate(resolve) : setTimeout(resolve));
+var BATCH_BYTES = 128 * 1024;
+var BATCHES_BESIDE = 8;
+var MAX_KNOWN_HEADERS = 64;
+var NO_KEYS = /* @__PURE__ */ new Map();
 var ReadAhead = class {
   #workers;
   #takesPart;
   #spare = [];
   #sent = [];
+  /** As they stand in lines. */
+  #headers = /* @__PURE__ */ new Map();
+  #lastHeader;
+  #keys;
   #batch;
   #taken;
   #bytes = 0;
@@ -1643,8 +1748,9 @@ var ReadAhead = class {
    * @param takesPart Whether this thread verifies what the workers have no room
    * for, instead of waiting for them.
    */
-  constructor(workers, takesPart) {
+  constructor(workers, keys, takesPart) {
     this.#workers = workers;
+    this.#keys = keys;
     this.#takesPart = takesPart;
   }
   /** Counts what is read, and asks for workers once it is much. */
@@ -1653,6 +1759,16 @@ var ReadAhead = class {
     if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
     this.#joined = true;
     this.#workers.join();
+  }
+  /** Learns the header of a line that was judged, and with which keys. */
+  learn({ header, signingInput }, keys) {
+    this.#keys = keys;
+    if (header === this.#lastHeader) return;
+    this.#lastHeader = header;
+    if (this.#headers.has(header)) return;
+    if (this.#headers.size >= MAX_KNOWN_HEADERS) this.#headers.clear();
+    const ascii = signingInput.subarray(0, signingInput.indexOf(DOT));
+    this.#headers.set(header, String.fromCharCode(...ascii));
   }
   /** Whether workers are about to be ready: let the event loop turn. */
   get isStarting() {
@@ -1668,36 +1784,26 @@ var ReadAhead = class {
   }
   /** Whether lines must be taken before others are added. */
   get isFull() {
-    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size + 1;
+    return this.#sent.length >= BATCHES_PER_WORKER * this.#workers.size + BATCHES_BESIDE;
   }
   /** Whether the next lines have their verdicts. */
   get isAnswered() {
-    return this.#sent[0]?.isAnswered ?? false;
+    return this.#sent[0]?.pending?.isAnswered ?? false;
   }
-  /**
-   * Adds a copy of a line. False for one so long that it is worth no batch.
-   *
-   * @param key What its signature is to be judged with, if that is known.
-   */
-  add(parsed, key) {
-    const { header, signingInput, signature, payload } = parsed;
-    const length = signingInput.length + signature.length + payload.length;
-    if (length > BATCH_BYTES) return false;
-    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
-    const batch = this.#batch ??= this.#newBatch();
-    const copy = (bytes) => {
-      const from = batch.used;
-      batch.bytes.set(bytes, from);
-      batch.used += bytes.length;
-      return batch.bytes.subarray(from, batch.used);
+  /** Adds a copy of a line. False for one so long that it is worth no batch. */
+  add(line) {
+    if (line.length > BATCH_BYTES) return false;
+    if ((this.#batch?.used ?? 0) + line.length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= {
+      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      used: 0,
+      ends: [],
+      keys: NO_KEYS,
+      pending: void 0
     };
-    batch.lines.push({
-      header,
-      signingInput: copy(signingInput),
-      signature: copy(signature),
-      payload: copy(payload)
-    });
-    batch.keys.push(isStrictSignature(signature) ? key : void 0);
+    batch.bytes.set(line, batch.used);
+    batch.used += line.length;
+    batch.ends.push(batch.used);
     return true;
   }
   /** Lets the workers begin with what was added. */
@@ -1707,7 +1813,7 @@ var ReadAhead = class {
     this.#batch = void 0;
     this.#sent.push(batch);
     if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.verdicts = this.#verify(batch);
+    batch.pending = this.#workers.verify(this.#pack(batch));
   }
   /** The same where they have nothing to do. */
   sendIfIdle() {
@@ -1716,26 +1822,21 @@ var ReadAhead = class {
   /** The next lines; waits for their verdicts. */
   async next() {
     if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
+    this.#taken = void 0;
     if (this.#sent.length === 0) this.send();
     const [batch] = this.#sent;
     if (batch === void 0) return [];
-    while (!batch.isAnswered) {
-      const own = this.#sent.find(({ verdicts: verdicts2 }) => verdicts2 === void 0);
-      if (own === void 0) break;
-      own.verdicts = this.#verifyHere(own);
-      await own.verdicts;
-      await turn();
-    }
-    const verdicts = await batch.verdicts;
+    if (batch.pending !== void 0) this.#useTime(batch.pending);
+    const verdicts = await batch.pending?.verdicts();
     this.#taken = batch;
     this.#sent.shift();
-    let at = 0;
-    return batch.lines.map((parsed, i) => {
-      const key = batch.keys[i];
-      const isProven = key !== void 0 && verdicts?.[at++] === 1;
+    let start = 0;
+    return batch.ends.map((end, i) => {
+      const bytes = batch.bytes.subarray(start, end);
+      start = end;
       return {
-        parsed,
-        provenKey: isProven ? key : void 0
+        bytes,
+        proven: verdicts?.[i] === 1 ? batch.keys : void 0
       };
     });
   }
@@ -1744,49 +1845,50 @@ var ReadAhead = class {
     if (this.#joined) this.#workers.leave();
     this.#joined = false;
   }
-  #newBatch() {
+  /** Verifies what no worker has, while a worker has the first batch. */
+  #useTime(first) {
+    while (!first.isAnswered) {
+      const own = this.#sent.find(({ pending }) => pending === void 0);
+      if (own === void 0) return;
+      const verdicts = this.#workers.verifyHere(this.#pack(own));
+      own.pending = {
+        isAnswered: true,
+        verdicts: () => Promise.resolve(verdicts)
+      };
+    }
+  }
+  /**
+   * A copy goes: what a worker took with it when it died could not be judged
+   * any more.
+   */
+  #pack(batch) {
+    const keys = /* @__PURE__ */ new Map();
+    const headers = [];
+    for (const [header, text] of this.#headers) {
+      const key = keyOf(this.#keys, header);
+      if (key === void 0) continue;
+      keys.set(header, key);
+      headers.push({
+        text,
+        x: key.jwk.x
+      });
+    }
+    batch.keys = keys;
     return {
-      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      used: 0,
-      lines: [],
-      keys: [],
-      verdicts: void 0,
-      isAnswered: false
+      bytes: batch.bytes.slice(0, batch.used),
+      ends: Uint32Array.from(batch.ends),
+      headers
     };
   }
-  async #verifyHere(batch) {
-    const verdicts = [];
-    for (const [i, { signature, signingInput }] of batch.lines.entries()) {
-      const verdict = batch.keys[i]?.verify(signature, signingInput);
-      if (verdict === void 0) continue;
-      const isValid = verdict instanceof Promise ? await verdict : verdict;
-      verdicts.push(isValid ? 1 : 0);
-    }
-    batch.isAnswered = true;
-    return Uint8Array.from(verdicts);
-  }
-  async #verify(batch) {
-    const xs = /* @__PURE__ */ new Map();
-    const places = [];
-    batch.lines.forEach(({ signingInput }, i) => {
-      const x = batch.keys[i]?.jwk.x;
-      if (x === void 0) return;
-      const key = xs.get(x) ?? xs.size;
-      xs.set(x, key);
-      const from = signingInput.byteOffset;
-      places.push(key, from, from + signingInput.length);
-    });
-    const verdicts = await this.#workers.verify({
-      bytes: batch.bytes.slice(0, batch.used),
-      places: Uint32Array.from(places),
-      keys: [
-        ...xs.keys()
-      ]
-    });
-    batch.isAnswered = true;
-    return verdicts;
-  }
 };
+var DOT = 46;
+function keyOf(keys, { kid }) {
+  try {
+    return keys.resolve(kid);
+  } catch {
+    return void 0;
+  }
+}
 
 // consumer/verify/feed_verification.ts
 var LINES_PER_BREATH = 128;
@@ -1894,7 +1996,7 @@ var FeedVerification = class {
     this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.breathe === void 0);
+    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.keys, options.breathe === void 0);
     try {
       const broken = await this.#readLines(bytes, splitter, ahead);
       await this.#judgeAll(ahead);
@@ -1945,44 +2047,29 @@ var FeedVerification = class {
   }
   /** Judges a line, or lets it wait for its verdict. */
   #takeLine(line, ahead) {
-    if (!ahead.isReady && !ahead.hasLines) return this.#take(line);
-    const parsed = ahead.isReady ? this.#tryParse(line) : void 0;
-    if (parsed === void 0 || !ahead.add(parsed, this.#keyOf(parsed))) {
-      return this.#takeInTurn(line, ahead);
-    }
+    if (!ahead.isReady && !ahead.hasLines) return this.#take(line, ahead);
+    const waits = ahead.isReady && !line.tooLong && ahead.add(line.bytes);
+    if (!waits) return this.#takeInTurn(line, ahead);
     return ahead.isFull ? this.#judgeNext(ahead) : void 0;
   }
   /** Judges a line behind all that wait. */
   async #takeInTurn(line, ahead) {
     await this.#judgeAll(ahead);
-    if (!this.#isFull) await this.#take(line);
+    if (!this.#isFull) await this.#take(line, ahead);
   }
   async #judgeAll(ahead) {
     while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
   }
   async #judgeNext(ahead) {
-    for (const { parsed, provenKey } of await ahead.next()) {
-      const pending = this.#judge(parsed, provenKey);
+    for (const { bytes, proven } of await ahead.next()) {
+      const pending = this.#take({
+        bytes,
+        tooLong: false
+      }, ahead, proven);
       if (pending !== void 0) await pending;
       if (this.#isFull) return;
-      const breath = this.#breathAfter(parsed.payload.length, ahead);
+      const breath = this.#breathAfter(bytes.length, ahead);
       if (breath !== void 0) await breath;
-    }
-  }
-  /** Undefined for a line at fault: its turn will come. */
-  #tryParse({ bytes, tooLong }) {
-    try {
-      return tooLong ? void 0 : this.#parse(bytes);
-    } catch {
-      return void 0;
-    }
-  }
-  /** Undefined for a key that is not known yet, or no key of this issuer. */
-  #keyOf({ header }) {
-    try {
-      return this.#keys.resolve(header.kid);
-    } catch {
-      return void 0;
     }
   }
   /** The fault of bytes that would follow and don't end in LF; nothing changes. */
@@ -2013,7 +2100,7 @@ var FeedVerification = class {
     return this.#faults.length > 0 && this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
   /** Takes the next line; a promise only where the verifier gives one. */
-  #take({ bytes, tooLong }) {
+  #take({ bytes, tooLong }, ahead, proven) {
     let parsed;
     try {
       if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
@@ -2023,19 +2110,22 @@ var FeedVerification = class {
       this.#note(error, void 0, payloadOf(bytes));
       return void 0;
     }
-    return this.#judge(parsed);
+    ahead.learn(parsed, this.#keys);
+    return this.#judge(parsed, proven);
   }
   /**
-   * The signature, and all that comes after it. That a worker proved the
-   * signature to be of a key saves verifying it again, and no more: which key
+   * The signature, and all that comes after it. That a worker verified the
+   * signature with a key saves verifying it again, and no more: which key
    * counts is decided here, and every other verdict is found here.
    */
-  #judge(parsed, provenKey) {
+  #judge(parsed, proven) {
     this.#line++;
     const { kid } = parsed.header;
     let signedBy;
     try {
-      signedBy = provenKey !== void 0 && this.#keys.resolve(kid).jwk.x === provenKey.jwk.x ? provenKey : verifyEnvelope(parsed, this.#keys);
+      if (!this.#isProven(parsed, proven)) {
+        signedBy = verifyEnvelope(parsed, this.#keys);
+      }
     } catch (error) {
       if (this.#mayRefresh(error)) return this.#retry(parsed);
       this.#note(error, kid, parsed.payload);
@@ -2046,6 +2136,17 @@ var FeedVerification = class {
     }
     this.#apply(parsed);
     return void 0;
+  }
+  /**
+   * Whether a worker verified these very bytes with the key that the kid has
+   * now. It saw a line in the plain spelling; of another one with the same
+   * members it knows nothing.
+   *
+   * @throws {SigError} as the key resolver.
+   */
+  #isProven({ header, signature, isPlain }, proven) {
+    const key = isPlain ? proven?.get(header) : void 0;
+    return key !== void 0 && isStrictSignature(signature) && this.#keys.resolve(header.kid).jwk.x === key.jwk.x;
   }
   #mayRefresh(error) {
     return !this.#refreshed && this.#reading?.refreshKeys !== void 0 && (isSigError(error, "key_not_found") || isSigError(error, "key_not_authorized"));
@@ -3473,7 +3574,7 @@ var COARSE_ROW = 48;
 var SPARE = 8;
 var FIRST_ROWS = 20;
 function RowTable(props) {
-  const { label, className, columns, items, keyOf } = props;
+  const { label, className, columns, items, keyOf: keyOf2 } = props;
   const box = T(null);
   const [view, setView] = d({
     first: 0,
@@ -3550,7 +3651,7 @@ function RowTable(props) {
               class: column.className,
               children: column.cell(item)
             }, column.name))
-          }, keyOf(item)))
+          }, keyOf2(item)))
         })
       })
     ]
