@@ -56,9 +56,13 @@ function bucketsFor(keys: number): number {
 
 /** The bucket, of so many, that a digest is in. */
 function bucketOf(digest: string, buckets: number): number {
+  return bucketOfHash(parseInt(digest.slice(0, 8), 16), buckets);
+}
+
+function bucketOfHash(hash: number, buckets: number): number {
   let span = 1;
   while (span < buckets) span *= 2;
-  const bucket = parseInt(digest.slice(0, 8), 16) % span;
+  const bucket = hash % span;
   return bucket < buckets ? bucket : bucket - span / 2;
 }
 
@@ -70,16 +74,28 @@ function isListed(key: string): boolean {
   return key.startsWith(RELATIONSHIP_PREFIX) || key.startsWith(SUBJECT_PREFIX);
 }
 
+/** 32 bits that choose a bucket, and 24 more. */
+type RowHash = readonly [choice: number, rest: number];
+
 /**
- * Makes the digests of a state's keys. They begin with the state's random name:
+ * Makes the hashes of a state's keys. They begin with the state's random name:
  * else an issuer could choose identifiers that all come into one bucket.
  */
-function createDigests(state: string): (key: string) => string {
+function createHashes(state: string): (key: string) => RowHash {
   const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
   return (key) => {
     const [a, b] = lanes(key, begin);
-    return hex(finished(a ^ b >>> 5), 8) + hex(finished(b) >>> 8, 6);
+    return [finished(a ^ b >>> 5), finished(b) >>> 8];
   };
+}
+
+function createDigests(state: string): (key: string) => string {
+  const hashOf = createHashes(state);
+  return (key) => digestOfHash(...hashOf(key));
+}
+
+function digestOfHash(choice: number, rest: number): string {
+  return hex(choice, 8) + hex(rest, 6);
 }
 
 function lanes(
@@ -113,40 +129,63 @@ function holds(bucket: string, digest: string): boolean {
   return false;
 }
 
-/** Lists the rows of a state that is written anew, each of them once. */
+/** Keys whose hashes lie in one piece; pieces are never copied. */
+const PIECE_KEYS = 8_192;
+
+/**
+ * Lists the rows of a state that is written anew, each of them once. In 8 bytes
+ * each: as texts they would be most of what a first look at an issuer holds.
+ */
 export class RowDirectory {
-  readonly #digest: (key: string) => string;
-  #digests: string[] = [];
+  readonly #hashOf: (key: string) => RowHash;
+  readonly #pieces: Uint32Array[] = [];
+  #keys = 0;
   #relationships = 0;
 
   /** @param state The name of the state. */
   constructor(state: string) {
-    this.#digest = createDigests(state);
+    this.#hashOf = createHashes(state);
   }
 
   /** Takes a key that was not taken before. */
   add(key: string): void {
     if (!isListed(key)) return;
-    this.#digests.push(this.#digest(key));
+    const at = this.#keys++ % PIECE_KEYS;
+    if (at === 0) this.#pieces.push(new Uint32Array(2 * PIECE_KEYS));
+    this.#pieces.at(-1)!.set(this.#hashOf(key), 2 * at);
     if (key.startsWith(RELATIONSHIP_PREFIX)) this.#relationships++;
   }
 
   /** How much is listed. */
   get listed(): ListedRows {
-    return {
-      keys: this.#digests.length,
-      relationships: this.#relationships,
-    };
+    return { keys: this.#keys, relationships: this.#relationships };
   }
 
-  /** The rows of the listing. */
+  /** The rows of the listing; in each in the order of the taking. */
   *rows(): Generator<PinRow> {
-    const count = bucketsFor(this.#digests.length);
-    const buckets = new Array<string>(count).fill("");
-    for (const digest of this.#digests) {
-      buckets[bucketOf(digest, count)] += digest;
+    const count = bucketsFor(this.#keys);
+    const ends = new Uint32Array(count + 1);
+    const bucketAt = (key: number) => bucketOfHash(this.#hashAt(key)[0], count);
+    for (let key = 0; key < this.#keys; key++) ends[bucketAt(key) + 1]!++;
+    for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;
+    const starts = ends.slice();
+    const keys = new Uint32Array(this.#keys);
+    for (let key = 0; key < this.#keys; key++) {
+      keys[starts[bucketAt(key)]!++] = key;
     }
-    for (const [i, bucket] of buckets.entries()) yield [rowKeyOf(i), bucket];
+    for (let i = 0; i < count; i++) {
+      let bucket = "";
+      for (const key of keys.subarray(ends[i], ends[i + 1])) {
+        bucket += digestOfHash(...this.#hashAt(key));
+      }
+      yield [rowKeyOf(i), bucket];
+    }
+  }
+
+  #hashAt(key: number): RowHash {
+    const piece = this.#pieces[Math.floor(key / PIECE_KEYS)]!;
+    const at = 2 * (key % PIECE_KEYS);
+    return [piece[at]!, piece[at + 1]!];
   }
 }
 
