@@ -17,12 +17,13 @@ const BOB = "did:web:bob.example";
 function watched(): PinStore & { readonly asked: string[] } {
   const store = createMemoryPinStore();
   const asked: string[] = [];
-  const { get, list, stage, put, remove, close } = store;
+  const { get, list, stage, staged, unstage, put, remove, close } = store;
   return {
     place: store.place,
     asked,
     ...{ get: get.bind(store), list: list.bind(store) },
     ...{ stage: stage.bind(store), put: put.bind(store) },
+    ...{ staged: staged.bind(store), unstage: unstage.bind(store) },
     ...{ remove: remove.bind(store), close: close.bind(store) },
     rows(ref, keys) {
       asked.push(...keys);

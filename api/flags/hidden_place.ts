@@ -75,6 +75,8 @@ export function hidePlace(
       }
     },
     stage: (ref, rows) => hiding(store.stage(ref, rows)),
+    staged: (ref, keys) => hiding(store.staged(ref, keys)),
+    unstage: (ref) => hiding(store.unstage(ref)),
     put: (entry, rows, over) => hiding(store.put(entry, rows, over)),
     remove: (issuer) => hiding(store.remove(issuer)),
     close: () => store.close(),

@@ -31,6 +31,8 @@ Deno.test("what fails at a hidden place is told to the operator, and its place t
       () => hidden.rows(ENTRY, ["r"]),
       () => Array.fromAsync(hidden.all(ENTRY, "r")),
       () => hidden.stage(ENTRY, [["r", "2"]]),
+      () => hidden.staged(ENTRY, ["r"]),
+      () => hidden.unstage(ENTRY),
       () => hidden.put({ ...ENTRY, revision: 2 }),
       () => hidden.remove(ENTRY.issuer),
     ];

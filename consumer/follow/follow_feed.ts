@@ -1,12 +1,19 @@
 /** Verifying a feed so that a later fetch can go on from it (PROTOCOL §6). @module */
 
-import { DEFAULT_LIMITS, joinBytes, type Limits, sameBytes } from "@sig/core";
+import {
+  DEFAULT_LIMITS,
+  type GrowingHistory,
+  joinBytes,
+  type Limits,
+  sameBytes,
+} from "@sig/core";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
   FeedVerification,
   type FeedVerificationOptions,
   type ReadFeedOptions,
+  type VerificationStart,
 } from "../verify/feed_verification.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { HeldFeed } from "./issuer_record.ts";
@@ -14,6 +21,7 @@ import type { KeyResolver } from "@sig/jose";
 import type { FeedGrowth } from "../pins/feed_growth.ts";
 import { inPieces, type OpenedDocument } from "../read/reader.ts";
 import type { Sha256 } from "../pins/sha256.ts";
+import type { StagedFeed } from "../pins/staged_feed.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
 
 /**
@@ -46,6 +54,8 @@ export interface FollowFeedOptions extends ReadFeedOptions {
   readonly createDigest?: (() => FeedDigest) | undefined;
   /** Size limits; core's defaults unless told. */
   readonly limits?: Limits | undefined;
+  /** Takes what a feed says that is read from its start. */
+  readonly staged?: StagedFeed | undefined;
 }
 
 /** The part of a {@linkcode HeldFeed} that grows with the feed. */
@@ -204,7 +214,13 @@ export async function readFromStart(
   const digest = options.createDigest?.() ?? new FeedDigest(0);
   const marks = new SignatureMarks();
   const last = new LastBytes(OVERLAP_BYTES);
-  const verification = new FeedVerification({ ...policy, marks });
+  const { staged } = options;
+  const history = await staged?.begin(marks);
+  const verification = new FeedVerification({
+    ...policy,
+    marks,
+    start: history && startOf(history),
+  });
   const stream = new ByteStream(document.bytes);
   let prefixSha256: string | undefined;
   async function* bytes(): AsyncGenerator<Uint8Array> {
@@ -219,12 +235,42 @@ export async function readFromStart(
     prefixSha256 = prefixBytes === undefined ? undefined : await digest.hex();
     yield* stream.rest();
   }
+  const read = followed(bytes(), digest, last);
+  const isFaulty = () => verification.result().faults.length > 0;
   const keys = await verification.read(
-    followed(bytes(), digest, last),
+    staged === undefined ? read : withPauses(read, staged, isFaulty),
     options,
   );
   const feed = await grown(verification, digest, marks, last, keys);
   return { ...feed, prefixSha256 };
+}
+
+/** Before the first event, with what takes all of them. */
+function startOf(history: GrowingHistory): VerificationStart {
+  return {
+    bytes: 0,
+    lastEventId: null,
+    keys: [],
+    replay: {
+      lastSequence: 0,
+      latest: undefined,
+      history,
+      warnings: [],
+      warningsLeftOut: 0,
+    },
+  };
+}
+
+/** Whoever asks for the next bytes judges nothing meanwhile. */
+async function* withPauses(
+  bytes: AsyncIterable<Uint8Array>,
+  staged: StagedFeed,
+  isFaulty: () => boolean,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    yield chunk;
+    await staged.pause(chunk.length, isFaulty);
+  }
 }
 
 async function grown(

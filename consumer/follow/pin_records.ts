@@ -2,13 +2,19 @@
 
 import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
-import { type IssuerName, locateIssuer } from "../read/locate_issuer.ts";
+import {
+  type IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "../read/locate_issuer.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import {
   CURSOR_PREFIX,
   type PinStore,
   pinStoreUnavailable,
+  StateMoved,
 } from "../pins/pin_store.ts";
+import { StagedFeed } from "../pins/staged_feed.ts";
 import { CONTRADICTIONS } from "./issuer_record.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy } from "../verify/verified_feed.ts";
@@ -18,9 +24,13 @@ import {
   readBody,
   type RememberedBody,
 } from "./remembered_body.ts";
-import { findRemembered } from "./remembered_issuer.ts";
-import { readWithDigests, refreshRemembered } from "./refresh_remembered.ts";
-import { noticesOf, putAll, rememberedFeed } from "./write_remembered.ts";
+import { findRemembered, type Remembered } from "./remembered_issuer.ts";
+import {
+  dropStaged,
+  readStaged,
+  refreshRemembered,
+} from "./refresh_remembered.ts";
+import { noticesOf, putAnew, rememberedFeed } from "./write_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
 export interface PinRecord extends IssuerPin {
@@ -138,28 +148,47 @@ export async function acknowledgePin(
       if (isWritten) return recordOfBody(after);
       continue;
     }
-    const { refresh, digests } = await readWithDigests(location, options);
-    const { record, outcome } = refresh;
+    const after = await acceptAnew(store, found, location, {
+      ...options,
+      accepted,
+    });
+    if (after !== undefined) return recordOfBody(after);
+  }
+  throw pinStoreUnavailable(store.place, "other processes keep changing it");
+}
+
+/** Undefined where another process was faster. */
+async function acceptAnew(
+  store: PinStore,
+  found: Remembered,
+  location: ProvenLocation,
+  { accepted, ...options }: Omit<AcknowledgeOptions, "reason"> & {
+    readonly accepted: Partial<RememberedBody>;
+  },
+): Promise<RememberedBody | undefined> {
+  const staged = new StagedFeed(store, location.expectedIssuer);
+  try {
+    const { record, outcome } = await readStaged(location, options, staged);
     if (outcome.observation === undefined) throw outcome.error;
     const held = record.held!;
     const after: RememberedBody = {
-      ...body,
+      ...found.body,
       ...accepted,
-      pin: { ...held.pin, first_seen: body.pin.first_seen },
+      pin: { ...held.pin, first_seen: found.body.pin.first_seen },
       suspended: false,
       notices: noticesOf(outcome.observation),
       place: location.metadataRef,
       feed: rememberedFeed(held.feed!, options),
     };
-    const isWritten = await putAll(store, found, after, {
-      isAnew: true,
-      held,
-      steps: [],
-      digests,
-    });
-    if (isWritten !== undefined) return recordOfBody(after);
+    return await putAnew(store, found, after, { held, staged })
+      ? after
+      : undefined;
+  } catch (error) {
+    if (error instanceof StateMoved) return undefined;
+    throw error;
+  } finally {
+    await dropStaged(staged);
   }
-  throw pinStoreUnavailable(store.place, "other processes keep changing it");
 }
 
 function recordOfBody(

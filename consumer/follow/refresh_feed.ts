@@ -222,6 +222,8 @@ async function readAnew(
           limits: options.anewLimits ?? options.limits,
           unknownEvents: options.unknownEvents,
           unmatchedRevoke: options.unmatchedRevoke,
+          // Where lines pass for events nobody asks what they say.
+          ...(told.passOver === undefined ? {} : { keepOnly: null }),
         },
         told,
         pin?.bytes,
@@ -265,6 +267,7 @@ async function judgeWithoutKeys(
     told: {
       ...reading(refresh),
       refreshKeys: undefined,
+      staged: undefined,
       passOver: ({ code, context }) =>
         EXPLAINED_BY_KEYS.has(code) && kids.has(context.kid ?? ""),
     },
@@ -286,6 +289,7 @@ function reading({ loaded, refetchKeys, options }: FeedRefresh) {
   const { now, report, breathe, onEvent, createDigest, limits, workers } =
     options;
   return {
+    staged: options.staged,
     onEvent,
     createDigest,
     limits,

@@ -4,6 +4,7 @@ import type { Limits } from "@sig/core";
 import type { FeedAllowance } from "./feed_allowance.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
+import type { StagedFeed } from "../pins/staged_feed.ts";
 import type { FeedDigest } from "../verify/feed_digest.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 
@@ -27,4 +28,6 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly anewLimits?: Limits | undefined;
   /** Makes digests that can be put aside. */
   readonly createDigest?: (() => FeedDigest) | undefined;
+  /** Takes what a feed says that is read anew, so that this process need not. */
+  readonly staged?: StagedFeed | undefined;
 }

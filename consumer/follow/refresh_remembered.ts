@@ -1,9 +1,9 @@
 /** Asking an issuer that a store remembers (PROTOCOL §6). @module */
 
+import { isSigError } from "@sig/core";
 import type { ProvenLocation } from "../read/locate_issuer.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
-import { EventDigests } from "../pins/event_digests.ts";
 import {
   type PinStore,
   pinStoreUnavailable,
@@ -11,6 +11,7 @@ import {
   StateMoved,
 } from "../pins/pin_store.ts";
 import { Sha256 } from "../pins/sha256.ts";
+import { StagedFeed } from "../pins/staged_feed.ts";
 import { recordOf } from "./issuer_record.ts";
 import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
 import {
@@ -38,25 +39,24 @@ export async function refreshRemembered(
       throw pinMissing(store, location.expectedIssuer);
     }
     const before = found && await resumeIssuer(found, { ...options, full });
-    const { refresh, digests } = await readWithDigests(
-      location,
-      options,
-      before,
-    );
+    const staged = new StagedFeed(store, location.expectedIssuer, options);
     let written: Refresh | undefined;
     try {
+      const refresh = await readStaged(location, options, staged, before);
       written = await writeRefresh(
         store,
         found,
         before,
         refresh,
-        digests,
+        staged,
         { ...options, place: location.metadataRef },
       );
     } catch (error) {
       // As a whole they can be staged; those of another process are read anew.
       if (error instanceof RowsTooLarge) full = true;
       else if (!(error instanceof StateMoved)) throw error;
+    } finally {
+      await dropStaged(staged);
     }
     if (written !== undefined) return written;
     // Another process was faster: what it has seen counts as well.
@@ -65,17 +65,19 @@ export async function refreshRemembered(
 }
 
 /**
- * A refresh that notes what a store needs beside its record: from the start of
+ * A refresh of which nothing is held that a store can take: from the start of
  * the feed, unless there is something to go on from.
+ *
+ * @throws {StateMoved} where another process was faster.
  */
-export async function readWithDigests(
+export async function readStaged(
   location: ProvenLocation,
   options: RememberOptions & Pick<RefreshOptions, "now"> & {
     readonly report?: boolean;
   },
+  staged: StagedFeed,
   before?: Resumed,
-): Promise<{ readonly refresh: Refresh; readonly digests: EventDigests }> {
-  const digests = new EventDigests();
+): Promise<Refresh> {
   const refresh = await refreshIssuer(location, before?.record ?? recordOf(), {
     ...options,
     ...(before?.limits === undefined
@@ -83,13 +85,27 @@ export async function readWithDigests(
       : { limits: before.limits, anewLimits: options.limits }),
     report: options.report ?? false,
     createDigest: () => new FeedDigest(0, new Sha256()),
+    staged,
     onEvent: (verified: VerifiedEvent) => {
-      before?.growth.note(verified.event);
-      digests.note(verified.event);
+      if (!staged.isReading) before?.growth.note(verified.event);
       options.onEvent?.(verified);
     },
   });
-  return { refresh, digests };
+  const { outcome } = refresh;
+  const hasMoved = outcome.observation === undefined &&
+    outcome.error instanceof StateMoved;
+  if (hasMoved) throw outcome.error;
+  return refresh;
+}
+
+/** Takes back what was staged, unless an entry names it by now. */
+export async function dropStaged(staged: StagedFeed): Promise<void> {
+  try {
+    await staged.drop();
+  } catch (error) {
+    // It is of no use to anybody, and goes with the issuer's next entry.
+    if (!isSigError(error, "store_unavailable")) throw error;
+  }
 }
 
 function pinMissing(store: PinStore, issuer: string): Error {

@@ -62,6 +62,8 @@ export type RememberOptions = Omit<RefreshOptions, "now" | "report"> & {
   readonly rememberedLimits?: Limits | undefined;
   /** The pin must be there already. */
   readonly requirePin?: boolean | undefined;
+  /** As in `StagedFeed`. */
+  readonly batchEvents?: number | undefined;
 };
 
 /** What the store has of an issuer. */

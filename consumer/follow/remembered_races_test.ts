@@ -71,6 +71,8 @@ function around(store: PinStore, put: PinStore["put"]): PinStore {
     rows: (ref, keys) => store.rows(ref, keys),
     all: (ref, prefix) => store.all(ref, prefix),
     stage: (ref, rows) => store.stage(ref, rows),
+    staged: (ref, keys) => store.staged(ref, keys),
+    unstage: (ref) => store.unstage(ref),
     remove: (issuer) => store.remove(issuer),
     close: () => store.close(),
     put,

@@ -8,13 +8,13 @@ import {
   type Warning,
 } from "@sig/core";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import type { EventDigests } from "../pins/event_digests.ts";
-import { type GrowthStep, wholeRows } from "../pins/feed_growth.ts";
+import type { GrowthStep } from "../pins/feed_growth.ts";
 import { storedInstant, writeDocuments } from "../pins/feed_rows.ts";
 import type { PinEntry, PinRow, PinStore } from "../pins/pin_store.ts";
-import { growListing, RowDirectory } from "../pins/row_directory.ts";
+import { growListing } from "../pins/row_directory.ts";
 import { DOCUMENTS_KEY } from "../pins/row_keys.ts";
 import type { Sha256 } from "../pins/sha256.ts";
+import type { StagedFeed } from "../pins/staged_feed.ts";
 import {
   CONTRADICTIONS,
   type HeldFeed,
@@ -34,9 +34,6 @@ import {
   withoutState,
 } from "./remembered_issuer.ts";
 
-/** Rows staged at once. */
-const STAGED_ROWS = 2_000;
-
 /**
  * Writes what came of a refresh.
  *
@@ -47,7 +44,7 @@ export async function writeRefresh(
   found: Remembered | undefined,
   before: Resumed | undefined,
   refresh: Refresh,
-  digests: EventDigests,
+  staged: StagedFeed,
   options: RememberOptions & Pick<RefreshOptions, "now"> & {
     readonly place: string;
   },
@@ -72,12 +69,12 @@ export async function writeRefresh(
     place: options.place,
     feed: rememberedFeed(feed, options),
   };
-  const last = await putAll(store, found, body, {
-    isAnew,
-    held,
-    steps: before?.growth.steps ?? [],
-    digests,
-  });
+  const last = isAnew || found === undefined
+    ? await putAnew(store, found, body, { held, staged })
+    : await putGrown(store, found, body, {
+      held,
+      steps: before?.growth.steps ?? [],
+    });
   if (last === undefined) return undefined;
   const observation: Observation = {
     ...outcome.observation,
@@ -129,49 +126,53 @@ export function noticesOf({ verified }: Observation): readonly Warning[] {
   );
 }
 
-/** Writes everything, in steps that each leave a pin that holds. */
-export async function putAll(
+/**
+ * Writes the entry of a feed that was read from its start, whose rows take the
+ * place of all others.
+ *
+ * @throws {StateMoved} where another process was faster.
+ */
+export async function putAnew(
   store: PinStore,
   found: Remembered | undefined,
   body: RememberedBody,
-  { isAnew, held, steps, digests }: {
-    readonly isAnew: boolean;
+  { held, staged }: {
+    readonly held: Refreshed;
+    readonly staged: StagedFeed;
+  },
+): Promise<PinEntry | undefined> {
+  const end = held.feed!.verification.checkpoint();
+  const { state, listed } = await staged.finish(end, [documentsOf(held)]);
+  const entry: PinEntry = {
+    issuer: body.pin.issuer,
+    revision: (found?.entry.revision ?? 0) + 1,
+    state,
+    body: JSON.stringify({ ...body, feed: { ...body.feed, rows: listed } }),
+  };
+  const isWritten = await store.put(entry, [], found?.entry.state);
+  if (!isWritten) return undefined;
+  staged.keep();
+  return entry;
+}
+
+/** Writes what a feed has more, in steps that each leave a pin that holds. */
+async function putGrown(
+  store: PinStore,
+  found: Remembered,
+  body: RememberedBody,
+  { held, steps }: {
     readonly held: Refreshed;
     readonly steps: readonly GrowthStep[];
-    readonly digests: EventDigests;
   },
 ): Promise<PinEntry | undefined> {
   const { issuer } = body.pin;
-  let revision = found?.entry.revision ?? 0;
+  let { revision } = found.entry;
   const entryOf = (state: string, body: RememberedBody): PinEntry => ({
     issuer,
     revision: ++revision,
     state,
     body: JSON.stringify(body),
   });
-  const documents: PinRow = [DOCUMENTS_KEY, writeDocuments(held.documents)];
-  if (isAnew || found === undefined) {
-    const state = crypto.randomUUID();
-    const { verification, marks } = held.feed!;
-    const directory = new RowDirectory(state);
-    let rows: PinRow[] = [documents];
-    const stage = async (row: PinRow) => {
-      if (rows.push(row) < STAGED_ROWS) return;
-      await store.stage({ issuer, state }, rows);
-      rows = [];
-    };
-    for (const row of wholeRows(verification.checkpoint(), marks, digests)) {
-      directory.add(row[0]);
-      await stage(row);
-    }
-    for (const row of directory.rows()) await stage(row);
-    await store.stage({ issuer, state }, rows);
-    const { listed } = directory;
-    const feed = { ...body.feed, rows: listed };
-    const entry = entryOf(state, { ...body, feed });
-    const over = found?.entry.state;
-    return await store.put(entry, [], over) ? entry : undefined;
-  }
   const { state } = found.entry;
   let { listed } = found.stored;
   /** Rows with what they change in the listing of all. */
@@ -220,10 +221,14 @@ export async function putAll(
     );
     if (!isWritten) return undefined;
   }
-  const rows = [...await list(steps.at(-1)?.rows ?? []), documents];
+  const rows = [...await list(steps.at(-1)?.rows ?? []), documentsOf(held)];
   const feed = { ...body.feed, rows: listed };
   const entry = entryOf(state, { ...body, feed });
   return await store.put(entry, rows, state) ? entry : undefined;
+}
+
+function documentsOf({ documents }: Refreshed): PinRow {
+  return [DOCUMENTS_KEY, writeDocuments(documents)];
 }
 
 /** Whether it is noted, or was noted before. */

@@ -1,16 +1,12 @@
 /**
- * What verified events add to a stored state. Long because the rows of a feed
- * that is read anew and of one that goes on stand beside each other: they must
- * come to the same.
+ * What verified events add to a stored state. The rows of a feed that is read
+ * anew (`staged_feed.ts`) must come to the same.
  *
  * @module
  */
 
 import {
-  compareInstants,
   decodeBase64UrlStrict,
-  type FeedHistory,
-  type Instant,
   isObject,
   type RelationshipState,
   type SigEvent,
@@ -22,14 +18,13 @@ import type {
 } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import {
-  instantOfStored,
+  laterOf,
   type StoredBlock,
   type StoredInstant,
   storedInstant,
   writeVersions,
   writeWarnings,
 } from "./feed_rows.ts";
-import type { EventDigests } from "./event_digests.ts";
 import type { PinRow } from "./pin_store.ts";
 import { readRows } from "./row_directory.ts";
 import {
@@ -48,10 +43,7 @@ import {
   readText,
   type StoredState,
 } from "./stored_state.ts";
-import {
-  relationshipsBySubject,
-  type StoredHistory,
-} from "./stored_history.ts";
+import type { StoredHistory } from "./stored_history.ts";
 
 const LF = 0x0a;
 
@@ -233,59 +225,11 @@ export class FeedGrowth {
       block = { latest: block?.latest ?? at, issuedAt: [], marks: [] };
       this.#block = block;
     }
-    block.latest = later(block.latest, at);
+    block.latest = laterOf(block.latest, at);
     block.issuedAt.push(at);
     block.marks.push(mark);
     return block;
   }
-}
-
-/** All rows of a state that was verified from the first event on. */
-export function* wholeRows(
-  { replay: { history, lastSequence, warnings } }: VerificationStart,
-  marks: SignatureMarks,
-  digests: EventDigests,
-): Generator<PinRow> {
-  for (const [id, versions] of history.versions) {
-    yield [relationshipKey(id), writeVersions(id, versions)];
-  }
-  for (const [subject, ids] of relationshipsBySubject(history.versions)) {
-    yield [subjectKey(subject), JSON.stringify(ids)];
-  }
-  yield* blockRows(history, lastSequence, marks);
-  yield* digests.rows();
-  if (warnings.length > 0) {
-    yield [WARNINGS_KEY, writeWarnings(warnings, history)];
-  }
-}
-
-function* blockRows(
-  history: FeedHistory,
-  lastSequence: number,
-  marks: SignatureMarks,
-): Generator<PinRow> {
-  const all = marks.slice(0);
-  let latest: StoredInstant | undefined;
-  for (let from = 0; from < lastSequence; from += BLOCK_EVENTS) {
-    const issuedAt: StoredInstant[] = [];
-    const to = Math.min(lastSequence, from + BLOCK_EVENTS);
-    for (let sequence = from + 1; sequence <= to; sequence++) {
-      const at = storedInstant(history.issuedAt(sequence));
-      latest = latest === undefined ? at : later(latest, at);
-      issuedAt.push(at);
-    }
-    const block: StoredBlock = {
-      latest: latest!,
-      issuedAt,
-      marks: all.slice(from, to),
-    };
-    yield [blockKey(to), JSON.stringify(block)];
-  }
-}
-
-function later(a: StoredInstant, b: StoredInstant): StoredInstant {
-  const instant = (at: StoredInstant): Instant => instantOfStored(at);
-  return compareInstants(instant(a), instant(b)) >= 0 ? a : b;
 }
 
 function holds(digests: string, digest: string): boolean {

@@ -1,11 +1,12 @@
 /** What a state's rows say, as values and as text. @module */
 
-import type {
-  FeedHistory,
-  Instant,
-  RelationshipState,
-  RelationshipVersion,
-  Warning,
+import {
+  compareInstants,
+  type FeedHistory,
+  type Instant,
+  type RelationshipState,
+  type RelationshipVersion,
+  type Warning,
 } from "@sig/core";
 import type { DocumentName } from "../fetch/media_type.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
@@ -44,6 +45,11 @@ export function instantOfStored(
   [seconds, nanoseconds]: StoredInstant,
 ): Instant {
   return { seconds, nanoseconds };
+}
+
+/** The later of two instants. */
+export function laterOf(a: StoredInstant, b: StoredInstant): StoredInstant {
+  return compareInstants(instantOfStored(a), instantOfStored(b)) >= 0 ? a : b;
 }
 
 type StoredVersion = readonly [
@@ -102,6 +108,38 @@ export function readVersions(
     );
   }
   return { id, versions };
+}
+
+/** How each version begins; inside of a text its quotes would be escaped. */
+const VERSION_BEGIN = ',[{"subject":';
+
+/**
+ * A relationship as its row left it, without reading its other versions:
+ * somebody may have thousands.
+ */
+export function readLastState(
+  text: string,
+  id: string,
+  issuer: string,
+): RelationshipState | undefined {
+  const at = text.lastIndexOf(VERSION_BEGIN);
+  if (!text.startsWith(beginOf(id)) || at < 0) return undefined;
+  const last = beginOf(id) + text.slice(at);
+  return readVersions(last, issuer, Infinity).versions[0]?.state;
+}
+
+/** The row of a relationship with more versions. */
+export function appendVersions(
+  text: string,
+  id: string,
+  versions: readonly RelationshipVersion[],
+): string {
+  const added = writeVersions(id, versions).slice(beginOf(id).length);
+  return text.slice(0, -1) + added;
+}
+
+function beginOf(id: string): string {
+  return JSON.stringify([id]).slice(0, -1);
 }
 
 /** The row of the warnings. */

@@ -67,6 +67,21 @@ class MemoryPinStore implements PinStore {
     return Promise.resolve();
   }
 
+  staged(
+    { issuer, state }: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    const rows = this.#states.get(issuer)?.get(state);
+    return Promise.resolve(keys.map((key) => rows?.get(key)));
+  }
+
+  unstage({ issuer, state }: StateRef): Promise<void> {
+    if (this.#entries.get(issuer)?.state !== state) {
+      this.#states.get(issuer)?.delete(state);
+    }
+    return Promise.resolve();
+  }
+
   put(
     entry: PinEntry,
     rows: readonly PinRow[] = [],

@@ -35,7 +35,8 @@ export type PinRow = readonly [key: string, value: string];
  *   never overwrites a newer one, and a crash leaves the last complete entry.
  * - Rows of a state that no entry names are seen by nobody. A first
  *   verification writes them piece by piece ({@linkcode stage}) before its
- *   entry; what another one has left there goes with the next entry.
+ *   entry, or takes them back ({@linkcode unstage}); what one that was killed
+ *   has left there goes with the next entry.
  * - Rows of a state that the entry no longer names are never mistaken for rows
  *   that are missing: that would make a deny of an allow
  *   ({@linkcode StateMoved}).
@@ -69,6 +70,17 @@ export interface PinStore {
   all(ref: StateRef, prefix: string): AsyncIterable<PinRow>;
   /** Writes rows of a state that no entry names yet. */
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void>;
+  /**
+   * Rows that were staged, of a state that no entry names yet; undefined for one
+   * that is not there, or no more. For who has staged them and goes on with
+   * them: nothing may be answered from them.
+   */
+  staged(
+    ref: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]>;
+  /** Forgets what was staged; does nothing to a state that the entry names. */
+  unstage(ref: StateRef): Promise<void>;
   /**
    * Writes an entry and rows of its state, if the entry that is there has the
    * revision before it (none before 1), and forgets all other states of the issuer.

@@ -47,6 +47,23 @@ redis.call('PEXPIRE', KEYS[2], ARGV[1])
 return {}
 `;
 
+/** `ARGV`: keys. Returns values with `=` in front, `-` for none. */
+export const STAGED = `
+local found = {}
+for i, key in ipairs(ARGV) do
+  local v = redis.call('HGET', KEYS[1], '=' .. key)
+  found[i] = v and ('=' .. v) or '-'
+end
+return found
+`;
+
+/** What an entry names has another key. */
+export const UNSTAGE = `
+redis.call('UNLINK', KEYS[1])
+redis.call('SREM', KEYS[2], KEYS[1])
+return {}
+`;
+
 /**
  * `ARGV`: issuer, revision, state, body, whether rows were staged, the state
  * that must be there or nothing, then keys and values.

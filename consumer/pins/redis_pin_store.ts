@@ -22,6 +22,8 @@ import {
   REMOVE,
   ROWS,
   STAGE,
+  STAGED,
+  UNSTAGE,
 } from "./redis_pin_scripts.ts";
 
 /** Options of {@linkcode openRedisPinStore}. */
@@ -103,10 +105,7 @@ class RedisPinStore implements PinStore {
         ...part,
       ]);
       if (is !== "ok") throw new StateMoved();
-      // With a sign in front, since what is missing has no text.
-      for (const value of values) {
-        found.push(value.startsWith("=") ? value.slice(1) : undefined);
-      }
+      found.push(...values.map(textOf));
       at += CALL_ROWS;
     } while (at < keys.length);
     return found;
@@ -147,6 +146,28 @@ class RedisPinStore implements PinStore {
         [String(STAGED_MS), ...part.flat()],
       );
     }
+  }
+
+  async staged(
+    { issuer, state }: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    const found: (string | undefined)[] = [];
+    for (let at = 0; at < keys.length; at += CALL_ROWS) {
+      const part = keys.slice(at, at + CALL_ROWS);
+      const place = [stagedKeyOf(issuer, state)];
+      const values = await this.#redis.run(STAGED, place, part);
+      found.push(...values.map(textOf));
+    }
+    return found;
+  }
+
+  async unstage({ issuer, state }: StateRef): Promise<void> {
+    this.#staged.delete(state);
+    await this.#redis.run(UNSTAGE, [
+      stagedKeyOf(issuer, state),
+      `sig:pin-staged:${issuer}`,
+    ], []);
   }
 
   async put(
@@ -199,6 +220,11 @@ class RedisPinStore implements PinStore {
     ) throw damaged(this.place, `the pin of ${issuer}`);
     return { issuer, revision: number, state, body };
   }
+}
+
+/** With a sign in front, since what is missing has no text. */
+function textOf(value: string): string | undefined {
+  return value.startsWith("=") ? value.slice(1) : undefined;
 }
 
 function keyOf(issuer: string): string {

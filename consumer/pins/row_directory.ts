@@ -20,6 +20,13 @@ import {
   type PinStore,
   type StateRef,
 } from "./pin_store.ts";
+import {
+  createDigests,
+  createHashes,
+  DIGEST_LENGTH,
+  digestOfHash,
+  type RowHash,
+} from "./row_hash.ts";
 import { RELATIONSHIP_PREFIX, SUBJECT_PREFIX } from "./row_keys.ts";
 
 /** How much is listed; kept beside the pin, so that the listing is whole. */
@@ -46,9 +53,6 @@ const BUCKET_PREFIX = "x";
 /** Keys of one bucket, on the average. */
 const BUCKET_KEYS = 32;
 
-/** Hexadecimal digits of a digest: 32 bits that choose a bucket, 24 more. */
-const DIGEST_LENGTH = 14;
-
 /** Buckets for so many keys. */
 function bucketsFor(keys: number): number {
   return Math.max(1, Math.ceil(keys / BUCKET_KEYS));
@@ -72,54 +76,6 @@ function rowKeyOf(bucket: number): string {
 
 function isListed(key: string): boolean {
   return key.startsWith(RELATIONSHIP_PREFIX) || key.startsWith(SUBJECT_PREFIX);
-}
-
-/** 32 bits that choose a bucket, and 24 more. */
-type RowHash = readonly [choice: number, rest: number];
-
-/**
- * Makes the hashes of a state's keys. They begin with the state's random name:
- * else an issuer could choose identifiers that all come into one bucket.
- */
-function createHashes(state: string): (key: string) => RowHash {
-  const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
-  return (key) => {
-    const [a, b] = lanes(key, begin);
-    return [finished(a ^ b >>> 5), finished(b) >>> 8];
-  };
-}
-
-function createDigests(state: string): (key: string) => string {
-  const hashOf = createHashes(state);
-  return (key) => digestOfHash(...hashOf(key));
-}
-
-function digestOfHash(choice: number, rest: number): string {
-  return hex(choice, 8) + hex(rest, 6);
-}
-
-function lanes(
-  text: string,
-  [a, b]: readonly [number, number],
-): readonly [number, number] {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 0x01000193);
-    b = Math.imul(b ^ code, 0x5bd1e995);
-    b ^= b >>> 13;
-  }
-  return [a, b];
-}
-
-/** 32 bits, each of which all others had a part in. */
-function finished(lane: number): number {
-  const half = Math.imul(lane ^ lane >>> 16, 0x7feb352d);
-  const whole = Math.imul(half ^ half >>> 15, 0x846ca68b);
-  return (whole ^ whole >>> 16) >>> 0;
-}
-
-function hex(value: number, length: number): string {
-  return value.toString(16).padStart(length, "0");
 }
 
 function holds(bucket: string, digest: string): boolean {

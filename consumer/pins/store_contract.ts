@@ -175,6 +175,67 @@ export const PIN_STORE_RULES: readonly PinStoreRule[] = [
     },
   },
   {
+    name: "who stages rows can go on with them, and take them back",
+    async hold({ store, other = store }) {
+      const first = entryOf();
+      const second = { ...first, revision: 2, state: "second" };
+      await store.put(first, [["r", "1"]]);
+      assertEquals(await store.staged(second, ["r", "s"]), [
+        undefined,
+        undefined,
+      ]);
+      await store.stage(second, [["r", "2"], ["s", ""]]);
+      await store.stage(second, [["r", "3"]]);
+      assertEquals(
+        await other.staged(second, ["s", "r=2", "r"]),
+        ["", undefined, "3"],
+      );
+      assertEquals(await other.staged(second, []), []);
+      await store.unstage(second);
+      assertEquals(await other.staged(second, ["r"]), [undefined]);
+      await store.unstage(second);
+      // What an entry names is not touched.
+      await store.unstage(first);
+      assertEquals(await other.rows(first, ["r"]), ["1"]);
+      assert(await other.put(second, []));
+      assertEquals(await store.rows(second, ["r", "s"]), [
+        undefined,
+        undefined,
+      ]);
+    },
+  },
+  {
+    name: "many rows are taken back as well as few",
+    async hold({ store }) {
+      const ref = entryOf();
+      const keys = Array.from({ length: 12_000 }, (_, i) => `r=${i}`);
+      for (let at = 0; at < keys.length; at += 2_000) {
+        const some = keys.slice(at, at + 2_000);
+        await store.stage(ref, some.map((key) => [key, key]));
+      }
+      assertEquals(await store.staged(ref, keys), keys);
+      await store.unstage(ref);
+      const gone = await store.staged(ref, keys);
+      assert(gone.every((each) => each === undefined));
+      assert(await store.put(ref, []));
+      assertEquals(await allOf(store, ref, "r"), []);
+    },
+  },
+  {
+    name: "what is staged goes when somebody else puts an entry",
+    async hold({ store, other = store }) {
+      const first = entryOf();
+      const slow = { ...first, state: "slow" };
+      await store.stage(slow, [["r", "1"]]);
+      assert(await other.put(first, []));
+      assertEquals(await store.staged(slow, ["r"]), [undefined]);
+      await store.stage(slow, [["s", "1"]]);
+      assertEquals(await store.put(slow, []), false);
+      await store.unstage(slow);
+      assertEquals(await other.get(first.issuer), first);
+    },
+  },
+  {
     name: "rows of a state that has gone are never taken for missing ones",
     async hold({ store, other = store }) {
       const first = entryOf();

@@ -28,9 +28,9 @@ export class SignatureMarks {
     return this.#length;
   }
 
-  /** The marks from one on, counted from 0, as numbers. */
-  slice(from: number): readonly number[] {
-    return [...this.#marks.slice(from, this.#length)];
+  /** The marks from one on, counted from 0, to another or the last. */
+  slice(from: number, to: number = this.#length): readonly number[] {
+    return [...this.#marks.subarray(from, Math.min(to, this.#length))];
   }
 
   /** Takes marks that {@linkcode slice} gave. */
