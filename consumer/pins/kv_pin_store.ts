@@ -37,6 +37,9 @@ const MAX_DELETIONS = 250;
 /** Keys that are got at once. */
 const GOT_AT_ONCE = 10;
 
+/** Such gets under way at once: a database may be far away. */
+const GETS_AT_ONCE = 10;
+
 /** Staged rows that are got within one call's time. */
 const STAGED_AT_ONCE = 500;
 
@@ -249,15 +252,28 @@ class KvPinStore implements PinStore {
     keys: readonly string[],
   ): Promise<readonly (string | undefined)[]> {
     const texts: (string | undefined)[] = [];
-    for (let at = 0; at < keys.length; at += GOT_AT_ONCE) {
-      const places = keys.slice(at, at + GOT_AT_ONCE)
-        .map((key) => rowKey(ref, key));
-      const firsts = await this.#kv.getMany<Part>(
-        places.map((place) => [...place, 0]),
-      );
-      for (const [i, { value }] of firsts.entries()) {
-        texts.push(await this.#rest(places[i]!, value));
-      }
+    for (let at = 0; at < keys.length; at += GETS_AT_ONCE * GOT_AT_ONCE) {
+      const parts = Array.from({ length: GETS_AT_ONCE }, (_, i) => {
+        const from = at + i * GOT_AT_ONCE;
+        return this.#findSome(ref, keys.slice(from, from + GOT_AT_ONCE));
+      });
+      texts.push(...(await Promise.all(parts)).flat());
+    }
+    return texts;
+  }
+
+  async #findSome(
+    ref: StateRef,
+    keys: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    if (keys.length === 0) return [];
+    const places = keys.map((key) => rowKey(ref, key));
+    const firsts = await this.#kv.getMany<Part>(
+      places.map((place) => [...place, 0]),
+    );
+    const texts: (string | undefined)[] = [];
+    for (const [i, { value }] of firsts.entries()) {
+      texts.push(await this.#rest(places[i]!, value));
     }
     return texts;
   }
