@@ -106,13 +106,13 @@ export async function connectRedis(
   return {
     run(script, keys, rest) {
       const options = { keys: [...keys], arguments: [...rest] };
-      // What the last try said: the time may be over in the pause behind it.
+      // What a try said: the time may be over in the pause behind it.
       let demoted: unknown;
       const tried = withDeadline(timeoutMs, (signal) =>
-        retryWhileBusy(() => {
-          demoted = undefined;
-          return evaluate(script, options, signal, (error) => demoted = error);
-        }, { isBusy, timeoutMs }));
+        retryWhileBusy(
+          () => evaluate(script, options, signal, (error) => demoted = error),
+          { isBusy, timeoutMs },
+        ));
       return tried.catch((error) => {
         throw unavailable(
           demoted !== undefined

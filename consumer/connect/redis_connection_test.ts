@@ -36,7 +36,7 @@ Deno.test({
       await connection.close();
       await redis.stop();
       // Of calls whose time was over in the pause before a further try.
-      await new Promise((done) => setTimeout(done, 200));
+      await new Promise((done) => setTimeout(done, 700));
     }
   },
 });
