@@ -38,10 +38,10 @@ export async function refreshRemembered(
     if (found === undefined && options.requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
-    const before = found && await resumeIssuer(found, { ...options, full });
     const staged = new StagedFeed(store, location.expectedIssuer, options);
     let written: Refresh | undefined;
     try {
+      const before = found && await resumeIssuer(found, { ...options, full });
       const refresh = await readStaged(location, options, staged, before);
       written = await writeRefresh(
         store,

@@ -22,11 +22,12 @@ import {
 } from "./pin_store.ts";
 import {
   createDigests,
-  createHashes,
   DIGEST_LENGTH,
-  digestOfHash,
-  type RowHash,
-} from "./row_hash.ts";
+  hashOf,
+  packDigest,
+  type PackedDigest,
+  unpackDigest,
+} from "./row_digests.ts";
 import { RELATIONSHIP_PREFIX, SUBJECT_PREFIX } from "./row_keys.ts";
 
 /** How much is listed; kept beside the pin, so that the listing is whole. */
@@ -60,7 +61,7 @@ function bucketsFor(keys: number): number {
 
 /** The bucket, of so many, that a digest is in. */
 function bucketOf(digest: string, buckets: number): number {
-  return bucketOfHash(parseInt(digest.slice(0, 8), 16), buckets);
+  return bucketOfHash(hashOf(digest), buckets);
 }
 
 function bucketOfHash(hash: number, buckets: number): number {
@@ -85,22 +86,19 @@ function holds(bucket: string, digest: string): boolean {
   return false;
 }
 
-/** Keys whose hashes lie in one piece; pieces are never copied. */
+/** Keys whose digests lie in one piece; pieces are never copied. */
 const PIECE_KEYS = 8_192;
 
-/**
- * Lists the rows of a state that is written anew, each of them once. In 8 bytes
- * each: as texts they would be most of what a first look at an issuer holds.
- */
+/** Lists the rows of a state that is written anew, in 8 bytes each. */
 export class RowDirectory {
-  readonly #hashOf: (key: string) => RowHash;
+  readonly #digestOf: (key: string) => string;
   readonly #pieces: Uint32Array[] = [];
   #keys = 0;
   #relationships = 0;
 
-  /** @param state The name of the state. */
+  /** Of the state with that name. */
   constructor(state: string) {
-    this.#hashOf = createHashes(state);
+    this.#digestOf = createDigests(state);
   }
 
   /** Takes a key that was not taken before. */
@@ -108,7 +106,7 @@ export class RowDirectory {
     if (!isListed(key)) return;
     const at = this.#keys++ % PIECE_KEYS;
     if (at === 0) this.#pieces.push(new Uint32Array(2 * PIECE_KEYS));
-    this.#pieces.at(-1)!.set(this.#hashOf(key), 2 * at);
+    this.#pieces.at(-1)!.set(packDigest(this.#digestOf(key)), 2 * at);
     if (key.startsWith(RELATIONSHIP_PREFIX)) this.#relationships++;
   }
 
@@ -121,24 +119,24 @@ export class RowDirectory {
   *rows(): Generator<PinRow> {
     const count = bucketsFor(this.#keys);
     const ends = new Uint32Array(count + 1);
-    const bucketAt = (key: number) => bucketOfHash(this.#hashAt(key)[0], count);
+    const bucketAt = (key: number) => bucketOfHash(this.#at(key)[0], count);
     for (let key = 0; key < this.#keys; key++) ends[bucketAt(key) + 1]!++;
     for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;
-    const starts = ends.slice();
+    const places = ends.slice();
     const keys = new Uint32Array(this.#keys);
     for (let key = 0; key < this.#keys; key++) {
-      keys[starts[bucketAt(key)]!++] = key;
+      keys[places[bucketAt(key)]!++] = key;
     }
     for (let i = 0; i < count; i++) {
       let bucket = "";
       for (const key of keys.subarray(ends[i], ends[i + 1])) {
-        bucket += digestOfHash(...this.#hashAt(key));
+        bucket += unpackDigest(this.#at(key));
       }
       yield [rowKeyOf(i), bucket];
     }
   }
 
-  #hashAt(key: number): RowHash {
+  #at(key: number): PackedDigest {
     const piece = this.#pieces[Math.floor(key / PIECE_KEYS)]!;
     const at = 2 * (key % PIECE_KEYS);
     return [piece[at]!, piece[at + 1]!];
@@ -220,10 +218,16 @@ async function readBuckets(
   buckets: readonly number[],
 ): Promise<readonly string[]> {
   const texts = await store.rows(ref, buckets.map(rowKeyOf));
-  return texts.map((text) => {
-    if (text !== undefined && text.length % DIGEST_LENGTH === 0) return text;
-    throw damaged(store.place, `the list of the rows of ${ref.issuer}`);
-  });
+  return texts.map((text) => requireBucket(store.place, ref, text));
+}
+
+function requireBucket(
+  place: string,
+  { issuer }: StateRef,
+  text: string | undefined,
+): string {
+  if (text !== undefined && text.length % DIGEST_LENGTH === 0) return text;
+  throw damaged(place, `the list of the rows of ${issuer}`);
 }
 
 /**
@@ -245,16 +249,7 @@ export async function readRows(
     .map((key, at) => ({ key, at }))
     .filter(({ key, at }) => texts[at] === undefined && isListed(key))
     .map((each) => ({ ...each, digest: digestOf(each.key) }));
-  if (missing.length === 0) return texts;
-  const count = bucketsFor(listed.keys);
-  const wanted = missing.map(({ digest }) => bucketOf(digest, count));
-  const buckets = [...new Set(wanted)];
-  const found = new Map(
-    (await readBuckets(state, buckets)).map((text, i) => [buckets[i], text]),
-  );
-  const lost = missing.filter(({ digest }, i) =>
-    holds(found.get(wanted[i]!)!, digest)
-  );
+  const lost = await areListed(state, missing, listed);
   if (lost.length === 0) return texts;
   // Another process may have added it meanwhile, and then it is there now.
   const again = await store.rows(ref, lost.map(({ key }) => key));
@@ -262,4 +257,42 @@ export async function readRows(
   for (const [i, { at }] of lost.entries()) whole[at] = again[i];
   if (again.every((text) => text !== undefined)) return whole;
   throw damaged(store.place, `the state of ${ref.issuer}`);
+}
+
+/**
+ * Those that are listed, also where other processes have split buckets since
+ * `listed` was read: keys that moved are behind the last bucket of then.
+ */
+async function areListed<T extends { readonly digest: string }>(
+  { store, ref }: ListedState,
+  rows: readonly T[],
+  { keys }: ListedRows,
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let open = rows.map((row) => placeOf(row, bucketsFor(keys)));
+  while (open.length > 0) {
+    const texts = await store.rows(
+      ref,
+      open.flatMap(({ bucket, next = bucket }) => [bucket, next].map(rowKeyOf)),
+    );
+    const moved: typeof open = [];
+    for (const [i, { row, next }] of open.entries()) {
+      const text = requireBucket(store.place, ref, texts[2 * i]);
+      const mayMove = next !== undefined && texts[2 * i + 1] !== undefined;
+      if (mayMove) moved.push(placeOf(row, next + 1));
+      else if (holds(text, row.digest)) found.push(row);
+    }
+    open = moved;
+  }
+  return found;
+}
+
+/** The bucket of a row, of so many, and the one that it may move into. */
+function placeOf<T extends { readonly digest: string }>(row: T, count: number) {
+  const bucket = bucketOf(row.digest, count);
+  const hash = hashOf(row.digest);
+  let span = 1;
+  while (span <= hash && hash % span < count) span *= 2;
+  const next = hash % span;
+  return { row, bucket, next: next < count ? undefined : next };
 }

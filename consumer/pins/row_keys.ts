@@ -4,9 +4,6 @@ import { encodeBase64Url } from "@std/encoding/base64url";
 import { encodeHex } from "@std/encoding/hex";
 import { Sha256 } from "./sha256.ts";
 
-/** Staged before all others, once: while it is there they are, too. */
-export const STAGED_KEY = "0";
-
 /** Warnings, and what came with them. */
 export const WARNINGS_KEY = "w";
 

@@ -108,6 +108,8 @@ class SqlitePinStore implements PinStore {
   readonly place: string;
   readonly #database: SqlDatabase;
   readonly #statements = new Map<string, SqlStatement>();
+  /** States of which this process has staged rows: they must be there. */
+  readonly #staged = new Set<string>();
 
   constructor(path: string) {
     this.place = path;
@@ -163,7 +165,11 @@ class SqlitePinStore implements PinStore {
 
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     return this.#answer(() =>
-      this.#within("BEGIN IMMEDIATE", () => void this.#write(ref, rows))
+      this.#within("BEGIN IMMEDIATE", () => {
+        if (this.#isLost(ref)) throw new StateMoved();
+        this.#write(ref, rows);
+        this.#staged.add(ref.state);
+      })
     );
   }
 
@@ -184,6 +190,7 @@ class SqlitePinStore implements PinStore {
   async unstage(ref: StateRef): Promise<void> {
     // In pieces: others, who wait for their turn, do so for seconds only.
     while (!await this.#answer(() => this.#unstageSome(ref)));
+    this.#staged.delete(ref.state);
   }
 
   put(
@@ -197,6 +204,8 @@ class SqlitePinStore implements PinStore {
         const before = this.#get(issuer);
         if (revision !== (before?.revision ?? 0) + 1) return false;
         if ((over ?? before?.state) !== before?.state) return false;
+        if (this.#isLost(entry)) return false;
+        this.#staged.delete(state);
         const id = this.#write(entry, rows);
         if (before?.state !== state) {
           this.#sql("DELETE FROM states WHERE issuer=? AND id<>?")
@@ -307,6 +316,11 @@ class SqlitePinStore implements PinStore {
     const row = this.#sql("SELECT id FROM states WHERE issuer=? AND state=?")
       .get(issuer, state);
     return row && this.#integer(row, "id");
+  }
+
+  /** Whether rows were staged that are forgotten by now. */
+  #isLost(ref: StateRef): boolean {
+    return this.#stateOf(ref) === undefined && this.#staged.delete(ref.state);
   }
 
   #write(ref: StateRef, rows: readonly PinRow[]): number {

@@ -13,14 +13,9 @@ import {
   growSubjects,
   type StagedRows,
 } from "./grown_rows.ts";
-import {
-  type PinRow,
-  type PinStore,
-  StateMoved,
-  type StateRef,
-} from "./pin_store.ts";
+import type { PinRow, PinStore, StateRef } from "./pin_store.ts";
 import { type ListedRows, RowDirectory } from "./row_directory.ts";
-import { STAGED_KEY, WARNINGS_KEY } from "./row_keys.ts";
+import { WARNINGS_KEY } from "./row_keys.ts";
 
 /** Events that are held at most, but for those that are being judged. */
 const BATCH_EVENTS = 16_384;
@@ -123,7 +118,6 @@ export class StagedFeed {
     reading.bytes = 0;
     const events = reading.history.take();
     if (events.length === 0 || isFaulty()) return;
-    if (!reading.hasStaged) await this.#stage(reading, [[STAGED_KEY, ""]]);
     await this.#take(reading, events);
     reading.hasStaged = true;
   }
@@ -142,7 +136,7 @@ export class StagedFeed {
     if (reading === undefined) {
       throw new TypeError("Cannot finish: no feed was begun");
     }
-    const { ref, history, digests, directory, hasStaged } = reading;
+    const { ref, history, digests, directory } = reading;
     const events = history.take();
     if (events.length > 0) await this.#take(reading, events);
     await this.#stage(
@@ -156,7 +150,6 @@ export class StagedFeed {
         yield* rows;
       }(),
     );
-    if (hasStaged) await this.#read(ref, []);
     return { state: ref.state, listed: directory.listed };
   }
 
@@ -187,10 +180,11 @@ export class StagedFeed {
       store: this.#store,
       issuer: this.#issuer,
       directory: reading.directory,
-      // Before anything is staged there is nothing to read.
+      // Before anything is staged there is nothing to read. Where it is gone
+      // nothing is found, and nothing more can be staged.
       read: (keys) =>
         reading.hasStaged
-          ? this.#read(ref, keys)
+          ? this.#store.staged(ref, keys)
           : Promise.resolve(keys.map(() => undefined)),
     };
     await this.#stage(reading, blocks.rows());
@@ -238,18 +232,5 @@ export class StagedFeed {
       if (some.push(row) >= AT_ONCE) await flush();
     }
     if (some.length > 0) await flush();
-  }
-
-  /** Rows that are staged; some are gone where the first one is. */
-  async #read(
-    ref: StateRef,
-    keys: readonly string[],
-  ): Promise<readonly (string | undefined)[]> {
-    const [first, ...texts] = await this.#store.staged(
-      ref,
-      [STAGED_KEY, ...keys],
-    );
-    if (first === undefined) throw new StateMoved();
-    return texts;
   }
 }

@@ -10,12 +10,7 @@ import { ISSUER, revoke, upsert } from "../../tests/kit/events.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
 import { createMemoryPinStore } from "./memory_pin_store.ts";
 import { type PinRow, type PinStore, StateMoved } from "./pin_store.ts";
-import {
-  BLOCK_EVENTS,
-  blockKey,
-  relationshipKey,
-  STAGED_KEY,
-} from "./row_keys.ts";
+import { BLOCK_EVENTS, blockKey, relationshipKey } from "./row_keys.ts";
 import { StagedFeed } from "./staged_feed.ts";
 import {
   readAbout,
@@ -87,10 +82,10 @@ async function stage(
   };
 }
 
-/** All rows that say something; the listing depends on the state's name. */
+/** All rows but the listing, which depends on the state's name. */
 async function rowsOf({ store, ref }: StoredState): Promise<PinRow[]> {
   const rows = await Array.fromAsync(store.all(ref, ""));
-  return rows.filter(([key]) => !key.startsWith("x") && key !== STAGED_KEY)
+  return rows.filter(([key]) => !key.startsWith("x"))
     .sort(([a], [b]) => a < b ? -1 : 1);
 }
 

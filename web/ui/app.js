@@ -2596,8 +2596,8 @@ var CompactIds = class {
     const number = this.#size++;
     const mayPack = number >= FEW2 && this.#pieces.length < MAX_PIECES;
     const isSought = this.#sought === id;
-    const hash = !mayPack ? void 0 : isSought ? this.#hash : hashOf(id);
-    if (hash === void 0) {
+    const hash = !mayPack ? -1 : isSought ? this.#hash : hashOf(id);
+    if (hash < 0) {
       this.#others.set(id, number);
       return number;
     }
@@ -3171,7 +3171,7 @@ var HistoryBuilder = class {
     }
     const block = this.#seconds.length - 1;
     this.#seconds[block][at] = seconds;
-    if (nanoseconds !== 0) {
+    if (nanoseconds !== 0 || this.#nanoseconds[block] !== void 0) {
       (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] = nanoseconds;
     }
     this.#events++;

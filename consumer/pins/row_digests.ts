@@ -1,32 +1,36 @@
-/** Short digests of the keys of rows. @module */
+/** Short names of a state's rows, by which they are listed. @module */
 
 /** Hexadecimal digits of a digest: 32 bits that choose a bucket, 24 more. */
 export const DIGEST_LENGTH = 14;
 
-/** 32 bits that choose a bucket, and 24 more. */
-export type RowHash = readonly [choice: number, rest: number];
+/** What chooses the bucket. */
+export function hashOf(digest: string): number {
+  return parseInt(digest.slice(0, 8), 16);
+}
+
+/** A digest as two numbers, the first of which chooses the bucket. */
+export type PackedDigest = readonly [hash: number, rest: number];
+
+/** A digest as numbers. */
+export function packDigest(digest: string): PackedDigest {
+  return [hashOf(digest), parseInt(digest.slice(8), 16)];
+}
+
+/** The digest that {@linkcode packDigest} was given. */
+export function unpackDigest([hash, rest]: PackedDigest): string {
+  return hex(hash, 8) + hex(rest, 6);
+}
 
 /**
- * Makes the hashes of a state's keys. They begin with the state's random name:
+ * Makes the digests of a state's keys. They begin with the state's random name:
  * else an issuer could choose identifiers that all come into one bucket.
  */
-export function createHashes(state: string): (key: string) => RowHash {
+export function createDigests(state: string): (key: string) => string {
   const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
   return (key) => {
     const [a, b] = lanes(key, begin);
-    return [finished(a ^ b >>> 5), finished(b) >>> 8];
+    return hex(finished(a ^ b >>> 5), 8) + hex(finished(b) >>> 8, 6);
   };
-}
-
-/** The same as texts. */
-export function createDigests(state: string): (key: string) => string {
-  const hashOf = createHashes(state);
-  return (key) => digestOfHash(...hashOf(key));
-}
-
-/** A hash as text. */
-export function digestOfHash(choice: number, rest: number): string {
-  return hex(choice, 8) + hex(rest, 6);
 }
 
 function lanes(
