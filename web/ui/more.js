@@ -5136,6 +5136,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
   const heading = useFocusOnAppearing(takesFocus);
   const host = hostOf(claims.iss);
+  const isKnown = standing.at === "verified" && standing.by === "server";
   return /* @__PURE__ */ a("section", {
     class: "card sign-in-card",
     id: "offer",
@@ -5144,7 +5145,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
       /* @__PURE__ */ a("h2", {
         id: "offers",
         ref: heading,
-        children: standing.at === "verified" ? /* @__PURE__ */ a($, {
+        children: isKnown ? /* @__PURE__ */ a($, {
           children: [
             /* @__PURE__ */ a("strong", {
               children: host
@@ -5167,7 +5168,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             name: "yes"
           }),
           /* @__PURE__ */ a("span", {
-            children: standing.by === "server" ? `Signed by ${host}, verified here` : `Signed by ${host}, verified here with the documents that you opened`
+            children: isKnown ? `Signed by ${host}, verified here` : `Signed as the documents say that you opened: by ${host}, if you saved them from https://${host} and nowhere else`
           })
         ]
       }) : /* @__PURE__ */ a($, {
