@@ -106,6 +106,27 @@ Deno.test("the next look ends sessions of other terms and tells their applicatio
   await receiver.close();
 });
 
+Deno.test("who shares the store tells nobody of the ends of another's sessions, nor takes them for told", async () => {
+  const receiver = new Receiver();
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const records = createMemoryRecords();
+  await using provider = await TestProvider.start({ records, clients });
+  const { person, relationship } = await provider.employ();
+  await new Browser().tokens(provider, person);
+  await provider.demo.revoke(relationship);
+  await provider.web.provider!.watch();
+  // One knows the application, and where it is; the other one not where.
+  await using one = await TestProvider.start({ records, clients });
+  await using other = await TestProvider.start({ records });
+  assertEquals(await one.web.provider!.deliver(), 0);
+  assertEquals(await other.web.provider!.deliver(), 0);
+  assertEquals(receiver.subjects, []);
+  assertEquals(await provider.web.provider!.deliver(), 1);
+  assertEquals(receiver.subjects, [person.did]);
+  await receiver.close();
+});
+
 Deno.test("an application that requires more than it did is told nothing while the issuer is silent", async () => {
   const entries = await usualClients();
   const read = () => readClients(JSON.stringify({ clients: entries }));
