@@ -1,9 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { createMemoryRecords } from "../stores/memory_records.ts";
+import { createMemoryStore } from "../stores/memory_store.ts";
 import { readClients } from "./read_clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
+  cookieAt,
   TestProvider,
   type TestProviderOptions,
   usualClients,
@@ -125,6 +127,34 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
   assertEquals(await provider.web.provider!.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
   await receiver.close();
+});
+
+Deno.test("what a person signed for one login opens no other one over the same store", async () => {
+  const shared = {
+    records: createMemoryRecords(),
+    challenges: createMemoryStore(),
+  };
+  await using one = await TestProvider.start(shared);
+  const origin = "http://127.0.0.1:8788";
+  await using other = await TestProvider.start({
+    ...shared,
+    like: one,
+    web: { audiences: [origin] },
+  });
+  const { person } = await one.employ();
+  const thief = new Browser();
+  const id = await thief.begin(await one.authorizeUrl());
+  const { challenge } = await thief.interaction(one.origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const browser = thief.cookies.get(cookieAt("sig-browser", one))!;
+  thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
+  const taken = await thief.answer(other.origin, id, { attestation });
+  const { code, detail } = await taken.json();
+  assertEquals([taken.status, code], [403, "audience_mismatch"], detail);
+  assertEquals(await isSignedIn(other, thief), "login_required");
+  const meant = await thief.answer(one.origin, id, { attestation });
+  await meant.body?.cancel();
+  assertEquals(meant.status, 200);
 });
 
 Deno.test("an application that requires more than it did is told nothing while the issuer is silent", async () => {
