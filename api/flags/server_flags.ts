@@ -37,7 +37,8 @@ export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze([
   {
     name: "log",
     value: "json|text|off",
-    help: "one line a request, to standard error; json unless told",
+    help:
+      "one line a request, to standard error; text on a terminal and json elsewhere unless told",
     choices: ["json", "text", "off"],
   },
   {
@@ -65,7 +66,7 @@ export interface ServerSettings {
   readonly trustProxy: readonly string[];
   /** As given. */
   readonly maxConcurrent: number | undefined;
-  /** As given; `json` unless told. */
+  /** As given; unless told `text` for a terminal, else `json`. */
   readonly log: "json" | "text" | "off";
   /** As given. */
   readonly allowInsecure: boolean;
@@ -76,11 +77,13 @@ export interface ServerSettings {
  * server is for (`--audience`, `--public-url`).
  *
  * @param defaultAddress Where to listen unless told.
+ * @param isTerminal Whether a person reads the log: then it is text unless told.
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
 export function readServerFlags(
   flags: GivenFlags,
   defaultAddress: string,
+  isTerminal = false,
 ): ServerSettings {
   const address = parseAddress(flags.text("addr") ?? defaultAddress);
   const isLocal = isLoopback(address.hostname);
@@ -106,7 +109,10 @@ export function readServerFlags(
     rateLimit: parseRate(flags.text("rate-limit")),
     trustProxy: flags.texts("trust-proxy"),
     maxConcurrent: parseCount("--max-concurrent", flags.text("max-concurrent")),
-    log: (flags.text("log") ?? "json") as ServerSettings["log"],
+    log:
+      (flags.text("log") ?? (isTerminal ? "text" : "json")) as ServerSettings[
+        "log"
+      ],
     allowInsecure,
   };
 }

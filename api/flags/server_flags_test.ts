@@ -13,12 +13,12 @@ const OWN = [
   { name: "public-url", value: "ORIGIN", help: "" },
 ];
 
+function parse(words: readonly string[]) {
+  return parseFlags(words, { flags: [...OWN, ...SERVER_FLAGS], seeHelp: "" });
+}
+
 function read(...words: readonly string[]) {
-  const flags = parseFlags(words, {
-    flags: [...OWN, ...SERVER_FLAGS],
-    seeHelp: "",
-  });
-  return readServerFlags(flags, "127.0.0.1:8787");
+  return readServerFlags(parse(words), "127.0.0.1:8787");
 }
 
 Deno.test("unless told, a server is for this machine alone", () => {
@@ -45,6 +45,14 @@ Deno.test("flags say what they say", () => {
   assertEquals(settings.log, "off");
   assertEquals(settings.trustProxy, ["10.0.0.0/8", "::1/128"]);
   assertEquals(read("--allow-insecure").allowInsecure, true);
+});
+
+Deno.test("the log is text where a person reads it, unless told", () => {
+  const logOf = (...words: readonly string[]) =>
+    readServerFlags(parse(words), "127.0.0.1:8787", true).log;
+  assertEquals(logOf(), "text");
+  assertEquals(logOf("--log", "json"), "json");
+  assertEquals(read().log, "json");
 });
 
 Deno.test("on loopback only known names are answered", () => {
