@@ -85,7 +85,11 @@ export const apiProgram: ServerProgram = {
 };
 
 async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
-  const settings = readServerFlags(flags, "127.0.0.1:8787", io.isTerminal);
+  const settings = readServerFlags(
+    flags,
+    "127.0.0.1:8787",
+    io.isTerminal?.("stderr"),
+  );
   const tokenFile = flags.text("token-file");
   const { publicSign } = settings;
   if (publicSign && tokenFile === undefined && !flags.on("public")) {

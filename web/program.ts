@@ -141,7 +141,11 @@ export const webProgram: ServerProgram = {
 };
 
 async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
-  const settings = readServerFlags(flags, "127.0.0.1:8788", io.isTerminal);
+  const settings = readServerFlags(
+    flags,
+    "127.0.0.1:8788",
+    io.isTerminal?.("stderr"),
+  );
   const audiences = flags.texts("audience").map(requireAudience);
   const isDemo = flags.on("demo");
   if (isDemo) requireOnlyHere("--demo", settings.publicSign);

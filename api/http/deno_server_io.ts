@@ -29,7 +29,7 @@ export function createServerIo(): ServerIo {
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
-    isTerminal: Deno.stderr.isTerminal(),
+    isTerminal: () => Deno.stderr.isTerminal(),
     log: writeLog,
     now: () => new Date(),
     env: readVariable,

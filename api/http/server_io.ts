@@ -26,8 +26,8 @@ export interface ServerIo {
    * process until then, since the reader may be slow. `stderr` unless told.
    */
   log?(text: string): Promise<void>;
-  /** Whether standard error is a terminal; false unless told. */
-  readonly isTerminal?: boolean;
+  /** Whether a stream is a terminal; none is unless told. */
+  isTerminal?(stream: "stderr"): boolean;
   /** The clock. */
   now(): Date;
   /** A variable of the environment; undefined when unset or not readable. */
