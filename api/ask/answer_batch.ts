@@ -127,6 +127,8 @@ function openGroups(
       verified,
       basis: {},
     }));
+    // Told to those who wait for it, which may be later or nobody.
+    grounds.catch(() => {});
     return [{ due, grounds }];
   }
   const byBounds = Map.groupBy(due, ({ request }) => {
@@ -145,7 +147,7 @@ function openGroups(
       verified,
       basis: { freshness, continuity },
     }));
-    // Told to those who wait for it, which may be later.
+    // Here, too.
     grounds.catch(() => {});
     return { due, grounds };
   });

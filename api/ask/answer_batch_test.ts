@@ -165,6 +165,37 @@ Deno.test("an internal fault in one item is logged with its stack, and the reque
   assertStringIncludes(error, "the clock broke\n    at ");
 });
 
+Deno.test("feeds of a batch that are wrong leave no rejection that ends the process", async () => {
+  const [key] = await importTestKeys();
+  const documents = makeDocuments({ keys: [key!], lines: [] });
+  const json = (path: string) => JSON.parse(String(documents.get(path)));
+  const [metadata, jwks] = [json(PATHS.metadata), json(PATHS.jwks)];
+  const unhandled: unknown[] = [];
+  const listener = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    unhandled.push(event.reason);
+  };
+  addEventListener("unhandledrejection", listener);
+  try {
+    const { body } = await post(createApp({ now }), "/v1/check", {
+      checks: Array.from({ length: 100 }, (_, i) => {
+        const feed = { metadata, jwks, events: `not a line: ${i}\n` };
+        return { feed, ...QUESTION };
+      }),
+    });
+    assertEquals(body.results.length, 100);
+    for (const { error } of body.results) {
+      assertEquals([error.code, error.detail], [
+        "invalid_line",
+        "Cannot verify feed: syntax error",
+      ]);
+    }
+  } finally {
+    removeEventListener("unhandledrejection", listener);
+  }
+  assertEquals(unhandled, []);
+});
+
 Deno.test("items about one subject at one time look at its relationships once", async () => {
   await using issuer = await serveIssuer({ events: 3 });
   const { did } = issuer.server;

@@ -49,7 +49,10 @@ export interface KvTransaction {
   /** Also of what is not there. */
   delete(key: KvKey): KvTransaction;
   /** Writes, unless a check fails. */
-  commit(): Promise<{ readonly ok: boolean }>;
+  commit(): Promise<
+    | { readonly ok: true; readonly versionstamp: string }
+    | { readonly ok: false }
+  >;
 }
 
 /** Options of {@linkcode openKv}. */

@@ -10,6 +10,9 @@ const MAX_WAITING_CALLS = 10_000;
 /** Longest pause before the connection is tried again, in milliseconds. */
 const MAX_RECONNECT_MS = 1_000;
 
+/** Shortest time between two connections to a replica, in milliseconds. */
+const REPLACE_AFTER_MS = 500;
+
 /** How long one call may take in all, in milliseconds, unless told. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 
@@ -61,12 +64,17 @@ export async function connectRedis(
     throw notConnected(address, unavailable, error);
   });
   let closed = false;
+  let replaceableAt = 0;
   let replacing: Promise<void> | undefined;
 
   /** Once for all calls that were refused. */
   const replace = (old: typeof client) => {
     if (client !== old || closed) return;
-    replacing ??= open().then((next) => {
+    if (replacing !== undefined) return replacing;
+    // Who answers there may stay a replica: many calls must not storm it.
+    if (performance.now() < replaceableAt) return;
+    replaceableAt = performance.now() + REPLACE_AFTER_MS;
+    replacing = open().then((next) => {
       client = closed ? client : next;
       // What others still wait for is answered first.
       const unused = closed ? next : old;
@@ -80,6 +88,7 @@ export async function connectRedis(
     script: string,
     options: { readonly keys: string[]; readonly arguments: string[] },
     signal: AbortSignal,
+    onDemoted: (error: unknown) => void,
   ) => {
     const used = client;
     try {
@@ -87,28 +96,36 @@ export async function connectRedis(
         await used.withAbortSignal(signal).eval(script, options),
       );
     } catch (error) {
-      if (isDemoted(error)) await replace(used);
+      if (isDemoted(error)) {
+        onDemoted(error);
+        await replace(used);
+      }
       throw error;
     }
   };
   return {
-    run: (script, keys, rest) =>
-      withDeadline(timeoutMs, (signal) =>
-        retryWhileBusy(() => {
-          const options = { keys: [...keys], arguments: [...rest] };
-          return evaluate(script, options, signal);
-        }, { isBusy, timeoutMs })).catch((error) => {
-          throw unavailable(
-            error instanceof DeadlineOver
-              ? "Redis does not answer in time"
-              : isDemoted(error)
-              ? "Redis is a replica that takes no writes"
-              : closed
-              ? "it is closed"
-              : "Redis failed",
-            error,
-          );
-        }),
+    run(script, keys, rest) {
+      const options = { keys: [...keys], arguments: [...rest] };
+      // What a try said: the time may be over in the pause behind it.
+      let demoted: unknown;
+      const tried = withDeadline(timeoutMs, (signal) =>
+        retryWhileBusy(
+          () => evaluate(script, options, signal, (error) => demoted = error),
+          { isBusy, timeoutMs },
+        ));
+      return tried.catch((error) => {
+        throw unavailable(
+          demoted !== undefined
+            ? "Redis is a replica that takes no writes"
+            : error instanceof DeadlineOver
+            ? "Redis does not answer in time"
+            : closed
+            ? "it is closed"
+            : "Redis failed",
+          demoted ?? error,
+        );
+      });
+    },
     close() {
       if (!closed) client.destroy();
       closed = true;

@@ -32,9 +32,9 @@ export async function observeState(
   readonly verified: VerifiedIssuer;
 }> {
   for (let look = 0; look < MAX_LOOKS; look++) {
-    await recall(issuer, memory);
-    const observation = await observe();
     try {
+      await recall(issuer, memory);
+      const observation = await observe();
       return { observation, verified: await partOf(observation, needed) };
     } catch (error) {
       if (!(error instanceof StateMoved)) throw error;

@@ -37,14 +37,14 @@ export async function refreshRemembered(
     if (found === undefined && options.requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
-    const before = found && await resumeIssuer(found, { ...options, full });
-    const { refresh, digests } = await readWithDigests(
-      location,
-      options,
-      before,
-    );
     let written: Refresh | undefined;
     try {
+      const before = found && await resumeIssuer(found, { ...options, full });
+      const { refresh, digests } = await readWithDigests(
+        location,
+        options,
+        before,
+      );
       written = await writeRefresh(
         store,
         found,

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
@@ -168,4 +168,37 @@ Deno.test("a row that is no row of ours is told, not run into", async () => {
       }
     }
   });
+});
+
+Deno.test("a state that another process replaces is read anew, wherever that was", async () => {
+  for (const at of [1, 2, 3, 4, 5]) {
+    await withIssuer(async ({ did, pins, fresh, publish }) => {
+      // With a warning, which is a row that is read first of all.
+      const nobodys = revoke(2, { relationship_id: "r9" });
+      await publish([upsert(1), nobodys]);
+      await fresh().verify(did);
+      await publish([revoke(3)]);
+      let readings = 0;
+      const replaceAt = async () => {
+        if (++readings !== at) return;
+        await pins.remove(did);
+        await fresh().verify(did);
+      };
+      const moving: PinStore = {
+        ...around(pins, (...args) => pins.put(...args)),
+        async rows(ref, keys) {
+          await replaceAt();
+          return await pins.rows(ref, keys);
+        },
+        async *all(ref, prefix) {
+          await replaceAt();
+          yield* pins.all(ref, prefix);
+        },
+      };
+      const answer = await fresh({ pins: moving }).check(did, QUESTION);
+      assertEquals(answer.decision, "deny");
+      assertEquals(answer.reasons.map(({ code }) => code), ["revoked"]);
+      assert(readings > at);
+    });
+  }
 });

@@ -47,7 +47,7 @@ interface Part {
 
 interface Change {
   readonly key: KvKey;
-  readonly value: Part | true;
+  readonly value: Part;
 }
 
 /** The entry, but for its body. */
@@ -87,6 +87,8 @@ export async function openKvPinStore(path?: string): Promise<PinStore> {
 class KvPinStore implements PinStore {
   readonly place: string;
   readonly #kv: Kv;
+  /** The mark of each state of which this process has staged rows. */
+  readonly #staged = new Map<string, string>();
 
   constructor(place: string, kv: Kv) {
     this.place = place;
@@ -168,10 +170,21 @@ class KvPinStore implements PinStore {
 
   async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     const { issuer, state } = ref;
-    await this.#change([
-      { key: [...STAGED, issuer, state], value: true },
-      ...rows.flatMap(([key, text]) => partsOf(rowKey(ref, key), text)),
-    ]);
+    const key = [...STAGED, issuer, state];
+    let versionstamp = this.#staged.get(state);
+    if (versionstamp === undefined) {
+      const marked = await this.#answer(() =>
+        this.#kv.atomic().set(key, true).commit()
+      );
+      if (!marked.ok) throw new StateMoved();
+      versionstamp = marked.versionstamp;
+      this.#staged.set(state, versionstamp);
+    }
+    const changes = rows
+      .flatMap(([key, text]) => partsOf(rowKey(ref, key), text));
+    if (await this.#change(changes, { key, versionstamp })) return;
+    this.#staged.delete(state);
+    throw new StateMoved();
   }
 
   async put(
@@ -195,11 +208,17 @@ class KvPinStore implements PinStore {
     if ((before.value?.revision ?? 0) + 1 !== revision) return false;
     if ((over ?? before.value?.state) !== before.value?.state) return false;
     const oldBody = [...BODY, issuer, revision - 1];
+    const staged = this.#staged.get(state);
+    this.#staged.delete(state);
     const ok = await this.#answer(async () => {
       const old = await this.#kv.get<Part>([...oldBody, 0]);
       const write = this.#kv.atomic().check({ key, versionstamp })
         .set(key, { revision, state })
         .set([...STAGED, issuer, state], true);
+      if (staged !== undefined) {
+        const key = [...STAGED, issuer, state];
+        write.check({ key, versionstamp: staged });
+      }
       for (let i = 0; i < (old.value?.parts ?? 0); i++) {
         write.delete([...oldBody, i]);
       }
@@ -215,6 +234,8 @@ class KvPinStore implements PinStore {
 
   async remove(issuer: string): Promise<boolean> {
     const states = await this.#statesOf(issuer);
+    // First of all: else a state could be put whose rows go right after.
+    for (const state of states) await this.#doom({ issuer, state });
     const key = [...ENTRY, issuer];
     const wasThere = await this.#answer(async () => {
       const { value } = await this.#kv.get<StoredEntry>(key);
@@ -267,7 +288,15 @@ class KvPinStore implements PinStore {
     });
   }
 
+  /** Lets nobody who stages a state go on with it. */
+  async #doom({ issuer, state }: StateRef): Promise<void> {
+    await this.#answer(() =>
+      this.#kv.atomic().set([...STAGED, issuer, state], false).commit()
+    );
+  }
+
   async #forget({ issuer, state }: StateRef): Promise<void> {
+    await this.#doom({ issuer, state });
     await this.#deleteAll([...ROW, state]);
     await this.#answer(() =>
       this.#kv.atomic().delete([...STAGED, issuer, state]).commit()
@@ -289,24 +318,30 @@ class KvPinStore implements PinStore {
     if (keys.length > 0) await flush();
   }
 
-  /** Writes in as many transactions as it takes. */
+  /**
+   * Writes in as many transactions as it takes, while the mark is as it was.
+   * Returns whether it was.
+   */
   async #change(
     changes: readonly Change[],
-  ): Promise<void> {
+    mark: { readonly key: KvKey; readonly versionstamp: string },
+  ): Promise<boolean> {
     for (let at = 0; at < changes.length;) {
       const from = at;
       const room = new Room();
       while (at < changes.length && (room.take(changes[at]!) || at === from)) {
         at++;
       }
-      await this.#answer(async () => {
-        const write = this.#kv.atomic();
+      const isWritten = await this.#answer(async () => {
+        const write = this.#kv.atomic().check(mark);
         for (const { key, value } of changes.slice(from, at)) {
           write.set(key, value);
         }
-        await write.commit();
+        return (await write.commit()).ok;
       });
+      if (!isWritten) return false;
     }
+    return true;
   }
 
   async #answer<T>(work: () => Promise<T>): Promise<T> {
@@ -357,7 +392,7 @@ class Room {
     );
     this.#changes--;
     this.#keyBytes -= keyBytes;
-    this.#bytes -= keyBytes + 100 + (value === true ? 0 : value.bytes.length);
+    this.#bytes -= keyBytes + 100 + value.bytes.length;
     return Math.min(this.#changes, this.#bytes, this.#keyBytes) >= 0;
   }
 }

@@ -30,6 +30,8 @@ class MemoryPinStore implements PinStore {
   readonly #entries = new Map<string, PinEntry>();
   /** By issuer, then by state. */
   readonly #states = new Map<string, Map<string, Map<string, string>>>();
+  /** States of which rows were staged: they must be there. */
+  readonly #staged = new Set<string>();
 
   get(issuer: string): Promise<PinEntry | undefined> {
     return Promise.resolve(this.#entries.get(issuer));
@@ -62,6 +64,8 @@ class MemoryPinStore implements PinStore {
   }
 
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
+    if (this.#isLost(ref)) return Promise.reject(new StateMoved());
+    this.#staged.add(ref.state);
     const kept = this.#rowsOf(ref);
     for (const [key, value] of rows) kept.set(key, value);
     return Promise.resolve();
@@ -72,9 +76,11 @@ class MemoryPinStore implements PinStore {
     rows: readonly PinRow[] = [],
     over?: string,
   ): Promise<boolean> {
+    const isLost = this.#isLost(entry);
+    this.#staged.delete(entry.state);
     const before = this.#entries.get(entry.issuer);
     const isNext = entry.revision === (before?.revision ?? 0) + 1;
-    if (!isNext || (over ?? before?.state) !== before?.state) {
+    if (isLost || !isNext || (over ?? before?.state) !== before?.state) {
       return Promise.resolve(false);
     }
     const kept = this.#rowsOf(entry);
@@ -91,6 +97,12 @@ class MemoryPinStore implements PinStore {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Whether rows were staged that are forgotten by now. */
+  #isLost({ issuer, state }: StateRef): boolean {
+    const isThere = this.#states.get(issuer)?.has(state) ?? false;
+    return !isThere && this.#staged.delete(state);
   }
 
   #current(ref: StateRef): ReadonlyMap<string, string> {

@@ -67,7 +67,12 @@ export interface PinStore {
    * @throws {StateMoved} also in the middle.
    */
   all(ref: StateRef, prefix: string): AsyncIterable<PinRow>;
-  /** Writes rows of a state that no entry names yet. */
+  /**
+   * Writes rows of a state that no entry names yet.
+   *
+   * @throws {StateMoved} where what was staged of it before was forgotten
+   * meanwhile, with the issuer or for another state.
+   */
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void>;
   /**
    * Writes an entry and rows of its state, if the entry that is there has the
@@ -75,7 +80,8 @@ export interface PinStore {
    *
    * @param over The state that must be there. Revisions begin anew once an issuer
    * was forgotten, so that the one before may be of another life.
-   * @returns Whether it was written: not when another process was faster.
+   * @returns Whether it was written: not when another process was faster, or
+   * when rows that were staged for it were forgotten meanwhile.
    * @throws {RowsTooLarge} for more rows than the store can write in one step:
    * they are then staged, as another state.
    */

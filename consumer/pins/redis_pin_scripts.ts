@@ -36,15 +36,19 @@ for i, v in ipairs(page[2]) do found[i + 2] = v end
 return found
 `;
 
-/** `ARGV`: lifetime in milliseconds, then keys and values. */
+/**
+ * `ARGV`: lifetime in milliseconds, whether rows were staged before, then keys
+ * and values.
+ */
 export const STAGE = `
-for i = 2, #ARGV, 2 do
+if ARGV[2] == '1' and redis.call('EXISTS', KEYS[1]) == 0 then return {'lost'} end
+for i = 3, #ARGV, 2 do
   redis.call('HSET', KEYS[1], '=' .. ARGV[i], ARGV[i + 1])
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 redis.call('SADD', KEYS[2], KEYS[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
-return {}
+return {'ok'}
 `;
 
 /**

@@ -138,14 +138,19 @@ class RedisPinStore implements PinStore {
     { issuer, state }: StateRef,
     rows: readonly PinRow[],
   ): Promise<void> {
-    this.#staged.add(state);
     for (let at = 0; at < rows.length; at += CALL_ROWS) {
       const part = rows.slice(at, at + CALL_ROWS);
-      await this.#redis.run(
+      const wasStaged = this.#staged.has(state);
+      const [is] = await this.#redis.run(
         STAGE,
         [stagedKeyOf(issuer, state), `sig:pin-staged:${issuer}`],
-        [String(STAGED_MS), ...part.flat()],
+        [String(STAGED_MS), wasStaged ? "1" : "0", ...part.flat()],
       );
+      if (is !== "ok") {
+        this.#staged.delete(state);
+        throw new StateMoved();
+      }
+      this.#staged.add(state);
     }
   }
 

@@ -20,6 +20,7 @@ import {
   type PinStore,
   type StateRef,
 } from "./pin_store.ts";
+import { createDigests, DIGEST_LENGTH, hashOf } from "./row_digests.ts";
 import { RELATIONSHIP_PREFIX, SUBJECT_PREFIX } from "./row_keys.ts";
 
 /** How much is listed; kept beside the pin, so that the listing is whole. */
@@ -46,9 +47,6 @@ const BUCKET_PREFIX = "x";
 /** Keys of one bucket, on the average. */
 const BUCKET_KEYS = 32;
 
-/** Hexadecimal digits of a digest: 32 bits that choose a bucket, 24 more. */
-const DIGEST_LENGTH = 14;
-
 /** Buckets for so many keys. */
 function bucketsFor(keys: number): number {
   return Math.max(1, Math.ceil(keys / BUCKET_KEYS));
@@ -58,7 +56,7 @@ function bucketsFor(keys: number): number {
 function bucketOf(digest: string, buckets: number): number {
   let span = 1;
   while (span < buckets) span *= 2;
-  const bucket = parseInt(digest.slice(0, 8), 16) % span;
+  const bucket = hashOf(digest) % span;
   return bucket < buckets ? bucket : bucket - span / 2;
 }
 
@@ -68,42 +66,6 @@ function rowKeyOf(bucket: number): string {
 
 function isListed(key: string): boolean {
   return key.startsWith(RELATIONSHIP_PREFIX) || key.startsWith(SUBJECT_PREFIX);
-}
-
-/**
- * Makes the digests of a state's keys. They begin with the state's random name:
- * else an issuer could choose identifiers that all come into one bucket.
- */
-function createDigests(state: string): (key: string) => string {
-  const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
-  return (key) => {
-    const [a, b] = lanes(key, begin);
-    return hex(finished(a ^ b >>> 5), 8) + hex(finished(b) >>> 8, 6);
-  };
-}
-
-function lanes(
-  text: string,
-  [a, b]: readonly [number, number],
-): readonly [number, number] {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 0x01000193);
-    b = Math.imul(b ^ code, 0x5bd1e995);
-    b ^= b >>> 13;
-  }
-  return [a, b];
-}
-
-/** 32 bits, each of which all others had a part in. */
-function finished(lane: number): number {
-  const half = Math.imul(lane ^ lane >>> 16, 0x7feb352d);
-  const whole = Math.imul(half ^ half >>> 15, 0x846ca68b);
-  return (whole ^ whole >>> 16) >>> 0;
-}
-
-function hex(value: number, length: number): string {
-  return value.toString(16).padStart(length, "0");
 }
 
 function holds(bucket: string, digest: string): boolean {
@@ -225,10 +187,16 @@ async function readBuckets(
   buckets: readonly number[],
 ): Promise<readonly string[]> {
   const texts = await store.rows(ref, buckets.map(rowKeyOf));
-  return texts.map((text) => {
-    if (text !== undefined && text.length % DIGEST_LENGTH === 0) return text;
-    throw damaged(store.place, `the list of the rows of ${ref.issuer}`);
-  });
+  return texts.map((text) => requireBucket(store.place, ref, text));
+}
+
+function requireBucket(
+  place: string,
+  { issuer }: StateRef,
+  text: string | undefined,
+): string {
+  if (text !== undefined && text.length % DIGEST_LENGTH === 0) return text;
+  throw damaged(place, `the list of the rows of ${issuer}`);
 }
 
 /**
@@ -250,16 +218,7 @@ export async function readRows(
     .map((key, at) => ({ key, at }))
     .filter(({ key, at }) => texts[at] === undefined && isListed(key))
     .map((each) => ({ ...each, digest: digestOf(each.key) }));
-  if (missing.length === 0) return texts;
-  const count = bucketsFor(listed.keys);
-  const wanted = missing.map(({ digest }) => bucketOf(digest, count));
-  const buckets = [...new Set(wanted)];
-  const found = new Map(
-    (await readBuckets(state, buckets)).map((text, i) => [buckets[i], text]),
-  );
-  const lost = missing.filter(({ digest }, i) =>
-    holds(found.get(wanted[i]!)!, digest)
-  );
+  const lost = await areListed(state, missing, listed);
   if (lost.length === 0) return texts;
   // Another process may have added it meanwhile, and then it is there now.
   const again = await store.rows(ref, lost.map(({ key }) => key));
@@ -267,4 +226,42 @@ export async function readRows(
   for (const [i, { at }] of lost.entries()) whole[at] = again[i];
   if (again.every((text) => text !== undefined)) return whole;
   throw damaged(store.place, `the state of ${ref.issuer}`);
+}
+
+/**
+ * Those that are listed, also where other processes have split buckets since
+ * `listed` was read: keys that moved are behind the last bucket of then.
+ */
+async function areListed<T extends { readonly digest: string }>(
+  { store, ref }: ListedState,
+  rows: readonly T[],
+  { keys }: ListedRows,
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  let open = rows.map((row) => placeOf(row, bucketsFor(keys)));
+  while (open.length > 0) {
+    const texts = await store.rows(
+      ref,
+      open.flatMap(({ bucket, next = bucket }) => [bucket, next].map(rowKeyOf)),
+    );
+    const moved: typeof open = [];
+    for (const [i, { row, next }] of open.entries()) {
+      const text = requireBucket(store.place, ref, texts[2 * i]);
+      const mayMove = next !== undefined && texts[2 * i + 1] !== undefined;
+      if (mayMove) moved.push(placeOf(row, next + 1));
+      else if (holds(text, row.digest)) found.push(row);
+    }
+    open = moved;
+  }
+  return found;
+}
+
+/** The bucket of a row, of so many, and the one that it may move into. */
+function placeOf<T extends { readonly digest: string }>(row: T, count: number) {
+  const bucket = bucketOf(row.digest, count);
+  const hash = hashOf(row.digest);
+  let span = 1;
+  while (span <= hash && hash % span < count) span *= 2;
+  const next = hash % span;
+  return { row, bucket, next: next < count ? undefined : next };
 }

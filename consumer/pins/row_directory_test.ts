@@ -127,3 +127,30 @@ Deno.test("a row that never was is undefined; one that is lost, or its list, is 
     ]);
   }
 });
+
+Deno.test("a row that was lost is an error also for who knows the listing of before", async () => {
+  const before = await stateOf(40);
+  await add(before, 2, rowsOf(40, 4_000));
+  const stranger = subjectKey("did:web:nobody.example");
+  for (let n = 0; n < 40; n++) {
+    const lost = subjectKey(`did:web:p${n}.example`);
+    const { store } = before;
+    const torn: ListedState = {
+      ...before,
+      store: {
+        ...store,
+        rows: async (ref, keys) =>
+          (await store.rows(ref, keys)).map((text, i) =>
+            keys[i] === lost ? undefined : text
+          ),
+      },
+    };
+    assertEquals(await readRows(torn, [stranger]), [undefined]);
+    const error = await assertRejects(
+      () => readRows(torn, [lost]),
+      SigError,
+      "the state of did:web:acme.example is damaged",
+    );
+    assertEquals(error.code, "store_unavailable");
+  }
+});

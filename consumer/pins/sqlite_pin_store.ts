@@ -105,6 +105,8 @@ class SqlitePinStore implements PinStore {
   readonly place: string;
   readonly #database: SqlDatabase;
   readonly #statements = new Map<string, SqlStatement>();
+  /** States of which this process has staged rows: they must be there. */
+  readonly #staged = new Set<string>();
 
   constructor(path: string) {
     this.place = path;
@@ -166,7 +168,11 @@ class SqlitePinStore implements PinStore {
 
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     return this.#answer(() =>
-      this.#within("BEGIN IMMEDIATE", () => void this.#write(ref, rows))
+      this.#within("BEGIN IMMEDIATE", () => {
+        if (this.#isLost(ref)) throw new StateMoved();
+        this.#write(ref, rows);
+        this.#staged.add(ref.state);
+      })
     );
   }
 
@@ -181,6 +187,8 @@ class SqlitePinStore implements PinStore {
         const before = this.#get(issuer);
         if (revision !== (before?.revision ?? 0) + 1) return false;
         if ((over ?? before?.state) !== before?.state) return false;
+        if (this.#isLost(entry)) return false;
+        this.#staged.delete(state);
         const id = this.#write(entry, rows);
         if (before?.state !== state) {
           this.#sql("DELETE FROM states WHERE issuer=? AND id<>?")
@@ -260,6 +268,13 @@ class SqlitePinStore implements PinStore {
     ).get(issuer, state);
     if (row === undefined) throw new StateMoved();
     return this.#integer(row, "id");
+  }
+
+  /** Whether rows were staged that are forgotten by now. */
+  #isLost({ issuer, state }: StateRef): boolean {
+    const isThere = this.#sql("SELECT 1 FROM states WHERE issuer=? AND state=?")
+      .get(issuer, state) !== undefined;
+    return !isThere && this.#staged.delete(state);
   }
 
   #write({ issuer, state }: StateRef, rows: readonly PinRow[]): number {

@@ -16,6 +16,7 @@
  * @module
  */
 
+import { isSigError } from "@sig/core";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type PinEntry,
@@ -193,8 +194,36 @@ export const PIN_STORE_RULES: readonly PinStoreRule[] = [
       const dead = { ...entry, state: "dead" };
       await store.stage(dead, [["r", "dead"]]);
       await store.put(entry, [["r", "1"]]);
-      await other.put({ ...dead, revision: 2 }, []);
+      if (!await other.put({ ...dead, revision: 2 }, [])) return;
       assertEquals(await store.rows(dead, ["r"]), [undefined]);
+    },
+  },
+  {
+    name: "a state that was forgotten while it was staged is never half there",
+    async hold({ store, other = store }) {
+      const forget: readonly ((entry: PinEntry) => Promise<unknown>)[] = [
+        ({ issuer }) => other.remove(issuer),
+        async (entry) => {
+          await other.put({ ...entry, state: "other" }, []);
+          await other.remove(entry.issuer);
+        },
+      ];
+      for (const forgetNow of forget) {
+        for (const goesOn of [true, false]) {
+          const entry = entryOf();
+          await store.stage(entry, [["r", "1"]]);
+          await forgetNow(entry);
+          try {
+            if (goesOn) await store.stage(entry, [["s", "2"]]);
+            if (!await store.put(entry, [["t", "3"]])) continue;
+          } catch (error) {
+            const isTold = isSigError(error, "store_unavailable");
+            if (error instanceof StateMoved || isTold) continue;
+            throw error;
+          }
+          assertEquals(await store.rows(entry, ["r"]), ["1"]);
+        }
+      }
     },
   },
   {

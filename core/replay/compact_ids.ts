@@ -72,8 +72,8 @@ export class CompactIds {
     const mayPack = number >= FEW && this.#pieces.length < MAX_PIECES;
     // Mostly it was asked for just now.
     const isSought = this.#sought === id;
-    const hash = !mayPack ? undefined : isSought ? this.#hash : hashOf(id);
-    if (hash === undefined) {
+    const hash = !mayPack ? -1 : isSought ? this.#hash : hashOf(id);
+    if (hash < 0) {
       this.#others.set(id, number);
       return number;
     }

@@ -51,6 +51,24 @@ Deno.test("an identifier that is added without being asked for is found", () => 
   assertEquals(all.indexOf("other-0"), -1);
 });
 
+Deno.test("an identifier of any kind is found that comes behind many others", () => {
+  for (const isAskedFor of [true, false]) {
+    const all = new CompactIds();
+    for (let i = 0; i < 200; i++) all.add(`event-${i}`);
+    kinds().forEach((id, i) => {
+      if (isAskedFor) assertEquals(all.indexOf(id), -1);
+      assertEquals(all.add(id), 200 + i);
+    });
+    // One whose characters have the same last eight bits is another one.
+    assertEquals(all.indexOf("\u00e9"), 203);
+    assertEquals(all.indexOf("\u01e9"), -1);
+    for (let i = 0; i < 5_000; i++) all.add(`other-${i}`);
+    kinds().forEach((id, i) =>
+      assertEquals(all.indexOf(id), 200 + i, id.slice(0, 40))
+    );
+  }
+});
+
 Deno.test("identifiers made to collide are found all the same, and fast", () => {
   const colliding = collidingIds(100);
   const all = new CompactIds();

@@ -222,7 +222,8 @@ export class HistoryBuilder implements GrowingHistory {
     }
     const block = this.#seconds.length - 1;
     this.#seconds[block]![at] = seconds;
-    if (nanoseconds !== 0) {
+    // Also 0 over what a later event of a copy's original had there.
+    if (nanoseconds !== 0 || this.#nanoseconds[block] !== undefined) {
       (this.#nanoseconds[block] ??= new Uint32Array(BLOCK_EVENTS))[at] =
         nanoseconds;
     }

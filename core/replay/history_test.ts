@@ -98,6 +98,18 @@ Deno.test("fractions of a second are kept, also behind events without any", () =
   assertEquals(history.prefixAt(instant(day(1))), 699);
 });
 
+Deno.test("a copy that ends earlier takes no fraction of its original's later events", () => {
+  const history = new HistoryBuilder();
+  for (let i = 1; i <= 3; i++) {
+    history.add(upsert(i, { issued_at: day(i, "T00:00:00.5Z") }), true);
+  }
+  const copy = new HistoryBuilder({ from: history, events: 1 });
+  copy.add(upsert(2), true);
+  assertEquals(copy.issuedAt(1), instant(day(1, "T00:00:00.5Z")));
+  assertEquals(copy.issuedAt(2), instant(day(2)));
+  assertEquals(copy.prefixAt(instant(day(2))), 2);
+});
+
 Deno.test("misuse is told", () => {
   const history = new HistoryBuilder();
   assertThrows(

@@ -310,3 +310,33 @@ Deno.test("the clock of a running replay may move", () => {
     [["issued_at_future", 1]],
   );
 });
+
+Deno.test("behind a hundred others, an event counts whatever its identifiers are", () => {
+  const others = Array.from(
+    { length: 100 },
+    (_, i) => upsert(i + 1, { relationship_id: `o${i}`, issued_at: day(1) }),
+  );
+  const now = new Date("2026-06-01T00:00:00Z");
+  const issued_at = day(2);
+  for (const id of ["Zoë", "人", "x".repeat(513)]) {
+    const about = { relationship_id: id, issued_at };
+    const hired = upsert(101, { ...about, event_id: id });
+    const fired = revoke(102, { ...about, effective_at: issued_at });
+    const { state, warnings } = replay([...others, hired, fired], {
+      issuer: ISSUER,
+    });
+    const isIgnored = warnings
+      .some(({ code }) => code === "revoke_without_upsert");
+    assertEquals(isIgnored, false, id);
+    const require = [{ relationship_id: id }];
+    const answer = check(state, { subject: ALICE, require, now });
+    assertEquals(answer.decision, "deny");
+    assertEquals(answer.reasons.map(({ code }) => code), ["revoked"]);
+    const again = upsert(102, { ...about, event_id: id });
+    assertSigError(
+      () => replay([...others, hired, again], { issuer: ISSUER }),
+      "duplicate_event_id",
+      "Cannot apply event: its event_id was used before",
+    );
+  }
+});

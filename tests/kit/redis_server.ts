@@ -88,16 +88,20 @@ export async function demote(
   old: TestRedis,
   primary: TestRedis,
 ): Promise<void> {
-  await ask(old.port, `REPLICAOF 127.0.0.1 ${primary.port}`);
+  await askRedis(old.port, `REPLICAOF 127.0.0.1 ${primary.port}`);
   for (let tries = 0; tries < 200; tries++) {
-    const info = await ask(old.port, "INFO replication");
+    const info = await askRedis(old.port, "INFO replication");
     if (info.includes("master_link_status:up")) return;
     await new Promise((done) => setTimeout(done, 25));
   }
   throw new Error("redis-server did not become a replica");
 }
 
-async function ask(port: number, command: string): Promise<string> {
+/** What a server answers to one command, as it came. */
+export async function askRedis(
+  port: number,
+  command: string,
+): Promise<string> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await connection.write(
     new TextEncoder().encode(`${command}\r\nQUIT\r\n`),

@@ -1,0 +1,42 @@
+import { SigError } from "@sig/core";
+import { assert } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  askRedis,
+  HAS_REDIS,
+  startRedis,
+} from "../../tests/kit/redis_server.ts";
+import { parseRedisUrl } from "./redis_address.ts";
+import { connectRedis } from "./redis_connection.ts";
+
+const unavailable = (why: string) => new SigError("store_unavailable", why);
+
+Deno.test({
+  name: "a server that stays a replica is told as one, and is not stormed",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    const connection = await connectRedis(parseRedisUrl(redis.url), {
+      timeoutMs: 600,
+      unavailable,
+    });
+    try {
+      await askRedis(redis.port, "REPLICAOF 127.0.0.1 1");
+      await Promise.all(Array.from({ length: 20 }, () =>
+        expectSigError(
+          () => connection.run("redis.call('SET', KEYS[1], 1)", ["a"], []),
+          "store_unavailable",
+          "Redis is a replica that takes no writes",
+        )));
+      const stats = await askRedis(redis.port, "INFO stats");
+      const [, count] = /total_connections_received:(\d+)/.exec(stats) ?? [];
+      // Ours, those of this test, and one anew each half of a second.
+      assert(Number(count) < 12, `${count} connections`);
+    } finally {
+      await connection.close();
+      await redis.stop();
+      // Of calls whose time was over in the pause before a further try.
+      await new Promise((done) => setTimeout(done, 700));
+    }
+  },
+});
