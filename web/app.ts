@@ -237,6 +237,7 @@ export function createWeb(options: AppOptions): Web {
             {
               ...loginsOutOfPlace(logins, exchange),
               store: storeFor(exchange),
+              audiences: options.audiences,
               now,
             },
           ),

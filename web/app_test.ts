@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { createMemoryStore } from "./stores/memory_store.ts";
 import { type GivenChallenge, Person } from "./testdata/independent_client.ts";
 import { ORIGIN, Site } from "./testdata/site.ts";
 
@@ -187,6 +188,18 @@ Deno.test("an audience that was not configured is refused, whatever Host says", 
     }),
   );
   assertEquals((await response.json()).audience, ORIGIN);
+});
+
+Deno.test("what was signed for one of two sites over a store logs nobody in at the other", async () => {
+  const store = createMemoryStore();
+  const shop = new Site({ store });
+  const other = new Site({ store, audiences: ["https://other.example"] });
+  const alice = new Person();
+  const challenge = await shop.challenge();
+  const attestation = alice.attest(challenge, shop.nowMs);
+  const { status, body } = await other.verify(attestation);
+  assertEquals([status, body.code], [403, "audience_mismatch"]);
+  assertEquals((await shop.verify(attestation)).status, 200);
 });
 
 Deno.test("a required relationship needs exactly one issuer", () => {

@@ -66,7 +66,11 @@ interface Version {
   readonly kid: string;
 }
 
-/** Collects what happened, event by event. */
+/**
+ * Collects what happened, event by event. What held before an event is asked of
+ * when the event came to be known: one that is dated back, even before an end
+ * that has passed, takes nothing out of an earlier report.
+ */
 export class RelationshipChanges {
   readonly #latest = new Map<string, Version>();
   readonly #entries: AuditEntry[] = [];
@@ -86,8 +90,9 @@ export class RelationshipChanges {
     if (isRevoke(event) && before === undefined) return;
     if (!isUpsert(event) && !isRevoke(event)) return;
     const id = event.relationship_id;
+    const cameAt = instant(knownAt);
     if (before !== undefined) {
-      this.#entries.push(...validityEntries(id, before, issuedAt));
+      this.#entries.push(...validityEntries(id, before, cameAt));
     }
     const grant: Grant = isUpsert(event)
       ? {
@@ -112,7 +117,7 @@ export class RelationshipChanges {
     this.#latest.set(id, version);
     // Another's feed may hand a relationship on: one loses it, another gains it.
     const own = before?.subject === version.subject ? before : undefined;
-    const held = own !== undefined && holds(own, issuedAt);
+    const held = own !== undefined && holds(own, cameAt);
     const now = holds(version, issuedAt);
     const end = isRevoke(event)
       ? event.effective_at
@@ -136,7 +141,7 @@ export class RelationshipChanges {
       backdated: end !== null && compareInstants(instant(end), issuedAt) < 0,
     };
     if (own === undefined && before !== undefined && !before.isRevoked) {
-      const held = holds(before, issuedAt);
+      const held = holds(before, cameAt);
       this.#entries.push({
         ...entry,
         kind: held ? "lost" : "recorded",

@@ -36,13 +36,16 @@ for (const name of ["api", "web"]) {
 
   Deno.test(`sig ${name} --format json says where it listens as JSON`, async () => {
     const args = [name, "--addr", "127.0.0.1:0", "--format", "json"];
-    const { code } = await withServer(args, async (first) => {
+    const { code, stderr } = await withServer(args, async (first) => {
       const { url } = JSON.parse(first);
       const response = await fetch(`${url}/healthz`);
       assertEquals(response.status, 200);
       await response.body?.cancel();
     });
     assertEquals(code, 0);
+    // Nobody reads a pipe: a log is lines of JSON there.
+    const log = stderr.trim().split("\n").map((line) => JSON.parse(line));
+    assert(log.some(({ path }) => path === "/healthz"), stderr);
   });
 
   Deno.test(`sig ${name} --help has its flags and examples`, async () => {

@@ -162,6 +162,31 @@ Deno.test("an event that is dated back is in the report of when it came, and mar
     assertStringIncludes(stdout, `known from ${came} on`);
   }));
 
+Deno.test("an event that is dated back takes no end out of an earlier report, and what it gives back is gained", () =>
+  withIssuer(async (workspace) => {
+    await addStory(workspace);
+    const until = ["--to", "2026-01-01T00:45:00Z"];
+    const before = await audit(workspace, until);
+    assertStringIncludes(before, "ended by itself");
+    // It comes after the end, and says that it came before.
+    await append(workspace, [
+      ...[...UPSERT, "r4", ...ADAM, "--role", EVIL],
+      ...["--issued-at", "2026-01-01T00:15:00Z", "--allow-warnings"],
+    ], LATER);
+    assertEquals(await audit(workspace, until), before);
+    const words = ["--from", "2026-01-01T00:45:00Z", "--format", "json"];
+    const { stdout } = await workspace.sig(
+      ["audit", "$D/acme", ...words],
+      LATER,
+    );
+    const { kind, roles_gained, known_at } = JSON.parse(stdout).entries.at(-1);
+    assertEquals([kind, roles_gained, known_at], [
+      "gained",
+      [EVIL],
+      "2026-01-01T01:00:00Z",
+    ]);
+  }));
+
 Deno.test("the same feed gives the same bytes in every format, whatever the clock says", () =>
   withIssuer(async (workspace) => {
     await addStory(workspace);

@@ -2,6 +2,7 @@
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "../command_line/output.ts";
+import { displayWidth } from "../terminal/display_width.ts";
 import type { Io } from "../terminal/io.ts";
 import { wrap } from "../terminal/table.ts";
 
@@ -24,7 +25,9 @@ export function termLines(terms: InvitationTerms): readonly Line[] {
 
 /** A role that could be taken for several, or for less than it is, in quotes. */
 function oneRole(role: string): string {
-  return /^ | $| {2}|,|"/.test(role) ? JSON.stringify(role) : role;
+  return /^\p{Zs}|\p{Zs}$|\p{Zs}{2}|,|"/u.test(role)
+    ? JSON.stringify(role)
+    : role;
 }
 
 /** Columns of the labels. */
@@ -45,7 +48,8 @@ export function writeLines(io: Io, lines: readonly Line[]): void {
     : Math.max(LEAST_WIDTH, columns - LABEL_WIDTH);
   io.stderr(
     lines.map(([label, value]) => {
-      const parts = wrap(showBlanks(safe(value)), width);
+      const parts = wrap(showBlanks(safe(value)), width)
+        .flatMap((line) => broken(line, width));
       return `${label.padEnd(LABEL_WIDTH)}${
         parts.join(`\n${" ".repeat(LABEL_WIDTH)}`)
       }\n`;
@@ -53,10 +57,35 @@ export function writeLines(io: Io, lines: readonly Line[]): void {
   );
 }
 
-/** Blanks are seen between words; others could be any number. */
+/** Blanks of any kind are seen between words; others could be any number. */
 function showBlanks(text: string): string {
   return text.replace(
-    /^ +| +$|(?<= ) +/g,
-    (blanks) => "\\u0020".repeat(blanks.length),
+    /^\p{Zs}+|\p{Zs}+$|(?<=\p{Zs})\p{Zs}+/gu,
+    (blanks) => blanks.replaceAll(/./gu, escaped),
   );
+}
+
+function escaped(blank: string): string {
+  return `\\u${blank.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/**
+ * A line in pieces that fit: what a terminal breaks goes on where labels stand.
+ * Each character counts by itself, as in a terminal that joins none.
+ */
+function broken(line: string, width: number): readonly string[] {
+  const pieces = [""];
+  let room = width;
+  for (const character of line) {
+    const needed = /[\p{Mn}\p{Me}\p{Cf}]/u.test(character)
+      ? 0
+      : displayWidth(character);
+    if (needed > room) {
+      pieces.push("");
+      room = width;
+    }
+    pieces[pieces.length - 1] += character;
+    room -= needed;
+  }
+  return pieces;
 }

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { displayWidth } from "../terminal/display_width.ts";
 import type { Io } from "../terminal/io.ts";
 import { type Line, termLines, writeLines } from "./invitation_words.ts";
 
@@ -29,6 +30,11 @@ Deno.test("no value poses as another line, however wide the terminal is", () => 
       // By words instead of blanks.
       `${"a ".repeat(width)}`.slice(0, width - 13) + fake,
       `${"a ".repeat(width)}`.slice(0, width - 14) + ` ${fake}`,
+      // By other blanks, and by a word that has none.
+      "review".padEnd(width - 13, "\u00a0") + fake,
+      "review".padEnd(width - 13, "\u2003") + fake,
+      "r".repeat(width - 13) + fake,
+      "r".repeat(width - 13) + fake.replaceAll(" ", "\u00a0"),
     ];
     for (const role of values) {
       const rows = shown(columns, [
@@ -43,9 +49,25 @@ Deno.test("no value poses as another line, however wide the terminal is", () => 
   }
 });
 
+Deno.test("a value that is wider than it is long breaks before the terminal breaks it", () => {
+  // Two columns each, and marks that stand beside their letter.
+  for (const text of ["漢".repeat(60), "\u0915".padEnd(60, "\u093e")]) {
+    const roles = [text];
+    const [first, ...others] = shown(
+      40,
+      termLines({ ...TERMS, roles }).slice(1, 2),
+    );
+    assertEquals(first!.slice(0, 13), "roles        ");
+    for (const row of others) assertEquals(row!.slice(0, 13), " ".repeat(13));
+    const told = [first, ...others].map((row) => row!.slice(13));
+    assertEquals(told.join(""), text);
+    assertEquals(told.every((each) => displayWidth(each) <= 27), true);
+  }
+});
+
 Deno.test("a role that is not what it looks like stands in quotes", () => {
-  const roles = ["deploy", "a, b", " ops", "x  y", "two words"];
+  const roles = ["deploy", "a, b", " ops", "x  y", "two words", "\u3000z"];
   assertEquals(shown(undefined, termLines({ ...TERMS, roles }).slice(1, 2)), [
-    'roles        deploy, "a, b", " ops", "x \\u0020y", two words',
+    'roles        deploy, "a, b", " ops", "x \\u0020y", two words, "\u3000z"',
   ]);
 });

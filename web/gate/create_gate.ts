@@ -2,7 +2,7 @@
 
 import type { Route } from "@sig/api/http";
 import type { ProviderContext } from "../openid/provider_context.ts";
-import { hostCookie } from "../sessions/cookies.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { recordsOf } from "../stores/records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
 import { createForwardAuth } from "./forward_auth.ts";
@@ -32,7 +32,8 @@ export function createGateRoutes(
     hosts,
     maxAgeMs,
     codes: recordsOf<GateCode>(records, "gate"),
-    gateCookie: hostCookie("sig-gate", isSecure),
+    gateCookie: ({ origin }) =>
+      hostCookie(nameAtPort("sig-gate", origin), isSecure),
     beginCookie: hostCookie("sig-begin", isSecure),
   };
   return [

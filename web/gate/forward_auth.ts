@@ -75,11 +75,11 @@ export function createForwardAuth(context: GateContext): Route {
 
 /** What names the session at a host. */
 function cookieAt(
-  { isOwn }: GateHost,
+  host: GateHost,
   { request: { headers } }: Exchange,
   { sessionCookie, gateCookie }: GateContext,
 ): string | undefined {
-  return (isOwn ? sessionCookie : gateCookie).read(headers);
+  return (host.isOwn ? sessionCookie : gateCookie(host)).read(headers);
 }
 
 /** Makes the question who a cookie is, if the issuer still vouches for them. */

@@ -22,8 +22,8 @@ export interface GateContext extends ProviderContext {
   readonly hosts: GateHosts;
   /** Codes by their digests. */
   readonly codes: Records<GateCode>;
-  /** On each host: names the session there. */
-  readonly gateCookie: HostCookie;
+  /** What names the session at a host; browsers send it to the other ports, too. */
+  readonly gateCookie: (host: GateHost) => HostCookie;
   /** On each host: names the browser while somebody logs in. */
   readonly beginCookie: HostCookie;
   /** How old the issuer's word may be, in milliseconds. */

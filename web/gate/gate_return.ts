@@ -74,7 +74,9 @@ async function goOn(
   if (admitted === undefined) throw refuse("its session is over");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
-  return sendTo(exchange, address.href, [gateCookie.set(cookie, seconds)]);
+  return sendTo(exchange, address.href, [
+    gateCookie(host).set(cookie, seconds),
+  ]);
 }
 
 function refuse(why: string): OAuthError {

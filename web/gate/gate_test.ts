@@ -40,6 +40,22 @@ Deno.test("a login at a gate leads back to the page, and the proxy is told who i
   assertEquals((await visitor.ask(OPS)).status, 200);
 });
 
+Deno.test("two applications at ports of one host keep their cookies apart", async () => {
+  const hosts = ["apps.example:8001", "apps.example:8002"];
+  await using provider = await start({ gateHosts: hosts });
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${hosts[0]}/`);
+  const second = encodeURIComponent(`http://${hosts[1]}/`);
+  await visitor.walk(visitor.gate(second));
+  // Browsers send every cookie of a host to all its ports; the newer one stays.
+  const all = hosts.flatMap((host) => [...visitor.at(host).cookies]);
+  for (const host of hosts) {
+    for (const [name, value] of all) visitor.at(host).cookies.set(name, value);
+    assertEquals((await visitor.ask(host)).status, 200, host);
+  }
+});
+
 Deno.test("on the login's own host, at another port too, there is one cookie and no code", async () => {
   await using provider = await start({ gateHosts: ["127.0.0.1:8443"] });
   const { person } = await provider.employ();

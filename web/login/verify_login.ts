@@ -41,6 +41,11 @@ export interface VerifyLoginOptions {
   readonly store: ChallengeStore;
   /** Finds the subject's key: one `createSubjectKeys` for all logins. */
   readonly resolveKey: LoginKeyResolver;
+  /**
+   * Whom a login may be for here: several logins may share a store, and what was
+   * signed for one must not log in at another. Every audience unless told.
+   */
+  readonly audiences?: readonly string[];
   /** The relationship that is required; without it everybody may log in. */
   readonly checkRelationship?: CheckRelationship;
   /** The clock; asked again after whatever may take long. */
@@ -155,7 +160,7 @@ export async function verifyLogin(
   const parsed = parseAttestation(request.attestation);
   const at = now();
   const record = await findChallenge(parsed, request, store, at);
-  requireAudience(parsed, request, record);
+  requireAudience(parsed, request, record, options.audiences);
   await requireNonce(parsed, request, record);
 
   // From here on whoever asks knows the nonce.
@@ -235,8 +240,9 @@ function requireAudience(
   { claims }: ParsedAttestation,
   { audience }: LoginRequest,
   record: ChallengeRecord,
+  audiences: readonly string[] = [record.audience],
 ): void {
-  if (claims.aud !== record.audience) {
+  if (claims.aud !== record.audience || !audiences.includes(claims.aud)) {
     throw refuse("audience_mismatch", "it is for another audience");
   }
   if (audience !== undefined && audience !== claims.aud) {

@@ -172,6 +172,8 @@ async function accept(
     {
       attestation,
       challenge_id: challenge.challenge_id,
+      // Another login may share the store: what was signed for that is not for us.
+      audience: context.issuer,
       // A proxy is told all of it each time: nothing can be left out.
       scopes: "binding" in interaction ? ["openid"] : scope,
     },

@@ -1,9 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { createMemoryRecords } from "../stores/memory_records.ts";
+import { createMemoryStore } from "../stores/memory_store.ts";
 import { readClients } from "./read_clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,
+  cookieAt,
   TestProvider,
   type TestProviderOptions,
   usualClients,
@@ -104,6 +106,55 @@ Deno.test("the next look ends sessions of other terms and tells their applicatio
   assertEquals(await after.web.provider!.deliver(), 1);
   assertEquals(receiver.subjects, [person.did]);
   await receiver.close();
+});
+
+Deno.test("who shares the store tells nobody of the ends of another's sessions, nor takes them for told", async () => {
+  const receiver = new Receiver();
+  const clients = await usualClients();
+  clients[0]!.backchannel_logout_uri = receiver.uri;
+  const records = createMemoryRecords();
+  await using provider = await TestProvider.start({ records, clients });
+  const { person, relationship } = await provider.employ();
+  await new Browser().tokens(provider, person);
+  await provider.demo.revoke(relationship);
+  await provider.web.provider!.watch();
+  // One knows the application, and where it is; the other one not where.
+  await using one = await TestProvider.start({ records, clients });
+  await using other = await TestProvider.start({ records });
+  assertEquals(await one.web.provider!.deliver(), 0);
+  assertEquals(await other.web.provider!.deliver(), 0);
+  assertEquals(receiver.subjects, []);
+  assertEquals(await provider.web.provider!.deliver(), 1);
+  assertEquals(receiver.subjects, [person.did]);
+  await receiver.close();
+});
+
+Deno.test("what a person signed for one login opens no other one over the same store", async () => {
+  const shared = {
+    records: createMemoryRecords(),
+    challenges: createMemoryStore(),
+  };
+  await using one = await TestProvider.start(shared);
+  const origin = "http://127.0.0.1:8788";
+  await using other = await TestProvider.start({
+    ...shared,
+    like: one,
+    web: { audiences: [origin] },
+  });
+  const { person } = await one.employ();
+  const thief = new Browser();
+  const id = await thief.begin(await one.authorizeUrl());
+  const { challenge } = await thief.interaction(one.origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const browser = thief.cookies.get(cookieAt("sig-browser", one))!;
+  thief.cookies.set(cookieAt("sig-browser", { origin }), browser);
+  const taken = await thief.answer(other.origin, id, { attestation });
+  const { code, detail } = await taken.json();
+  assertEquals([taken.status, code], [403, "audience_mismatch"], detail);
+  assertEquals(await isSignedIn(other, thief), "login_required");
+  const meant = await thief.answer(one.origin, id, { attestation });
+  await meant.body?.cancel();
+  assertEquals(meant.status, 200);
 });
 
 Deno.test("an application that requires more than it did is told nothing while the issuer is silent", async () => {

@@ -80,7 +80,7 @@ export function createProvider(options: ProviderOptions): Provider {
     ...{ issuer, clients, keys, now },
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
-  const outbox = createOutbox({ store: records, send, now });
+  const outbox = createOutbox({ store: records, audience: issuer, send, now });
   const grants = createGrants({ store: records, now });
   const sessions = createSessions({
     store: records,

@@ -15,6 +15,8 @@ export type Told = "heard" | "later" | "refused" | "nobody";
 export interface OutboxOptions {
   /** Where farewells are kept. */
   readonly store: RecordStore;
+  /** Where people log in: others may share the store. */
+  readonly audience: string;
   /** Tells an application; must end by itself, and soon. */
   readonly send: (farewell: Farewell) => Promise<Told>;
   /** The clock. */
@@ -36,6 +38,7 @@ export interface Outbox {
 }
 
 interface Note extends Farewell {
+  readonly audience: string;
   readonly created_ms: number;
   readonly attempts: number;
   /** Not before; while somebody is telling, when others may try. */
@@ -56,11 +59,14 @@ const MAX_PAUSE_MS = 5 * 60_000;
 
 /**
  * Makes the outbox. A farewell is told at least once: also when processes end in
- * between, and by one of any number of them at a time.
+ * between, and by one of any number of them at a time. Those of another login it
+ * leaves alone: an application takes them from that login only.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
+export function createOutbox(
+  { store, audience, send, now }: OutboxOptions,
+): Outbox {
   const notes = recordsOf<Note>(store, "logout");
 
   /** Whether the application has been told, or nobody needs to. */
@@ -97,6 +103,7 @@ export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
       const { sid, client_id, since_ms } = farewell;
       const note: Note = {
         ...farewell,
+        audience,
         created_ms: at.getTime(),
         attempts: 0,
         next_ms: at.getTime(),
@@ -109,7 +116,8 @@ export function createOutbox({ store, send, now }: OutboxOptions): Outbox {
       const queues = new Map<string, (Note & { readonly id: string })[]>();
       for await (const [id, note] of notes.list(now())) {
         const isResting = note.refused && note.next_ms > now().getTime();
-        if (note.done || isResting) continue;
+        const isOurs = note.audience === audience;
+        if (!isOurs || note.done || isResting) continue;
         const queue = queues.get(note.client_id) ?? [];
         queues.set(note.client_id, queue);
         queue.push({ id, ...note });

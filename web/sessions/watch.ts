@@ -1,6 +1,6 @@
 /** Ending the sessions of those whom the issuer does not vouch for. @module */
 
-import type { Asking, Assess } from "./assess.ts";
+import { type Asking, type Assess, SessionNotEnded } from "./assess.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -20,7 +20,10 @@ export interface WatchOptions {
 export interface WatchReport {
   /** Sessions looked at. */
   readonly looked: number;
-  /** Sessions that the issuer could not be asked about; they go on. */
+  /**
+   * Sessions that the issuer could not be asked about, which go on, and those
+   * that could not be ended.
+   */
   readonly unanswered: number;
 }
 
@@ -30,7 +33,8 @@ const SLICE = 200;
 /**
  * Makes the look at all sessions. The issuer is asked once: what is learnt for
  * the first person is young enough for all others of the same look. Where it
- * can't be asked, nobody is, and nothing ends.
+ * can't be asked, nobody is, and nothing ends. A session that the store does not
+ * end keeps no other one going.
  */
 export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
   const { sessions, assess, clientOf, now } = options;
@@ -54,16 +58,18 @@ export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
     const beganMs = now().getTime();
     let looked = 0;
     let unanswered = 0;
+    let isSilent = false;
     for await (const session of sessions.list()) {
       if (++looked % SLICE === 0) await new Promise((go) => setTimeout(go, 0));
-      if (unanswered > 0 && !session.ended) {
+      if (isSilent && !session.ended) {
         unanswered++;
         continue;
       }
       try {
         await look(session, beganMs);
-      } catch {
+      } catch (error) {
         unanswered++;
+        isSilent ||= !session.ended && !(error instanceof SessionNotEnded);
       }
     }
     return { looked, unanswered };

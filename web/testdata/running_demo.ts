@@ -11,9 +11,10 @@ export interface RunningDemo extends AsyncDisposable {
   said(): string;
 }
 
-/** Starts it on any port; it logs nothing unless told. */
+/** Starts it on any port; it logs nothing unless told, and has the real clock. */
 export async function startRunningDemo(
   args: readonly string[] = ["--log", "off"],
+  now: () => Date = () => new Date(),
 ): Promise<RunningDemo> {
   const stop = Promise.withResolvers<void>();
   const { promise: listening, resolve, reject } = Promise.withResolvers<
@@ -25,6 +26,7 @@ export async function startRunningDemo(
     ["--demo", "--addr", "127.0.0.1:0", ...args],
     {
       ...createServerIo(),
+      now,
       stdout: (text) => resolve(text.trim()),
       stderr: (text) => said += text,
       log: (text) => {

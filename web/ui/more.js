@@ -2447,9 +2447,10 @@ async function readFiles(files) {
   for (const file of files) {
     const name = nameOf(file.name);
     if (name !== void 0) {
-      found[name] = new Uint8Array(await file.arrayBuffer());
-    } else if (files.length === 1) return readOne(await file.text());
-    else throw unknownFile(file.name);
+      found[name] = await bytesOf(file);
+    } else if (files.length === 1) {
+      return readOne(new TextDecoder().decode(await bytesOf(file)));
+    } else throw unknownFile(file.name);
   }
   return complete(found);
 }
@@ -2458,7 +2459,7 @@ async function readIdentityFiles(files) {
   for (const file of files) {
     const name = nameOf(file.name);
     if (name === void 0) throw unknownFile(file.name);
-    if (name !== "feed") found[name] = new Uint8Array(await file.arrayBuffer());
+    if (name !== "feed") found[name] = await bytesOf(file);
   }
   const { metadata, jwks, did_document } = found;
   if (metadata === void 0) throw missing("metadata");
@@ -2469,6 +2470,13 @@ async function readIdentityFiles(files) {
     jwks,
     did_document
   };
+}
+var MAX_FILE_BYTES = 1024 ** 3;
+async function bytesOf(file) {
+  if (file.size <= MAX_FILE_BYTES) {
+    return new Uint8Array(await file.arrayBuffer());
+  }
+  throw new DocumentsError(`${file.name} is larger than 1 GiB: no feed may be, so it was not read.`);
 }
 function unknownFile(name) {
   return new DocumentsError(`Don't know what ${name} is. Expected sig.json, jwks.json, did.json and events.jsonl.`);
@@ -5136,6 +5144,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
   const heading = useFocusOnAppearing(takesFocus);
   const host = hostOf(claims.iss);
+  const isKnown = standing.at === "verified" && standing.by === "server";
   return /* @__PURE__ */ a("section", {
     class: "card sign-in-card",
     id: "offer",
@@ -5144,7 +5153,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
       /* @__PURE__ */ a("h2", {
         id: "offers",
         ref: heading,
-        children: standing.at === "verified" ? /* @__PURE__ */ a($, {
+        children: isKnown ? /* @__PURE__ */ a($, {
           children: [
             /* @__PURE__ */ a("strong", {
               children: host
@@ -5167,7 +5176,7 @@ function OfferCard({ site, flow, invitation, stage, takesFocus }) {
             name: "yes"
           }),
           /* @__PURE__ */ a("span", {
-            children: standing.by === "server" ? `Signed by ${host}, verified here` : `Signed by ${host}, verified here with the documents that you opened`
+            children: isKnown ? `Signed by ${host}, verified here` : `Signed as the documents say that you opened: by ${host}, if you saved them from https://${host} and nowhere else`
           })
         ]
       }) : /* @__PURE__ */ a($, {

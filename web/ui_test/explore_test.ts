@@ -311,6 +311,17 @@ browserTest("files can be dropped on the explorer", async (browser) => {
     dataTransfer: dropped,
   });
   assertEquals(await verdict(page), "Valid");
+
+  const folder = await Deno.makeTempDir();
+  try {
+    const large = `${folder}/events.jsonl`;
+    await Deno.create(large).then((file) => file.close());
+    await Deno.truncate(large, 1024 ** 3 + 1);
+    await page.setInputFiles("#files", large);
+    await page.getByText("events.jsonl is larger than 1 GiB").waitFor();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 browserTest(

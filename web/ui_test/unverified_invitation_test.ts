@@ -66,10 +66,13 @@ browserTest(
     assert(await page.getByText("NOT VERIFIED").isVisible());
 
     await page.setInputFiles("#issuer-files", all);
-    await page.getByText(
-      `Signed by ${HOST}, verified here with the documents that you opened`,
-    ).waitFor();
+    const signedAsTheySay = page.getByText(
+      `Signed as the documents say that you opened: by ${HOST}, if you saved them from https://${HOST} and nowhere else`,
+    );
+    await signedAsTheySay.waitFor();
     assertEquals(await page.getByText("NOT VERIFIED").count(), 0);
+    const inItsName = `An invitation in the name of ${HOST}`;
+    assertEquals(await page.locator("h2").innerText(), inItsName);
 
     // Another's signature stays a refusal, whoever brings the documents.
     await goTo(page, await forged());
@@ -77,5 +80,15 @@ browserTest(
     await page.getByText(`${HOST} does not know this invitation’s key`)
       .waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
+
+    // Whoever forges the documents, too, is believed no more than they are.
+    await using forger = await startInviting(false);
+    await goTo(page, fragmentOf(await forger.invite(...TERMS)));
+    await page.setInputFiles(
+      "#issuer-files",
+      all.map((path) => path.replace(issuer.folder, forger.folder)),
+    );
+    await signedAsTheySay.waitFor();
+    assertEquals(await page.locator("h2").innerText(), inItsName);
   },
 );

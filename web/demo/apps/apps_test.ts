@@ -174,6 +174,38 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
   assert((await signedIn.text()).includes("You are signed out"));
 });
 
+Deno.test("a login that ended by itself leaves nobody in an application that is not told of it", async () => {
+  let skewMs = 0;
+  const now = () => new Date(Date.now() + skewMs);
+  const flags = ["--log", "off", "--session", "1m"];
+  await using demo = await startRunningDemo(flags, now);
+  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const guest = new Guest(demo);
+  const { did } = guest.person;
+  await ask(`${demo.origin}/demo/enrol`, { subject: did });
+  for (const { url } of apps) {
+    await guest.open(url);
+    assertEquals(await guest.alive(url), 204);
+  }
+  // The browser's own clock stays: cookies are still sent.
+  skewMs = 61_000;
+  for (const { url } of apps) assertEquals(await guest.alive(url), 401);
+  const { open } = await ask(`${demo.origin}/demo/apps?subject=${did}`);
+  assertEquals(open, [false, false]);
+});
+
+Deno.test("a page of the web can't fill the memory by logout tokens that are none", async () => {
+  await using demo = await startRunningDemo();
+  const { apps: [{ url }] } = await ask(`${demo.origin}/ui/config.json`);
+  const told = await fetch(`${url}backchannel-logout`, {
+    method: "POST",
+    body: new URLSearchParams({ logout_token: "x".repeat(20_000) }),
+  });
+  assertEquals([told.status, await told.json()], [413, {
+    error: "invalid_request",
+  }]);
+});
+
 Deno.test("they stand at the ports behind the login's, and elsewhere where those are taken", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;

@@ -41,6 +41,8 @@ export interface Attempt {
 export interface SignedIn extends Visitor {
   /** The session's name, which a logout token has too. */
   readonly sid: string;
+  /** Seconds since 1970; when the person signed there. */
+  readonly authTime: number;
 }
 
 /** The application's half. */
@@ -126,10 +128,11 @@ export function createOpenIdClient(options: OpenIdClientOptions): OpenIdClient {
       const { id_token } = await response.json();
       const claims = await verify(String(id_token), "JWT");
       if (claims.nonce !== nonce) throw new Error("this token is of another");
-      const { sub = "", sid, name, groups } = claims;
+      const { sub = "", sid, auth_time, name, groups } = claims;
       return {
         subject: sub,
         sid: String(sid),
+        authTime: Number(auth_time),
         name: typeof name === "string" ? name : sub,
         groups: Array.isArray(groups) ? groups.map(String) : [],
       };

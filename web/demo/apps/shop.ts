@@ -1,6 +1,7 @@
 /** The shop: it logs people in by OpenID Connect. @module */
 
 import type { Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import { hostCookie, nameAtPort } from "../../sessions/cookies.ts";
 import { keep } from "./demo_app.ts";
@@ -20,9 +21,25 @@ export interface Shop {
   isOpenTo(subject: string): boolean;
 }
 
-/** Seconds that a login and a session may take. */
+/** What {@linkcode createShop} works with. */
+export interface ShopOptions {
+  /** Logs people in. */
+  readonly client: OpenIdClient;
+  /** What its pages are made with. */
+  readonly look: Look;
+  /** Its origin. */
+  readonly origin: string;
+  /** Milliseconds from a person's signature to the end of the session there. */
+  readonly sessionMs: number;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** Seconds that a login may take. */
 const ATTEMPT_SECONDS = 900;
-const SESSION_SECONDS = 8 * 3_600;
+
+/** Bytes of a logout token's form at most; any page of the web may send one. */
+const MAX_FORM_BYTES = 16 * 1024;
 
 const GOODS = [
   ["Mug", "Keeps tea warm through a long review", "8.50"],
@@ -31,11 +48,12 @@ const GOODS = [
   ["Umbrella", "For the way home after a deploy", "17.90"],
 ] as const;
 
-/** Makes the shop. */
+/**
+ * Makes the shop. Of a session that ends by itself at the login nobody tells
+ * it, nor of a revocation after that: so it lets nobody stay for longer.
+ */
 export function createShop(
-  client: OpenIdClient,
-  look: Look,
-  origin: string,
+  { client, look, origin, sessionMs, now }: ShopOptions,
 ): Shop {
   // Cookies know no ports: each server of this host has names of its own.
   const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
@@ -46,12 +64,24 @@ export function createShop(
   const attempts = new Map<string, Attempt>();
   /** People in the shop, likewise. */
   const sessions = new Map<string, SignedIn>();
+  const leftMs = ({ authTime }: SignedIn) =>
+    authTime * 1000 + sessionMs - now().getTime();
+  const sessionOf = (c: Context) => {
+    const session = sessions.get(read(sessionCookie, c));
+    return session && leftMs(session) > 0 ? session : undefined;
+  };
+  const guard = bodyLimit({
+    maxSize: MAX_FORM_BYTES,
+    onError: (c) => c.json({ error: "invalid_request" }, 413),
+  });
   return {
     isOpenTo: (subject) =>
-      sessions.values().some((each) => each.subject === subject),
+      sessions.values().some((each) =>
+        each.subject === subject && leftMs(each) > 0
+      ),
     addTo(app) {
       app.get("/", async (c) => {
-        const session = sessions.get(read(sessionCookie, c));
+        const session = sessionOf(c);
         if (session !== undefined) return showPage(c, look, session, shelf());
         const { location, attempt } = await client.begin();
         const secret = randomText();
@@ -75,10 +105,11 @@ export function createShop(
         }
         const fresh = randomText();
         keep(sessions, fresh, session);
-        c.header(...sessionCookie.set(fresh, SESSION_SECONDS));
+        const seconds = Math.ceil(leftMs(session) / 1000);
+        c.header(...sessionCookie.set(fresh, seconds));
         return c.redirect("/", 303);
       });
-      app.post("/backchannel-logout", async (c) => {
+      app.post("/backchannel-logout", guard, async (c) => {
         const { logout_token: token } = await c.req.parseBody();
         let ended: string;
         try {
@@ -93,7 +124,7 @@ export function createShop(
       });
       app.get(
         "/alive",
-        (c) => c.body(null, sessions.has(read(sessionCookie, c)) ? 204 : 401),
+        (c) => c.body(null, sessionOf(c) === undefined ? 401 : 204),
       );
     },
   };

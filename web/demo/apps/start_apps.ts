@@ -10,7 +10,10 @@ import type { Respond, RunningServer } from "@sig/api/http";
 import { isSigError } from "@sig/core";
 import { digestOf } from "../../login/digest.ts";
 import type { Client, Clients } from "../../openid/client.ts";
-import type { ProviderSettings } from "../../openid/provider.ts";
+import {
+  DEFAULT_SESSION_MS,
+  type ProviderSettings,
+} from "../../openid/provider.ts";
 import type { DemoIssuer } from "../demo_issuer.ts";
 import type { DemoApp } from "./demo_app.ts";
 import { createReadEnding } from "./ending.ts";
@@ -81,14 +84,14 @@ export async function startDemoApps(
     ...{ id: "shop", name: "Shop", neighbours },
     learns: "the login sent it a logout token.",
   };
-  const inShop = createShop(
-    createOpenIdClient({
+  const inShop = createShop({
+    client: createOpenIdClient({
       ...{ issuer: login, client_id: CLIENT_ID, client_secret: secret, now },
       redirect_uri: `${shop.origin}/callback`,
     }),
-    shopLook,
-    shop.origin,
-  );
+    ...{ look: shopLook, origin: shop.origin, now },
+    sessionMs: settings.sessionMs ?? DEFAULT_SESSION_MS,
+  });
   const shopPages = createPages(shopLook, shop.host, readEnding);
   inShop.addTo(shopPages);
   shop.answerWith((request) => shopPages.fetch(request));

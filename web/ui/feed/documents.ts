@@ -78,9 +78,10 @@ export async function readFiles(files: readonly File[]): Promise<Documents> {
   for (const file of files) {
     const name = nameOf(file.name);
     if (name !== undefined) {
-      found[name] = new Uint8Array(await file.arrayBuffer());
-    } else if (files.length === 1) return readOne(await file.text());
-    else throw unknownFile(file.name);
+      found[name] = await bytesOf(file);
+    } else if (files.length === 1) {
+      return readOne(new TextDecoder().decode(await bytesOf(file)));
+    } else throw unknownFile(file.name);
   }
   return complete(found);
 }
@@ -93,13 +94,25 @@ export async function readIdentityFiles(
   for (const file of files) {
     const name = nameOf(file.name);
     if (name === undefined) throw unknownFile(file.name);
-    if (name !== "feed") found[name] = new Uint8Array(await file.arrayBuffer());
+    if (name !== "feed") found[name] = await bytesOf(file);
   }
   const { metadata, jwks, did_document } = found;
   if (metadata === undefined) throw missing("metadata");
   if (jwks === undefined) throw missing("jwks");
   if (did_document === undefined) throw missing("did_document");
   return { metadata, jwks, did_document };
+}
+
+/** As many as a feed may have; more of them are not read to say so. */
+const MAX_FILE_BYTES = 1024 ** 3;
+
+async function bytesOf(file: File): Promise<Bytes> {
+  if (file.size <= MAX_FILE_BYTES) {
+    return new Uint8Array(await file.arrayBuffer());
+  }
+  throw new DocumentsError(
+    `${file.name} is larger than 1 GiB: no feed may be, so it was not read.`,
+  );
 }
 
 function unknownFile(name: string): DocumentsError {

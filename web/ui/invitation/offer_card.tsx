@@ -37,10 +37,12 @@ export function OfferCard(
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
   const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
   const host = hostOf(claims.iss);
+  // Whoever can name a key in a file can name the issuer in it, too.
+  const isKnown = standing.at === "verified" && standing.by === "server";
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
       <h2 id="offers" ref={heading}>
-        {standing.at === "verified"
+        {isKnown
           ? (
             <>
               <strong>{host}</strong> invites you
@@ -57,9 +59,9 @@ export function OfferCard(
           <p class="verified">
             <Icon name="yes" />
             <span>
-              {standing.by === "server"
+              {isKnown
                 ? `Signed by ${host}, verified here`
-                : `Signed by ${host}, verified here with the documents that you opened`}
+                : `Signed as the documents say that you opened: by ${host}, if you saved them from https://${host} and nowhere else`}
             </span>
           </p>
         )

@@ -1,0 +1,64 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { SigError } from "@sig/core";
+import { openStores } from "../stores/open_store.ts";
+import { createAssessment } from "./assess.ts";
+import { createSessions } from "./sessions.ts";
+import { createWatch } from "./watch.ts";
+
+/** Bytes of a value that Deno KV takes. */
+const MAX_KV_BYTES = 65_536;
+
+Deno.test("a session that the store does not end keeps no other one going", async () => {
+  const folder = await Deno.makeTempDir();
+  const stores = await openStores(`kv:${folder}/store.db`);
+  try {
+    const now = () => new Date();
+    const sessions = createSessions({
+      store: stores.records,
+      lifeMs: 60_000,
+      terms: { audience: "https://login.example", issuer: null, require: [] },
+      tell: () => Promise.resolve(),
+      now,
+    });
+    const standing = {
+      issuer: "did:web:acme.example",
+      relationship_id: "r-1",
+      type: "employee",
+      roles: [],
+      sequence: 1,
+    };
+    for (const name of ["alice", "bob", "carol"]) {
+      await sessions.logIn({ subject: `did:web:${name}.example`, standing });
+    }
+    const { records } = await stores.records.list("session", now());
+    const [first, ...others] = records.map(({ id }) => id);
+    const found = await stores.records.get("session", first!, now());
+    const { text, version, expiresAtMs } = found!;
+    const session = JSON.parse(text);
+    // As large as a value can be: the mark of its end has no room.
+    for (let room = MAX_KV_BYTES - text.length;; room -= 4) {
+      const withheld = ["x".repeat(room)];
+      const large = JSON.stringify({ ...session, withheld });
+      const put = { text: large, expiresAtMs };
+      const isPut = stores.records.put("session", first!, put, version, now());
+      if (await isPut.catch(() => false)) break;
+    }
+    await assertRejects(() => sessions.end(first!), SigError, "Deno KV failed");
+
+    const watch = createWatch({
+      sessions,
+      assess: createAssessment({
+        // All were revoked.
+        ask: { standing: () => Promise.resolve(undefined) },
+        sessions,
+      }),
+      clientOf: () => undefined,
+      now,
+    });
+    assertEquals(await watch(), { looked: 3, unanswered: 1 });
+    for (const sid of others) assertEquals(await sessions.get(sid), undefined);
+  } finally {
+    await stores.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
