@@ -1,0 +1,81 @@
+/// <reference lib="dom" />
+/** The libraries of others, a real browser, the real page. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import {
+  SECRET,
+  sha256,
+  TestProvider,
+} from "../openid/testdata/test_provider.ts";
+import { browserTest } from "./testdata/browser.ts";
+import { createKey } from "./testdata/person.ts";
+import {
+  type RelyingSite,
+  startHonoSite,
+  startOauth4webapiSite,
+  startOpenidClientSite,
+} from "./testdata/relying_sites.ts";
+
+/** Opens a site, approves if that is asked, and reads who it says it sees. */
+async function visit(
+  page: Page,
+  { origin }: RelyingSite,
+): Promise<{ readonly sees: string; readonly wasAsked: boolean }> {
+  await page.goto(`${origin}/`);
+  const wasAsked = isAsked(page);
+  if (wasAsked) {
+    await page.click("#approve");
+    await page.waitForURL(`${origin}/`);
+  }
+  return { sees: await page.locator("body").innerText(), wasAsked };
+}
+
+function isAsked(page: Page): boolean {
+  return new URL(page.url()).hash.startsWith("#/sign-in/");
+}
+
+browserTest(
+  "openid-client, oauth4webapi and @hono/oidc-auth log a person in and out by the page",
+  async (browser) => {
+    const secret = await sha256(SECRET);
+    await using first = startOpenidClientSite(secret);
+    await using second = startOauth4webapiSite();
+    await using third = startHonoSite(secret);
+    const sites = [first, second, third];
+    await using provider = await TestProvider.start({
+      clients: sites.map(({ client }) => client),
+    });
+    for (const site of sites) site.join(provider.origin);
+    const context = await browser.newContext({
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    context.setDefaultTimeout(20_000);
+    try {
+      const page = await context.newPage();
+      await page.goto(`${provider.origin}/`);
+      await page.waitForSelector("html[data-ready]");
+      const sees = await createKey(page);
+      const { relationship_id } = await provider.demo.enrol(sees, "Ann");
+
+      assertEquals(await visit(page, first), { sees, wasAsked: true });
+      await page.goto(`${first.origin}/logout`);
+      assertEquals(page.url(), `${first.origin}/bye`);
+
+      assertEquals(await visit(page, second), { sees, wasAsked: true });
+      // Whoever is logged in is asked by nobody else.
+      assertEquals(await visit(page, third), { sees, wasAsked: false });
+      await page.goto(`${second.origin}/logout`);
+      assertEquals(page.url(), `${second.origin}/bye`);
+
+      // It asks for new tokens each time, and gets none after a session's end.
+      assertEquals(await visit(page, third), { sees, wasAsked: true });
+      assertEquals(await visit(page, third), { sees, wasAsked: false });
+      await provider.demo.revoke(relationship_id);
+      await page.goto(`${third.origin}/`);
+      assert(isAsked(page), page.url());
+    } finally {
+      await context.close();
+    }
+  },
+);

@@ -1,0 +1,187 @@
+/**
+ * Sites that log people in by the libraries of others, on loopback: as small as
+ * their documentation shows them. Each answers `/` with the person's DID, or sends
+ * them to the login; `/logout` logs them out there. @module
+ */
+
+import {
+  getAuth,
+  initOidcAuthMiddleware,
+  oidcAuthMiddleware,
+} from "@hono/oidc-auth";
+import { Hono } from "hono";
+import * as oauth from "oauth4webapi";
+import * as openid from "openid-client";
+import { SECRET } from "../../openid/testdata/test_provider.ts";
+
+/** A site that listens. */
+export interface RelyingSite extends AsyncDisposable {
+  readonly origin: string;
+  /** Its entry in the provider's list of applications. */
+  readonly client: Readonly<Record<string, unknown>>;
+  /** Tells it where the provider is; before that it answers nobody. */
+  join(provider: string): void;
+}
+
+type Handle = (request: Request) => Response | Promise<Response>;
+
+/** Starts a site whose name there is `id`. */
+function startSite(
+  id: string,
+  secretSha256: string | undefined,
+  open: (provider: string, origin: string) => Handle,
+): RelyingSite {
+  const joined = Promise.withResolvers<Handle>();
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => await (await joined.promise)(request),
+  );
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  return {
+    origin,
+    client: {
+      client_id: id,
+      ...(secretSha256 === undefined
+        ? {}
+        : { client_secret_sha256: secretSha256, refresh: true }),
+      redirect_uris: [`${origin}/callback`],
+      post_logout_redirect_uris: [`${origin}/bye`],
+    },
+    join: (provider) => joined.resolve(open(provider, origin)),
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+function redirect(url: string | URL): Response {
+  return new Response(null, { status: 302, headers: { location: `${url}` } });
+}
+
+/** A site of one visitor, by `openid-client` with a secret. */
+export function startOpenidClientSite(secretSha256: string): RelyingSite {
+  return startSite("by-openid-client", secretSha256, (provider, origin) => {
+    const configured = openid.discovery(
+      new URL(provider),
+      "by-openid-client",
+      {},
+      openid.ClientSecretBasic(SECRET),
+      { execute: [openid.allowInsecureRequests] },
+    );
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+    const expectedState = openid.randomState();
+    const expectedNonce = openid.randomNonce();
+    let tokens: { readonly sub: string; readonly idToken: string } | undefined;
+    return async (request) => {
+      const config = await configured;
+      const url = new URL(request.url);
+      if (url.pathname === "/bye") return new Response("bye");
+      if (url.pathname === "/callback") {
+        const got = await openid.authorizationCodeGrant(config, url, {
+          ...{ pkceCodeVerifier, expectedState, expectedNonce },
+          idTokenExpected: true,
+        });
+        tokens = { sub: got.claims()!.sub, idToken: got.id_token! };
+        return redirect("/");
+      }
+      if (url.pathname === "/logout" && tokens !== undefined) {
+        const { idToken } = tokens;
+        tokens = undefined;
+        return redirect(openid.buildEndSessionUrl(config, {
+          id_token_hint: idToken,
+          post_logout_redirect_uri: `${origin}/bye`,
+        }));
+      }
+      return tokens !== undefined
+        ? new Response(tokens.sub)
+        : redirect(openid.buildAuthorizationUrl(config, {
+          redirect_uri: `${origin}/callback`,
+          scope: "openid",
+          state: expectedState,
+          nonce: expectedNonce,
+          code_challenge: await openid.calculatePKCECodeChallenge(
+            pkceCodeVerifier,
+          ),
+          code_challenge_method: "S256",
+        }));
+    };
+  });
+}
+
+/** A site of one visitor, by `oauth4webapi`, which has no secret. */
+export function startOauth4webapiSite(): RelyingSite {
+  return startSite("by-oauth4webapi", undefined, (provider, origin) => {
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const client: oauth.Client = { client_id: "by-oauth4webapi" };
+    const issuer = new URL(provider);
+    const discovered = oauth.discoveryRequest(issuer, insecure)
+      .then((response) => oauth.processDiscoveryResponse(issuer, response));
+    const verifier = oauth.generateRandomCodeVerifier();
+    const [state, nonce] = [
+      oauth.generateRandomState(),
+      oauth.generateRandomNonce(),
+    ];
+    let tokens: { readonly sub: string; readonly idToken: string } | undefined;
+    return async (request) => {
+      const as = await discovered;
+      const url = new URL(request.url);
+      if (url.pathname === "/bye") return new Response("bye");
+      if (url.pathname === "/callback") {
+        const response = await oauth.authorizationCodeGrantRequest(
+          as,
+          client,
+          oauth.None(),
+          oauth.validateAuthResponse(as, client, url, state),
+          `${origin}/callback`,
+          verifier,
+          insecure,
+        );
+        const got = await oauth.processAuthorizationCodeResponse(
+          as,
+          client,
+          response,
+          { expectedNonce: nonce, requireIdToken: true },
+        );
+        const { sub } = oauth.getValidatedIdTokenClaims(got)!;
+        tokens = { sub, idToken: got.id_token! };
+        return redirect("/");
+      }
+      if (url.pathname === "/logout" && tokens !== undefined) {
+        const end = new URL(as.end_session_endpoint!);
+        end.searchParams.set("id_token_hint", tokens.idToken);
+        end.searchParams.set("post_logout_redirect_uri", `${origin}/bye`);
+        tokens = undefined;
+        return redirect(end);
+      }
+      if (tokens !== undefined) return new Response(tokens.sub);
+      const asked = new URL(as.authorization_endpoint!);
+      asked.search = new URLSearchParams({
+        client_id: client.client_id,
+        redirect_uri: `${origin}/callback`,
+        response_type: "code",
+        scope: "openid",
+        ...{ state, nonce },
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+      }).toString();
+      return redirect(asked);
+    };
+  });
+}
+
+/** A site behind `@hono/oidc-auth`, which refreshes at each request. */
+export function startHonoSite(secretSha256: string): RelyingSite {
+  return startSite("by-hono", secretSha256, (provider, origin) => {
+    const app = new Hono();
+    app.use(initOidcAuthMiddleware({
+      OIDC_AUTH_SECRET: "test-secret-of-the-site-0123456789",
+      OIDC_AUTH_REFRESH_INTERVAL: "-1",
+      OIDC_ISSUER: provider,
+      OIDC_CLIENT_ID: "by-hono",
+      OIDC_CLIENT_SECRET: SECRET,
+      OIDC_REDIRECT_URI: `${origin}/callback`,
+      OIDC_SCOPES: "openid offline_access",
+    }));
+    app.use(oidcAuthMiddleware());
+    app.get("*", async (c) => c.text((await getAuth(c))?.sub ?? "nobody"));
+    return (request) => app.fetch(request);
+  });
+}
