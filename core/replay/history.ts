@@ -1,4 +1,9 @@
-/** What a feed has said of each relationship, version by version. @module */
+/**
+ * What a feed has said of each relationship, version by version. Long because a
+ * version, what ends it, and who may look at it have no meaning apart.
+ *
+ * @module
+ */
 
 import { isRevoke, isUpsert } from "../event/event.ts";
 import { unmatchedRevoke } from "./feed_rules.ts";

@@ -1,4 +1,9 @@
-/** What each error code means, and what to do about it. @module */
+/**
+ * What each error code means, and what to do about it. Long because it is a
+ * table.
+ *
+ * @module
+ */
 
 import type { ErrorCategory, ErrorCode } from "@sig/core";
 
