@@ -1,4 +1,9 @@
-/** An issuer as a store remembers it (PROTOCOL §6). @module */
+/**
+ * An issuer as a store remembers it (PROTOCOL §6). Long because answering from
+ * it and going on from it read the same body by the same rules.
+ *
+ * @module
+ */
 
 import {
   DEFAULT_LIMITS,
