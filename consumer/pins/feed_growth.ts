@@ -26,11 +26,11 @@ import {
   writeWarnings,
 } from "./feed_rows.ts";
 import type { PinRow } from "./pin_store.ts";
+import { holdsDigest } from "./row_digests.ts";
 import { readRows } from "./row_directory.ts";
 import {
   BLOCK_EVENTS,
   blockKey,
-  EVENT_DIGEST_LENGTH,
   eventIdDigest,
   relationshipKey,
   subjectKey,
@@ -155,7 +155,9 @@ export class FeedGrowth {
     }
     verification.learn({
       eventIds: [...eventIds]
-        .filter(([, { key, digest }]) => holds(this.#digests.get(key)!, digest))
+        .filter(([, { key, digest }]) =>
+          holdsDigest(this.#digests.get(key)!, digest)
+        )
         .map(([eventId]) => eventId),
       relationships,
     });
@@ -230,13 +232,6 @@ export class FeedGrowth {
     block.marks.push(mark);
     return block;
   }
-}
-
-function holds(digests: string, digest: string): boolean {
-  for (let at = 0; at < digests.length; at += EVENT_DIGEST_LENGTH) {
-    if (digests.startsWith(digest, at)) return true;
-  }
-  return false;
 }
 
 interface Claim {

@@ -11,12 +11,7 @@ export function hashOf(digest: string): number {
 /** A digest as two numbers, the first of which chooses the bucket. */
 export type PackedDigest = readonly [hash: number, rest: number];
 
-/** A digest as numbers. */
-export function packDigest(digest: string): PackedDigest {
-  return [hashOf(digest), parseInt(digest.slice(8), 16)];
-}
-
-/** The digest that {@linkcode packDigest} was given. */
+/** A digest as text. */
 export function unpackDigest([hash, rest]: PackedDigest): string {
   return hex(hash, 8) + hex(rest, 6);
 }
@@ -25,12 +20,28 @@ export function unpackDigest([hash, rest]: PackedDigest): string {
  * Makes the digests of a state's keys. They begin with the state's random name:
  * else an issuer could choose identifiers that all come into one bucket.
  */
-export function createDigests(state: string): (key: string) => string {
+export function createPackedDigests(
+  state: string,
+): (key: string) => PackedDigest {
   const begin = lanes(state, [0x9e3779b9, 0x85ebca6b]);
   return (key) => {
     const [a, b] = lanes(key, begin);
-    return hex(finished(a ^ b >>> 5), 8) + hex(finished(b) >>> 8, 6);
+    return [finished(a ^ b >>> 5), finished(b) >>> 8];
   };
+}
+
+/** The same as texts. */
+export function createDigests(state: string): (key: string) => string {
+  const digestOf = createPackedDigests(state);
+  return (key) => unpackDigest(digestOf(key));
+}
+
+/** Whether one is among digests of the same length, one behind the other. */
+export function holdsDigest(digests: string, digest: string): boolean {
+  for (let at = 0; at < digests.length; at += digest.length) {
+    if (digests.startsWith(digest, at)) return true;
+  }
+  return false;
 }
 
 function lanes(

@@ -22,9 +22,10 @@ import {
 } from "./pin_store.ts";
 import {
   createDigests,
+  createPackedDigests,
   DIGEST_LENGTH,
   hashOf,
-  packDigest,
+  holdsDigest,
   type PackedDigest,
   unpackDigest,
 } from "./row_digests.ts";
@@ -79,26 +80,19 @@ function isListed(key: string): boolean {
   return key.startsWith(RELATIONSHIP_PREFIX) || key.startsWith(SUBJECT_PREFIX);
 }
 
-function holds(bucket: string, digest: string): boolean {
-  for (let at = 0; at < bucket.length; at += DIGEST_LENGTH) {
-    if (bucket.startsWith(digest, at)) return true;
-  }
-  return false;
-}
-
 /** Keys whose digests lie in one piece; pieces are never copied. */
 const PIECE_KEYS = 8_192;
 
 /** Lists the rows of a state that is written anew, in 8 bytes each. */
 export class RowDirectory {
-  readonly #digestOf: (key: string) => string;
+  readonly #digestOf: (key: string) => PackedDigest;
   readonly #pieces: Uint32Array[] = [];
   #keys = 0;
   #relationships = 0;
 
   /** Of the state with that name. */
   constructor(state: string) {
-    this.#digestOf = createDigests(state);
+    this.#digestOf = createPackedDigests(state);
   }
 
   /** Takes a key that was not taken before. */
@@ -106,7 +100,7 @@ export class RowDirectory {
     if (!isListed(key)) return;
     const at = this.#keys++ % PIECE_KEYS;
     if (at === 0) this.#pieces.push(new Uint32Array(2 * PIECE_KEYS));
-    this.#pieces.at(-1)!.set(packDigest(this.#digestOf(key)), 2 * at);
+    this.#pieces.at(-1)!.set(this.#digestOf(key), 2 * at);
     if (key.startsWith(RELATIONSHIP_PREFIX)) this.#relationships++;
   }
 
@@ -176,7 +170,7 @@ export async function growListing(
   for (const { key, digest } of digests) {
     const bucket = bucketOf(digest, before);
     const text = buckets.get(bucket)!;
-    if (holds(text, digest)) continue;
+    if (holdsDigest(text, digest)) continue;
     buckets.set(bucket, text + digest);
     changed.add(bucket);
     size++;
@@ -280,7 +274,7 @@ async function areListed<T extends { readonly digest: string }>(
       const text = requireBucket(store.place, ref, texts[2 * i]);
       const mayMove = next !== undefined && texts[2 * i + 1] !== undefined;
       if (mayMove) moved.push(placeOf(row, next + 1));
-      else if (holds(text, row.digest)) found.push(row);
+      else if (holdsDigest(text, row.digest)) found.push(row);
     }
     open = moved;
   }

@@ -22,9 +22,6 @@ export const BLOCK_PREFIX = "b";
 /** Events of one block. */
 export const BLOCK_EVENTS = 1_024;
 
-/** Characters of an `event_id`'s digest: 16 bytes in base64url. */
-export const EVENT_DIGEST_LENGTH = 22;
-
 /** The versions of a relationship. */
 export function relationshipKey(id: string): string {
   return RELATIONSHIP_PREFIX + keyOf(id);
