@@ -1,7 +1,7 @@
 /** A memory whose place is the operator's business. @module */
 
 import type { PinStore } from "@sig/consumer/pins";
-import { escapeInvisible, isSigError, SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 
 /** What clients read in its stead: `Cannot use the memory of this server: …`. */
 const HIDDEN = "of this server";
@@ -15,19 +15,6 @@ export interface HidePlaceOptions {
   readonly tell: (message: string) => void;
   /** The clock. */
   readonly now: () => Date;
-}
-
-/** A line of a server's own, in the form of its log. */
-export function operatorLine(
-  message: string,
-  log: "json" | "text" | "off",
-  now: Date,
-  level: "info" | "error" = "error",
-): string {
-  const line = log === "json"
-    ? JSON.stringify({ time: now.toISOString(), level, message })
-    : `${level}: ${message}`;
-  return `${escapeInvisible(line)}\n`;
 }
 
 /**

@@ -15,7 +15,8 @@
 export { type Address, isLoopback, parseAddress } from "./address.ts";
 export { type DataFolder, dataFolder } from "./data_folder.ts";
 export { parseDuration } from "./duration.ts";
-export { type HidePlaceOptions, operatorLine } from "./hidden_place.ts";
+export type { HidePlaceOptions } from "./hidden_place.ts";
+export { operatorLine } from "./operator_line.ts";
 export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";

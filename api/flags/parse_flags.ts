@@ -1,9 +1,8 @@
 /** From a program's words to its flags, strictly. @module */
 
-import { quote, type SigError } from "@sig/core";
+import { quote, type SigError, suggest } from "@sig/core";
 import { parseArgs } from "@std/cli/parse-args";
 import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
-import { suggest } from "@sig/core";
 import { usageError } from "./usage_error.ts";
 
 /** What {@linkcode parseFlags} needs to know of a program. */

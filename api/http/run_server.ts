@@ -5,6 +5,7 @@ import {
   type FlagSpec,
   flagTable,
   type GivenFlags,
+  operatorLine,
   parseFlags,
   usageError,
 } from "../flags/mod.ts";
@@ -177,18 +178,17 @@ export async function serveUntilStopped(
  */
 function greet(startup: Startup, url: string, io: ServerIo): void {
   const { warnings = [], notes, log } = startup;
-  const lines = [
-    ...warnings.map((text) => ({ level: "warning", text })),
-    ...(notes?.(url) ?? []).map((text) => ({ level: "info", text })),
-  ];
-  const time = io.now().toISOString();
-  for (const { level, text } of lines) {
-    const line = log === "json"
-      ? JSON.stringify({ time, level, message: text })
-      : level === "info"
-      ? text
-      : `${level}: ${text}`;
-    io.stderr(`${escapeInvisible(line)}\n`);
+  const now = io.now();
+  for (const text of warnings) {
+    io.stderr(operatorLine(text, log, now, "warning"));
+  }
+  for (const text of notes?.(url) ?? []) {
+    // People need not be told that it is for them.
+    io.stderr(
+      log === "json"
+        ? operatorLine(text, log, now, "info")
+        : `${escapeInvisible(text)}\n`,
+    );
   }
 }
 

@@ -1,7 +1,6 @@
 /** Schemas of objects. @module */
 
-import { escapePointer, isObject, quote } from "@sig/core";
-import { suggest } from "@sig/core";
+import { escapePointer, isObject, quote, suggest } from "@sig/core";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
