@@ -14,7 +14,7 @@ import {
   type ServiceOptions,
 } from "@sig/api/http";
 import { findPublicSign } from "@sig/api/flags";
-import { fetchDocument, type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
+import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
 import { quote, SigError } from "@sig/core";
 import type { DemoApp } from "./demo/apps/demo_app.ts";
@@ -22,8 +22,10 @@ import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
 import { createChallenge } from "./login/create_challenge.ts";
-import { createSubjectResolver } from "./login/resolve_subject.ts";
-import { createSubjectKeys } from "./login/subject_keys.ts";
+import {
+  createFetchedSubjectKeys,
+  SUBJECT_TIMEOUT_MS,
+} from "./login/fetched_subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/login_gate.ts";
 import { loginsOutOfPlace, storeOutOfPlace } from "./login/out_of_place.ts";
@@ -78,9 +80,6 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
 
 /** Bytes of a request's body (PROTOCOL §8). */
 const MAX_BODY_BYTES = 64 * 1024;
-
-/** Milliseconds for a subject's did.json in all: a person waits for it. */
-const SUBJECT_TIMEOUT_MS = 5_000;
 
 /**
  * Makes the application: the two endpoints of the login, the page, and what the
@@ -162,20 +161,10 @@ export function createWeb(options: AppOptions): Web {
     now,
   };
   const logins = {
-    resolveKey: createSubjectKeys({
-      resolveSubjectKey: createSubjectResolver({
-        fetchDocument: (url, { maxBytes }) =>
-          fetchDocument(url, {
-            ...fetchPolicyOf(options),
-            maxBytes,
-            totalTimeoutMs: Math.min(
-              options.totalTimeoutMs ?? SUBJECT_TIMEOUT_MS,
-              SUBJECT_TIMEOUT_MS,
-            ),
-          }),
-        allowPrivate,
-      }),
-    }),
+    resolveKey: createFetchedSubjectKeys(
+      fetchPolicyOf(options),
+      Math.min(options.totalTimeoutMs ?? Infinity, SUBJECT_TIMEOUT_MS),
+    ),
     issuer: gate.issuer,
     checkRelationship: gate.checkRelationship,
   };

@@ -1,14 +1,14 @@
 /** Fetching the documents of did:web subjects, a share for each client. @module */
 
 import { clientNetwork, createClientAddress, Shares } from "@sig/api/http";
-import { fetchDocument, type FetchPolicy } from "@sig/consumer";
+import type { FetchPolicy } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import { SUBJECTS_EACH_CLIENT } from "../login/out_of_place.ts";
-import { createSubjectResolver } from "../login/resolve_subject.ts";
 import {
-  createSubjectKeys,
-  type LoginKeyResolver,
-} from "../login/subject_keys.ts";
+  createFetchedSubjectKeys,
+  SUBJECT_TIMEOUT_MS,
+} from "../login/fetched_subject_keys.ts";
+import type { LoginKeyResolver } from "../login/subject_keys.ts";
 
 /** What {@linkcode createSubjectsOfClients} works with. */
 export interface SubjectsOfClientsOptions {
@@ -17,9 +17,6 @@ export interface SubjectsOfClientsOptions {
   /** Proxies whose `X-Forwarded-For` is believed. */
   readonly trustProxy?: readonly string[] | undefined;
 }
-
-/** Milliseconds for a subject's did.json in all: a person waits for it. */
-const SUBJECT_TIMEOUT_MS = 5_000;
 
 /**
  * Makes what finds the keys for the requests of one client: hosts that it names
@@ -35,17 +32,7 @@ export function createSubjectsOfClients(
 ): (headers: Headers, info: unknown) => LoginKeyResolver {
   const clientOf = createClientAddress(trustProxy);
   const shares = new Shares({ total: Infinity, each: SUBJECTS_EACH_CLIENT });
-  const resolveKey = createSubjectKeys({
-    resolveSubjectKey: createSubjectResolver({
-      fetchDocument: (url, { maxBytes }) =>
-        fetchDocument(url, {
-          ...policy,
-          maxBytes,
-          totalTimeoutMs: SUBJECT_TIMEOUT_MS,
-        }),
-      allowPrivate: policy.allowPrivate ?? false,
-    }),
-  });
+  const resolveKey = createFetchedSubjectKeys(policy);
   return (headers, info) => async (kid, challengeId) => {
     const address = clientOf(headers, info);
     if (address === undefined || !kid.startsWith("did:web:")) {
