@@ -452,6 +452,33 @@ function what(event) {
   return shown(event.event_type);
 }
 
+// web/ui/demo/newest_events.tsx
+function NewestEvents({ events, names, atMost }) {
+  const shown2 = atMost === void 0 ? events : events.slice(-atMost);
+  return /* @__PURE__ */ a($, {
+    children: [
+      /* @__PURE__ */ a("p", {
+        class: "quiet verified",
+        children: [
+          /* @__PURE__ */ a(Icon, {
+            name: "yes"
+          }),
+          counted(events.length, "event"),
+          ", each signature verified in this browser"
+        ]
+      }),
+      /* @__PURE__ */ a("ol", {
+        class: "newest-events",
+        reversed: true,
+        children: shown2.toReversed().map((each) => /* @__PURE__ */ a(ShortEvent, {
+          verified: each,
+          names
+        }, each.event.sequence))
+      })
+    ]
+  });
+}
+
 // web/ui/demo/tour.tsx
 var STEPS = [
   {
@@ -584,27 +611,10 @@ function Tour({ site, story }) {
       feed?.state === void 0 ? /* @__PURE__ */ a("p", {
         class: "quiet",
         children: step === "key" ? "Nothing about you yet." : feed === void 0 ? "Reading the feed\u2026" : "The feed could not be verified. Open it in the explorer."
-      }) : /* @__PURE__ */ a($, {
-        children: [
-          /* @__PURE__ */ a("p", {
-            class: "quiet verified",
-            children: [
-              /* @__PURE__ */ a(Icon, {
-                name: "yes"
-              }),
-              counted(feed.events.length, "event"),
-              ", each signature verified in this browser"
-            ]
-          }),
-          /* @__PURE__ */ a("ol", {
-            class: "newest-events",
-            reversed: true,
-            children: feed.events.slice(-SHOWN_EVENTS).reverse().map((each) => /* @__PURE__ */ a(ShortEvent, {
-              verified: each,
-              names
-            }, each.event.sequence))
-          })
-        ]
+      }) : /* @__PURE__ */ a(NewestEvents, {
+        events: feed.events,
+        names,
+        atMost: SHOWN_EVENTS
       }),
       site.config.issuers.length > 0 && /* @__PURE__ */ a("p", {
         children: /* @__PURE__ */ a("a", {

@@ -4,8 +4,7 @@ import { useMemo } from "preact/hooks";
 import { namesIn } from "../feed/names.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Site } from "../site/site.ts";
-import { counted } from "../parts/text.ts";
-import { ShortEvent } from "./short_event.tsx";
+import { NewestEvents } from "./newest_events.tsx";
 import type { Story, StoryStep } from "./use_story.ts";
 
 interface Step {
@@ -118,22 +117,11 @@ export function Tour({ site, story }: {
           </p>
         )
         : (
-          <>
-            <p class="quiet verified">
-              <Icon name="yes" />
-              {counted(feed.events.length, "event")}, each signature verified in
-              this browser
-            </p>
-            <ol class="newest-events" reversed>
-              {feed.events.slice(-SHOWN_EVENTS).reverse().map((each) => (
-                <ShortEvent
-                  key={each.event.sequence}
-                  verified={each}
-                  names={names}
-                />
-              ))}
-            </ol>
-          </>
+          <NewestEvents
+            events={feed.events}
+            names={names}
+            atMost={SHOWN_EVENTS}
+          />
         )}
       {site.config.issuers.length > 0 && (
         <p>

@@ -1,14 +1,14 @@
 /** The story, played on feeds that came with the page. @module */
 
 import { useMemo, useState } from "preact/hooks";
-import { ShortEvent } from "../demo/short_event.tsx";
+import { NewestEvents } from "../demo/newest_events.tsx";
 import { useVerification } from "../explore/use_verification.ts";
 import type { CheckedFeed } from "../feed/check_feed.ts";
 import { namesIn } from "../feed/names.ts";
 import { useFocusOnAppearing } from "../parts/focus.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { counted, shown } from "../parts/text.ts";
+import { shown } from "../parts/text.ts";
 import { Decision, REQUIRE } from "./decision.tsx";
 import { documentsOf, type Samples } from "./samples.ts";
 import { STEPS, type StoryStep } from "./steps.ts";
@@ -129,24 +129,7 @@ function Aside({ step, checked, onStep }: {
         ? <p class="quiet">Verifying it in this browser…</p>
         : checked.state === undefined
         ? <p class="quiet">Nothing that anyone can rely on.</p>
-        : (
-          <>
-            <p class="quiet verified">
-              <Icon name="yes" />
-              {counted(checked.events.length, "event")}, each signature verified
-              in this browser
-            </p>
-            <ol class="newest-events" reversed>
-              {checked.events.toReversed().map((each) => (
-                <ShortEvent
-                  key={each.event.sequence}
-                  verified={each}
-                  names={names}
-                />
-              ))}
-            </ol>
-          </>
-        )}
+        : <NewestEvents events={checked.events} names={names} />}
     </aside>
   );
 }
