@@ -102,11 +102,13 @@ export {
   validateEvent,
   type ValidateEventOptions,
 } from "./event/event.ts";
+export type { NumberedIds } from "./replay/compact_ids.ts";
 export {
   type Accepted,
   FeedRules,
   type KnownBefore,
   type ReplayOptions,
+  type RulesIds,
   type RulesStart,
 } from "./replay/feed_rules.ts";
 export { isDid, isIdentifier, isObject } from "./event/fields.ts";

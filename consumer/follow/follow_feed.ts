@@ -1,19 +1,12 @@
 /** Verifying a feed so that a later fetch can go on from it (PROTOCOL §6). @module */
 
-import {
-  DEFAULT_LIMITS,
-  type GrowingHistory,
-  joinBytes,
-  type Limits,
-  sameBytes,
-} from "@sig/core";
+import { DEFAULT_LIMITS, joinBytes, type Limits, sameBytes } from "@sig/core";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
   FeedVerification,
   type FeedVerificationOptions,
   type ReadFeedOptions,
-  type VerificationStart,
 } from "../verify/feed_verification.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import type { HeldFeed } from "./issuer_record.ts";
@@ -215,11 +208,11 @@ export async function readFromStart(
   const marks = new SignatureMarks();
   const last = new LastBytes(OVERLAP_BYTES);
   const { staged } = options;
-  const history = await staged?.begin(marks);
+  const replay = await staged?.begin(marks);
   const verification = new FeedVerification({
     ...policy,
     marks,
-    start: history && startOf(history),
+    start: replay && { bytes: 0, lastEventId: null, keys: [], replay },
   });
   const stream = new ByteStream(document.bytes);
   let prefixSha256: string | undefined;
@@ -243,22 +236,6 @@ export async function readFromStart(
   );
   const feed = await grown(verification, digest, marks, last, keys);
   return { ...feed, prefixSha256 };
-}
-
-/** Before the first event, with what takes all of them. */
-function startOf(history: GrowingHistory): VerificationStart {
-  return {
-    bytes: 0,
-    lastEventId: null,
-    keys: [],
-    replay: {
-      lastSequence: 0,
-      latest: undefined,
-      history,
-      warnings: [],
-      warningsLeftOut: 0,
-    },
-  };
 }
 
 /** Whoever asks for the next bytes judges nothing meanwhile. */

@@ -2,7 +2,7 @@
 
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { encodeHex } from "@std/encoding/hex";
-import { Sha256 } from "./sha256.ts";
+import { TextDigest } from "./text_digest.ts";
 
 /** Warnings, and what came with them. */
 export const WARNINGS_KEY = "w";
@@ -46,20 +46,15 @@ export function blockKey(sequence: number): string {
 export function eventIdDigest(
   eventId: string,
 ): { readonly key: string; readonly digest: string } {
-  const bytes = eventIdBytes(eventId);
+  const bytes = digestOf(eventId, ID_DIGEST_BYTES);
   return {
     key: eventIdKey(bytes[0]! << 8 | bytes[1]!),
     digest: encodeBase64Url(bytes.subarray(2)),
   };
 }
 
-/** Bytes of {@linkcode eventIdBytes}. */
-export const EVENT_ID_BYTES = 18;
-
-/** The same as bytes: 2 that say where, then the digest. */
-export function eventIdBytes(eventId: string): Uint8Array {
-  return sha256(eventId).subarray(0, EVENT_ID_BYTES);
-}
+/** Bytes of SHA-256 that stand for an identifier: 2 that say where, and 128 bits. */
+export const ID_DIGEST_BYTES = 18;
 
 /** The key of the row of digests with that number, of 16 bits. */
 export function eventIdKey(row: number): string {
@@ -73,11 +68,11 @@ export function eventIdKey(row: number): string {
 function keyOf(text: string): string {
   return /^[\x20-\x7e]{1,200}$/.test(text)
     ? `=${text}`
-    : `#${encodeHex(sha256(text))}`;
+    : `#${encodeHex(digestOf(text, 32))}`;
 }
 
-function sha256(text: string): Uint8Array {
-  // As JSON: a lone surrogate is escaped there, and not replaced.
-  return new Sha256().update(new TextEncoder().encode(JSON.stringify(text)))
-    .bytes();
+function digestOf(text: string, bytes: number): Uint8Array {
+  const digest = new Uint8Array(bytes);
+  new TextDigest().into(digest, text);
+  return digest;
 }

@@ -14,6 +14,9 @@ import type { PiecewiseHash } from "../verify/feed_digest.ts";
 
 const BLOCK = 64;
 
+/** Where the number of bits stands in the last block. */
+const LENGTH_AT = 56;
+
 /** Fractions of the square and cube roots of the first primes (§4.2.2, §5.3.3). */
 const [INITIAL, K] = constants();
 
@@ -77,18 +80,34 @@ export class Sha256 implements PiecewiseHash {
 
   /** The digest of the bytes so far; more may follow. */
   bytes(): Uint8Array {
-    const end = this.copy();
-    const length = this.#bytes;
-    const padding = new Uint8Array(
-      (length % BLOCK < 56 ? 64 : 128) - length % BLOCK,
-    );
-    padding[0] = 0x80;
-    const view = new DataView(padding.buffer);
-    view.setBigUint64(padding.length - 8, BigInt(length) * 8n);
-    end.update(padding);
-    const digest = new DataView(new ArrayBuffer(32));
-    end.#h.forEach((word, i) => digest.setInt32(4 * i, word));
-    return new Uint8Array(digest.buffer);
+    const digest = new Uint8Array(32);
+    this.copy().finishInto(digest);
+    return digest;
+  }
+
+  /** Writes the first bytes of the digest, and begins anew. */
+  finishInto(target: Uint8Array): void {
+    const rest = this.#rest;
+    const bits = 8 * this.#bytes;
+    let filled = this.#bytes % BLOCK;
+    rest[filled++] = 0x80;
+    if (filled > LENGTH_AT) {
+      rest.fill(0, filled);
+      this.#compress(rest, 0);
+      filled = 0;
+    }
+    rest.fill(0, filled);
+    const high = Math.floor(bits / 2 ** 32);
+    for (let i = 0; i < 4; i++) {
+      rest[LENGTH_AT + i] = high >>> 24 - 8 * i;
+      rest[LENGTH_AT + 4 + i] = bits >>> 24 - 8 * i;
+    }
+    this.#compress(rest, 0);
+    for (let i = 0; i < target.length; i++) {
+      target[i] = this.#h[i >> 2]! >>> 24 - 8 * (i & 3);
+    }
+    this.#h.set(INITIAL);
+    this.#bytes = 0;
   }
 
   /** The same in hexadecimal. */

@@ -1,11 +1,12 @@
 /** A feed that is read from its first event, on its way into a store. @module */
 
-import type { GrowingHistory } from "@sig/core";
+import type { ReplayStart } from "@sig/core";
 import type { VerificationStart } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import { type ArrivedEvent, ArrivingHistory } from "./arriving_history.ts";
 import { BlockWriter } from "./block_writer.ts";
-import { EventDigests } from "./event_digests.ts";
+import { DigestedIds } from "./digested_ids.ts";
+import { eventIdRows } from "./event_id_rows.ts";
 import { FeedBatch } from "./feed_batch.ts";
 import { writeWarnings } from "./feed_rows.ts";
 import {
@@ -18,10 +19,10 @@ import { type ListedRows, RowDirectory } from "./row_directory.ts";
 import { WARNINGS_KEY } from "./row_keys.ts";
 
 /** Events that are held at most, but for those that are being judged. */
-const BATCH_EVENTS = 16_384;
+const BATCH_EVENTS = 4_096;
 
 /** The same where they are long: bytes of the feed. */
-const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Rows staged or read at once. */
 const AT_ONCE = 2_000;
@@ -44,7 +45,8 @@ export interface StagedFeedOptions {
 interface Reading {
   readonly ref: StateRef;
   readonly history: ArrivingHistory;
-  readonly digests: EventDigests;
+  /** Of all events, as the rules number them. */
+  readonly eventIds: DigestedIds;
   readonly directory: RowDirectory;
   readonly blocks: BlockWriter;
   /** Bytes that have come since the last batch. */
@@ -85,21 +87,33 @@ export class StagedFeed {
   }
 
   /** Begins with a feed, and gives what takes its events. */
-  async begin(marks: SignatureMarks): Promise<GrowingHistory> {
+  async begin(marks: SignatureMarks): Promise<ReplayStart> {
     await this.drop();
     const state = crypto.randomUUID();
     const history = new ArrivingHistory();
+    const eventIds = new DigestedIds();
     this.#reading = {
       ref: { issuer: this.#issuer, state },
       history,
-      digests: new EventDigests(),
+      eventIds,
       directory: new RowDirectory(state),
       blocks: new BlockWriter(marks),
       bytes: 0,
       hasStaged: false,
       isWritten: false,
     };
-    return history;
+    return {
+      lastSequence: 0,
+      latest: undefined,
+      ids: {
+        eventIds,
+        relationshipIds: new DigestedIds(),
+        subjects: new DigestedIds(),
+      },
+      history,
+      warnings: [],
+      warningsLeftOut: 0,
+    };
   }
 
   /**
@@ -136,13 +150,13 @@ export class StagedFeed {
     if (reading === undefined) {
       throw new TypeError("Cannot finish: no feed was begun");
     }
-    const { ref, history, digests, directory } = reading;
+    const { ref, history, eventIds, directory } = reading;
     const events = history.take();
     if (events.length > 0) await this.#take(reading, events);
     await this.#stage(
       reading,
       function* (): Generator<PinRow> {
-        yield* digests.rows();
+        yield* eventIdRows(eventIds);
         if (warnings.length > 0) {
           yield [WARNINGS_KEY, writeWarnings(warnings, history)];
         }
@@ -170,10 +184,9 @@ export class StagedFeed {
     reading: Reading,
     events: readonly ArrivedEvent[],
   ): Promise<void> {
-    const { ref, history, digests, blocks } = reading;
+    const { ref, history, blocks } = reading;
     for (const [i, { event }] of events.entries()) {
       if (i % AT_ONCE === 0) await this.#breathe?.();
-      digests.note(event);
       blocks.add(event);
     }
     const staged: StagedRows = {

@@ -57,11 +57,8 @@ async function stage(
 ): Promise<{ readonly stored: StoredState; readonly end: ReplayStart }> {
   const staged = new StagedFeed(store, ISSUER, { batchEvents });
   const marks = new SignatureMarks();
-  const history = await staged.begin(marks);
-  const replay = new Replay({ issuer: ISSUER }, {
-    ...{ lastSequence: 0, latest: undefined, history },
-    ...{ warnings: [], warningsLeftOut: 0 },
-  });
+  const start = await staged.begin(marks);
+  const replay = new Replay({ issuer: ISSUER }, start);
   for (const event of events) {
     replay.apply(event);
     marks.add(Uint8Array.of(event.sequence, 2, 3, 4));
@@ -173,7 +170,7 @@ Deno.test("where rows that were staged are gone, nothing more is staged", async 
   const store = createMemoryPinStore();
   const staged = new StagedFeed(store, ISSUER, { batchEvents: 1 });
   const marks = new SignatureMarks();
-  const history = await staged.begin(marks);
+  const { history } = await staged.begin(marks);
   const states = new Set<string>();
   const { stage } = store;
   store.stage = (ref, rows) => {
@@ -204,7 +201,7 @@ Deno.test("of a faulty feed nothing more is staged", async () => {
   const store = createMemoryPinStore();
   store.stage = () => Promise.reject(new Error("staged"));
   const staged = new StagedFeed(store, ISSUER, { batchEvents: 1 });
-  const history = await staged.begin(new SignatureMarks());
+  const { history } = await staged.begin(new SignatureMarks());
   history.add(upsert(1), true);
   await staged.pause(0, () => true);
 });

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CompactIds } from "./compact_ids.ts";
+import { CompactIds, type NumberedIds } from "./compact_ids.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
 import { KnownRelationships, UNKNOWN } from "./known_relationships.ts";
@@ -57,6 +57,18 @@ export interface RulesStart {
   readonly lastSequence: number;
   /** The latest `issued_at` so far. */
   readonly latest: Instant | undefined;
+  /** What numbers the identifiers, each of them nothing yet; texts unless told. */
+  readonly ids?: RulesIds | undefined;
+}
+
+/** The identifiers that rules remember: those of millions of events take much. */
+export interface RulesIds {
+  /** `event_id`s that were used. */
+  readonly eventIds: NumberedIds;
+  /** Relationships that an upsert was about. */
+  readonly relationshipIds: NumberedIds;
+  /** Whom they are about. */
+  readonly subjects: NumberedIds;
 }
 
 /** What rules that go on must be told before the next events. */
@@ -97,8 +109,8 @@ export interface KnownBefore {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds = new CompactIds();
-  readonly #relationships = new KnownRelationships();
+  readonly #eventIds: NumberedIds;
+  readonly #relationships: KnownRelationships;
   #issuer: string | undefined;
   #lastSequence: number;
   #events: number;
@@ -108,6 +120,11 @@ export class FeedRules {
   constructor(options: ReplayOptions = {}, start?: RulesStart) {
     this.#lastSequence = this.#events = start?.lastSequence ?? 0;
     this.#latest = start?.latest;
+    this.#eventIds = start?.ids?.eventIds ?? new CompactIds();
+    this.#relationships = new KnownRelationships(
+      start?.ids?.relationshipIds ?? new CompactIds(),
+      start?.ids?.subjects ?? new CompactIds(),
+    );
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
