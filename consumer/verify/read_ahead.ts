@@ -43,6 +43,8 @@ export interface AheadLine {
 
 interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The copy that a worker reads. */
+  shared: Uint8Array<SharedArrayBuffer> | undefined;
   used: number;
   readonly ends: number[];
   keys: ProvenKeys;
@@ -61,7 +63,9 @@ const NO_KEYS: ProvenKeys = new Map();
 export class ReadAhead {
   readonly #workers: SignatureWorkers;
   readonly #takesPart: boolean;
+  // Memory that is used again: collected as garbage it would add up first.
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
+  readonly #spareShared: Uint8Array<SharedArrayBuffer>[] = [];
   readonly #sent: Batch[] = [];
   /** As they stand in lines. */
   readonly #headers = new Map<EventHeader, string>();
@@ -137,6 +141,7 @@ export class ReadAhead {
     if ((this.#batch?.used ?? 0) + line.length > BATCH_BYTES) this.send();
     const batch = this.#batch ??= {
       bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      shared: undefined,
       used: 0,
       ends: [],
       keys: NO_KEYS,
@@ -155,7 +160,11 @@ export class ReadAhead {
     this.#batch = undefined;
     this.#sent.push(batch);
     if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.pending = this.#workers.verify(this.#pack(batch));
+    // A copy: what workers do to it must not reach what is judged.
+    batch.shared = this.#spareShared.pop() ??
+      new Uint8Array(new SharedArrayBuffer(BATCH_BYTES));
+    batch.shared.set(batch.bytes.subarray(0, batch.used));
+    batch.pending = this.#workers.verify(this.#pack(batch, batch.shared));
   }
 
   /** The same where they have nothing to do. */
@@ -172,6 +181,10 @@ export class ReadAhead {
     if (batch === undefined) return [];
     if (batch.pending !== undefined) this.#useTime(batch.pending);
     const verdicts = await batch.pending?.verdicts();
+    // Without verdicts nobody knows whether a worker still reads it.
+    if (verdicts !== undefined && batch.shared !== undefined) {
+      this.#spareShared.push(batch.shared);
+    }
     this.#taken = batch;
     this.#sent.shift();
     let start = 0;
@@ -193,7 +206,7 @@ export class ReadAhead {
     while (!first.isAnswered) {
       const own = this.#sent.find(({ pending }) => pending === undefined);
       if (own === undefined) return;
-      const verdicts = this.#workers.verifyHere(this.#pack(own));
+      const verdicts = this.#workers.verifyHere(this.#pack(own, own.bytes));
       own.pending = {
         isAnswered: true,
         verdicts: () => Promise.resolve(verdicts),
@@ -201,11 +214,7 @@ export class ReadAhead {
     }
   }
 
-  /**
-   * A copy goes: what a worker took with it when it died could not be judged
-   * any more.
-   */
-  #pack(batch: Batch): SignedLines {
+  #pack(batch: Batch, bytes: Uint8Array): SignedLines {
     const keys = new Map<EventHeader, VerificationKey>();
     const headers: KnownHeader[] = [];
     for (const [header, text] of this.#headers) {
@@ -216,7 +225,7 @@ export class ReadAhead {
     }
     batch.keys = keys;
     return {
-      bytes: batch.bytes.slice(0, batch.used),
+      bytes: bytes.subarray(0, batch.used),
       ends: Uint32Array.from(batch.ends),
       headers,
     };

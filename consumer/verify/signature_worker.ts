@@ -2,8 +2,11 @@
 
 /** Lines of one feed, packed for a worker. */
 export interface SignedLines {
-  /** The lines, one behind the other, without their LFs. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /**
+   * The lines, one behind the other, without their LFs. Workers read shared
+   * memory where it is, and get a copy of any other.
+   */
+  readonly bytes: Uint8Array;
   /** Where each ends, and the next one begins. */
   readonly ends: Uint32Array<ArrayBuffer>;
   /** The headers that are known, and the key that each asks for. */
@@ -52,7 +55,7 @@ export interface WorkerCrypto {
  * For each line 1 if it has the plain spelling (`ParsedEnvelope.isPlain`), a
  * known header, and a signature that the header's key verifies; else 0: then
  * the reader judges that line all by itself, and finds the fault in its own
- * words. Writes over the bytes that it is given.
+ * words.
  */
 export type LineVerifier = (lines: SignedLines) => Uint8Array<ArrayBuffer>;
 
@@ -77,6 +80,9 @@ export function createLineVerifier(
   // The last 86 characters are 64 bytes, and two more that don't count.
   const decoded = new Uint8Array(66);
   const signature = decoded.subarray(0, 64);
+
+  // The lines are written over: in memory that is used again.
+  let bytes = new Uint8Array(0);
 
   const imported = new Map<string, unknown>();
   const keyOf = (x: string) => {
@@ -112,7 +118,9 @@ export function createLineVerifier(
     return seen <= 63;
   };
 
-  return ({ bytes, ends, headers }) => {
+  return ({ bytes: lines, ends, headers }) => {
+    if (bytes.length < lines.length) bytes = new Uint8Array(lines.length);
+    bytes.set(lines);
     const known = headers.map(({ text, x }) => ({
       beginning: ascii(HEAD + text + PAYLOAD),
       length: text.length,

@@ -70,7 +70,7 @@ class Task implements PendingVerdicts {
     this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : undefined);
   }
 
-  /** To a worker, with the lines' memory. */
+  /** To a worker. */
   post(worker: Worker, id: number): void {
     const { bytes, ends, headers } = this.lines;
     const batch: SignedBatch = {
@@ -80,7 +80,7 @@ class Task implements PendingVerdicts {
       ends,
       headers,
     };
-    worker.postMessage(batch, [bytes.buffer, ends.buffer]);
+    worker.postMessage(batch);
   }
 }
 
@@ -164,7 +164,7 @@ export class SignatureWorkers {
     for (const each of [...this.#running]) this.#end(each);
   }
 
-  /** Verifies a batch, whose bytes are given away. */
+  /** Verifies a batch, whose bytes stay as they are until there are verdicts. */
   verify(lines: SignedLines): PendingVerdicts {
     const task = new Task(lines);
     this.#waiting.push(task);
