@@ -11,6 +11,7 @@
 
 import { signEvent } from "@sig/jose";
 import { command } from "../cli/testdata/process.ts";
+import { V8_FLAGS } from "../tools/compile.ts";
 import { createIssuerSite } from "../cli/site/issuer_site.ts";
 import { importTestKeys, makeDocuments } from "../tests/kit/test_issuer.ts";
 import { benchEvent } from "./event.ts";
@@ -89,7 +90,9 @@ interface RanSig {
 
 async function sig(cwd: string, ...words: string[]): Promise<RanSig> {
   const start = performance.now();
-  const child = command(words, { cwd }).spawn();
+  // As `deno task install` and the executables start it.
+  const permissions = ["-A", V8_FLAGS];
+  const child = command(words, { cwd, permissions }).spawn();
   await child.stdin.close();
   let peak = NaN;
   const watch = setInterval(async () => {

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   feedOf,
@@ -100,6 +101,27 @@ function written({ cwd }: Place, bytes: number): () => boolean {
   };
 }
 
+/** How many states the memory has, and rows of them. */
+function kept({ cwd }: Place): { readonly states: number; rows: number } {
+  const counts = "SELECT (SELECT count(*) FROM states) AS states, " +
+    "(SELECT count(*) FROM rows) AS rows";
+  try {
+    const path = `${cwd}/data/sig/pins.db`;
+    using database = new DatabaseSync(path, { readOnly: true });
+    const { states, rows } = database.prepare(counts).get()!;
+    return { states: Number(states), rows: Number(rows) };
+  } catch {
+    // It is not made yet.
+    return { states: 0, rows: 0 };
+  }
+}
+
+async function forgetAll({ cwd }: Place): Promise<void> {
+  for (const end of ["", "-wal", "-shm"]) {
+    await Deno.remove(`${cwd}/data/sig/pins.db${end}`).catch(() => {});
+  }
+}
+
 async function answerOf(words: readonly string[], { cwd }: Place) {
   const { code, stdout, stderr } = await sig(words, { cwd });
   assertEquals(code, 0, stderr);
@@ -114,13 +136,9 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 
 Deno.test("whenever a first verification is killed, the next one is whole", () =>
   withPlace(4_000, async (place) => {
-    const path = `${place.cwd}/data/sig/pins.db`;
     let killed = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      await Deno.remove(path).catch(() => {});
-      for (const end of ["-wal", "-shm"]) {
-        await Deno.remove(path + end).catch(() => {});
-      }
+      await forgetAll(place);
       // While its rows are staged, before anything is remembered.
       const bytes = 100_000 + 1_000_000 * round / ROUNDS;
       if (await kill(place.check, place, written(place, bytes))) killed++;
@@ -129,6 +147,43 @@ Deno.test("whenever a first verification is killed, the next one is whole", () =
       assertEquals(answer.last_sequence, 4_000);
     }
     assert(killed > 0);
+  }));
+
+Deno.test("of a first verification that is killed between its batches nothing is left", () =>
+  withPlace(6_000, async (place) => {
+    const feed = place.server.documents.get(PATHS.feed) as Uint8Array<
+      ArrayBuffer
+    >;
+    /** So much of the feed, and then nothing until the reader has gone. */
+    const begin = (bytes: number) =>
+      place.server.documents.set(PATHS.feed, () => {
+        const body = new ReadableStream({
+          start: (stream) => stream.enqueue(feed.slice(0, bytes)),
+        });
+        const headers = { "content-type": "application/x-ndjson" };
+        return new Response(body, { headers });
+      });
+    await answerOf(place.check, place);
+    const whole = kept(place);
+    assertEquals(whole.states, 1);
+    await forgetAll(place);
+    for (const rows of [1, 1_000, 3_000]) {
+      begin(feed.length - 1);
+      const before = kept(place);
+      const hasCome = () => kept(place).rows >= before.rows + rows;
+      assert(await kill(place.check, place, hasCome));
+      const { stdout } = await sig(["pin", "list", "--format", "json"], place);
+      assertEquals(JSON.parse(stdout), []);
+      assertEquals(kept(place).states, before.states + 1);
+    }
+    place.publish(6_000);
+    // The last one on its way to the entry.
+    const { rows } = kept(place);
+    const isAlmost = () => kept(place).rows >= rows + 0.8 * whole.rows;
+    await kill(place.check, place, isAlmost);
+    const answer = await answerOf(place.check, place);
+    assertEquals([answer.decision, answer.last_sequence], ["allow", 6_000]);
+    assertEquals(kept(place), whole);
   }));
 
 Deno.test("whenever an incremental one is killed, a pin that holds is left", () =>
@@ -141,9 +196,7 @@ Deno.test("whenever an incremental one is killed, a pin that holds is left", () 
     place.publish(4_000);
     const wholeMs = await timeOf(() => answerOf(place.check, place));
     for (let round = 0; round < ROUNDS; round++) {
-      for (const end of ["", "-wal", "-shm"]) {
-        await Deno.remove(path + end).catch(() => {});
-      }
+      await forgetAll(place);
       await Deno.copyFile(saved, path);
       const afterMs = wholeMs * (0.5 + 0.5 * (round + 1) / ROUNDS);
       await kill(place.check, place, after(afterMs));

@@ -52,8 +52,17 @@ export const EXECUTABLES: readonly Executable[] = [
   },
 ];
 
+/**
+ * Keeps V8's heaps small. Its two halves for young objects grow to 32 MiB each,
+ * in every thread; what has grown old is collected when there is several times
+ * of it. A first look at a large feed takes 100 MiB less with halves of 2 MiB,
+ * and once half of the old objects may be garbage.
+ */
+export const V8_FLAGS =
+  "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=50";
+
 /** What `deno compile` needs to be told beside the permissions. */
-const FLAGS = ["--quiet", "--exclude-unused-npm", "--no-prompt"];
+const FLAGS = ["--quiet", "--exclude-unused-npm", "--no-prompt", V8_FLAGS];
 
 /** How an executable is made. */
 export interface CompileOptions {

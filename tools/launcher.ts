@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Executable } from "./compile.ts";
+import { type Executable, V8_FLAGS } from "./compile.ts";
 
 /** What a launcher runs. */
 export interface LauncherOptions {
@@ -39,7 +39,7 @@ if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
-exec "$deno" run --quiet --no-prompt \\
+exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
   ${permissions.join(" ")} \\
   --config "$root/deno.json" "$root/${entry}" "$@"
 `;
@@ -62,7 +62,7 @@ export function windowsLauncher(
       `if not exist ${path} (echo ${name}: ${path} is gone. Run ` +
       `"npx -y deno@2.9.6 task install" in the checkout again. 1>&2 & exit /b 2)`
     ),
-    `${program} run --quiet --no-prompt ${permissions.join(" ")} ` +
+    `${program} run --quiet --no-prompt ${V8_FLAGS} ${permissions.join(" ")} ` +
     `--config ${config} ${file} %*`,
     "",
   ].join("\r\n");

@@ -17,7 +17,7 @@ const FREE = 0xffff_ffff;
  */
 export class DigestedIds implements NumberedIds {
   readonly #digest = new TextDigest();
-  readonly #pieces: Uint8Array[] = [];
+  #pieces: Uint8Array[] = [];
   /** Open addressing: numbers, at most half of the places. */
   #places = new Uint32Array(FIRST_PLACES).fill(FREE);
   /**
@@ -61,7 +61,16 @@ export class DigestedIds implements NumberedIds {
       .subarray(at, at + ID_DIGEST_BYTES);
   }
 
+  /** Gives its memory back: nothing may be asked or added any more. */
+  end(): void {
+    this.#pieces = [];
+    this.#places = new Uint32Array();
+  }
+
   #seek(id: string): void {
+    if (this.#places.length === 0) {
+      throw new TypeError("Cannot ask for identifiers: they were given back");
+    }
     if (this.#soughtId === id) return;
     this.#digest.into(this.#sought, id);
     this.#soughtId = id;

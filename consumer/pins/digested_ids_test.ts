@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
 import { DigestedIds } from "./digested_ids.ts";
 
@@ -55,5 +55,15 @@ Deno.test("a digest is the begin of SHA-256 over the identifier as JSON", async 
       encodeHex(whole.subarray(0, 18)),
       id.slice(0, 40),
     );
+  }
+});
+
+Deno.test("identifiers that were given back are no unknown ones", () => {
+  const all = new DigestedIds();
+  all.add("event-1");
+  all.end();
+  for (const id of ["event-1", "event-2"]) {
+    assertThrows(() => all.indexOf(id), TypeError, "given back");
+    assertThrows(() => all.add(id), TypeError, "given back");
   }
 });

@@ -62,11 +62,11 @@ const LAST = "\u{10ffff}";
 // With a write-ahead log and NORMAL a commit costs no flush, and whatever
 // crashes, the file is whole; after a power cut it is at worst behind.
 // Rows of a first look come in batches, each in the order of its keys: 32 MiB of
-// pages made it no faster than 4, and stay resident.
+// pages made it no faster than 4, and they stay resident.
 const SETTINGS = `
 PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
 PRAGMA synchronous = NORMAL;
-PRAGMA cache_size = -8192;
+PRAGMA cache_size = -4096;
 PRAGMA foreign_keys = ON;
 `;
 

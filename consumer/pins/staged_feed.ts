@@ -1,6 +1,6 @@
 /** A feed that is read from its first event, on its way into a store. @module */
 
-import type { ReplayStart } from "@sig/core";
+import type { ReplayStart, RulesIds } from "@sig/core";
 import type { VerificationStart } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import { type ArrivedEvent, ArrivingHistory } from "./arriving_history.ts";
@@ -19,10 +19,10 @@ import { type ListedRows, RowDirectory } from "./row_directory.ts";
 import { WARNINGS_KEY } from "./row_keys.ts";
 
 /** Events that are held at most, but for those that are being judged. */
-const BATCH_EVENTS = 4_096;
+const BATCH_EVENTS = 2_048;
 
 /** The same where they are long: bytes of the feed. */
-const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_BYTES = 2 * 1024 * 1024;
 
 /** Rows staged or read at once. */
 const AT_ONCE = 2_000;
@@ -45,8 +45,8 @@ export interface StagedFeedOptions {
 interface Reading {
   readonly ref: StateRef;
   readonly history: ArrivingHistory;
-  /** Of all events, as the rules number them. */
-  readonly eventIds: DigestedIds;
+  /** What the rules number; all events are among them. */
+  readonly ids: Readonly<Record<keyof RulesIds, DigestedIds>>;
   readonly directory: RowDirectory;
   readonly blocks: BlockWriter;
   /** Bytes that have come since the last batch. */
@@ -91,11 +91,15 @@ export class StagedFeed {
     await this.drop();
     const state = crypto.randomUUID();
     const history = new ArrivingHistory();
-    const eventIds = new DigestedIds();
+    const ids = {
+      eventIds: new DigestedIds(),
+      relationshipIds: new DigestedIds(),
+      subjects: new DigestedIds(),
+    };
     this.#reading = {
       ref: { issuer: this.#issuer, state },
       history,
-      eventIds,
+      ids,
       directory: new RowDirectory(state),
       blocks: new BlockWriter(marks),
       bytes: 0,
@@ -105,11 +109,7 @@ export class StagedFeed {
     return {
       lastSequence: 0,
       latest: undefined,
-      ids: {
-        eventIds,
-        relationshipIds: new DigestedIds(),
-        subjects: new DigestedIds(),
-      },
+      ids,
       history,
       warnings: [],
       warningsLeftOut: 0,
@@ -150,13 +150,16 @@ export class StagedFeed {
     if (reading === undefined) {
       throw new TypeError("Cannot finish: no feed was begun");
     }
-    const { ref, history, eventIds, directory } = reading;
+    const { ref, history, ids, directory } = reading;
     const events = history.take();
     if (events.length > 0) await this.#take(reading, events);
+    // No event follows: what the last rows take has room there.
+    ids.relationshipIds.end();
+    ids.subjects.end();
     await this.#stage(
       reading,
       function* (): Generator<PinRow> {
-        yield* eventIdRows(eventIds);
+        yield* eventIdRows(ids.eventIds);
         if (warnings.length > 0) {
           yield [WARNINGS_KEY, writeWarnings(warnings, history)];
         }

@@ -1,7 +1,7 @@
 /** `deno task install` as a newcomer runs it: with an empty home. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { EXECUTABLES } from "../../tools/compile.ts";
+import { EXECUTABLES, V8_FLAGS } from "../../tools/compile.ts";
 import { shellLauncher, windowsLauncher } from "../../tools/launcher.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -182,6 +182,7 @@ Deno.test("launchers have the permissions of the executables, and no more", () =
         [...executable.permissions],
       );
       assert(text.includes("--no-prompt"));
+      assert(text.includes(V8_FLAGS));
     }
   }
   const text = windowsLauncher(EXECUTABLES[0]!, options);
