@@ -54,9 +54,9 @@ export const EXECUTABLES: readonly Executable[] = [
 
 /**
  * Keeps V8's heaps small. Its two halves for young objects grow to 32 MiB each,
- * in every thread; what has grown old is collected when there is several times
- * of it. A first look at a large feed takes 100 MiB less with halves of 2 MiB,
- * and once half of the old objects may be garbage.
+ * in every thread; objects that have grown old are looked through when there is
+ * several times of what was good. With halves of 2 MiB, and a look once there is
+ * half as much again, a first look at a million events takes 100 MiB less.
  */
 export const V8_FLAGS =
   "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=50";

@@ -23,6 +23,8 @@ import {
   sameOutcome,
   withLines,
 } from "../testdata/large_feed.ts";
+import type { SignedLines } from "./signature_worker.ts";
+import { type PendingVerdicts, SignatureWorkers } from "./signature_workers.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
@@ -306,3 +308,34 @@ function signWithNeutralPoint(message: Uint8Array): Uint8Array {
   signature.set(Uint8Array.fromHex(s).toReversed(), 32);
   return signature;
 }
+
+Deno.test("however long a feed is, batches go to workers in the same memory", async () => {
+  const memory = new Set<ArrayBufferLike>();
+  let batches = 0;
+  class Watched extends SignatureWorkers {
+    override verify(lines: SignedLines): PendingVerdicts {
+      memory.add(lines.bytes.buffer);
+      batches++;
+      return super.verify(lines);
+    }
+  }
+  const workers = new Watched({ maxWorkers: 1 });
+  const pad = "x".repeat(30_000);
+  const lines: string[] = [];
+  for (let i = 1; i <= 300; i++) {
+    lines.push(await lineOf(upsert(i, { metadata: { pad } }), key1));
+  }
+  const { verifiedEvents } = await verifyFeed(
+    chunksFor(workers, feedOf(lines)),
+    // Where others want a turn all batches are for workers.
+    {
+      ...{ issuer: DID, keys, publicOnly: true, now: NOW, workers },
+      breathe: () => new Promise((resolve) => setTimeout(resolve)),
+    },
+  );
+  assertEquals(verifiedEvents, 300);
+  assert(batches > 40, String(batches));
+  // Three in the worker's hands and eight beside, at most.
+  assert(memory.size <= 11, String(memory.size));
+  for (const each of memory) assert(each instanceof SharedArrayBuffer);
+});
