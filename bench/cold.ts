@@ -51,6 +51,7 @@ async function ours(workers: SignatureWorkers): Promise<void> {
     publicOnly: true,
     now: new Date(),
     workers,
+    expectedBytes: feed.length,
   });
   if (verifiedEvents !== EVENTS || state.last_sequence !== EVENTS) {
     throw new Error("not all verified");
