@@ -18,11 +18,21 @@ import type { PinRow, PinStore, StateRef } from "./pin_store.ts";
 import { type ListedRows, RowDirectory } from "./row_directory.ts";
 import { WARNINGS_KEY } from "./row_keys.ts";
 
-/** Events that are held at most, but for those that are being judged. */
-const BATCH_EVENTS = 2_048;
+/**
+ * Events that are held at most, but for those that are being judged: of a batch
+ * rows are written together that stand together.
+ */
+const BATCH_EVENTS = 8_192;
 
-/** The same where they are long: bytes of the feed. */
-const BATCH_BYTES = 2 * 1024 * 1024;
+/**
+ * So many relationships take the room for events, and stand so far from each
+ * other that larger batches win nothing.
+ */
+const MANY_RELATIONSHIPS = 250_000;
+const BATCH_EVENTS_OF_MANY = 2_048;
+
+/** The same where events are long: bytes of the feed. */
+const BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Rows staged or read at once. */
 const AT_ONCE = 2_000;
@@ -66,14 +76,14 @@ export class StagedFeed {
   readonly #store: PinStore;
   readonly #issuer: string;
   readonly #breathe: (() => Promise<void>) | undefined;
-  readonly #batchEvents: number;
+  readonly #batchEvents: number | undefined;
   #reading: Reading | undefined;
 
   /** Nothing is written before a feed begins. */
   constructor(
     store: PinStore,
     issuer: string,
-    { breathe, batchEvents = BATCH_EVENTS }: StagedFeedOptions = {},
+    { breathe, batchEvents }: StagedFeedOptions = {},
   ) {
     this.#store = store;
     this.#issuer = issuer;
@@ -127,10 +137,14 @@ export class StagedFeed {
     const reading = this.#reading;
     if (reading === undefined) return;
     reading.bytes += bytes;
-    const { waiting } = reading.history;
-    if (waiting < this.#batchEvents && reading.bytes < BATCH_BYTES) return;
+    const { history, ids } = reading;
+    const most = this.#batchEvents ??
+      (ids.relationshipIds.size > MANY_RELATIONSHIPS
+        ? BATCH_EVENTS_OF_MANY
+        : BATCH_EVENTS);
+    if (history.waiting < most && reading.bytes < BATCH_BYTES) return;
     reading.bytes = 0;
-    const events = reading.history.take();
+    const events = history.take();
     if (events.length === 0 || isFaulty()) return;
     await this.#take(reading, events);
     reading.hasStaged = true;

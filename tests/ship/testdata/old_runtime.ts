@@ -3,6 +3,7 @@
  * runtime can't be downloaded, executables are proved with these. @module
  */
 
+import { V8_FLAGS } from "../../../tools/compile.ts";
 import { cutRuntime, sha256 } from "../../../tools/denort.ts";
 import { run, runWell } from "./process.ts";
 
@@ -76,6 +77,7 @@ export const OLD_FLAGS: readonly string[] = [
   "--no-prompt",
   // Imports of texts were unstable then.
   "--unstable-raw-imports",
+  V8_FLAGS,
 ];
 
 /** The variables for that Deno. */
