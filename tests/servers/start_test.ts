@@ -243,11 +243,3 @@ Deno.test("web: a scope that no request could ask for is refused", async () => {
     assertEquals(hint, "Name each one by itself: --scope profile.");
   }
 });
-
-Deno.test("web: a demo that no did:web can name says so, and what to do", async () => {
-  const words = ["--demo", "--addr", "[::1]:0"];
-  assertEquals(await refusal("web", words), [
-    "invalid_request: Cannot run: --demo makes an issuer at --addr, and no did:web names an IPv6 address",
-    "Use --addr 127.0.0.1:PORT.",
-  ]);
-});
