@@ -7,10 +7,12 @@ import {
   instantOf,
   type Warning,
 } from "@sig/core";
+import { askAhead, heldDocuments } from "./ask_ahead.ts";
 import {
   ConditionalReader,
   type HeldDocuments,
 } from "../read/conditional_reader.ts";
+import type { VerificationBackend } from "@sig/jose";
 import { isFault } from "../verify/fault.ts";
 import { makePin, reducePin } from "../pins/issuer_pin.ts";
 import {
@@ -71,14 +73,12 @@ const NO_DOCUMENTS: HeldDocuments = new Map();
 export async function refreshIssuer(
   location: IssuerLocation,
   before: IssuerRecord,
-  options: RefreshOptions,
+  told: RefreshOptions,
 ): Promise<Refresh> {
+  const options = { ...told, backend: backendFor(before, told) };
   const { now } = options;
-  const heldDocuments = before.isSuspended ? undefined : before.held?.documents;
-  const reader = new ConditionalReader(
-    location.reader,
-    heldDocuments ?? NO_DOCUMENTS,
-  );
+  const ahead = askAhead(location, before, options);
+  const reader = new ConditionalReader(ahead, heldDocuments(before));
   let record = before;
   let loaded: LoadedIssuer | undefined;
   const refetchKeys = async () => {
@@ -120,7 +120,22 @@ export async function refreshIssuer(
     };
   } catch (error) {
     return failure({ error });
+  } finally {
+    await ahead.end();
   }
+}
+
+/**
+ * What digests the feed that is held is `node:crypto`, unless told: it is
+ * loaded then, and verifies a few new events sooner than WebCrypto does.
+ */
+function backendFor(
+  { held }: IssuerRecord,
+  { backend, createDigest }: RefreshOptions,
+): VerificationBackend | undefined {
+  const isLoaded = createDigest === undefined &&
+    held?.feed?.digest !== undefined;
+  return backend ?? (isLoaded ? "node" : undefined);
 }
 
 /** A report, when something that was published is wrong. */
