@@ -12,7 +12,6 @@ import {
   ConditionalReader,
   type HeldDocuments,
 } from "../read/conditional_reader.ts";
-import type { VerificationBackend } from "@sig/jose";
 import { isFault } from "../verify/fault.ts";
 import { makePin, reducePin } from "../pins/issuer_pin.ts";
 import {
@@ -75,7 +74,7 @@ export async function refreshIssuer(
   before: IssuerRecord,
   told: RefreshOptions,
 ): Promise<Refresh> {
-  const options = { ...told, backend: backendFor(before, told) };
+  const options = { ...told, knownKeys: before.held?.keys?.keys };
   const { now } = options;
   const ahead = askAhead(location, before, options);
   const reader = new ConditionalReader(ahead, heldDocuments(before));
@@ -125,19 +124,6 @@ export async function refreshIssuer(
   }
 }
 
-/**
- * What digests the feed that is held is `node:crypto`, unless told: it is
- * loaded then, and verifies a few new events sooner than WebCrypto does.
- */
-function backendFor(
-  { held }: IssuerRecord,
-  { backend, createDigest }: RefreshOptions,
-): VerificationBackend | undefined {
-  const isLoaded = createDigest === undefined &&
-    held?.feed?.digest !== undefined;
-  return backend ?? (isLoaded ? "node" : undefined);
-}
-
 /** A report, when something that was published is wrong. */
 function reportOf(
   { error, faults = [], verifiedEvents, warnings = [] }:
@@ -175,6 +161,7 @@ async function complete(
   return {
     pin,
     reduced: await reducePin(pin),
+    keys,
     feed: {
       verification,
       digest: feed.digest,

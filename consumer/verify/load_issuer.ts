@@ -16,6 +16,7 @@ import {
   type KeyResolver,
   readDidDocument,
   type VerificationBackend,
+  type VerificationKey,
 } from "@sig/jose";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
@@ -38,6 +39,12 @@ export interface LoadIssuerOptions {
    * better off with `node`: it has `node:crypto` loaded anyway.
    */
   readonly backend?: VerificationBackend | undefined;
+}
+
+/** {@linkcode LoadIssuerOptions}, and what is at hand of an earlier time. */
+export interface ReloadIssuerOptions extends LoadIssuerOptions {
+  /** Keys that were imported then, by kid. */
+  readonly knownKeys?: ReadonlyMap<string, VerificationKey> | undefined;
 }
 
 /** An issuer whose documents are in order. */
@@ -68,7 +75,7 @@ export interface LoadedIssuer {
  */
 export async function loadIssuer(
   location: IssuerLocation,
-  options: LoadIssuerOptions = {},
+  options: ReloadIssuerOptions = {},
 ): Promise<LoadedIssuer> {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const load = new Loading(location.reader);
@@ -97,6 +104,7 @@ export async function loadIssuer(
     keys: await createKeyResolver(jwks, {
       authorized,
       limits,
+      known: options.knownKeys,
       ...(options.backend === undefined ? {} : { backend: options.backend }),
     }),
     warnings: load.warnings,
