@@ -109,7 +109,7 @@ function askOfMore(): Promise<void> {
 }
 for (let i = 0; i < WARM_UP; i++) await askOfMore();
 
-const { a, b, ratio } = await comparePairs(
+const { a, b, ratio, processor } = await comparePairs(
   askOfMore,
   () => askNow(createConsumer(options)),
   PAIRS,
@@ -118,6 +118,11 @@ console.log(`feed of ${EVENTS} events, ${feed.length} bytes`);
 console.log(`check after ${NEW_EVENTS} new events  ${a.toFixed(1)} ms`);
 console.log(`check from nothing           ${b.toFixed(1)} ms`);
 console.log(`ratio                        1/${(1 / ratio).toFixed(0)}`);
+console.log(
+  `processor time               ${processor.a.toFixed(1)} ms, ${
+    processor.b.toFixed(0)
+  } ms, 1/${(1 / processor.ratio).toFixed(0)}`,
+);
 
 const { state } = await running.verify(did);
 const now = () => ({ ...QUESTION, now: new Date() });
