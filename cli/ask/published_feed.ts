@@ -42,6 +42,7 @@ export async function readPublishedFeed(
         onEvent: () => events++,
         // Its bytes are compared, its state with nothing.
         keepOnly: null,
+        expectedBytes: document.length,
       });
     } finally {
       await document.cancel();

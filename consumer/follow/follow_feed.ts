@@ -239,7 +239,7 @@ export async function readFromStart(
   const isFaulty = () => verification.result().faults.length > 0;
   const keys = await verification.read(
     staged === undefined ? read : withPauses(read, staged, isFaulty),
-    options,
+    { ...options, expectedBytes: document.length },
   );
   const feed = await grown(verification, digest, marks, last, keys);
   return { ...feed, prefixSha256 };

@@ -34,6 +34,7 @@ import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
 import { type ProvenKeys, ReadAhead } from "./read_ahead.ts";
 import { SignatureWorkers } from "./signature_workers.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
+import { turnOfEventLoop } from "./turn_of_event_loop.ts";
 import type {
   FeedPolicy,
   KeyUse,
@@ -84,6 +85,7 @@ export interface ReadFeedOptions extends
     | "onEvent"
     | "breathe"
     | "workers"
+    | "expectedBytes"
   > {
   /**
    * Faults that are told elsewhere: such a line passes for one event, so that
@@ -209,6 +211,7 @@ export class FeedVerification {
       options.breathe === undefined,
     );
     try {
+      ahead.expect(options.expectedBytes ?? 0);
       const broken = await this.#readLines(bytes, splitter, ahead);
       // What was read before it broke is judged first, as without workers.
       await this.#judgeAll(ahead);
@@ -265,9 +268,7 @@ export class FeedVerification {
     ) return undefined;
     this.#linesSinceBreath = this.#bytesSinceBreath = 0;
     if (this.#reading?.breathe !== undefined) return this.#reading.breathe();
-    return ahead.isStarting
-      ? new Promise((resolve) => setTimeout(resolve))
-      : undefined;
+    return ahead.isStarting ? turnOfEventLoop() : undefined;
   }
 
   /** Judges a line, or lets it wait for its verdict. */

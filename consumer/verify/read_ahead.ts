@@ -10,10 +10,10 @@ import {
 } from "./signature_workers.ts";
 
 /**
- * Bytes of a feed after which workers are asked for: with fewer, most of the
- * feed is verified by the time that they have started (50 to 70 ms).
+ * Bytes of a feed for which workers are asked for: with fewer, most of the feed
+ * is verified by the time that they have started (50 to 70 ms).
  */
-const START_AFTER_BYTES = 2 * 1024 * 1024;
+const WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
 
 /** Bytes of lines in a batch: some milliseconds of signatures. */
 const BATCH_BYTES = 128 * 1024;
@@ -86,10 +86,23 @@ export class ReadAhead {
     this.#takesPart = takesPart;
   }
 
+  /**
+   * Asks for workers at once where much is to come. A thread that others wait
+   * for too believes what it has read alone: whoever claims much and sends
+   * little would have it start workers for nothing.
+   */
+  expect(bytes: number): void {
+    if (this.#takesPart) this.#joinFor(bytes);
+  }
+
   /** Counts what is read, and asks for workers once it is much. */
   note(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
+    this.#joinFor(this.#bytes);
+  }
+
+  #joinFor(bytes: number): void {
+    if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
     this.#joined = true;
     this.#workers.join();
   }

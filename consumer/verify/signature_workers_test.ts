@@ -23,6 +23,7 @@ import {
   sameOutcome,
   withLines,
 } from "../testdata/large_feed.ts";
+import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
@@ -192,6 +193,28 @@ Deno.test("a small feed starts no worker", async () => {
     {},
   );
   assertEquals([workers.batches, workers.size], [0, 0]);
+});
+
+Deno.test("workers start at once for a feed that is said to be large, but not where others wait", async () => {
+  const MUCH = 100 * 1024 * 1024;
+  const seen = async (options: Partial<VerifyFeedOptions>) => {
+    const workers = new CountedWorkers({ maxWorkers: 1 });
+    let atFirst = 0;
+    async function* bytes() {
+      await Promise.resolve();
+      atFirst = workers.size;
+      yield feedOf(good.slice(-3));
+    }
+    await outcome(bytes, workers, { maxFaults: 10, ...options });
+    assertEquals(workers.size, 0);
+    return atFirst;
+  };
+  const breathe = () => Promise.resolve();
+  assertEquals(await seen({ expectedBytes: MUCH }), 1);
+  assertEquals(await seen({ expectedBytes: 1_000 }), 0);
+  assertEquals(await seen({ expectedBytes: NaN }), 0);
+  assertEquals(await seen({}), 0);
+  assertEquals(await seen({ expectedBytes: MUCH, breathe }), 0);
 });
 
 Deno.test("readers at the same time share the workers, and the last one ends them", async () => {

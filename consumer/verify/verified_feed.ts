@@ -62,6 +62,11 @@ export interface VerifyFeedOptions extends FeedPolicy {
    * with `new SignatureWorkers({ maxWorkers: 0 })` this thread does it alone.
    */
   readonly workers?: SignatureWorkers | undefined;
+  /**
+   * About how many bytes will come, if that is told: workers for a large feed
+   * then start at once. Nothing else rests upon it.
+   */
+  readonly expectedBytes?: number | undefined;
 }
 
 /** An event whose signature and rules were verified. */

@@ -101,6 +101,7 @@ export async function verifyLoaded(
       },
       breathe: options.breathe,
       workers: options.workers,
+      expectedBytes: document.length,
       refreshKeys: async () => (await loadIssuer(location, options)).keys,
     });
     return {

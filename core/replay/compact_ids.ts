@@ -26,6 +26,8 @@ const MAX_PROBES = 64;
 const FEW = 64;
 
 const FIRST_PLACES = 1_024;
+
+/** No word of a place, and no start of an identifier. */
 const FREE = 0xffff_ffff;
 
 /** Numbers identifiers from 0 in the order in which they come. */
@@ -33,10 +35,19 @@ export class CompactIds {
   readonly #pieces: Uint8Array[] = [];
   /** Bytes used of the last piece. */
   #used = PIECE_BYTES;
-  /** Where each identifier stands in the pieces; its length stands before it. */
+  /**
+   * Where each identifier stands in the pieces, its length before it; FREE for
+   * one that is not packed.
+   */
   #starts = new Uint32Array();
-  /** Open addressing: numbers, at most half of the places. */
+  /**
+   * Open addressing, at most half of the places. A word's low bits are a number;
+   * the others are of its hash, so that whoever comes by looks at the identifier
+   * of another one, far away in memory, hardly ever.
+   */
   #places = new Uint32Array();
+  /** How many bits of a word are a number. */
+  #numberBits = 0;
   /** Those that are not packed. */
   readonly #others = new Map<string, number>();
   #packed = 0;
@@ -60,7 +71,7 @@ export class CompactIds {
       this.#hash = hash;
       this.#place = place;
       if (place >= 0 && this.#places[place]! !== FREE) {
-        return this.#places[place]!;
+        return this.#numberIn(this.#places[place]!);
       }
     }
     return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
@@ -77,15 +88,16 @@ export class CompactIds {
       this.#others.set(id, number);
       return number;
     }
-    const mustGrow = 2 * this.#packed >= this.#places.length;
-    if (mustGrow) this.#grow();
+    const mustGrow = 2 * this.#packed >= this.#places.length ||
+      number >= 2 ** this.#numberBits - 1;
+    if (mustGrow) this.#grow(number);
     const place = isSought && !mustGrow ? this.#place : this.#find(id, hash);
     this.#sought = undefined;
     if (place < 0) {
       this.#others.set(id, number);
       return number;
     }
-    this.#places[place] = number;
+    this.#places[place] = this.#wordOf(number, hash);
     this.#packed++;
     this.#write(id, number);
     return number;
@@ -95,12 +107,27 @@ export class CompactIds {
   #find(id: string, hash: number): number {
     const places = this.#places;
     const mask = places.length - 1;
+    const tag = this.#wordOf(0, hash) >>> this.#numberBits;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const place = placeOf(hash, probe, mask);
-      const number = places[place]!;
-      if (number === FREE || this.#isAt(id, number)) return place;
+      const word = places[place]!;
+      if (
+        word === FREE ||
+        word >>> this.#numberBits === tag &&
+          this.#isAt(id, this.#numberIn(word))
+      ) return place;
     }
     return -1;
+  }
+
+  /** A number, and above it as many of the hash's 31 bits as have room. */
+  #wordOf(number: number, hash: number): number {
+    const bits = this.#numberBits;
+    return (hash >>> (bits - 1) << bits | number) >>> 0;
+  }
+
+  #numberIn(word: number): number {
+    return word & (2 ** this.#numberBits - 1);
   }
 
   #isAt(id: string, number: number): boolean {
@@ -123,7 +150,7 @@ export class CompactIds {
     if (number >= this.#starts.length) {
       const larger = new Uint32Array(
         Math.max(number + 1, 2 * this.#starts.length, FIRST_PLACES),
-      );
+      ).fill(FREE, this.#starts.length);
       larger.set(this.#starts);
       this.#starts = larger;
     }
@@ -134,13 +161,17 @@ export class CompactIds {
     for (let i = 0; i < id.length; i++) piece[this.#used++] = id.charCodeAt(i);
   }
 
-  #grow(): void {
-    const before = this.#places;
-    const length = Math.max(2 * before.length, FIRST_PLACES);
+  /** Makes room for another number, which may be far above the last one. */
+  #grow(next: number): void {
+    let { length } = this.#places;
+    if (2 * this.#packed >= length) length = Math.max(2 * length, FIRST_PLACES);
     const places = new Uint32Array(length).fill(FREE);
     this.#places = places;
-    for (const number of before) {
-      if (number === FREE) continue;
+    this.#numberBits = 33 - Math.clz32(Math.max(next, length - 1));
+    // In the order of their numbers, so in that of the pieces: the identifiers
+    // themselves are read one behind the other.
+    for (let number = 0; number < this.#starts.length; number++) {
+      if (this.#starts[number] === FREE) continue;
       // No two are the same: only a free place is looked for.
       const hash = this.#hashAt(number);
       let probe = 0;
@@ -149,9 +180,10 @@ export class CompactIds {
         place = placeOf(hash, probe, length - 1);
       }
       if (probe < MAX_PROBES) {
-        places[place] = number;
+        places[place] = this.#wordOf(number, hash);
       } else {
         this.#others.set(this.#read(number), number);
+        this.#starts[number] = FREE;
         this.#packed--;
       }
     }

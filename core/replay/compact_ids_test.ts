@@ -69,6 +69,15 @@ Deno.test("an identifier of any kind is found that comes behind many others", ()
   }
 });
 
+Deno.test("identifiers behind many that are kept as strings are found", () => {
+  const all = new CompactIds();
+  const ids = Array.from({ length: 9_000 }, (_, i) =>
+    // Few are packed, and their numbers are far above the places that they need.
+    i % 64 === 63 || i < 200 ? `event-${i}` : `é-${i}`);
+  for (const [i, id] of ids.entries()) assertEquals(all.add(id), i);
+  ids.forEach((id, i) => assertEquals(all.indexOf(id), i));
+});
+
 Deno.test("identifiers made to collide are found all the same, and fast", () => {
   const colliding = collidingIds(100);
   const all = new CompactIds();

@@ -13,13 +13,16 @@ function spell(value: unknown): string {
 
 /** An issuer's directory, as it would be published. */
 export async function writeDocuments(
-  { documents }: FeedVector,
+  documents: Iterable<readonly [path: string, content: string | Uint8Array]>,
   folder: string,
 ): Promise<void> {
-  for (const [path, bytes] of documents) {
+  for (const [path, content] of documents) {
     const file = `${folder}/${path}`;
     await Deno.mkdir(dirname(file), { recursive: true });
-    await Deno.writeFile(file, bytes);
+    await Deno.writeFile(
+      file,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
   }
 }
 
@@ -30,7 +33,7 @@ export async function unpackFeed(
 ): Promise<void> {
   const path = `${folder}/${vector.name}`;
   await Deno.mkdir(path, { recursive: true });
-  await writeDocuments(vector, path);
+  await writeDocuments(vector.documents, path);
   await Deno.writeTextFile(`${path}/expected.json`, spell(vector.expected));
 }
 
@@ -52,10 +55,8 @@ export async function unpackedFeed(
   vector: FeedVector | string,
 ): Promise<UnpackedFeed> {
   const path = await Deno.makeTempDir({ prefix: "sig-vector-" });
-  await writeDocuments(
-    typeof vector === "string" ? readFeedVector(vector) : vector,
-    path,
-  );
+  const read = typeof vector === "string" ? readFeedVector(vector) : vector;
+  await writeDocuments(read.documents, path);
   return {
     path,
     [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),

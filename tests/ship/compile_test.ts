@@ -29,6 +29,12 @@ import {
   tempFolder,
 } from "./testdata/process.ts";
 import { publishPackages } from "./testdata/publish_packages.ts";
+import {
+  LARGE_EVENTS,
+  MIN_WORKER_SHARE,
+  runWithWorkers,
+  writeLargeIssuer,
+} from "./testdata/worker_share.ts";
 
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 const old = await findOldRuntime();
@@ -134,6 +140,22 @@ Deno.test({
         const asked = await offline("verify a.example");
         assertEquals([asked.code, asked.stdout], [2, ""]);
         assertStringIncludes(asked.stderr, "fetch_failed");
+      },
+    });
+
+    await t.step({
+      name: "workers verify a large feed",
+      ignore: Deno.build.os !== "linux",
+      fn: async () => {
+        await writeLargeIssuer(`${elsewhere}/large`);
+        const { code, stdout, stderr, share } = await runWithWorkers(
+          `${dist}/sig`,
+          ["verify", "./large"],
+          alone,
+        );
+        assertEquals([code, stderr], [0, ""]);
+        assertStringIncludes(stdout, `valid: ${LARGE_EVENTS} events`);
+        assert(share > MIN_WORKER_SHARE, `workers did ${share} of the work`);
       },
     });
 

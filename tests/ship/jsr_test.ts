@@ -10,6 +10,12 @@ import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ENTRIES, PACKAGES, ROOT, VERSION } from "./testdata/packages.ts";
 import { run, runWell, startServer, tempFolder } from "./testdata/process.ts";
 import { publishPackages } from "./testdata/publish_packages.ts";
+import {
+  LARGE_EVENTS,
+  MIN_WORKER_SHARE,
+  runWithWorkers,
+  writeLargeIssuer,
+} from "./testdata/worker_share.ts";
 
 const DENO = Deno.execPath();
 
@@ -136,6 +142,23 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
       await sig("verify", "./acme.example"),
       /^valid: 1 events? of did:web:acme\.example, last sequence 1 /,
     );
+  });
+
+  await t.step({
+    name: "workers verify a large feed, without a permission for them",
+    ignore: Deno.build.os !== "linux",
+    fn: async () => {
+      await writeLargeIssuer(`${elsewhere}/large`);
+      const least = ["run", "--quiet", "--no-prompt", "--allow-read"];
+      const { code, stdout, stderr, share } = await runWithWorkers(
+        DENO,
+        [...least, "jsr:@sig/cli", "verify", "./large"],
+        options,
+      );
+      assertEquals([code, stderr], [0, ""]);
+      assertStringIncludes(stdout, `valid: ${LARGE_EVENTS} events`);
+      assert(share > MIN_WORKER_SHARE, `workers did ${share} of the work`);
+    },
   });
 
   await t.step("deno install -g makes it a command", async () => {

@@ -20,7 +20,7 @@ export interface Ran {
 }
 
 /** A process with nothing on standard input, whose outputs are read. */
-function spawn(
+export function spawn(
   command: string,
   args: readonly string[],
   options: ProcessOptions,
@@ -46,7 +46,11 @@ export async function run(
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<Ran> {
-  const child = spawn(command, args, options);
+  return await read(spawn(command, args, options));
+}
+
+/** What a process came to; see {@linkcode run}. */
+export async function read(child: Deno.ChildProcess): Promise<Ran> {
   const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT_MS);
   const { code, stdout, stderr } = await child.output();
   clearTimeout(timer);
