@@ -67,7 +67,8 @@ export interface LoadedIssuer {
 /**
  * Gets and judges metadata, key set and DID document. Metadata comes first and
  * alone: before anything else is asked for, it must name the issuer that its
- * origin proves, or a host could speak for another.
+ * origin proves, or a host could speak for another. (A reader may have asked
+ * an issuer that is known ahead of us, at its own origin: `AskedAhead`.)
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
