@@ -113,12 +113,13 @@ async function benchCheck(): Promise<void> {
     name: string,
     connections: readonly Connection[],
     url: URL,
+    perSecond: number,
   ) => {
     const late = startLateness();
     const times = await measureLatency(
       connections,
       request(url),
-      rate * 0.8,
+      perSecond,
       5_000,
     );
     console.log(
@@ -129,8 +130,11 @@ async function benchCheck(): Promise<void> {
       } ms`,
     );
   };
-  await tell("at 80 % of that (goal: 5 ms)", apiConnections, api.url);
-  await tell("bare hono at as many a second", bareConnections, bare.url);
+  const most = 0.8 * rate;
+  const mostOfBare = 0.8 * median(rates.map(({ theirs }) => theirs));
+  await tell("at 80 % of that (goal: 5 ms)", apiConnections, api.url, most);
+  await tell("bare hono, as many", bareConnections, bare.url, most);
+  await tell("bare hono, 80 % of its", bareConnections, bare.url, mostOfBare);
   for (const each of [...apiConnections, ...bareConnections]) each.close();
 }
 
