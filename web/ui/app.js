@@ -4143,6 +4143,16 @@ function decode32(jwk, name) {
   return bytes;
 }
 
+// jose/keys/kid.ts
+async function calculateThumbprint({ x: x2 }) {
+  const { calculateJwkThumbprint } = await import("./thumbprint-RMVOSQIC.js");
+  return await calculateJwkThumbprint({
+    kty: "OKP",
+    crv: "Ed25519",
+    x: x2
+  });
+}
+
 // npm:deno-std@1.4.0/encoding/_validate_binary_like.js
 var encoder3 = new TextEncoder();
 function getTypeName(value) {
@@ -4558,6 +4568,7 @@ var Ed25519VerificationKey = class {
   #web;
   /** Null once `node:crypto` has refused the key: WebCrypto stays. */
   #node;
+  #thumbprint;
   constructor(publicKey, kid, choice, imported) {
     const named = kid === void 0 ? {} : {
       kid
@@ -4576,6 +4587,9 @@ var Ed25519VerificationKey = class {
   }
   get publicKey() {
     return this.#publicKey.bytes.slice();
+  }
+  thumbprint() {
+    return this.#thumbprint ??= calculateThumbprint(this.#publicKey);
   }
   verify(signature, message) {
     if (!isStrictSignature(signature)) return false;
@@ -4619,7 +4633,11 @@ async function createKeyResolver(jwks, options = {}) {
   const { usable, skipped } = readKeySet(jwks, options.limits ?? DEFAULT_LIMITS);
   const choice = new BackendChoice(options.backend);
   const keys = /* @__PURE__ */ new Map();
-  for (const [kid, jwk] of usable) keys.set(kid, await importKey(jwk, choice));
+  for (const [kid, jwk] of usable) {
+    const before = options.known?.get(kid);
+    const isSame = before !== void 0 && before.kid === kid && before.jwk.x === member(jwk, "x");
+    keys.set(kid, isSame ? before : await importKey(jwk, choice));
+  }
   return new KeySetResolver(keys, skipped, options.authorized);
 }
 var KeySetResolver = class {

@@ -1137,6 +1137,7 @@ async function loadIssuer(location2, options = {}) {
     keys: await createKeyResolver(jwks, {
       authorized,
       limits,
+      known: options.knownKeys,
       ...options.backend === void 0 ? {} : {
         backend: options.backend
       }
