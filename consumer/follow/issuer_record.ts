@@ -1,6 +1,7 @@
 /** What a running consumer knows of one issuer. @module */
 
 import { type Continuity, isSigError, type Warning } from "@sig/core";
+import type { KeyResolver } from "@sig/jose";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
 import type { FeedDigest } from "../verify/feed_digest.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
@@ -59,6 +60,8 @@ export interface Refreshed {
   readonly pin: IssuerPin;
   /** The same in a bounded size, for when the state goes. */
   readonly reduced: IssuerPin;
+  /** Its keys, which need not be imported again. */
+  readonly keys?: KeyResolver;
   /** To go on from; undefined once nothing can. */
   readonly feed: HeldFeed | undefined;
   /** To ask conditionally with. */

@@ -133,7 +133,7 @@ async function goOnFrom(
   open = openToGoOn,
 ): Promise<Continued> {
   const { loaded, options } = refresh;
-  const opened = await open(refresh, pin, held);
+  const opened = await open(refresh);
   if (opened === undefined) return { kind: "different" };
   const { range, unchanged } = opened.document;
   const known = range === undefined ? pin.bytes : held.overlap.length;
@@ -168,21 +168,30 @@ function openWhole({ loaded }: FeedRefresh): Promise<OpenedFeed> {
   return loaded.openFeed();
 }
 
+/** How the feed at that place is asked for what is new; undefined for all of it. */
+export function conditionsToGoOn(
+  { pin, held, isSuspended }: IssuerRecord,
+  ref: string,
+  now: Date,
+): FetchConditions | undefined {
+  const feed = held?.feed;
+  const mayAsk = !isSuspended && pin !== undefined && feed?.ref === ref &&
+    isWithin(COMPARE_AFTER_MS, feed.comparedAt, now);
+  if (!mayAsk) return undefined;
+  const hasRange = feed.digest !== undefined && pin.bytes > 0;
+  return {
+    ...(pin.etag === null ? {} : { ifNoneMatch: pin.etag }),
+    ...(hasRange ? { range: { from: tailStart(feed, pin) } } : {}),
+  };
+}
+
 /** The tail where that may be, else the whole feed; undefined when it is gone. */
 async function openToGoOn(
   { record, loaded, options }: FeedRefresh,
-  pin: IssuerPin,
-  held: HeldFeed,
 ): Promise<OpenedFeed | undefined> {
-  const mayAsk = !record.isSuspended &&
-    held.ref === loaded.metadata.events_uri &&
-    isWithin(COMPARE_AFTER_MS, held.comparedAt, options.now);
-  if (!mayAsk) return await loaded.openFeed();
-  const hasRange = held.digest !== undefined && pin.bytes > 0;
-  const conditions: FetchConditions = {
-    ...(pin.etag === null ? {} : { ifNoneMatch: pin.etag }),
-    ...(hasRange ? { range: { from: tailStart(held, pin) } } : {}),
-  };
+  const { events_uri } = loaded.metadata;
+  const conditions = conditionsToGoOn(record, events_uri, options.now);
+  if (conditions === undefined) return await loaded.openFeed();
   try {
     return await loaded.openFeed(conditions);
   } catch (error) {

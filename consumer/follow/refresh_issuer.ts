@@ -7,6 +7,7 @@ import {
   instantOf,
   type Warning,
 } from "@sig/core";
+import { askAhead, heldDocuments } from "./ask_ahead.ts";
 import {
   ConditionalReader,
   type HeldDocuments,
@@ -71,14 +72,12 @@ const NO_DOCUMENTS: HeldDocuments = new Map();
 export async function refreshIssuer(
   location: IssuerLocation,
   before: IssuerRecord,
-  options: RefreshOptions,
+  told: RefreshOptions,
 ): Promise<Refresh> {
+  const options = { ...told, knownKeys: before.held?.keys?.keys };
   const { now } = options;
-  const heldDocuments = before.isSuspended ? undefined : before.held?.documents;
-  const reader = new ConditionalReader(
-    location.reader,
-    heldDocuments ?? NO_DOCUMENTS,
-  );
+  const ahead = askAhead(location, before, options);
+  const reader = new ConditionalReader(ahead, heldDocuments(before));
   let record = before;
   let loaded: LoadedIssuer | undefined;
   const refetchKeys = async () => {
@@ -120,6 +119,8 @@ export async function refreshIssuer(
     };
   } catch (error) {
     return failure({ error });
+  } finally {
+    await ahead.end();
   }
 }
 
@@ -160,6 +161,7 @@ async function complete(
   return {
     pin,
     reduced: await reducePin(pin),
+    keys,
     feed: {
       verification,
       digest: feed.digest,

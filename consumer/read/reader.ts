@@ -33,6 +33,8 @@ export interface OpenOptions {
   readonly maxBytes: number;
   /** What to ask beyond the plain document; a reader may ignore it. */
   readonly conditions?: FetchConditions | undefined;
+  /** Stops what was begun; a reader that is done at once may ignore it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Bytes of a piece: what is done with one takes little time. */

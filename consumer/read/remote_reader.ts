@@ -31,9 +31,10 @@ import { type DocumentReader, tooLargeCode } from "./reader.ts";
 export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
   return {
     kind: "https",
-    async open(ref, { name, maxBytes, conditions }) {
+    async open(ref, { name, maxBytes, conditions, signal }) {
       const fetched = await guardedFetch(ref, {
         ...policy,
+        ...(signal === undefined ? {} : { signal: either(policy, signal) }),
         maxBytes,
         tooLargeCode: tooLargeCode(name),
         accept: ACCEPT[name],
@@ -52,4 +53,8 @@ export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
       };
     },
   };
+}
+
+function either({ signal }: FetchPolicy, other: AbortSignal): AbortSignal {
+  return signal === undefined ? other : AbortSignal.any([signal, other]);
 }

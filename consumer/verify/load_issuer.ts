@@ -16,6 +16,7 @@ import {
   type KeyResolver,
   readDidDocument,
   type VerificationBackend,
+  type VerificationKey,
 } from "@sig/jose";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { type DocumentName, judgeMediaType } from "../fetch/media_type.ts";
@@ -40,6 +41,12 @@ export interface LoadIssuerOptions {
   readonly backend?: VerificationBackend | undefined;
 }
 
+/** {@linkcode LoadIssuerOptions}, and what is at hand of an earlier time. */
+export interface ReloadIssuerOptions extends LoadIssuerOptions {
+  /** Keys that were imported then, by kid. */
+  readonly knownKeys?: ReadonlyMap<string, VerificationKey> | undefined;
+}
+
 /** An issuer whose documents are in order. */
 export interface LoadedIssuer {
   /** The issuer's DID. */
@@ -60,7 +67,8 @@ export interface LoadedIssuer {
 /**
  * Gets and judges metadata, key set and DID document. Metadata comes first and
  * alone: before anything else is asked for, it must name the issuer that its
- * origin proves, or a host could speak for another.
+ * origin proves, or a host could speak for another. (A reader may have asked
+ * an issuer that is known ahead of us, at its own origin: `AskedAhead`.)
  *
  * @throws {SigError} `invalid_metadata`, `issuer_mismatch`,
  * `invalid_did_document`, the codes of `createKeyResolver`,
@@ -68,7 +76,7 @@ export interface LoadedIssuer {
  */
 export async function loadIssuer(
   location: IssuerLocation,
-  options: LoadIssuerOptions = {},
+  options: ReloadIssuerOptions = {},
 ): Promise<LoadedIssuer> {
   const limits = options.limits ?? DEFAULT_LIMITS;
   const load = new Loading(location.reader);
@@ -97,6 +105,7 @@ export async function loadIssuer(
     keys: await createKeyResolver(jwks, {
       authorized,
       limits,
+      known: options.knownKeys,
       ...(options.backend === undefined ? {} : { backend: options.backend }),
     }),
     warnings: load.warnings,

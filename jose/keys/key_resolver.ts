@@ -8,7 +8,7 @@ import {
   SigError,
 } from "@sig/core";
 import { BackendChoice, type VerificationBackend } from "./backend.ts";
-import { MAX_KID_LENGTH } from "../bytes/json_object.ts";
+import { MAX_KID_LENGTH, member } from "../bytes/json_object.ts";
 import { readKeySet } from "./key_set.ts";
 import { importKey, type VerificationKey } from "./verification_key.ts";
 
@@ -35,6 +35,12 @@ export interface CreateKeyResolverOptions {
   readonly limits?: Limits;
   /** `auto` unless told; `node` for whole feeds of a known large size. */
   readonly backend?: VerificationBackend;
+  /**
+   * Keys that were imported before, by kid: one whose `kid` and `x` are
+   * published again is used again, with its backend. A set is refused and keys
+   * are skipped as without.
+   */
+  readonly known?: ReadonlyMap<string, VerificationKey> | undefined;
 }
 
 /**
@@ -81,7 +87,12 @@ export async function createKeyResolver(
   );
   const choice = new BackendChoice(options.backend);
   const keys = new Map<string, VerificationKey>();
-  for (const [kid, jwk] of usable) keys.set(kid, await importKey(jwk, choice));
+  for (const [kid, jwk] of usable) {
+    const before = options.known?.get(kid);
+    const isSame = before !== undefined && before.kid === kid &&
+      before.jwk.x === member(jwk, "x");
+    keys.set(kid, isSame ? before : await importKey(jwk, choice));
+  }
   return new KeySetResolver(keys, skipped, options.authorized);
 }
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
-import { createKeyResolver } from "@sig/jose";
+import { calculateKid, createKeyResolver } from "@sig/jose";
 import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";
@@ -203,4 +203,33 @@ Deno.test("the keys of a set go over to the synchronous verifier together", asyn
 Deno.test("resolve throws at once, it gives no promise", async () => {
   const keys = await createKeyResolver({ keys: [] });
   assertThrows(() => keys.resolve("k"));
+});
+
+Deno.test("a known key is used again where kid and x are the same", async () => {
+  const jwks = { keys: [{ ...a, kid: "k" }, { ...b, kid: "other" }] };
+  const { keys: known } = await createKeyResolver(jwks);
+  const again = await createKeyResolver(jwks, { known });
+  assertEquals([...again.keys.keys()], ["k", "other"]);
+  for (const [kid, key] of again.keys) assert(key === known.get(kid), kid);
+
+  const replaced = { keys: [{ ...b, kid: "k" }, { ...b, kid: "other" }] };
+  const { keys } = await createKeyResolver(replaced, { known });
+  assertEquals(keys.get("k")?.jwk.x, b.x);
+  assert(keys.get("other") === known.get("other"));
+
+  // Known or not: what else an entry says counts.
+  const skipped = { keys: [{ ...a, kid: "k", use: "enc" }] };
+  assertEquals((await createKeyResolver(skipped, { known })).keys.size, 0);
+  await expectSigError(
+    () => createKeyResolver({ keys: [{ ...a, kid: "k", d: a.x }] }, { known }),
+    "private_key_in_jwks",
+    "Cannot use key set: it publishes a secret",
+  );
+});
+
+Deno.test("a key tells its thumbprint, whatever its kid is", async () => {
+  const jwks = { keys: [{ ...a, kid: "k" }] };
+  const key = (await createKeyResolver(jwks)).resolve("k");
+  assertEquals(await key.thumbprint(), await calculateKid(a));
+  assertEquals(await key.thumbprint(), await calculateKid(a));
 });

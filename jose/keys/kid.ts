@@ -1,7 +1,7 @@
 /** Key identifiers (RFC 7638). @module */
 
 import type { Jwk } from "@sig/core";
-import { readPublicKey } from "./public_key.ts";
+import { type PublicKey, readPublicKey } from "./public_key.ts";
 
 /**
  * The RFC 7638 thumbprint (SHA-256, base64url) of a public or private key: a
@@ -22,7 +22,11 @@ import { readPublicKey } from "./public_key.ts";
  * @throws {SigError} `invalid_key`.
  */
 export async function calculateKid(jwk: Jwk): Promise<string> {
-  const { x } = readPublicKey(jwk);
+  return await calculateThumbprint(readPublicKey(jwk));
+}
+
+/** {@linkcode calculateKid} of a key that was judged already. */
+export async function calculateThumbprint({ x }: PublicKey): Promise<string> {
   // Loaded when first needed: whoever only verifies never loads jose.
   const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
   return await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });

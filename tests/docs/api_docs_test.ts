@@ -3,8 +3,8 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "@sig/api";
-import axe from "axe-core";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
+import { findFaults } from "../../web/ui_test/testdata/faults.ts";
 import { SHORT_FEED } from "../../api/openapi/example_feed.ts";
 
 const TOKEN = "a-token-for-tests";
@@ -55,12 +55,8 @@ browserTest(
           document.documentElement.scrollWidth > innerWidth
         );
         if (wide) faults.push(`${place}: wider than the screen`);
-        await page.evaluate(axe.source);
-        const { violations } = await page.evaluate(() =>
-          (globalThis as unknown as { axe: typeof axe }).axe.run()
-        );
-        for (const { id, nodes } of violations) {
-          faults.push(`${place}: ${id}: ${nodes[0]?.html}`);
+        for (const fault of await findFaults(page)) {
+          faults.push(`${place}: ${fault}`);
         }
 
         const section = page.locator('section:has(> h2[id="verify"])');

@@ -2,8 +2,8 @@
 /** The site of the documents, built and looked at. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import axe from "axe-core";
 import { browserTest, openPage } from "../../web/ui_test/testdata/browser.ts";
+import { findFaults } from "../../web/ui_test/testdata/faults.ts";
 import { feedFiles } from "../../web/ui_test/testdata/feed_case.ts";
 import { buildSite, type Site } from "../../tools/site/build_site.ts";
 import { findDeadLinks } from "../../tools/site/check_links.ts";
@@ -124,12 +124,8 @@ browserTest(
               document.documentElement.scrollWidth > innerWidth
             );
             if (wide) faults.push(`${place} is wider than the screen`);
-            await page.evaluate(axe.source);
-            const { violations } = await page.evaluate(() =>
-              (globalThis as unknown as { axe: typeof axe }).axe.run()
-            );
-            for (const { id, nodes } of violations) {
-              faults.push(`${place}: ${id}: ${nodes[0]?.html}`);
+            for (const fault of await findFaults(page)) {
+              faults.push(`${place}: ${fault}`);
             }
             if (SCREENSHOTS) {
               const file = place.replaceAll(/[ /]/g, "-");

@@ -1,5 +1,6 @@
 /** The demo of a process: its issuer, and its applications. @module */
 
+import { usageError } from "@sig/api/flags";
 import type { RequestLogEntry, ServerIo } from "@sig/api/http";
 import { findIssuerIdentifier } from "../openid/issuer_identifier.ts";
 import type { DemoApp } from "./apps/demo_app.ts";
@@ -42,10 +43,17 @@ export interface Demo {
 /**
  * Starts it. Nothing of it outlives the process.
  *
- * @throws {SigError} `invalid_request` if the applications can't listen.
+ * @throws {SigError} `invalid_request` if the applications can't listen, or if
+ *   no issuer can be named after the address.
  */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { url, audiences, settings, serve, address, now } = options;
+  if (address.hostname.includes(":")) {
+    throw usageError(
+      "--demo makes an issuer at --addr, and no did:web names an IPv6 address",
+      { flag: "--demo", hint: "Use --addr 127.0.0.1:PORT." },
+    );
+  }
   const log = withoutPolls(options.log);
   const issuer = await createDemoIssuer({ origin: url, now });
   const login = findIssuerIdentifier(audiences);

@@ -2561,10 +2561,19 @@ var CompactIds = class {
   #pieces = [];
   /** Bytes used of the last piece. */
   #used = PIECE_BYTES;
-  /** Where each identifier stands in the pieces; its length stands before it. */
+  /**
+   * Where each identifier stands in the pieces, its length before it; FREE for
+   * one that is not packed.
+   */
   #starts = new Uint32Array();
-  /** Open addressing: numbers, at most half of the places. */
+  /**
+   * Open addressing, at most half of the places. A word's low bits are a number;
+   * the others are of its hash, so that whoever comes by looks at the identifier
+   * of another one, far away in memory, hardly ever.
+   */
   #places = new Uint32Array();
+  /** How many bits of a word are a number. */
+  #numberBits = 0;
   /** Those that are not packed. */
   #others = /* @__PURE__ */ new Map();
   #packed = 0;
@@ -2586,7 +2595,7 @@ var CompactIds = class {
       this.#hash = hash;
       this.#place = place;
       if (place >= 0 && this.#places[place] !== FREE) {
-        return this.#places[place];
+        return this.#numberIn(this.#places[place]);
       }
     }
     return this.#others.size === 0 ? -1 : this.#others.get(id) ?? -1;
@@ -2601,15 +2610,15 @@ var CompactIds = class {
       this.#others.set(id, number);
       return number;
     }
-    const mustGrow = 2 * this.#packed >= this.#places.length;
-    if (mustGrow) this.#grow();
+    const mustGrow = 2 * this.#packed >= this.#places.length || number >= 2 ** this.#numberBits - 1;
+    if (mustGrow) this.#grow(number);
     const place = isSought && !mustGrow ? this.#place : this.#find(id, hash);
     this.#sought = void 0;
     if (place < 0) {
       this.#others.set(id, number);
       return number;
     }
-    this.#places[place] = number;
+    this.#places[place] = this.#wordOf(number, hash);
     this.#packed++;
     this.#write(id, number);
     return number;
@@ -2618,12 +2627,21 @@ var CompactIds = class {
   #find(id, hash) {
     const places = this.#places;
     const mask = places.length - 1;
+    const tag = this.#wordOf(0, hash) >>> this.#numberBits;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const place = placeOf(hash, probe, mask);
-      const number = places[place];
-      if (number === FREE || this.#isAt(id, number)) return place;
+      const word = places[place];
+      if (word === FREE || word >>> this.#numberBits === tag && this.#isAt(id, this.#numberIn(word))) return place;
     }
     return -1;
+  }
+  /** A number, and above it as many of the hash's 31 bits as have room. */
+  #wordOf(number, hash) {
+    const bits = this.#numberBits;
+    return (hash >>> bits - 1 << bits | number) >>> 0;
+  }
+  #numberIn(word) {
+    return word & 2 ** this.#numberBits - 1;
   }
   #isAt(id, number) {
     const start = this.#starts[number];
@@ -2641,7 +2659,7 @@ var CompactIds = class {
       this.#used = 0;
     }
     if (number >= this.#starts.length) {
-      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length, FIRST_PLACES));
+      const larger = new Uint32Array(Math.max(number + 1, 2 * this.#starts.length, FIRST_PLACES)).fill(FREE, this.#starts.length);
       larger.set(this.#starts);
       this.#starts = larger;
     }
@@ -2651,13 +2669,15 @@ var CompactIds = class {
     piece[this.#used++] = id.length & 255;
     for (let i3 = 0; i3 < id.length; i3++) piece[this.#used++] = id.charCodeAt(i3);
   }
-  #grow() {
-    const before = this.#places;
-    const length = Math.max(2 * before.length, FIRST_PLACES);
+  /** Makes room for another number, which may be far above the last one. */
+  #grow(next) {
+    let { length } = this.#places;
+    if (2 * this.#packed >= length) length = Math.max(2 * length, FIRST_PLACES);
     const places = new Uint32Array(length).fill(FREE);
     this.#places = places;
-    for (const number of before) {
-      if (number === FREE) continue;
+    this.#numberBits = 33 - Math.clz32(Math.max(next, length - 1));
+    for (let number = 0; number < this.#starts.length; number++) {
+      if (this.#starts[number] === FREE) continue;
       const hash = this.#hashAt(number);
       let probe = 0;
       let place = placeOf(hash, probe, length - 1);
@@ -2665,9 +2685,10 @@ var CompactIds = class {
         place = placeOf(hash, probe, length - 1);
       }
       if (probe < MAX_PROBES) {
-        places[place] = number;
+        places[place] = this.#wordOf(number, hash);
       } else {
         this.#others.set(this.#read(number), number);
+        this.#starts[number] = FREE;
         this.#packed--;
       }
     }
@@ -4122,6 +4143,16 @@ function decode32(jwk, name) {
   return bytes;
 }
 
+// jose/keys/kid.ts
+async function calculateThumbprint({ x: x2 }) {
+  const { calculateJwkThumbprint } = await import("./thumbprint-RMVOSQIC.js");
+  return await calculateJwkThumbprint({
+    kty: "OKP",
+    crv: "Ed25519",
+    x: x2
+  });
+}
+
 // npm:deno-std@1.4.0/encoding/_validate_binary_like.js
 var encoder3 = new TextEncoder();
 function getTypeName(value) {
@@ -4537,6 +4568,7 @@ var Ed25519VerificationKey = class {
   #web;
   /** Null once `node:crypto` has refused the key: WebCrypto stays. */
   #node;
+  #thumbprint;
   constructor(publicKey, kid, choice, imported) {
     const named = kid === void 0 ? {} : {
       kid
@@ -4555,6 +4587,9 @@ var Ed25519VerificationKey = class {
   }
   get publicKey() {
     return this.#publicKey.bytes.slice();
+  }
+  thumbprint() {
+    return this.#thumbprint ??= calculateThumbprint(this.#publicKey);
   }
   verify(signature, message) {
     if (!isStrictSignature(signature)) return false;
@@ -4598,7 +4633,11 @@ async function createKeyResolver(jwks, options = {}) {
   const { usable, skipped } = readKeySet(jwks, options.limits ?? DEFAULT_LIMITS);
   const choice = new BackendChoice(options.backend);
   const keys = /* @__PURE__ */ new Map();
-  for (const [kid, jwk] of usable) keys.set(kid, await importKey(jwk, choice));
+  for (const [kid, jwk] of usable) {
+    const before = options.known?.get(kid);
+    const isSame = before !== void 0 && before.kid === kid && before.jwk.x === member(jwk, "x");
+    keys.set(kid, isSame ? before : await importKey(jwk, choice));
+  }
   return new KeySetResolver(keys, skipped, options.authorized);
 }
 var KeySetResolver = class {

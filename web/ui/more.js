@@ -1137,6 +1137,7 @@ async function loadIssuer(location2, options = {}) {
     keys: await createKeyResolver(jwks, {
       authorized,
       limits,
+      known: options.knownKeys,
       ...options.backend === void 0 ? {} : {
         backend: options.backend
       }
@@ -1736,7 +1737,7 @@ function loadWorkerCrypto() {
 }
 
 // consumer/verify/read_ahead.ts
-var START_AFTER_BYTES = 2 * 1024 * 1024;
+var WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
 var BATCH_BYTES = 128 * 1024;
 var BATCHES_BESIDE = 8;
 var MAX_KNOWN_HEADERS = 64;
@@ -1763,10 +1764,21 @@ var ReadAhead = class {
     this.#keys = keys;
     this.#takesPart = takesPart;
   }
+  /**
+   * Asks for workers at once where much is to come. A thread that others wait
+   * for too believes what it has read alone: whoever claims much and sends
+   * little would have it start workers for nothing.
+   */
+  expect(bytes) {
+    if (this.#takesPart) this.#joinFor(bytes);
+  }
   /** Counts what is read, and asks for workers once it is much. */
   note(bytes) {
     this.#bytes += bytes;
-    if (this.#joined || this.#bytes < START_AFTER_BYTES) return;
+    this.#joinFor(this.#bytes);
+  }
+  #joinFor(bytes) {
+    if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
     this.#joined = true;
     this.#workers.join();
   }
@@ -1900,6 +1912,12 @@ function keyOf(keys, { kid }) {
   }
 }
 
+// consumer/verify/turn_of_event_loop.ts
+function turnOfEventLoop() {
+  const { setImmediate = setTimeout } = globalThis;
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 // consumer/verify/feed_verification.ts
 var LINES_PER_BREATH = 128;
 var BYTES_PER_BREATH = 256 * 1024;
@@ -2008,6 +2026,7 @@ var FeedVerification = class {
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.keys, options.breathe === void 0);
     try {
+      ahead.expect(options.expectedBytes ?? 0);
       const broken = await this.#readLines(bytes, splitter, ahead);
       await this.#judgeAll(ahead);
       if (broken !== void 0 && !this.#isFull) throw broken.error;
@@ -2053,7 +2072,7 @@ var FeedVerification = class {
     if (this.#linesSinceBreath < LINES_PER_BREATH && this.#bytesSinceBreath < BYTES_PER_BREATH) return void 0;
     this.#linesSinceBreath = this.#bytesSinceBreath = 0;
     if (this.#reading?.breathe !== void 0) return this.#reading.breathe();
-    return ahead.isStarting ? new Promise((resolve) => setTimeout(resolve)) : void 0;
+    return ahead.isStarting ? turnOfEventLoop() : void 0;
   }
   /** Judges a line, or lets it wait for its verdict. */
   #takeLine(line, ahead) {
@@ -2299,6 +2318,7 @@ async function verifyLoaded(location2, loaded, options, told = {}) {
       },
       breathe: options.breathe,
       workers: options.workers,
+      expectedBytes: document2.length,
       refreshKeys: async () => (await loadIssuer(location2, options)).keys
     });
     return {

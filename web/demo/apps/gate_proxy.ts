@@ -23,7 +23,10 @@ export interface GateProxyOptions {
 export interface GateProxy {
   /** Answers a request of a browser. */
   fetch(request: Request): Promise<Response>;
-  /** Whether the login would let somebody through who has come before. */
+  /**
+   * Whether the login would let somebody through who has come before; while it
+   * does not answer, nobody is.
+   */
   isOpenTo(subject: string): Promise<boolean>;
 }
 
@@ -52,11 +55,17 @@ export function createGateProxy(
 
   return {
     async fetch(request) {
+      // The wiki is only read; no Request can be made of TRACE.
+      if (request.method !== "GET" && request.method !== "HEAD") {
+        return new Response(null, {
+          status: 405,
+          headers: { allow: "GET, HEAD" },
+        });
+      }
       const { pathname, search } = new URL(request.url);
       const headers = new Headers(request.headers);
       for (const name of IDENTITY_HEADERS) headers.delete(name);
       const { method, url } = request;
-      // The wiki takes no bodies.
       const passOn = () => app.fetch(new Request(url, { method, headers }));
       if (PUBLIC_PATHS.has(pathname)) return await passOn();
       const cookie = headers.get("cookie") ?? "";
@@ -81,7 +90,12 @@ export function createGateProxy(
     async isOpenTo(subject) {
       const cookie = cookies.get(subject);
       if (cookie === undefined) return false;
-      const known = await ask(cookie);
+      let known: Headers | undefined;
+      try {
+        known = await ask(cookie);
+      } catch {
+        return false;
+      }
       if (known?.get("remote-user") === subject) return true;
       cookies.delete(subject);
       return false;

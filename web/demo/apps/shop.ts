@@ -64,6 +64,8 @@ export function createShop(
   const attempts = new Map<string, Attempt>();
   /** People in the shop, likewise. */
   const sessions = new Map<string, SignedIn>();
+  /** Sessions that are over: a logout token may overtake its ID token. */
+  const over = new Map<string, true>();
   const leftMs = ({ authTime }: SignedIn) =>
     authTime * 1000 + sessionMs - now().getTime();
   const sessionOf = (c: Context) => {
@@ -103,6 +105,10 @@ export function createShop(
             "So the shop knows nothing of you, and stays closed.",
           ]);
         }
+        if (over.has(session.sid)) {
+          const subject = encodeURIComponent(session.subject);
+          return c.redirect(`/closed?subject=${subject}`, 303);
+        }
         const fresh = randomText();
         keep(sessions, fresh, session);
         const seconds = Math.ceil(leftMs(session) / 1000);
@@ -117,6 +123,7 @@ export function createShop(
         } catch {
           return c.json({ error: "invalid_request" }, 400);
         }
+        keep(over, ended, true);
         for (const [secret, { sid }] of sessions) {
           if (sid === ended) sessions.delete(secret);
         }

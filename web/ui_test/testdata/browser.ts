@@ -5,8 +5,26 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { type Browser, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  chromium,
+  type ConsoleMessage,
+  type Dialog,
+  type Page,
+  type Request,
+  type WebError,
+} from "playwright-core";
 import { BROWSER_ARGS, findBrowser } from "./find_browser.ts";
+
+const TIMEOUT_MS = 10_000;
+
+/** A person's device, unless a test wants another one. */
+const ORDINARY = {
+  colorScheme: "light",
+  // Nothing to wait for; one test looks at the motion.
+  reducedMotion: "reduce",
+  viewport: { width: 1280, height: 720 },
+} as const;
 
 /** What {@linkcode openPage} can be told of the person's device. */
 export type Device = NonNullable<Parameters<Browser["newContext"]>[0]>;
@@ -71,40 +89,39 @@ export async function openPage(
     readonly prepare?: (page: Page) => Promise<void>;
   } = {},
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({
-    permissions: ["clipboard-read", "clipboard-write"],
-    // Nothing to wait for; one test looks at the motion.
-    reducedMotion: "reduce",
-    ...device,
-  });
-  context.setDefaultTimeout(10_000);
-  const page = await context.newPage();
+  // What keys and stores know of is an origin, and each server has its own.
+  const isPlain = prepare === undefined && also.length === 0 &&
+    Object.keys(device).length === 0 && !shown.has(origin);
+  const free = isPlain ? spare : undefined;
+  if (free !== undefined) spare = undefined;
+  const page = free ?? await newPage(browser, device);
+  if (isPlain) shown.add(origin);
+  const context = page.context();
   const misdeeds: string[] = [];
-  context.on("request", (request) => {
+  const onRequest = (request: Request) => {
     const { origin: to, protocol } = new URL(request.url());
     const isKnown = to === origin || also.includes(to);
     if (!isKnown && protocol !== "data:" && protocol !== "blob:") {
       misdeeds.push(`asked ${request.url()}`);
     }
-  });
-  context.on("weberror", (error) => misdeeds.push(`threw ${error.error()}`));
-  context.on("console", (message) => {
+  };
+  const onError = (error: WebError) =>
+    void misdeeds.push(`threw ${error.error()}`);
+  const onConsole = (message: ConsoleMessage) => {
     const text = message.text();
     // Refusals are answers too; the browser calls them errors.
     if (message.type() !== "error" || /^Failed to load resource/.test(text)) {
       return;
     }
     misdeeds.push(`said ${text}`);
-  });
-  page.on("dialog", (dialog) => {
+  };
+  const onDialog = (dialog: Dialog) => {
     misdeeds.push(`opened a dialog: ${dialog.message()}`);
     void dialog.dismiss();
-  });
-  await context.addInitScript(() => {
-    addEventListener("securitypolicyviolation", (event) => {
-      console.error(`broke ${event.violatedDirective}: ${event.blockedURI}`);
-    });
-  });
+  };
+  context.on("request", onRequest).on("weberror", onError)
+    .on("console", onConsole);
+  page.on("dialog", onDialog);
   await prepare?.(page);
   await page.goto(`${origin}/${path}${hash}`);
   await page.waitForSelector("html[data-ready]");
@@ -112,10 +129,57 @@ export async function openPage(
     page,
     misdeeds,
     async [Symbol.asyncDispose]() {
-      await context.close();
+      if (isPlain && spare === undefined) {
+        await clear(page, origin);
+        context.off("request", onRequest).off("weberror", onError)
+          .off("console", onConsole);
+        page.off("dialog", onDialog);
+        spare = page;
+      } else await context.close();
       assertEquals(misdeeds, []);
     },
   };
+}
+
+/**
+ * The page that the last test left, for the next one of the file: making a
+ * context, and the process of its first page, takes a second of a processor.
+ * One that wants a device, or anything before the page, gets its own.
+ */
+let spare: Page | undefined;
+
+/** The origins that a page which may be used again has shown. */
+const shown = new Set<string>();
+
+async function newPage(browser: Browser, device: Device): Promise<Page> {
+  const context = await browser.newContext({
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...ORDINARY,
+    ...device,
+  });
+  context.setDefaultTimeout(TIMEOUT_MS);
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      console.error(`broke ${event.violatedDirective}: ${event.blockedURI}`);
+    });
+  });
+  return await context.newPage();
+}
+
+/** Ends what a test began on a page; what it still does wrong is seen. */
+async function clear(page: Page, origin: string): Promise<void> {
+  const context = page.context();
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  // Nothing runs there, and for a neighbour of it no process is begun.
+  const blank = `${origin}/blank`;
+  await page.route(blank, (route) => route.fulfill({ body: "" }));
+  await page.goto(blank);
+  await page.unrouteAll();
+  await page.emulateMedia(ORDINARY);
+  await page.setViewportSize(ORDINARY.viewport);
+  page.setDefaultTimeout(TIMEOUT_MS);
+  await context.clearCookies();
 }
 
 /** Keeps a picture of the page in the folder that `SIG_SCREENSHOTS` names. */

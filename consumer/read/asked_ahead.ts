@@ -1,0 +1,106 @@
+/** Documents that are asked for before anybody opens them. @module */
+
+import { sameBytes } from "@sig/core";
+import {
+  type DocumentReader,
+  inPieces,
+  type OpenedDocument,
+  type OpenOptions,
+  readAll,
+} from "./reader.ts";
+
+/** One document that will most likely be opened, and with which options. */
+export interface LikelyDocument {
+  /** Its reference. */
+  readonly ref: string;
+  /** As {@linkcode DocumentReader.open} will be told. */
+  readonly options: OpenOptions;
+}
+
+/** A request that was sent ahead. */
+interface Sent extends LikelyDocument {
+  readonly opened: Promise<OpenedDocument>;
+  readonly abort: AbortController;
+}
+
+/**
+ * A reader that sends requests ahead, all together, so that four documents take
+ * as long as one. An answer is handed out to who opens that very reference with
+ * the same options, and then for the first time: so what is judged, and in
+ * which order, is the same as without, errors included.
+ *
+ * The first document that is opened decides: unless it is as it was, nothing is
+ * handed out that was sent ahead. Who publishes it behind the others, as whoever
+ * changes several has to, is then never read with older ones.
+ */
+export class AskedAhead implements DocumentReader {
+  readonly #reader: DocumentReader;
+  readonly #sent: Sent[];
+  #first: Uint8Array | undefined;
+
+  /**
+   * Sends the requests. Whoever makes one calls {@linkcode end}.
+   *
+   * @param first The bytes that the first document had.
+   */
+  constructor(
+    reader: DocumentReader,
+    likely: readonly LikelyDocument[],
+    first?: Uint8Array,
+  ) {
+    this.#reader = reader;
+    this.#first = first;
+    this.#sent = likely.map(({ ref, options }) => {
+      const abort = new AbortController();
+      const { signal } = abort;
+      const opened = reader.open(ref, { ...options, signal });
+      // Told to who opens it, if anybody does.
+      opened.catch(() => {});
+      return { ref, options, opened, abort };
+    });
+  }
+
+  get kind(): DocumentReader["kind"] {
+    return this.#reader.kind;
+  }
+
+  /** As the reader below. */
+  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const at = this.#sent.findIndex((each) => isSame(each, ref, options));
+    const [sent] = at < 0 ? [] : this.#sent.splice(at, 1);
+    const first = this.#first;
+    this.#first = undefined;
+    const document = await (sent?.opened ?? this.#reader.open(ref, options));
+    if (first === undefined || document.unchanged === true) return document;
+    const bytes = await readAll(document, options.maxBytes);
+    if (!sameBytes(bytes, first)) await this.end();
+    const { mediaType, etag } = document;
+    return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
+  }
+
+  /** Closes the connections of all that nobody opened. */
+  async end(): Promise<void> {
+    await Promise.all(
+      this.#sent.splice(0).map(async ({ opened, abort }) => {
+        abort.abort();
+        try {
+          await (await opened).cancel();
+        } catch {
+          // There is nothing to close.
+        }
+      }),
+    );
+  }
+}
+
+function isSame(
+  sent: LikelyDocument,
+  ref: string,
+  { name, maxBytes, conditions }: OpenOptions,
+): boolean {
+  const before = sent.options;
+  return sent.ref === ref && before.name === name &&
+    before.maxBytes === maxBytes &&
+    before.conditions?.ifNoneMatch === conditions?.ifNoneMatch &&
+    before.conditions?.range?.from === conditions?.range?.from;
+}
