@@ -2752,10 +2752,15 @@ function finished(hash) {
 // core/replay/known_relationships.ts
 var UNKNOWN = -1;
 var KnownRelationships = class {
-  #ids = new CompactIds();
-  #subjects = new CompactIds();
+  #ids;
+  #subjects;
   /** Of each relationship twice its subject's number, and 1 if revoked. */
   #entries = new Uint32Array(256);
+  /** Knows none; both number nothing yet. */
+  constructor(ids, subjects) {
+    this.#ids = ids;
+    this.#subjects = subjects;
+  }
   /** Its number, or {@linkcode UNKNOWN}. */
   find(id) {
     return this.#ids.indexOf(id);
@@ -2800,8 +2805,8 @@ var DAY_SECONDS = 86400;
 var FeedRules = class {
   #options;
   #limits;
-  #eventIds = new CompactIds();
-  #relationships = new KnownRelationships();
+  #eventIds;
+  #relationships;
   #issuer;
   #lastSequence;
   #events;
@@ -2810,6 +2815,8 @@ var FeedRules = class {
   constructor(options = {}, start) {
     this.#lastSequence = this.#events = start?.lastSequence ?? 0;
     this.#latest = start?.latest;
+    this.#eventIds = start?.ids?.eventIds ?? new CompactIds();
+    this.#relationships = new KnownRelationships(start?.ids?.relationshipIds ?? new CompactIds(), start?.ids?.subjects ?? new CompactIds());
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -4145,7 +4152,7 @@ function decode32(jwk, name) {
 
 // jose/keys/kid.ts
 async function calculateThumbprint({ x: x2 }) {
-  const { calculateJwkThumbprint } = await import("./thumbprint-RMVOSQIC.js");
+  const { calculateJwkThumbprint } = await import("./thumbprint-2TXJJGMW.js");
   return await calculateJwkThumbprint({
     kty: "OKP",
     crv: "Ed25519",

@@ -1473,6 +1473,7 @@ function createLineVerifier({ createPublicKey, verify }) {
   for (let i = 0; i < 64; i++) sixBits[alphabet3.charCodeAt(i)] = i;
   const decoded = new Uint8Array(66);
   const signature = decoded.subarray(0, 64);
+  let bytes = new Uint8Array(0);
   const imported = /* @__PURE__ */ new Map();
   const keyOf2 = (x) => {
     let key = imported.get(x);
@@ -1491,20 +1492,20 @@ function createLineVerifier({ createPublicKey, verify }) {
     }
     return key;
   };
-  const standsAt = (bytes, at, part) => {
+  const standsAt = (bytes2, at, part) => {
     for (let i = 0; i < part.length; i++) {
-      if (bytes[at + i] !== part[i]) return false;
+      if (bytes2[at + i] !== part[i]) return false;
     }
     return true;
   };
-  const decodeSignature = (bytes, from) => {
+  const decodeSignature = (bytes2, from) => {
     let seen = 0;
     for (let i = 0, to = 0; i < SIGNATURE_LENGTH; i += 4) {
       const isLast = i + 4 > SIGNATURE_LENGTH;
-      const a2 = sixBits[bytes[from + i]];
-      const b = sixBits[bytes[from + i + 1]];
-      const c = isLast ? 0 : sixBits[bytes[from + i + 2]];
-      const d2 = isLast ? 0 : sixBits[bytes[from + i + 3]];
+      const a2 = sixBits[bytes2[from + i]];
+      const b = sixBits[bytes2[from + i + 1]];
+      const c = isLast ? 0 : sixBits[bytes2[from + i + 2]];
+      const d2 = isLast ? 0 : sixBits[bytes2[from + i + 3]];
       seen |= a2 | b | c | d2;
       decoded[to++] = a2 << 2 | b >> 4;
       decoded[to++] = b << 4 | c >> 2;
@@ -1512,7 +1513,9 @@ function createLineVerifier({ createPublicKey, verify }) {
     }
     return seen <= 63;
   };
-  return ({ bytes, ends, headers }) => {
+  return ({ bytes: lines, ends, headers }) => {
+    if (bytes.length < lines.length) bytes = new Uint8Array(lines.length);
+    bytes.set(lines);
     const known = headers.map(({ text, x }) => ({
       beginning: ascii(HEAD + text + PAYLOAD),
       length: text.length,
@@ -1590,7 +1593,7 @@ var Task = class {
     this.#isOver = true;
     this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : void 0);
   }
-  /** To a worker, with the lines' memory. */
+  /** To a worker. */
   post(worker, id) {
     const { bytes, ends, headers } = this.lines;
     const batch = {
@@ -1600,10 +1603,7 @@ var Task = class {
       ends,
       headers
     };
-    worker.postMessage(batch, [
-      bytes.buffer,
-      ends.buffer
-    ]);
+    worker.postMessage(batch);
   }
 };
 var SignatureWorkers = class {
@@ -1647,7 +1647,7 @@ var SignatureWorkers = class {
       ...this.#running
     ]) this.#end(each);
   }
-  /** Verifies a batch, whose bytes are given away. */
+  /** Verifies a batch, whose bytes stay as they are until there are verdicts. */
   verify(lines) {
     const task = new Task(lines);
     this.#waiting.push(task);
@@ -1745,7 +1745,9 @@ var NO_KEYS = /* @__PURE__ */ new Map();
 var ReadAhead = class {
   #workers;
   #takesPart;
+  // Memory that is used again: collected as garbage it would add up first.
   #spare = [];
+  #spareShared = [];
   #sent = [];
   /** As they stand in lines. */
   #headers = /* @__PURE__ */ new Map();
@@ -1818,6 +1820,7 @@ var ReadAhead = class {
     if ((this.#batch?.used ?? 0) + line.length > BATCH_BYTES) this.send();
     const batch = this.#batch ??= {
       bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      shared: void 0,
       used: 0,
       ends: [],
       keys: NO_KEYS,
@@ -1835,7 +1838,9 @@ var ReadAhead = class {
     this.#batch = void 0;
     this.#sent.push(batch);
     if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.pending = this.#workers.verify(this.#pack(batch));
+    batch.shared = this.#spareShared.pop() ?? new Uint8Array(new SharedArrayBuffer(BATCH_BYTES));
+    batch.shared.set(batch.bytes.subarray(0, batch.used));
+    batch.pending = this.#workers.verify(this.#pack(batch, batch.shared));
   }
   /** The same where they have nothing to do. */
   sendIfIdle() {
@@ -1850,6 +1855,9 @@ var ReadAhead = class {
     if (batch === void 0) return [];
     if (batch.pending !== void 0) this.#useTime(batch.pending);
     const verdicts = await batch.pending?.verdicts();
+    if (verdicts !== void 0 && batch.shared !== void 0) {
+      this.#spareShared.push(batch.shared);
+    }
     this.#taken = batch;
     this.#sent.shift();
     let start = 0;
@@ -1872,18 +1880,14 @@ var ReadAhead = class {
     while (!first.isAnswered) {
       const own = this.#sent.find(({ pending }) => pending === void 0);
       if (own === void 0) return;
-      const verdicts = this.#workers.verifyHere(this.#pack(own));
+      const verdicts = this.#workers.verifyHere(this.#pack(own, own.bytes));
       own.pending = {
         isAnswered: true,
         verdicts: () => Promise.resolve(verdicts)
       };
     }
   }
-  /**
-   * A copy goes: what a worker took with it when it died could not be judged
-   * any more.
-   */
-  #pack(batch) {
+  #pack(batch, bytes) {
     const keys = /* @__PURE__ */ new Map();
     const headers = [];
     for (const [header, text] of this.#headers) {
@@ -1897,7 +1901,7 @@ var ReadAhead = class {
     }
     batch.keys = keys;
     return {
-      bytes: batch.bytes.slice(0, batch.used),
+      bytes: bytes.subarray(0, batch.used),
       ends: Uint32Array.from(batch.ends),
       headers
     };
