@@ -110,6 +110,29 @@ Deno.test("requests that wait end with the refresh that failed", async () => {
   assertEquals(waiting?.aborted, true);
 });
 
+Deno.test("a server with room for two requests at a time is no failure", async () => {
+  await using watched = await watchIssuer(3, key1);
+  const { consumer, server, lines } = watched;
+  await consumer.verify(server.did);
+  watched.publish([...lines, await watched.line(4, key1)]);
+  for (const status of [429, 503]) {
+    const inHand = new Set<Request>();
+    for (const [path, served] of [...server.documents]) {
+      server.documents.set(path, async (request) => {
+        if (inHand.size === 2) return new Response(null, { status });
+        inHand.add(request);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        inHand.delete(request);
+        return typeof served === "function"
+          ? await served(request)
+          : new Response(served);
+      });
+    }
+    const { state } = await consumer.verify(server.did);
+    assertEquals(state.last_sequence, 4);
+  }
+});
+
 Deno.test("no other origin is asked before the metadata says so", async () => {
   await using other = startConditionalServer();
   await using watched = await watchIssuer(3, key1, { allowOtherOrigins: true });

@@ -1,6 +1,6 @@
 /** Documents that are asked for before anybody opens them. @module */
 
-import { sameBytes } from "@sig/core";
+import { isSigError, sameBytes } from "@sig/core";
 import {
   type DocumentReader,
   inPieces,
@@ -32,6 +32,9 @@ interface Sent extends LikelyDocument {
  * The first document that is opened decides: unless it is as it was, nothing is
  * handed out that was sent ahead. Who publishes it behind the others, as whoever
  * changes several has to, is then never read with older ones.
+ *
+ * A server may have room for fewer requests at a time than these: where it
+ * refuses one, nothing more is handed out, and that one is asked for anew.
  */
 export class AskedAhead implements DocumentReader {
   readonly #reader: DocumentReader;
@@ -66,16 +69,27 @@ export class AskedAhead implements DocumentReader {
 
   /** As the reader below. */
   async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
-    const at = this.#sent.findIndex((each) => isSame(each, ref, options));
-    const [sent] = at < 0 ? [] : this.#sent.splice(at, 1);
     const first = this.#first;
     this.#first = undefined;
-    const document = await (sent?.opened ?? this.#reader.open(ref, options));
+    const document = await this.#take(ref, options);
     if (first === undefined || document.unchanged === true) return document;
     const bytes = await readAll(document, options.maxBytes);
     if (!sameBytes(bytes, first)) await this.end();
     const { mediaType, etag } = document;
     return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
+  }
+
+  async #take(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const at = this.#sent.findIndex((each) => isSame(each, ref, options));
+    const [sent] = at < 0 ? [] : this.#sent.splice(at, 1);
+    try {
+      if (sent !== undefined) return await sent.opened;
+    } catch (error) {
+      if (!mayBeCrowded(error)) throw error;
+      // The others may be what takes the room.
+      await this.end();
+    }
+    return await this.#reader.open(ref, options);
   }
 
   /** Closes the connections of all that nobody opened. */
@@ -91,6 +105,19 @@ export class AskedAhead implements DocumentReader {
       }),
     );
   }
+}
+
+/**
+ * Whether a server in trouble says so, at once. Who says nothing is not waited
+ * for twice.
+ */
+function mayBeCrowded(error: unknown): boolean {
+  if (isSigError(error, "fetch_status")) {
+    const { status } = error.context;
+    return typeof status === "number" && (status === 429 || status >= 500);
+  }
+  return isSigError(error, "fetch_failed") &&
+    (error.context.kind === "refused" || error.context.kind === "closed");
 }
 
 function isSame(
