@@ -108,8 +108,8 @@ export class AskedAhead implements DocumentReader {
 }
 
 /**
- * Whether a server in trouble says so, at once. Who says nothing is not waited
- * for twice.
+ * Whether a server in trouble says so. One that says nothing until the time is
+ * up is not waited for twice.
  */
 function mayBeCrowded(error: unknown): boolean {
   if (isSigError(error, "fetch_status")) {
