@@ -258,6 +258,17 @@ Deno.test("without a place there is a warning, with --no-pin there is not", asyn
       assertEquals(answer.warnings.map((each: Json) => each.code), [
         "memory_unavailable",
       ]);
+      const strict = [...words, "--require-pin"];
+      const refused = await workspace.sig(strict, { env: place });
+      assertEquals([refused.code, refused.stdout], [2, ""]);
+      const problem = JSON.parse(refused.stderr);
+      assertEquals(problem.code, "store_unavailable");
+      assertStringIncludes(problem.detail, "Cannot require a pin: nothing is");
+      // Each look begins at the feed's end: it must not be silent about that.
+      const watch = ["watch", host, "--allow-insecure", "--once"];
+      const watched = await workspace.sig(watch, { env: place });
+      assertEquals([watched.code, watched.stdout], [0, ""]);
+      assertStringIncludes(watched.stderr, "memory_unavailable: nothing is");
     }
     const { json } = await check("--no-pin");
     assertEquals([json.continuity, json.warnings], ["unpinned", []]);
