@@ -121,7 +121,7 @@ Deno.test("a second process says that the history is the remembered one", async 
 });
 
 Deno.test("a history that was taken back stays an error until it is back", async () => {
-  await remembered(async ({ check, pin, serveOnly }) => {
+  await remembered(async ({ check, pin, serveOnly, workspace, did }) => {
     await check();
     serveOnly(1);
     for (const words of [[], ["--full"], ["--max-age", "5m"]]) {
@@ -141,6 +141,17 @@ Deno.test("a history that was taken back stays an error until it is back", async
       "history_was_inconsistent",
     ]);
     assertEquals((await pin("show")).json.incident, null);
+    // Answers warn of it until it is accepted, so people are told of what.
+    const shown = async () =>
+      (await workspace.sig(["pin", "show", did])).stdout;
+    const warned = "warned of     feed_rolled_back, until sig pin ack";
+    assertStringIncludes(await shown(), warned);
+    await pin("ack", "--allow-insecure", "--reason", "restored");
+    assertEquals((await shown()).includes("warned of"), false);
+    assertEquals((await check()).json.warnings, []);
+    serveOnly(1);
+    const log = await workspace.sig(["log", did, "--allow-insecure"]);
+    assertStringIncludes(log.stderr, "next: sig pin ack <issuer> --reason");
   });
 });
 

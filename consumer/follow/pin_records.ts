@@ -36,6 +36,11 @@ import { noticesOf, putAnew, rememberedFeed } from "./write_remembered.ts";
 export interface PinRecord extends IssuerPin {
   /** The contradiction that lasts; null where there is none. */
   readonly incident: PinIncident | null;
+  /**
+   * The last contradiction that nobody has accepted, over or not: why answers
+   * warn of `history_was_inconsistent`. Null where there is none.
+   */
+  readonly inconsistency: string | null;
   /** Which histories were accepted, and why. */
   readonly acknowledged: readonly PinAcknowledgement[];
 }
@@ -192,9 +197,9 @@ async function acceptAnew(
 }
 
 function recordOfBody(
-  { pin, incident, acknowledged }: RememberedBody,
+  { pin, incident, inconsistency, acknowledged }: RememberedBody,
 ): PinRecord {
-  return { ...pin, incident, acknowledged };
+  return { ...pin, incident, inconsistency, acknowledged };
 }
 
 function contradicts(error: unknown): boolean {
