@@ -1,5 +1,6 @@
 /** Deno KV as stores of several packages use it. @module */
 
+import { loadBuiltin } from "@sig/jose";
 import type { Unavailable } from "./redis_connection.ts";
 import { retryWhileBusy } from "./retry_while_busy.ts";
 import { withDeadline } from "./with_deadline.ts";
@@ -86,6 +87,13 @@ export async function openKv(
       "Start it with deno run --unstable-kv …, or choose another store.",
     );
   }
+  if (path !== undefined && isOfAnother(path)) {
+    throw unavailable(
+      "the file belongs to another program",
+      undefined,
+      "Name another file: KV would write its tables into this one.",
+    );
+  }
   const open = () => openKv(path);
   try {
     return await withDeadline(
@@ -104,6 +112,44 @@ export async function openKv(
         error,
         "Its folder must exist, be writable, and the file be a KV database.",
       );
+  }
+}
+
+/** As much of `node:sqlite` as is used. */
+interface SqliteModule {
+  readonly DatabaseSync: new (
+    path: URL,
+    options: { readonly readOnly: true },
+  ) => {
+    prepare(sql: string): { get(): Record<string, unknown> | undefined };
+    close(): void;
+  };
+}
+
+/**
+ * Whether the file is a database that has tables, and none of KV's: Deno adds
+ * its own to any. What can't be looked at is for Deno to judge.
+ */
+function isOfAnother(path: string): boolean {
+  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
+  if (sqlite === undefined) return false;
+  try {
+    // Immutable: without it a log and its index would be made beside the file.
+    const parts = Deno.realPathSync(path).split("/").map(encodeURIComponent);
+    const place = new URL(`file://${parts.join("/")}?immutable=1`);
+    const database = new sqlite.DatabaseSync(place, { readOnly: true });
+    try {
+      const { tables, own } = database.prepare(
+        "SELECT count(*) AS tables, " +
+          // Made first, of whatever version of KV.
+          "sum(name IN ('migration_state', 'kv')) AS own FROM sqlite_schema",
+      ).get()!;
+      return Number(tables) > 0 && Number(own) === 0;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
   }
 }
 
