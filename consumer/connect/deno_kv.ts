@@ -117,10 +117,7 @@ export async function openKv(
 
 /** As much of `node:sqlite` as is used. */
 interface SqliteModule {
-  readonly DatabaseSync: new (
-    path: URL,
-    options: { readonly readOnly: true },
-  ) => {
+  readonly DatabaseSync: new (path: string) => {
     prepare(sql: string): { get(): Record<string, unknown> | undefined };
     close(): void;
   };
@@ -134,10 +131,9 @@ function isOfAnother(path: string): boolean {
   const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
   if (sqlite === undefined) return false;
   try {
-    // Immutable: without it a log and its index would be made beside the file.
-    const parts = Deno.realPathSync(path).split("/").map(encodeURIComponent);
-    const place = new URL(`file://${parts.join("/")}?immutable=1`);
-    const database = new sqlite.DatabaseSync(place, { readOnly: true });
+    if (!Deno.statSync(path).isFile) return false;
+    // Not read-only: then a log would be left where the database has one.
+    const database = new sqlite.DatabaseSync(path);
     try {
       const { tables, own } = database.prepare(
         "SELECT count(*) AS tables, " +
