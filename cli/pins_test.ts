@@ -185,6 +185,7 @@ Deno.test("an issuer that is forgotten is seen for the first time again, unless 
     for (const action of ["show", "remove"]) {
       const { code, json } = await pin(action);
       assertEquals([code, json.code], [2, "not_found"]);
+      assertStringIncludes(json.detail, `"${did}" is not remembered`);
     }
     assertEquals((await pin()).json, []);
     const required = await check("--require-pin");

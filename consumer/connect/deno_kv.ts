@@ -105,7 +105,7 @@ export async function openKv(
       ? unavailable(
         "the KV file must not be used (permission denied)",
         error,
-        "Allow the file with --allow-read and --allow-write.",
+        "Allow the file with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
       )
       : unavailable(
         "the KV database can't be opened",

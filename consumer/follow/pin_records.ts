@@ -1,6 +1,12 @@
 /** What people do with what is remembered (INTERFACES §2c). @module */
 
-import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
+import {
+  formatInstant,
+  instantOf,
+  isSigError,
+  quote,
+  SigError,
+} from "@sig/core";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import {
   type IssuerName,
@@ -209,7 +215,7 @@ function contradicts(error: unknown): boolean {
 function notRemembered(issuer: string): SigError {
   return new SigError(
     "not_found",
-    "Cannot find a pin: that issuer is not remembered",
+    `Cannot find a pin: ${quote(issuer)} is not remembered`,
     {
       context: {
         issuer: issuer.slice(0, 200),
