@@ -11,7 +11,11 @@ import {
   type ConditionalServer,
   startConditionalServer,
 } from "../tests/kit/conditional_server.ts";
-import { HAS_REDIS, startRedis } from "../tests/kit/redis_server.ts";
+import {
+  HAS_REDIS,
+  startRedis,
+  whileFrozen,
+} from "../tests/kit/redis_server.ts";
 import { command, denoArgs, sig } from "./testdata/process.ts";
 import type { Ran } from "./testdata/workspace.ts";
 
@@ -338,10 +342,11 @@ Deno.test({
         const check = [...place.check, "--pins", redis.url];
         assertEquals((await answerOf(check, place)).continuity, "first_seen");
         assertEquals((await answerOf(check, place)).continuity, "consistent");
-        Deno.kill(redis.pid, "SIGSTOP");
         const start = performance.now();
-        const { code, stderr } = await sig(check, place);
-        Deno.kill(redis.pid, "SIGCONT");
+        const { code, stderr } = await whileFrozen(
+          redis,
+          () => sig(check, place),
+        );
         assertEquals(code, 2);
         assertStringIncludes(stderr, '"code":"store_unavailable"');
         assertStringIncludes(stderr, redis.url);

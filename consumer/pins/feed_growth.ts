@@ -17,20 +17,12 @@ import type {
   VerificationStart,
 } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
-import {
-  laterOf,
-  type StoredBlock,
-  type StoredInstant,
-  storedInstant,
-  writeVersions,
-  writeWarnings,
-} from "./feed_rows.ts";
+import { BlockWriter } from "./block_writer.ts";
+import { writeVersions, writeWarnings } from "./feed_rows.ts";
 import type { PinRow } from "./pin_store.ts";
 import { holdsDigest } from "./row_digests.ts";
 import { readRows } from "./row_directory.ts";
 import {
-  BLOCK_EVENTS,
-  blockKey,
   eventIdDigest,
   relationshipKey,
   subjectKey,
@@ -65,12 +57,6 @@ export interface GrowthStep extends StepBytes {
   readonly rows: readonly PinRow[];
 }
 
-interface GrowingBlock extends StoredBlock {
-  latest: StoredInstant;
-  readonly issuedAt: StoredInstant[];
-  readonly marks: number[];
-}
-
 /**
  * Goes with a verification that goes on from a stored state: reads what the
  * next lines rest upon, and collects what they add.
@@ -84,7 +70,7 @@ export class FeedGrowth {
   /** What is read already: relationships that are not there, too. */
   readonly #read = new Set<string>();
   readonly #digests = new Map<string, string>();
-  #block: GrowingBlock | undefined;
+  #blocks: BlockWriter | undefined;
   #events: (SigEvent | UnknownEvent)[] = [];
   #warnings: number;
 
@@ -110,15 +96,13 @@ export class FeedGrowth {
     lines: Uint8Array,
   ): Promise<void> {
     const { lastSequence } = this.#stored;
-    if (this.#block === undefined && lastSequence > 0) {
-      const block = await readBlock(this.#stored, lastSequence);
-      const known = (lastSequence - 1) % BLOCK_EVENTS + 1;
-      this.#block = {
-        latest: block.latest,
-        issuedAt: block.issuedAt.slice(0, known),
-        marks: block.marks.slice(0, known),
-      };
-    }
+    this.#blocks ??= new BlockWriter(
+      this.#marks,
+      lastSequence,
+      lastSequence > 0
+        ? await readBlock(this.#stored, lastSequence)
+        : undefined,
+    );
     const ids = new Set<string>();
     const subjects = new Set<string>();
     const eventIds = new Map<string, ReturnType<typeof eventIdDigest>>();
@@ -171,13 +155,11 @@ export class FeedGrowth {
   /** Ends a step: what the lines since the last one add. */
   step(verification: FeedVerification, bytes: StepBytes): void {
     const rows = new Map<string, string>();
-    const blocks = new Map<string, GrowingBlock>();
     const relationships = new Set<string>();
     const subjects = new Set<string>();
-    const marks = this.#marks.slice(this.#marks.length - this.#events.length);
-    for (const [i, event] of this.#events.entries()) {
+    for (const event of this.#events) {
       const { sequence, event_id, relationship_id: id } = event;
-      blocks.set(blockKey(sequence), this.#addToBlock(sequence, marks[i]!));
+      this.#blocks!.add(event);
       const { key, digest } = eventIdDigest(event_id);
       const digests = this.#digests.get(key)! + digest;
       this.#digests.set(key, digests);
@@ -189,7 +171,7 @@ export class FeedGrowth {
       relationships.add(id);
       subjects.add(version.state.subject);
     }
-    for (const [key, block] of blocks) rows.set(key, JSON.stringify(block));
+    for (const row of this.#blocks!.rows()) rows.set(...row);
     for (const id of relationships) {
       const versions = this.#history.versions.get(id)!;
       rows.set(relationshipKey(id), writeVersions(id, versions));
@@ -217,20 +199,6 @@ export class FeedGrowth {
     for (const key of keys) this.#read.add(key);
     const texts = await readRows(this.#stored, keys);
     return texts.filter((text) => text !== undefined);
-  }
-
-  /** The event's block, with it. */
-  #addToBlock(sequence: number, mark: number): GrowingBlock {
-    const at = storedInstant(this.#history.issuedAt(sequence));
-    let block = this.#block;
-    if (block === undefined || (sequence - 1) % BLOCK_EVENTS === 0) {
-      block = { latest: block?.latest ?? at, issuedAt: [], marks: [] };
-      this.#block = block;
-    }
-    block.latest = laterOf(block.latest, at);
-    block.issuedAt.push(at);
-    block.marks.push(mark);
-    return block;
   }
 }
 

@@ -70,6 +70,19 @@ export async function startRedis(
   };
 }
 
+/** Does something while a server hangs: it takes connections and says nothing. */
+export async function whileFrozen<T>(
+  { pid }: TestRedis,
+  work: () => Promise<T>,
+): Promise<T> {
+  Deno.kill(pid, "SIGSTOP");
+  try {
+    return await work();
+  } finally {
+    Deno.kill(pid, "SIGCONT");
+  }
+}
+
 async function answers(port: number): Promise<boolean> {
   try {
     const connection = await Deno.connect({ hostname: "127.0.0.1", port });

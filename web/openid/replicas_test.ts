@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { openStores, type Stores } from "../stores/open_store.ts";
-import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import {
+  HAS_REDIS,
+  startRedis,
+  whileFrozen,
+} from "../../tests/kit/redis_server.ts";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
 /** Two replicas over one store, each with a connection of its own. */
@@ -101,8 +105,7 @@ Deno.test({
         first,
         person,
       );
-      Deno.kill(redis.pid, "SIGSTOP");
-      try {
+      await whileFrozen(redis, async () => {
         const [token, info, page] = await Promise.all([
           first.refresh(refresh_token),
           first.userinfo(access_token),
@@ -113,9 +116,7 @@ Deno.test({
           assertEquals([status, body.error], [503, "temporarily_unavailable"]);
         }
         assertEquals([page.status, page.headers.get("location")], [503, null]);
-      } finally {
-        Deno.kill(redis.pid, "SIGCONT");
-      }
+      });
       assertEquals((await first.refresh(refresh_token)).status, 200);
     });
     await redis.stop();

@@ -8,6 +8,7 @@ import {
   HAS_REDIS,
   startRedis,
   type TestRedis,
+  whileFrozen,
 } from "../../tests/kit/redis_server.ts";
 import { recordOf, testStoreContract } from "./store_contract.ts";
 
@@ -98,16 +99,12 @@ redisTest(
       const store = await openRedisStore(parseRedisUrl(redis.url), {
         timeoutMs: 200,
       });
-      Deno.kill(redis.pid, "SIGSTOP");
-      try {
-        await expectSigError(
+      await whileFrozen(redis, () =>
+        expectSigError(
           () => store.consume(recordOf().challenge_id, AT),
           "store_unavailable",
           "Redis does not answer in time",
-        );
-      } finally {
-        Deno.kill(redis.pid, "SIGCONT");
-      }
+        ));
       await store.close();
     }),
 );

@@ -479,6 +479,49 @@ function NewestEvents({ events, names, atMost }) {
   });
 }
 
+// web/ui/demo/story_steps.tsx
+function StorySteps({ steps, done, onStep }) {
+  return /* @__PURE__ */ a("ol", {
+    class: "tour-steps",
+    children: steps.map(({ title, detail }, i) => {
+      const state = i < done ? "done" : i === done ? "now" : "later";
+      const name = /* @__PURE__ */ a("strong", {
+        children: title
+      });
+      return /* @__PURE__ */ a("li", {
+        "data-state": state,
+        "aria-current": state === "now" ? "step" : void 0,
+        children: [
+          /* @__PURE__ */ a("span", {
+            class: "step-mark",
+            "aria-hidden": "true",
+            children: state === "done" ? /* @__PURE__ */ a(Icon, {
+              name: "yes"
+            }) : i + 1
+          }),
+          /* @__PURE__ */ a("div", {
+            children: [
+              onStep === void 0 ? name : /* @__PURE__ */ a("button", {
+                type: "button",
+                class: "row-button",
+                onClick: () => onStep(i),
+                children: name
+              }),
+              state === "done" && /* @__PURE__ */ a("span", {
+                class: "visually-hidden",
+                children: "(done)"
+              }),
+              /* @__PURE__ */ a("p", {
+                children: detail
+              })
+            ]
+          })
+        ]
+      }, i);
+    })
+  });
+}
+
 // web/ui/demo/tour.tsx
 var STEPS = [
   {
@@ -572,38 +615,9 @@ function Tour({ site, story }) {
           " steps"
         ]
       }),
-      /* @__PURE__ */ a("ol", {
-        class: "tour-steps",
-        children: steps.map(({ id, title, detail }, i) => {
-          const state = i < done ? "done" : i === done ? "now" : "later";
-          return /* @__PURE__ */ a("li", {
-            "data-state": state,
-            "aria-current": state === "now" ? "step" : void 0,
-            children: [
-              /* @__PURE__ */ a("span", {
-                class: "step-mark",
-                "aria-hidden": "true",
-                children: state === "done" ? /* @__PURE__ */ a(Icon, {
-                  name: "yes"
-                }) : i + 1
-              }),
-              /* @__PURE__ */ a("div", {
-                children: [
-                  /* @__PURE__ */ a("strong", {
-                    children: title
-                  }),
-                  state === "done" && /* @__PURE__ */ a("span", {
-                    class: "visually-hidden",
-                    children: "(done)"
-                  }),
-                  /* @__PURE__ */ a("p", {
-                    children: detail
-                  })
-                ]
-              })
-            ]
-          }, id);
-        })
+      /* @__PURE__ */ a(StorySteps, {
+        steps,
+        done
       }),
       /* @__PURE__ */ a("h3", {
         children: "What the issuer has signed"

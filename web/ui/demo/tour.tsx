@@ -2,9 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 import { namesIn } from "../feed/names.ts";
-import { Icon } from "../parts/icon.tsx";
 import type { Site } from "../site/site.ts";
 import { NewestEvents } from "./newest_events.tsx";
+import { StorySteps } from "./story_steps.tsx";
 import type { Story, StoryStep } from "./use_story.ts";
 
 interface Step {
@@ -82,29 +82,7 @@ export function Tour({ site, story }: {
       <h2 id="tour-title">
         The story in {apps.length > 0 ? "six" : "five"} steps
       </h2>
-      <ol class="tour-steps">
-        {steps.map(({ id, title, detail }, i) => {
-          const state = i < done ? "done" : i === done ? "now" : "later";
-          return (
-            <li
-              key={id}
-              data-state={state}
-              aria-current={state === "now" ? "step" : undefined}
-            >
-              <span class="step-mark" aria-hidden="true">
-                {state === "done" ? <Icon name="yes" /> : i + 1}
-              </span>
-              <div>
-                <strong>{title}</strong>
-                {state === "done" && (
-                  <span class="visually-hidden">(done)</span>
-                )}
-                <p>{detail}</p>
-              </div>
-            </li>
-          );
-        })}
-      </ol>
+      <StorySteps steps={steps} done={done} />
       <h3>What the issuer has signed</h3>
       {feed?.state === undefined
         ? (

@@ -2,11 +2,11 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { NewestEvents } from "../demo/newest_events.tsx";
+import { StorySteps } from "../demo/story_steps.tsx";
 import { useVerification } from "../explore/use_verification.ts";
 import type { CheckedFeed } from "../feed/check_feed.ts";
 import { namesIn } from "../feed/names.ts";
 import { useFocusOnAppearing } from "../parts/focus.ts";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { shown } from "../parts/text.ts";
 import { Decision, REQUIRE } from "./decision.tsx";
@@ -101,29 +101,7 @@ function Aside({ step, checked, onStep }: {
   return (
     <aside class="card tour" aria-labelledby="story-steps">
       <h2 id="story-steps">The story in five steps</h2>
-      <ol class="tour-steps">
-        {STEPS.map(({ title, detail }, i) => (
-          <li
-            key={i}
-            data-state={i < step ? "done" : i === step ? "now" : "later"}
-            aria-current={i === step ? "step" : undefined}
-          >
-            <span class="step-mark" aria-hidden="true">
-              {i < step ? <Icon name="yes" /> : i + 1}
-            </span>
-            <div>
-              <button
-                type="button"
-                class="row-button"
-                onClick={() => onStep(i)}
-              >
-                <strong>{title}</strong>
-              </button>
-              <p>{detail}</p>
-            </div>
-          </li>
-        ))}
-      </ol>
+      <StorySteps steps={STEPS} done={step} onStep={onStep} />
       <h3>What the feed says</h3>
       {checked === undefined
         ? <p class="quiet">Verifying it in this browser…</p>
