@@ -271,33 +271,65 @@ Deno.test("processes at once share one memory, and none is turned away", () =>
     assertEquals(JSON.parse(stdout)[0].sequence, 1_200);
   }));
 
-Deno.test("a full disk is an error that leaves what was remembered", () =>
-  withPlace(3_000, async (place) => {
-    place.publish(100);
-    await answerOf(place.check, place);
-    place.publish(3_000);
-    const limited = async (): Promise<Ran> => {
-      const { code, stdout, stderr } = await new Deno.Command("sh", {
-        args: [
-          // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
-          ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
-          ...[Deno.execPath(), ...denoArgs(place.check, place)],
-        ],
-        cwd: place.cwd,
-        env: { XDG_DATA_HOME: `${place.cwd}/data` },
-      }).output();
-      const text = new TextDecoder();
-      return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-    };
-    const { code, stdout, stderr } = await limited();
-    assertEquals([code, stdout], [2, ""], stderr);
-    assertStringIncludes(stderr, '"code":"store_unavailable"');
-    assertStringIncludes(stderr, "pins.db");
-    const answer = await answerOf(place.check, place);
-    assertEquals([answer.continuity, answer.last_sequence], [
-      ...["consistent", 3_000],
-    ]);
-  }));
+for (const pins of [[], ["--pins", "kv:data/pins.kv"]]) {
+  const name = "a full disk is an error that leaves what was remembered";
+  Deno.test(`${name} ${pins.join(" ")}`, () =>
+    withPlace(3_000, async (place) => {
+      const check = [...place.check, ...pins];
+      await Deno.mkdir(`${place.cwd}/data`);
+      place.publish(100);
+      await answerOf(check, place);
+      place.publish(3_000);
+      const limited = async (): Promise<Ran> => {
+        const { code, stdout, stderr } = await new Deno.Command("sh", {
+          args: [
+            // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
+            ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
+            ...[Deno.execPath(), ...denoArgs(check, place)],
+          ],
+          cwd: place.cwd,
+          env: { XDG_DATA_HOME: `${place.cwd}/data` },
+        }).output();
+        const text = new TextDecoder();
+        return {
+          code,
+          stdout: text.decode(stdout),
+          stderr: text.decode(stderr),
+        };
+      };
+      const { code, stdout, stderr } = await limited();
+      assertEquals([code, stdout], [2, ""], stderr);
+      assertStringIncludes(stderr, '"code":"store_unavailable"');
+      assertStringIncludes(stderr, pins[1] ?? "pins.db");
+      assertStringIncludes(stderr, "it can't be written, the disk may be full");
+      const answer = await answerOf(check, place);
+      assertEquals([answer.continuity, answer.last_sequence], [
+        ...["consistent", 3_000],
+      ]);
+    }));
+}
+
+Deno.test("KV is not written into the memory of another kind, by a sig of few rights", async () => {
+  const cwd = await Deno.makeTempDir();
+  try {
+    const permissions = [
+      ...["--allow-read", "--allow-write", "--unstable-kv"],
+      "--allow-env=XDG_DATA_HOME,HOME,NO_COLOR,SIG_REDIS_PASSWORD",
+    ];
+    const list = (pins: string) =>
+      sig(["pin", "list", "--pins", pins], { cwd, permissions });
+    assertEquals((await list("pins.db")).code, 0);
+    const before = await Deno.readFile(`${cwd}/pins.db`);
+    const { code, stderr } = await list("kv:pins.db");
+    assertEquals(code, 2, stderr);
+    assertStringIncludes(stderr, "the file belongs to another program");
+    assertEquals(await Deno.readFile(`${cwd}/pins.db`), before);
+    assertEquals((await list("kv:pins.kv")).code, 0);
+    assertEquals((await list("kv:pins.kv")).code, 0);
+  } finally {
+    await Deno.remove(cwd, { recursive: true });
+  }
+});
 
 Deno.test({
   name: "a Redis that is silent is an error, one that was emptied a first look",

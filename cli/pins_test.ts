@@ -121,7 +121,7 @@ Deno.test("a second process says that the history is the remembered one", async 
 });
 
 Deno.test("a history that was taken back stays an error until it is back", async () => {
-  await remembered(async ({ check, pin, serveOnly }) => {
+  await remembered(async ({ check, pin, serveOnly, workspace, did }) => {
     await check();
     serveOnly(1);
     for (const words of [[], ["--full"], ["--max-age", "5m"]]) {
@@ -141,6 +141,17 @@ Deno.test("a history that was taken back stays an error until it is back", async
       "history_was_inconsistent",
     ]);
     assertEquals((await pin("show")).json.incident, null);
+    // Answers warn of it until it is accepted, so people are told of what.
+    const shown = async () =>
+      (await workspace.sig(["pin", "show", did])).stdout;
+    const warned = "warned of     feed_rolled_back, until sig pin ack";
+    assertStringIncludes(await shown(), warned);
+    await pin("ack", "--allow-insecure", "--reason", "restored");
+    assertEquals((await shown()).includes("warned of"), false);
+    assertEquals((await check()).json.warnings, []);
+    serveOnly(1);
+    const log = await workspace.sig(["log", did, "--allow-insecure"]);
+    assertStringIncludes(log.stderr, "next: sig pin ack <issuer> --reason");
   });
 });
 
@@ -174,6 +185,7 @@ Deno.test("an issuer that is forgotten is seen for the first time again, unless 
     for (const action of ["show", "remove"]) {
       const { code, json } = await pin(action);
       assertEquals([code, json.code], [2, "not_found"]);
+      assertStringIncludes(json.detail, `"${did}" is not remembered`);
     }
     assertEquals((await pin()).json, []);
     const required = await check("--require-pin");
@@ -258,6 +270,17 @@ Deno.test("without a place there is a warning, with --no-pin there is not", asyn
       assertEquals(answer.warnings.map((each: Json) => each.code), [
         "memory_unavailable",
       ]);
+      const strict = [...words, "--require-pin"];
+      const refused = await workspace.sig(strict, { env: place });
+      assertEquals([refused.code, refused.stdout], [2, ""]);
+      const problem = JSON.parse(refused.stderr);
+      assertEquals(problem.code, "store_unavailable");
+      assertStringIncludes(problem.detail, "Cannot require a pin: nothing is");
+      // Each look begins at the feed's end: it must not be silent about that.
+      const watch = ["watch", host, "--allow-insecure", "--once"];
+      const watched = await workspace.sig(watch, { env: place });
+      assertEquals([watched.code, watched.stdout], [0, ""]);
+      assertStringIncludes(watched.stderr, "memory_unavailable: nothing is");
     }
     const { json } = await check("--no-pin");
     assertEquals([json.continuity, json.warnings], ["unpinned", []]);

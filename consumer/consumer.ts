@@ -62,8 +62,13 @@ export interface ConsumerOptions
   readonly requirePin?: boolean | undefined;
   /** Told of each event that is verified anew, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes of a feed were read, now and then. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /**
+   * Told now and then how many bytes of a feed were read, and of how many, as
+   * far as the server tells that.
+   */
+  readonly onProgress?:
+    | ((bytes: number, totalBytes: number | undefined) => void)
+    | undefined;
   /**
    * What verifies signatures of large feeds beside this thread, for all issuers
    * together; one for each core but one, up to 6, unless told. They run while a

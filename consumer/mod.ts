@@ -65,6 +65,7 @@ export {
   type LoadedIssuer,
   loadIssuer,
   type LoadIssuerOptions,
+  type ReloadIssuerOptions,
 } from "./verify/load_issuer.ts";
 export type { IssuerLocation } from "./read/reader.ts";
 export {

@@ -20,7 +20,8 @@ export interface Executable {
   readonly entry: string;
   /**
    * All that it may ever do: nobody can add to it later. None may start
-   * processes, load native code or read what the system says of itself.
+   * processes, load native code or read what the system says of itself; only the
+   * launcher of `sig` for shells lets `watch --exec` start what that names.
    */
   readonly permissions: readonly string[];
 }

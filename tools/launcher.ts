@@ -24,6 +24,24 @@ export function isLauncher(text: string): boolean {
 }
 
 /**
+ * `sig watch … --exec PROGRAM` may start that program and no other, since that
+ * is what was asked for. Nothing else may start any.
+ */
+const MAY_RUN = `run=
+if [ "$1" = watch ]; then
+  before=
+  for word; do
+    [ "$before" != --exec ] || run=$word
+    case $word in --exec=*) run=\${word#--exec=} ;; esac
+    before=$word
+  done
+  # Its first word; commas would name several.
+  run=$(set -f; set -- $run; printf %s "$1")
+  case $run in *,*) run= ;; esac
+fi
+`;
+
+/**
  * A launcher for shells. Without its Deno or its checkout it ends with exit
  * code 2: 1 would be read as a deny.
  */
@@ -39,8 +57,14 @@ if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
-exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
-  ${permissions.join(" ")} \\
+${
+    name === "sig"
+      ? MAY_RUN
+      : ""
+  }exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
+  ${permissions.join(" ")}${
+    name === "sig" ? ' ${run:+"--allow-run=$run"}' : ""
+  } \\
   --config "$root/deno.json" "$root/${entry}" "$@"
 `;
 }

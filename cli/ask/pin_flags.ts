@@ -1,6 +1,6 @@
 /** Where fetched issuers are remembered (INTERFACES §2c). @module */
 
-import { isSigError, type Warning } from "@sig/core";
+import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";
 import {
   dataFolder,
@@ -66,7 +66,8 @@ export type OpenedPins =
 
 /**
  * Opens the memory that a command was told of, else the user's own. The latter
- * may be impossible, which is a warning; but if it is there, it must be usable.
+ * may be impossible, which is a warning; but if it is there, it must be usable,
+ * and with `--require-pin` there must be one: without it nothing holds a pin.
  *
  * @throws {SigError} `store_unavailable`
  */
@@ -81,11 +82,11 @@ export async function openPins(call: Call): Promise<OpenedPins> {
     return { pins: await openPinStore(named, isRedis ? { password } : {}) };
   }
   const data = dataFolder(call.io.env);
-  if (data.folder === undefined) return unpinned(data.why);
+  if (data.folder === undefined) return unpinned(call, data.why);
   const { folder } = data;
   const path = `${folder}/pins.db`;
   if (!await call.io.makePrivateFolder(folder)) {
-    return unpinned(`the folder ${folder} can't be made`);
+    return unpinned(call, `the folder ${folder} can't be made`);
   }
   const isThere = call.io.exists(path);
   try {
@@ -94,7 +95,7 @@ export async function openPins(call: Call): Promise<OpenedPins> {
     if (!isSigError(error)) throw error;
     const isForbidden = error.context.reason === "permission";
     if (isThere && !isForbidden) throw error;
-    return unpinned(`${path} can't be opened`);
+    return unpinned(call, `${path} can't be opened`);
   }
 }
 
@@ -112,11 +113,15 @@ export async function requirePins(call: Call): Promise<PinStore> {
   });
 }
 
-function unpinned(why: string): OpenedPins {
-  return {
-    warning: {
-      code: "memory_unavailable",
-      detail: `nothing is remembered of issuers: ${why}`,
+function unpinned(call: Call, why: string): OpenedPins {
+  const detail = `nothing is remembered of issuers: ${why}`;
+  if (!call.on("require-pin")) {
+    return { warning: { code: "memory_unavailable", detail } };
+  }
+  throw new SigError("store_unavailable", `Cannot require a pin: ${detail}`, {
+    context: {
+      flag: "--require-pin",
+      hint: "Name the memory with --pins FILE.",
     },
-  };
+  });
 }

@@ -198,8 +198,8 @@ export async function withMemory<T>(
       let events = 0;
       const consumer = createConsumer({
         ...rest,
-        onProgress: (bytes) =>
-          onProgress?.(bytes, { events, totalBytes: undefined }),
+        onProgress: (bytes, totalBytes) =>
+          onProgress?.(bytes, { events, totalBytes }),
         issuers: [text],
         allowPrivate,
         maxWaitMs: MAX_WAIT_MS,

@@ -38,7 +38,10 @@ export async function watchSource(
     ? { warning: undefined }
     : await openPins(call);
   try {
-    if (warning !== undefined) writeWarnings(call, [warning]);
+    // To those that read JSON as well: each run begins at the feed's end then.
+    if (warning !== undefined) {
+      writeWarnings({ ...call, format: "text" }, [warning]);
+    }
     await withSource(call, text, async (location, { now: _, ...policy }) => {
       const events = watchIssuer(location, {
         ...policy,

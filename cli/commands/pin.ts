@@ -93,7 +93,7 @@ async function act(
       throw error;
     });
     await removePin(pins, did);
-    if (call.format === "json") writeJson(call.io, before);
+    if (call.format === "json") writeJson(call.io, jsonOf(before));
     else call.io.stdout(`Forgot ${safe(did)}: the next look is a first one\n`);
     return 0;
   }
@@ -106,7 +106,7 @@ async function act(
       unknownEvents: policy(call, "unknown-events"),
       unmatchedRevoke: policy(call, "unmatched-revoke"),
     });
-  if (call.format === "json") writeJson(call.io, found);
+  if (call.format === "json") writeJson(call.io, jsonOf(found));
   else if (action === "show") writePin(call, found);
   else {
     call.io.stdout(
@@ -114,6 +114,13 @@ async function act(
     );
   }
   return 0;
+}
+
+/** Without what is told to people only: these members are a contract. */
+function jsonOf(
+  { inconsistency: _, ...rest }: Partial<PinRecord>,
+): Partial<PinRecord> {
+  return rest;
 }
 
 function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
@@ -177,7 +184,7 @@ function writeList(
   pins: readonly PinRecord[],
   leftOut: number,
 ): void {
-  if (call.format === "json") return writeJson(call.io, pins);
+  if (call.format === "json") return writeJson(call.io, pins.map(jsonOf));
   if (pins.length === 0 && leftOut > 0) return;
   if (pins.length === 0) call.io.stdout("Nothing is remembered yet\n");
   else {
@@ -218,11 +225,18 @@ function writePin(call: Call, pin: PinRecord): void {
       `${toSecond(at)} ${code ?? "with nothing against it"}: ${reason}`,
     ]),
   ];
-  const { incident } = pin;
+  const { incident, inconsistency } = pin;
   for (const [name, value] of lines) {
     call.io.stdout(`${safe(name).padEnd(12)}  ${safe(value)}\n`);
   }
-  if (incident === null) return;
+  if (incident === null) {
+    if (inconsistency === null) return;
+    // It is over, and each answer still warns of it.
+    call.io.stdout(
+      `warned of     ${safe(inconsistency)}, until sig pin ack accepts it\n`,
+    );
+    return;
+  }
   const code = colour(call.io, "stdout", "red", incident.code);
   call.io.stdout(
     `incident      ${code} since ${toSecond(incident.since)}: ${

@@ -2,12 +2,23 @@
 
 import type { ErrorCode, SigError } from "@sig/core";
 
+/** The hint says whom to ask; this, how this reader is told. */
+const AFTER_ASKING =
+  "sig pin ack <issuer> --reason TEXT accepts what is served now";
+
 const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   already_revoked: "add --amend to correct the revocation",
   duplicate_event_id: "leave out --event-id, or repeat the first append as is",
+  feed_rewritten: AFTER_ASKING,
+  feed_rolled_back: AFTER_ASKING,
+  feed_stale: "try again, or accept older answers with --max-age",
+  fetch_failed: "check the name and the network, and try again",
+  fetch_status: "check that the issuer publishes its documents there",
   fetch_timeout: "try again later",
   issuer_exists: "sig upsert --help",
   key_not_authorized: "sig rotate-key --help",
+  key_replaced: AFTER_ASKING,
+  key_withdrawn: AFTER_ASKING,
   signing_key_not_found:
     "name the key with --key or SIG_KEY_FILE, or its folder with SIG_KEYS_DIR",
   source_not_found:

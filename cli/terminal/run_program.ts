@@ -23,7 +23,13 @@ export async function runProgram(
       stderr: "inherit",
     }).spawn();
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
+    if (error instanceof Deno.errors.NotCapable) {
+      throw usageError(`${quote(program)} may not be started`, {
+        flag: "--exec",
+        hint:
+          "Executables may start nothing: use the sig of deno task install, or deno run --allow-run=PROGRAM.",
+      });
+    }
     throw usageError(`${quote(program)} can't be run`, {
       flag: "--exec",
       hint: "Name a program that is there and may be run.",

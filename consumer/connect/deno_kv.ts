@@ -1,5 +1,6 @@
 /** Deno KV as stores of several packages use it. @module */
 
+import { loadBuiltin } from "@sig/jose";
 import type { Unavailable } from "./redis_connection.ts";
 import { retryWhileBusy } from "./retry_while_busy.ts";
 import { withDeadline } from "./with_deadline.ts";
@@ -86,6 +87,13 @@ export async function openKv(
       "Start it with deno run --unstable-kv …, or choose another store.",
     );
   }
+  if (path !== undefined && isOfAnother(path)) {
+    throw unavailable(
+      "the file belongs to another program",
+      undefined,
+      "Name another file: KV would write its tables into this one.",
+    );
+  }
   const open = () => openKv(path);
   try {
     return await withDeadline(
@@ -97,13 +105,47 @@ export async function openKv(
       ? unavailable(
         "the KV file must not be used (permission denied)",
         error,
-        "Allow the file with --allow-read and --allow-write.",
+        "Allow the file with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
       )
       : unavailable(
         "the KV database can't be opened",
         error,
         "Its folder must exist, be writable, and the file be a KV database.",
       );
+  }
+}
+
+/** As much of `node:sqlite` as is used. */
+interface SqliteModule {
+  readonly DatabaseSync: new (path: string) => {
+    prepare(sql: string): { get(): Record<string, unknown> | undefined };
+    close(): void;
+  };
+}
+
+/**
+ * Whether the file is a database that has tables, and none of KV's: Deno adds
+ * its own to any. What can't be looked at is for Deno to judge.
+ */
+function isOfAnother(path: string): boolean {
+  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
+  if (sqlite === undefined) return false;
+  try {
+    if (!Deno.statSync(path).isFile) return false;
+    // Not read-only: then a log would be left where the database has one.
+    const database = new sqlite.DatabaseSync(path);
+    try {
+      const { tables, own } = database.prepare(
+        "SELECT count(*) AS tables, " +
+          // Made first, of whatever version of KV.
+          "sum(name IN ('migration_state', 'kv')) AS own FROM sqlite_schema",
+      ).get()!;
+      return Number(tables) > 0 && Number(own) === 0;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,12 @@
 /** What people do with what is remembered (INTERFACES §2c). @module */
 
-import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
+import {
+  formatInstant,
+  instantOf,
+  isSigError,
+  quote,
+  SigError,
+} from "@sig/core";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import {
   type IssuerName,
@@ -36,6 +42,11 @@ import { noticesOf, putAnew, rememberedFeed } from "./write_remembered.ts";
 export interface PinRecord extends IssuerPin {
   /** The contradiction that lasts; null where there is none. */
   readonly incident: PinIncident | null;
+  /**
+   * The last contradiction that nobody has accepted, over or not: why answers
+   * warn of `history_was_inconsistent`. Null where there is none.
+   */
+  readonly inconsistency: string | null;
   /** Which histories were accepted, and why. */
   readonly acknowledged: readonly PinAcknowledgement[];
 }
@@ -192,9 +203,9 @@ async function acceptAnew(
 }
 
 function recordOfBody(
-  { pin, incident, acknowledged }: RememberedBody,
+  { pin, incident, inconsistency, acknowledged }: RememberedBody,
 ): PinRecord {
-  return { ...pin, incident, acknowledged };
+  return { ...pin, incident, inconsistency, acknowledged };
 }
 
 function contradicts(error: unknown): boolean {
@@ -204,7 +215,7 @@ function contradicts(error: unknown): boolean {
 function notRemembered(issuer: string): SigError {
   return new SigError(
     "not_found",
-    "Cannot find a pin: that issuer is not remembered",
+    `Cannot find a pin: ${quote(issuer)} is not remembered`,
     {
       context: {
         issuer: issuer.slice(0, 200),

@@ -321,27 +321,28 @@ function bounded(
   if (allowance === undefined && onProgress === undefined) return document;
   const told = onProgress === undefined
     ? document.bytes
-    : counted(document.bytes, onProgress);
+    : counted(document, onProgress);
   const bytes = allowance?.follow(told, knownBytes) ?? told;
   // Member by member: a spread would lose what a reader inherits.
-  const { mediaType, etag, unchanged = false, range } = document;
+  const { mediaType, etag, unchanged = false, length, range } = document;
   return {
     bytes,
     mediaType,
     etag,
     unchanged,
+    length,
     ...(range === undefined ? {} : { range }),
     cancel: () => document.cancel(),
   };
 }
 
 async function* counted(
-  bytes: AsyncIterable<Uint8Array>,
-  onProgress: (bytes: number) => void,
+  { bytes, length }: OpenedDocument,
+  onProgress: NonNullable<RefreshOptions["onProgress"]>,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of bytes) {
-    onProgress(read += chunk.length);
+    onProgress(read += chunk.length, length);
     yield chunk;
   }
 }

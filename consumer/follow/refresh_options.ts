@@ -22,8 +22,10 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   readonly allowance?: FeedAllowance | undefined;
   /** Told of each event that is verified, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
-  /** Told how many bytes of the feed were read. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Told how many bytes of how many were read, where the server tells that. */
+  readonly onProgress?:
+    | ((bytes: number, totalBytes: number | undefined) => void)
+    | undefined;
   /** Size limits of a feed that is read anew; `limits` unless told. */
   readonly anewLimits?: Limits | undefined;
   /** Makes digests that can be put aside. */

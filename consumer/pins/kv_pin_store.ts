@@ -451,6 +451,13 @@ function unusable(place: string, cause: unknown): unknown {
   if (isOurs || (cause as { code?: unknown }).code === "store_unavailable") {
     return cause;
   }
+  if (/disk is full|disk I\/O error/.test((cause as Error).message)) {
+    return pinStoreUnavailable(
+      place,
+      "it can't be written, the disk may be full",
+      { cause, hint: "Make room; what was remembered is as it was." },
+    );
+  }
   return cause instanceof DeadlineOver
     ? pinStoreUnavailable(place, "Deno KV does not answer in time", { cause })
     : pinStoreUnavailable(place, "Deno KV failed", { cause });

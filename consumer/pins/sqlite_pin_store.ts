@@ -436,7 +436,7 @@ function unusable(path: string, cause: unknown): Error {
       cause,
       reason: "permission",
       hint:
-        "Allow the file's folder with --allow-read and --allow-write, or use --no-pin.",
+        "Allow the file's folder with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
     });
   }
   const reason = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code)

@@ -1,4 +1,4 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { createMemoryPinStore } from "./memory_pin_store.ts";
 import { openSqlitePinStore } from "./sqlite_pin_store.ts";
@@ -55,6 +55,25 @@ testPinStoreContract("redis", async () => {
     },
   };
 }, !HAS_REDIS);
+
+Deno.test("KV writes nothing into a database of another program", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/my #1 pins?.db`;
+    await (await openPinStore(path)).close();
+    const before = await Deno.readFile(path);
+    await expectSigError(
+      () => openPinStore(`kv:${path}`),
+      "store_unavailable",
+      "the file belongs to another program",
+    );
+    assertEquals(await Deno.readFile(path), before);
+    const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+    assertEquals(names, ["my #1 pins?.db"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
 
 Deno.test("a mistyped URL, which may hold a password, is not shown", async () => {
   for (

@@ -167,6 +167,45 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "a launcher lets watch start the program that --exec names, no other",
+  ignore,
+  fn: () =>
+    withHome(async (home) => {
+      const launcher = `${home}/sig`;
+      const [sig] = EXECUTABLES;
+      const root = ROOT.pathname.replace(/\/$/, "");
+      const text = shellLauncher(sig!, { deno: Deno.execPath(), root });
+      await Deno.writeTextFile(launcher, text, { mode: 0o755 });
+      const handler = "#!/bin/sh\ncat >> seen.txt\n";
+      await Deno.writeTextFile(`${home}/handle`, handler, { mode: 0o755 });
+      const { denoDir } = JSON.parse(
+        (await run(Deno.execPath(), ["info", "--json"])).stdout,
+      );
+      const ask = (...args: string[]) =>
+        run(launcher, args, { HOME: home, DENO_DIR: denoDir }, home);
+      await ask("init", "acme.example");
+      await ask(
+        ...["upsert", "--dir", "acme.example", "--type", "employee"],
+        ...["--subject", "did:web:alice.example", "--role", "deploy"],
+      );
+      const watch = ["watch", "./acme.example", "--from", "1", "--once"];
+      for (const exec of [["--exec", " ./handle -x"], ["--exec=./handle"]]) {
+        const cursor = ["--cursor", `c${exec.length}`];
+        const { code, stderr } = await ask(...watch, ...cursor, ...exec);
+        assertEquals(code, 0, stderr);
+      }
+      const seen = await Deno.readTextFile(`${home}/seen.txt`);
+      const sequences = seen.trim().split("\n").map((line) => JSON.parse(line))
+        .map(({ sequence }) => sequence);
+      assertEquals(sequences, [1, 1]);
+      // A comma would name two programs, of which neither is meant.
+      const refused = await ask(...watch, "--exec", "./handle,x");
+      assertEquals(refused.code, 2);
+      assertStringIncludes(refused.stderr, "may not be started");
+    }),
+});
+
 Deno.test("launchers have the permissions of the executables, and no more", () => {
   const options = { deno: "C:\\100% deno.exe", root: "C:\\sig" };
   for (const executable of EXECUTABLES) {
@@ -179,7 +218,13 @@ Deno.test("launchers have the permissions of the executables, and no more", () =
       assertEquals(
         [...text.matchAll(/--(?:allow|unstable|deny)[\w-]*(?:=\S+)?|\s-A\b/g)]
           .map(([flag]) => flag),
-        [...executable.permissions],
+        [
+          ...executable.permissions,
+          // Empty but for `watch --exec`.
+          ...(text.startsWith("#!") && executable.name === "sig"
+            ? ['--allow-run=$run"}']
+            : []),
+        ],
       );
       assert(text.includes("--no-prompt"));
       assert(text.includes(V8_FLAGS));

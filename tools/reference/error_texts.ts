@@ -24,7 +24,7 @@ const TELL_ISSUER =
   "Tell the issuer; nothing is answered from this feed until it is mended.";
 const NEW_CHALLENGE = "Create a new challenge and sign that.";
 const OTHER_HISTORY =
-  "Ask the issuer what happened. Answers resume when the remembered history is served again; to accept the other one, restart the process.";
+  "Ask the issuer what happened. Answers resume when the remembered history is served again; to accept the other one, `sig pin ack`, or without `--pins` restart the process.";
 
 /** Every code; a code without a text does not compile. */
 export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
@@ -378,8 +378,8 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "See that the issuer can be reached; `reason` names the code that refreshing failed with.",
   ),
   store_unavailable: says(
-    "The store of challenges, or the disk below the issuer, does not work.",
-    "Operator: look at the store; `context.system_code` may name the reason.",
+    "The store of challenges, the memory of a reader (`--pins`), or the disk below the issuer does not work.",
+    "Operator: look at the store that `place` names; `hint` or `system_code` may name the reason.",
   ),
   write_failed: says(
     "The system refused a write; nothing of it is left in the feed.",

@@ -4152,7 +4152,7 @@ function decode32(jwk, name) {
 
 // jose/keys/kid.ts
 async function calculateThumbprint({ x: x2 }) {
-  const { calculateJwkThumbprint } = await import("./thumbprint-RMVOSQIC.js");
+  const { calculateJwkThumbprint } = await import("./thumbprint-2TXJJGMW.js");
   return await calculateJwkThumbprint({
     kty: "OKP",
     crv: "Ed25519",
