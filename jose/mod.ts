@@ -44,7 +44,7 @@ export { equalInConstantTime } from "./bytes/constant_time.ts";
 export { encodeBase64Url } from "./bytes/encode_base64_url.ts";
 export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
 export { loadBuiltin } from "./bytes/load_builtin.ts";
-export { calculateKid } from "./keys/kid.ts";
+export { calculateKid, calculateKidOf } from "./keys/kid.ts";
 export { didKeyToJwk, jwkToDidKey } from "./keys/did_key.ts";
 export {
   readDidDocument,

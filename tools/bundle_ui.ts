@@ -53,13 +53,30 @@ export async function bundleUi(): Promise<ReadonlyMap<string, string>> {
     const read = async (name: string) =>
       HEADER + nameSources(await Deno.readTextFile(`${folder}/${name}`))
         .replaceAll(`"./${common}"`, `"./${FIRST}"`);
-    return new Map([
+    const bundles = new Map([
       [FIRST, await read(common)],
       [SECOND, await read("more.js")],
     ]);
+    for (const [name, code] of bundles) {
+      const other = otherImport(code);
+      if (other === undefined) continue;
+      throw new Error(`Cannot bundle the page: ${name} imports ${other}`);
+    }
+    return bundles;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/**
+ * A file that a script imports, and that is not served: an `import()` in a
+ * library becomes a file of its own, whose name is another on each machine.
+ */
+function otherImport(code: string): string | undefined {
+  for (const [, name] of code.matchAll(/\b(?:from|import\() ?"\.\/([^"]+)"/g)) {
+    if (name !== FIRST && name !== SECOND) return name;
+  }
+  return undefined;
 }
 
 /** The bundler says where each part lies on this machine; say what it is. */

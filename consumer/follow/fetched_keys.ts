@@ -1,6 +1,6 @@
 /** The keys of an issuer, as far as continuity is about them. @module */
 
-import type { KeyResolver } from "@sig/jose";
+import { calculateKidOf, type KeyResolver } from "@sig/jose";
 import type { FetchedKeys } from "./judge_continuity.ts";
 
 /** What a key set says of some kids. */
@@ -13,7 +13,7 @@ export async function fetchedKeys(
   for (const kid of kids) {
     const key = keys.keys.get(kid);
     if (key === undefined) continue;
-    published.set(kid, await key.thumbprint());
+    published.set(kid, await calculateKidOf(key));
     if (maySign(keys, kid)) authorized.add(kid);
   }
   return { published, authorized };

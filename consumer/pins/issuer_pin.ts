@@ -2,7 +2,7 @@
 
 import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
-import type { KeyResolver } from "@sig/jose";
+import { calculateKidOf, type KeyResolver } from "@sig/jose";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 
 /**
@@ -52,7 +52,7 @@ export async function makePin(
   const { state, bytes } = verification.result();
   const thumbprints: [string, string][] = [];
   for (const kid of verification.kids) {
-    thumbprints.push([kid, await keys.resolve(kid).thumbprint()]);
+    thumbprints.push([kid, await calculateKidOf(keys.resolve(kid))]);
   }
   const now = formatInstant(instantOf(at));
   return {

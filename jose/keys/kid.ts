@@ -1,7 +1,8 @@
 /** Key identifiers (RFC 7638). @module */
 
 import type { Jwk } from "@sig/core";
-import { type PublicKey, readPublicKey } from "./public_key.ts";
+import { readPublicKey } from "./public_key.ts";
+import type { VerificationKey } from "./verification_key.ts";
 
 /**
  * The RFC 7638 thumbprint (SHA-256, base64url) of a public or private key: a
@@ -22,11 +23,30 @@ import { type PublicKey, readPublicKey } from "./public_key.ts";
  * @throws {SigError} `invalid_key`.
  */
 export async function calculateKid(jwk: Jwk): Promise<string> {
-  return await calculateThumbprint(readPublicKey(jwk));
+  return await thumbprintOf(readPublicKey(jwk).x);
 }
 
-/** {@linkcode calculateKid} of a key that was judged already. */
-export async function calculateThumbprint({ x }: PublicKey): Promise<string> {
+/**
+ * {@linkcode calculateKid} of an imported key, which is not judged again.
+ *
+ * @example
+ * ```ts
+ * import { calculateKid, calculateKidOf, importVerificationKey } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+ * const jwk = { kty: "OKP", crv: "Ed25519", x, kid: "orgsign-1" };
+ * const key = await importVerificationKey(jwk);
+ * assertEquals(await calculateKidOf(key), await calculateKid(jwk));
+ * ```
+ */
+export async function calculateKidOf(
+  { jwk }: Pick<VerificationKey, "jwk">,
+): Promise<string> {
+  return await thumbprintOf(jwk.x);
+}
+
+async function thumbprintOf(x: string): Promise<string> {
   // Loaded when first needed: whoever only verifies never loads jose.
   const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
   return await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });

@@ -4,7 +4,6 @@ import { isObject, type Jwk, SigError } from "@sig/core";
 import { BackendChoice, type VerificationBackend } from "./backend.ts";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
 import { isKid, member } from "../bytes/json_object.ts";
-import { calculateThumbprint } from "./kid.ts";
 import type { NodeCrypto, NodeKey } from "./platform_crypto.ts";
 import {
   invalidKey,
@@ -21,8 +20,6 @@ export interface VerificationKey {
   readonly jwk: Jwk;
   /** A copy of the 32 bytes of the public key. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
-  /** Its RFC 7638 thumbprint, as `calculateKid` has it; calculated once. */
-  thumbprint(): Promise<string>;
   /**
    * Whether these 64 bytes are the signature of that message: RFC 8032 without
    * cofactor, S < L, R canonical and not of small order. Whatever is wrong, a
@@ -150,7 +147,6 @@ class Ed25519VerificationKey implements VerificationKey {
   readonly #web: CryptoKey | undefined;
   /** Null once `node:crypto` has refused the key: WebCrypto stays. */
   #node: NodeKey | undefined | null;
-  #thumbprint: Promise<string> | undefined;
 
   constructor(
     publicKey: PublicKey,
@@ -171,10 +167,6 @@ class Ed25519VerificationKey implements VerificationKey {
 
   get publicKey(): Uint8Array<ArrayBuffer> {
     return this.#publicKey.bytes.slice();
-  }
-
-  thumbprint(): Promise<string> {
-    return this.#thumbprint ??= calculateThumbprint(this.#publicKey);
   }
 
   verify(

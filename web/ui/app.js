@@ -4150,16 +4150,6 @@ function decode32(jwk, name) {
   return bytes;
 }
 
-// jose/keys/kid.ts
-async function calculateThumbprint({ x: x2 }) {
-  const { calculateJwkThumbprint } = await import("./thumbprint-2TXJJGMW.js");
-  return await calculateJwkThumbprint({
-    kty: "OKP",
-    crv: "Ed25519",
-    x: x2
-  });
-}
-
 // npm:deno-std@1.4.0/encoding/_validate_binary_like.js
 var encoder3 = new TextEncoder();
 function getTypeName(value) {
@@ -4575,7 +4565,6 @@ var Ed25519VerificationKey = class {
   #web;
   /** Null once `node:crypto` has refused the key: WebCrypto stays. */
   #node;
-  #thumbprint;
   constructor(publicKey, kid, choice, imported) {
     const named = kid === void 0 ? {} : {
       kid
@@ -4594,9 +4583,6 @@ var Ed25519VerificationKey = class {
   }
   get publicKey() {
     return this.#publicKey.bytes.slice();
-  }
-  thumbprint() {
-    return this.#thumbprint ??= calculateThumbprint(this.#publicKey);
   }
   verify(signature, message) {
     if (!isStrictSignature(signature)) return false;
