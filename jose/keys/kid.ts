@@ -35,7 +35,7 @@ export async function calculateKid(jwk: Jwk): Promise<string> {
  * import { assertEquals } from "@std/assert";
  *
  * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
- * const jwk = { kty: "OKP", crv: "Ed25519", x, kid: "orgsign-1" };
+ * const jwk = { kty: "OKP", crv: "Ed25519", x, kid: "orgsign-1" } as const;
  * const key = await importVerificationKey(jwk);
  * assertEquals(await calculateKidOf(key), await calculateKid(jwk));
  * ```
