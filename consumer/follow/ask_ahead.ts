@@ -3,13 +3,14 @@
 import { DEFAULT_LIMITS, WELL_KNOWN_PATHS } from "@sig/core";
 import type { DocumentName } from "../fetch/media_type.ts";
 import { AskedAhead, type LikelyDocument } from "../read/asked_ahead.ts";
-import type { HeldDocuments } from "../read/conditional_reader.ts";
+import {
+  type HeldDocuments,
+  NO_DOCUMENTS,
+} from "../read/conditional_reader.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import type { IssuerRecord } from "./issuer_record.ts";
 import { conditionsToGoOn } from "./refresh_feed.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
-
-const NO_DOCUMENTS: HeldDocuments = new Map();
 
 /** The documents that a refresh may ask for conditionally. */
 export function heldDocuments(before: IssuerRecord): HeldDocuments {

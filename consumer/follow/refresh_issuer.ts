@@ -8,10 +8,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { askAhead, heldDocuments } from "./ask_ahead.ts";
-import {
-  ConditionalReader,
-  type HeldDocuments,
-} from "../read/conditional_reader.ts";
+import { ConditionalReader, NO_DOCUMENTS } from "../read/conditional_reader.ts";
 import { isFault } from "../verify/fault.ts";
 import { makePin, reducePin } from "../pins/issuer_pin.ts";
 import {
@@ -53,8 +50,6 @@ export interface Refresh {
   /** For those who wait. */
   readonly outcome: RefreshOutcome;
 }
-
-const NO_DOCUMENTS: HeldDocuments = new Map();
 
 /**
  * Gets what changed since the last refresh, verifies it, and compares it with

@@ -1,5 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
+import {
+  assertFindsAll,
+  assertFindsUnasked,
+} from "../../tests/kit/numbered_ids.ts";
 import { DigestedIds } from "./digested_ids.ts";
 
 /** Identifiers of every kind, and those that differ from one by little. */
@@ -13,36 +17,17 @@ const KINDS: readonly string[] = [
   ]),
 ];
 
-Deno.test("an identifier is found under its number, and no other is", () => {
-  const all = new DigestedIds();
-  const numbers = new Map<string, number>();
-  const add = (id: string) => {
-    assertEquals(all.indexOf(id), -1, id.slice(0, 40));
-    numbers.set(id, all.add(id));
-  };
-  KINDS.forEach(add);
+function* manyIds(): Generator<string> {
+  yield* KINDS;
   // Enough to grow several times and to fill more than one piece of memory.
-  for (let i = 0; i < 20_000; i++) add(`event-${i}`);
-  assertEquals(all.size, numbers.size);
-  let expected = 0;
-  for (const [id, number] of numbers) {
-    assertEquals(number, expected++);
-    assertEquals(all.indexOf(id), number, id.slice(0, 40));
-    assertEquals(all.indexOf(`${id}!`), -1);
-  }
-});
+  for (let i = 0; i < 20_000; i++) yield `event-${i}`;
+}
 
-Deno.test("an identifier that is added without being asked for is found", () => {
-  const all = new DigestedIds();
-  for (let i = 0; i < 5_000; i++) {
-    // Asked for another one, before and behind a growth of the table.
-    if (i % 3 === 0) assertEquals(all.indexOf(`other-${i}`), -1);
-    assertEquals(all.add(`event-${i}`), i);
-    if (i % 5 === 0) assertEquals(all.indexOf(`event-${i >> 1}`), i >> 1);
-  }
-  for (let i = 0; i < 5_000; i++) assertEquals(all.indexOf(`event-${i}`), i);
-  assertEquals(all.indexOf("other-0"), -1);
-});
+Deno.test("an identifier is found under its number, and no other is", () =>
+  assertFindsAll(new DigestedIds(), manyIds()));
+
+Deno.test("an identifier that is added without being asked for is found", () =>
+  assertFindsUnasked(new DigestedIds()));
 
 Deno.test("a digest is the begin of SHA-256 over the identifier as JSON", async () => {
   const all = new DigestedIds();

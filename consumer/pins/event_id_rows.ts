@@ -2,6 +2,7 @@
 
 import { encodeBase64Url } from "@std/encoding/base64url";
 import type { DigestedIds } from "./digested_ids.ts";
+import { inGroups } from "./in_groups.ts";
 import type { PinRow } from "./pin_store.ts";
 import { eventIdKey } from "./row_keys.ts";
 
@@ -14,20 +15,13 @@ export function* eventIdRows(eventIds: DigestedIds): Generator<PinRow> {
     const [high = 0, low = 0] = eventIds.digestOf(event);
     return high << 8 | low;
   };
-  const { size } = eventIds;
-  const ends = new Uint32Array(ROWS + 1);
-  for (let event = 0; event < size; event++) ends[rowOf(event) + 1]!++;
-  for (let row = 0; row < ROWS; row++) ends[row + 1]! += ends[row]!;
-  const starts = ends.slice();
-  const events = new Uint32Array(size);
-  for (let event = 0; event < size; event++) {
-    events[starts[rowOf(event)]!++] = event;
-  }
-  for (let row = 0; row < ROWS; row++) {
+  let row = 0;
+  for (const events of inGroups(eventIds.size, ROWS, rowOf)) {
     let digests = "";
-    for (const event of events.subarray(ends[row], ends[row + 1])) {
+    for (const event of events) {
       digests += encodeBase64Url(eventIds.digestOf(event).subarray(2));
     }
     if (digests !== "") yield [eventIdKey(row), digests];
+    row++;
   }
 }

@@ -70,6 +70,8 @@ export class FeedGrowth {
   /** What is read already: relationships that are not there, too. */
   readonly #read = new Set<string>();
   readonly #digests = new Map<string, string>();
+  /** Those of the lines that were read ahead last. */
+  readonly #eventIds = new Map<string, ReturnType<typeof eventIdDigest>>();
   #blocks: BlockWriter | undefined;
   #events: (SigEvent | UnknownEvent)[] = [];
   #warnings: number;
@@ -105,7 +107,8 @@ export class FeedGrowth {
     );
     const ids = new Set<string>();
     const subjects = new Set<string>();
-    const eventIds = new Map<string, ReturnType<typeof eventIdDigest>>();
+    const eventIds = this.#eventIds;
+    eventIds.clear();
     for (const each of claims(lines)) {
       ids.add(each.relationshipId);
       subjects.add(each.subject);
@@ -160,7 +163,7 @@ export class FeedGrowth {
     for (const event of this.#events) {
       const { sequence, event_id, relationship_id: id } = event;
       this.#blocks!.add(event);
-      const { key, digest } = eventIdDigest(event_id);
+      const { key, digest } = this.#eventIds.get(event_id)!;
       const digests = this.#digests.get(key)! + digest;
       this.#digests.set(key, digests);
       rows.set(key, digests);

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { inGroups } from "./in_groups.ts";
 import {
   damaged,
   type PinRow,
@@ -112,21 +113,12 @@ export class RowDirectory {
   /** The rows of the listing; in each in the order of the taking. */
   *rows(): Generator<PinRow> {
     const count = bucketsFor(this.#keys);
-    const ends = new Uint32Array(count + 1);
     const bucketAt = (key: number) => bucketOfHash(this.#at(key)[0], count);
-    for (let key = 0; key < this.#keys; key++) ends[bucketAt(key) + 1]!++;
-    for (let i = 0; i < count; i++) ends[i + 1]! += ends[i]!;
-    const places = ends.slice();
-    const keys = new Uint32Array(this.#keys);
-    for (let key = 0; key < this.#keys; key++) {
-      keys[places[bucketAt(key)]!++] = key;
-    }
-    for (let i = 0; i < count; i++) {
+    let i = 0;
+    for (const keys of inGroups(this.#keys, count, bucketAt)) {
       let bucket = "";
-      for (const key of keys.subarray(ends[i], ends[i + 1])) {
-        bucket += unpackDigest(this.#at(key));
-      }
-      yield [rowKeyOf(i), bucket];
+      for (const key of keys) bucket += unpackDigest(this.#at(key));
+      yield [rowKeyOf(i++), bucket];
     }
   }
 

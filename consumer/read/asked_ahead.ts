@@ -2,8 +2,8 @@
 
 import { isSigError, sameBytes } from "@sig/core";
 import {
+  documentAtHand,
   type DocumentReader,
-  inPieces,
   type OpenedDocument,
   type OpenOptions,
   readAll,
@@ -76,7 +76,7 @@ export class AskedAhead implements DocumentReader {
     const bytes = await readAll(document, options.maxBytes);
     if (!sameBytes(bytes, first)) await this.end();
     const { mediaType, etag } = document;
-    return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
+    return documentAtHand({ bytes, mediaType, etag });
   }
 
   async #take(ref: string, options: OpenOptions): Promise<OpenedDocument> {

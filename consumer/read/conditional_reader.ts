@@ -1,8 +1,8 @@
 /** Asking again only for what changed (RFC 9110 §13). @module */
 
 import {
+  documentAtHand,
   type DocumentReader,
-  inPieces,
   type OpenedDocument,
   type OpenOptions,
   readAll,
@@ -23,6 +23,9 @@ export interface HeldDocument {
 
 /** The documents of one issuer that can be asked for conditionally. */
 export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
+
+/** Where everything is asked for anew. */
+export const NO_DOCUMENTS: HeldDocuments = new Map();
 
 /**
  * A reader that sends the entity tags of the documents it is given, and reads
@@ -63,19 +66,11 @@ export class ConditionalReader implements DocumentReader {
     if (kept !== undefined && document.unchanged) {
       await document.cancel();
       this.#read.set(name, kept);
-      return opened(kept);
+      return documentAtHand(kept);
     }
     const bytes = await readAll(document, maxBytes);
     const { mediaType, etag } = document;
     if (etag !== null) this.#read.set(name, { ref, etag, mediaType, bytes });
-    return opened({ mediaType, etag, bytes });
+    return documentAtHand({ mediaType, etag, bytes });
   }
-}
-
-function opened(
-  { bytes, mediaType, etag }: Pick<OpenedDocument, "mediaType" | "etag"> & {
-    readonly bytes: Uint8Array;
-  },
-): OpenedDocument {
-  return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
 }

@@ -1,7 +1,7 @@
 /** A feed that came in a request or a variable (INTERFACES §3). @module */
 
 import { SigError } from "@sig/core";
-import { type DocumentReader, inPieces } from "./reader.ts";
+import { documentAtHand, type DocumentReader } from "./reader.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 
 /** An issuer's four documents as values. They prove no origin. */
@@ -30,12 +30,9 @@ export function createInlineReader(feed: InlineFeed): DocumentReader {
       const text = texts[name];
       if (text === undefined) return Promise.reject(missing(name));
       const bytes = new TextEncoder().encode(text);
-      return Promise.resolve({
-        bytes: inPieces(bytes),
-        mediaType: null,
-        etag: null,
-        cancel() {},
-      });
+      return Promise.resolve(
+        documentAtHand({ bytes, mediaType: null, etag: null }),
+      );
     },
   };
 }

@@ -70,6 +70,15 @@ export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** A document whose bytes are at hand. */
+export function documentAtHand(
+  { bytes, mediaType, etag }: Pick<OpenedDocument, "mediaType" | "etag"> & {
+    readonly bytes: Uint8Array;
+  },
+): OpenedDocument {
+  return { bytes: inPieces(bytes), mediaType, etag, cancel() {} };
+}
+
 /** The code of a document over its limit. */
 export function tooLargeCode(
   name: DocumentName,

@@ -1,4 +1,8 @@
 import { assertEquals } from "@std/assert";
+import {
+  assertFindsAll,
+  assertFindsUnasked,
+} from "../../tests/kit/numbered_ids.ts";
 import { CompactIds } from "./compact_ids.ts";
 
 /** Identifiers of every kind, and those that differ from one by little. */
@@ -20,36 +24,17 @@ function kinds(): readonly string[] {
   return ids;
 }
 
-Deno.test("an identifier is found under its number, and no other is", () => {
-  const all = new CompactIds();
-  const numbers = new Map<string, number>();
-  const add = (id: string) => {
-    assertEquals(all.indexOf(id), -1);
-    numbers.set(id, all.add(id));
-  };
-  kinds().forEach(add);
+function* manyIds(): Generator<string> {
+  yield* kinds();
   // Enough to grow several times and to fill more than one piece of memory.
-  for (let i = 0; i < 30_000; i++) add(`event-${i}-${"0".repeat(i % 40)}`);
-  assertEquals(all.size, numbers.size);
-  let expected = 0;
-  for (const [id, number] of numbers) {
-    assertEquals(number, expected++);
-    assertEquals(all.indexOf(id), number, id.slice(0, 40));
-    assertEquals(all.indexOf(`${id}!`), -1);
-  }
-});
+  for (let i = 0; i < 30_000; i++) yield `event-${i}-${"0".repeat(i % 40)}`;
+}
 
-Deno.test("an identifier that is added without being asked for is found", () => {
-  const all = new CompactIds();
-  for (let i = 0; i < 5_000; i++) {
-    // Asked for another one, before and behind a growth of the table.
-    if (i % 3 === 0) assertEquals(all.indexOf(`other-${i}`), -1);
-    assertEquals(all.add(`event-${i}`), i);
-    if (i % 5 === 0) assertEquals(all.indexOf(`event-${i >> 1}`), i >> 1);
-  }
-  for (let i = 0; i < 5_000; i++) assertEquals(all.indexOf(`event-${i}`), i);
-  assertEquals(all.indexOf("other-0"), -1);
-});
+Deno.test("an identifier is found under its number, and no other is", () =>
+  assertFindsAll(new CompactIds(), manyIds()));
+
+Deno.test("an identifier that is added without being asked for is found", () =>
+  assertFindsUnasked(new CompactIds()));
 
 Deno.test("an identifier of any kind is found that comes behind many others", () => {
   for (const isAskedFor of [true, false]) {
