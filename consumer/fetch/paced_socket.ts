@@ -41,34 +41,20 @@ export function paceSocket(
       done(error);
     },
   });
-  const handOn = async (bytes: Uint8Array) => {
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      wanted = Promise.withResolvers();
-      if (!paced.push(bytes.subarray(at, at + PIECE_BYTES))) {
-        await wanted.promise;
+  const handOn = async () => {
+    for await (const bytes of socket as AsyncIterable<Uint8Array>) {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        wanted = Promise.withResolvers();
+        if (!paced.push(bytes.subarray(at, at + PIECE_BYTES))) {
+          await wanted.promise;
+        }
+        await new Promise((resolve) => timers.setImmediate(resolve));
+        if (paced.destroyed) return;
       }
-      await new Promise((resolve) => timers.setImmediate(resolve));
-      if (paced.destroyed) return;
     }
-    socket.resume();
+    paced.push(null);
   };
-  // By its events: its iterator would make an error, which takes longer than
-  // all of this, whenever we close it.
-  let handing = Promise.resolve();
-  socket.on("data", (bytes: Uint8Array) => {
-    socket.pause();
-    handing = handOn(bytes);
-  });
-  let hasEnded = false;
-  const finish = (how: () => unknown) => {
-    if (hasEnded) return;
-    hasEnded = true;
-    // What came before is handed on first.
-    handing.then(how).catch((error) => paced.destroy(error));
-  };
-  socket.once("end", () => finish(() => paced.push(null)));
-  socket.once("error", (error) => finish(() => paced.destroy(error)));
-  socket.once("close", () => finish(() => paced.destroy()));
+  handOn().catch((error) => paced.destroy(error));
   return paced;
 }
 
