@@ -3,7 +3,11 @@
 import { usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION, suggest } from "@sig/core";
 import { askedFormat } from "./command_line/asked_format.ts";
-import type { Command, Format } from "./command_line/command.ts";
+import {
+  type Command,
+  type Format,
+  INTERRUPTED,
+} from "./command_line/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
@@ -14,9 +18,6 @@ import {
   parseCommandLine,
 } from "./command_line/parse_command_line.ts";
 import { VERSION } from "./terminal/version.ts";
-
-/** Exit code of an interrupted command. */
-const INTERRUPTED = 130;
 
 /** Runs the command that the words name. */
 export async function dispatch(

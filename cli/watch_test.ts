@@ -169,6 +169,114 @@ Deno.test("an interrupt ends it well, and nothing that was handed on comes again
   });
 });
 
+/**
+ * An interrupt while `--exec` runs `body`, which has written "begun" to a file;
+ * what became of the watch, and the events that the next one hands on.
+ */
+async function interruptExec(
+  workspace: Workspace,
+  body: string,
+  { words = [], signals, until = "" }: {
+    readonly words?: readonly string[];
+    readonly signals: (child: Deno.ChildProcess, program: number) => void;
+    /** What standard error says before the signals come. */
+    readonly until?: string;
+  },
+) {
+  const path = workspace.path("program");
+  await Deno.writeTextFile(
+    path,
+    `#!/bin/sh\ncat > /dev/null\necho $$ > begun.new; mv begun.new begun\n${body}\n`,
+    { mode: 0o700 },
+  );
+  await Deno.remove(workspace.path("begun")).catch(() => {});
+  const child = command(
+    ["watch", "./acme", "--from", "1", "--exec", "./program", ...words],
+    { cwd: workspace.dir },
+  ).spawn();
+  await child.stdin.close();
+  const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  let stderr = "";
+  while (!stderr.includes(until)) stderr += (await reader.read()).value;
+  let program = "";
+  while (program === "") {
+    program = await Deno.readTextFile(workspace.path("begun")).catch(() => "");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  signals(child, Number(program));
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    stderr += value;
+  }
+  const { code } = await child.status;
+  assertEquals(await new Response(child.stdout).text(), "");
+  const next = await workspace.sig(["watch", "$D/acme", "--once"]);
+  return { code, stderr, next: sequencesOf(next.stdout) };
+}
+
+Deno.test("an interrupt while a command runs is no error, and only what it did well is dealt with", async (t) => {
+  await withFeed(2, async (workspace, append) => {
+    // A cursor that stands before the events of each step.
+    await workspace.sig(["watch", "$D/acme", "--once"]);
+    await append();
+    // It goes on until it has seen that the watch was asked to stop.
+    const waits = (code: number) =>
+      `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
+    const asks = (signal: Deno.Signal) => (child: Deno.ChildProcess) => {
+      child.kill(signal);
+      Deno.writeTextFileSync(workspace.path("asked"), "");
+    };
+    await t.step("SIGTERM, and it fails", async () => {
+      assertEquals(
+        await interruptExec(workspace, waits(7), { signals: asks("SIGTERM") }),
+        { code: 0, stderr: "", next: [3] },
+      );
+    });
+    await t.step("Ctrl-C, which ends the command too", async () => {
+      await append();
+      assertEquals(
+        await interruptExec(workspace, "exec sleep 60", {
+          signals(child, program) {
+            Deno.kill(program, "SIGINT");
+            child.kill("SIGINT");
+          },
+        }),
+        { code: 0, stderr: "", next: [4] },
+      );
+    });
+    await t.step("SIGINT before it is run again", async () => {
+      await append();
+      const ran = await interruptExec(workspace, "exit 7", {
+        signals: (child) => child.kill("SIGINT"),
+        until: "again in",
+      });
+      assertEquals([ran.code, ran.next], [0, [5]]);
+      assertEquals(
+        ran.stderr,
+        'warning: "./program" ended with 7 on event 5; again in 1 s\n',
+      );
+    });
+    await t.step("SIGTERM, and it ends well", async () => {
+      await append(2);
+      assertEquals(
+        await interruptExec(workspace, waits(0), { signals: asks("SIGTERM") }),
+        { code: 0, stderr: "", next: [7] },
+      );
+    });
+    await t.step("with --once something was left undone", async () => {
+      await append();
+      assertEquals(
+        await interruptExec(workspace, waits(7), {
+          words: ["--once"],
+          signals: asks("SIGINT"),
+        }),
+        { code: 130, stderr: "", next: [8] },
+      );
+    });
+  });
+});
+
 Deno.test("a history that was taken back ends it, and is said", async () => {
   await withFeed(3, async (workspace) => {
     const run = () => workspace.sig(["watch", "$D/acme"]);

@@ -17,7 +17,8 @@ export function parseSequence(call: Call): number | undefined {
 
 /**
  * Follows a source by `each`; its cursor is kept in the memory, unless
- * `keepsNothing`.
+ * `keepsNothing`. Where `each` says that it has not dealt with an event, that
+ * ends it, and the event comes again.
  *
  * @throws {SigError} as `watchIssuer`.
  */
@@ -25,7 +26,7 @@ export async function watchSource(
   call: Call,
   text: string,
   options: WatchOptions,
-  each: (watched: WatchedEvent) => void | Promise<void>,
+  each: (watched: WatchedEvent) => boolean | Promise<boolean>,
   { keepsNothing = false }: { readonly keepsNothing?: boolean } = {},
 ): Promise<void> {
   const { parseSource, watchIssuer } = await import("@sig/consumer");
@@ -60,7 +61,9 @@ export async function watchSource(
           );
         },
       });
-      for await (const watched of events) await each(watched);
+      for await (const watched of events) {
+        if (!await each(watched)) return;
+      }
     });
   } finally {
     await pins?.close();

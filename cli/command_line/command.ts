@@ -3,6 +3,9 @@
 import type { FlagSpec, GivenFlags } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 
+/** Exit code of an interrupted command. */
+export const INTERRUPTED = 130;
+
 /** How a command writes where `--format` is not given. */
 export type Format = "text" | "json";
 

@@ -96,6 +96,7 @@ export const log: Command = {
         onEvent(watched);
         writeEvents(call, events, effects, names);
         effects.clear();
+        return true;
       },
       { keepsNothing: true },
     );

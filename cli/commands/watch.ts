@@ -1,7 +1,11 @@
 import { quote } from "@sig/core";
 import type { WatchedEvent } from "@sig/consumer";
 import { parseDuration, usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import {
+  type Call,
+  type Command,
+  INTERRUPTED,
+} from "../command_line/command.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
 import { PINS_FLAG } from "../ask/pin_flags.ts";
 import { safeJson, warn } from "../command_line/output.ts";
@@ -91,27 +95,37 @@ export const watch: Command = {
       signal: stop.signal,
     }, async (watched) => {
       const line = `${safeJson(JSON.stringify(watched))}\n`;
-      if (words === undefined) call.io.stdout(line);
-      else await hand(call, words, line, watched, stop.signal);
+      if (words !== undefined) {
+        return await hand(call, words, line, watched, stop.signal);
+      }
+      call.io.stdout(line);
+      return true;
     });
-    return 0;
+    // To be stopped is the end of an endless watch; one look was not finished.
+    return call.on("once") && stop.signal.aborted ? INTERRUPTED : 0;
   },
 };
 
-/** Runs the command until it ends with 0. */
+/**
+ * Runs the command until it ends with 0; whether it did before it was to stop.
+ * One that runs then is waited for.
+ */
 async function hand(
   call: Call,
   words: readonly string[],
   line: string,
   { sequence }: WatchedEvent,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { io } = call;
   for (let waitMs = FIRST_WAIT_MS;; waitMs *= 2) {
     const code = await io.runProgram!(words, line);
-    if (code === 0) return;
+    if (code === 0) return true;
+    // Ctrl-C reaches both, and the command's end may be heard of first.
+    await new Promise((resolve) => setTimeout(resolve));
+    if (signal.aborted) return false;
     const why = `${quote(words[0]!)} ended with ${code} on event ${sequence}`;
-    if (call.on("once") || signal.aborted) {
+    if (call.on("once")) {
       throw usageError(`--exec failed: ${why}`, {
         flag: "--exec",
         hint: "The event comes again with the next sig watch.",
@@ -124,5 +138,6 @@ async function hand(
     signal.addEventListener("abort", () => resolve(), { once: true });
     await promise;
     clearTimeout(timer);
+    if (signal.aborted) return false;
   }
 }
