@@ -25,9 +25,11 @@ export function isLauncher(text: string): boolean {
 
 /**
  * `sig watch … --exec PROGRAM` may start that program and no other, since that
- * is what was asked for. Nothing else may start any.
+ * is what was asked for. Nothing else may start any. What finds the program, and
+ * its permission.
  */
-const MAY_RUN = `run=
+const MAY_RUN = [
+  `run=
 if [ "$1" = watch ]; then
   before=
   for word; do
@@ -39,7 +41,9 @@ if [ "$1" = watch ]; then
   run=$(set -f; set -- $run; printf %s "$1")
   case $run in *,*) run= ;; esac
 fi
-`;
+`,
+  ' ${run:+"--allow-run=$run"}',
+] as const;
 
 /**
  * A launcher for shells. Without its Deno or its checkout it ends with exit
@@ -49,6 +53,7 @@ export function shellLauncher(
   { name, entry, permissions }: Executable,
   { deno, root }: LauncherOptions,
 ): string {
+  const [findProgram, mayRun] = name === "sig" ? MAY_RUN : ["", ""];
   return `#!/bin/sh
 # ${name}, ${MARK}. It may be deleted.
 deno=${quote(deno)}
@@ -57,14 +62,8 @@ if [ ! -x "$deno" ] || [ ! -f "$root/${entry}" ]; then
   echo "${name}: $deno or $root is gone. Run 'npx -y deno@2.9.6 task install' in the checkout again." >&2
   exit 2
 fi
-${
-    name === "sig"
-      ? MAY_RUN
-      : ""
-  }exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
-  ${permissions.join(" ")}${
-    name === "sig" ? ' ${run:+"--allow-run=$run"}' : ""
-  } \\
+${findProgram}exec "$deno" run --quiet --no-prompt ${V8_FLAGS} \\
+  ${permissions.join(" ")}${mayRun} \\
   --config "$root/deno.json" "$root/${entry}" "$@"
 `;
 }
