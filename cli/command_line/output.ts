@@ -164,8 +164,9 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
     ? toWriteFailed(thrown)
     : thrown;
   const problem = toProblem(error);
+  const next = isSigError(error) ? nextStep(error) : undefined;
   if (format === "json") {
-    io.stderr(`${safeJson(JSON.stringify(problem))}\n`);
+    io.stderr(`${safeJson(JSON.stringify({ ...problem, next }))}\n`);
     return 2;
   }
   const label = colour(io, "stderr", "red", "error");
@@ -177,7 +178,6 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   for (const line of describeIssues(context.errors ?? [])) {
     io.stderr(`  ${safe(line)}\n`);
   }
-  const next = nextStep(error);
   const advice = [
     ...(context.hint === undefined ? [] : [`hint: ${safe(context.hint)}`]),
     ...(next === undefined ? [] : [`next: ${next}`]),

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { groupByLines, safe, safeJson } from "./output.ts";
 import { withIssuer } from "../testdata/workspace.ts";
 
@@ -107,4 +112,28 @@ Deno.test("findings of one kind over many lines are told once, with their lines"
     groupByLines(scattered, () => "")[0]!.lines,
     "lines 0, 2, 4, 6, 8, 10, 12, 14 and 12 more places",
   );
+});
+
+Deno.test("programs are told the next step that people are told", async () => {
+  await withIssuer(async (workspace) => {
+    const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
+      [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],
+      [
+        ["init", "acme.example", "--dir", "$D/acme"],
+        "issuer_exists",
+        /^sig upsert --help$/,
+      ],
+      // The hint says it.
+      [["verify", "$D/acme", "--ful"], "invalid_request"],
+    ];
+    for (const [words, code, step] of cases) {
+      const { stderr } = await workspace.sig([...words, "--format", "json"]);
+      const problem = JSON.parse(stderr);
+      assertEquals(problem.code, code);
+      const text = await workspace.sig(words);
+      if (step === undefined) assert(!("next" in problem), stderr);
+      else assertMatch(problem.next, step);
+      assertEquals(text.stderr.match(/next: (.+)\n/)?.[1], problem.next);
+    }
+  });
 });

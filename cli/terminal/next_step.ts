@@ -1,4 +1,9 @@
-/** What to do after an error, where its own hint does not say. @module */
+/**
+ * What to do after an error of some code. Its `hint`, where it has one, is about
+ * what was given this time.
+ *
+ * @module
+ */
 
 import type { ErrorCode, SigError } from "@sig/core";
 
@@ -27,7 +32,7 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   write_failed: "check the path, its permissions and the space on the disk",
 };
 
-/** One line for people; undefined where nothing is to be said. */
+/** One line that quotes nothing; undefined where nothing is to be said. */
 export function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
   // A list or a key is no issuer; only what belongs to one has its path.
