@@ -11,7 +11,7 @@ import {
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
-import { reportError, writeJson } from "./command_line/output.ts";
+import { reportError, widthOf, writeJson } from "./command_line/output.ts";
 import {
   defaultFormat,
   flagsOf,
@@ -28,7 +28,7 @@ export async function dispatch(
   const asked = askedFormat(args);
   if (name === undefined) {
     if (asked === "json") return reportError(io, missingCommand(), asked);
-    io.stderr(overallHelp(COMMANDS));
+    io.stderr(overallHelp(COMMANDS, widthOf(io)));
     return 2;
   }
   if (name === "--help" || name === "-h" || name === "help") {
@@ -84,7 +84,7 @@ function help(
   const word = name?.startsWith("-") ? undefined : name;
   if (word === undefined) {
     if (format === "json") writeJson(io, COMMANDS);
-    else io.stdout(overallHelp(COMMANDS));
+    else io.stdout(overallHelp(COMMANDS, widthOf(io)));
     return 0;
   }
   const command = find(word);
@@ -93,7 +93,7 @@ function help(
   }
   if (format === "json") {
     writeJson(io, { ...command, flags: flagsOf(command, word) });
-  } else io.stdout(commandHelp(command, word));
+  } else io.stdout(commandHelp(command, word, widthOf(io)));
   return 0;
 }
 

@@ -1,7 +1,8 @@
 /** Help, from the same table that parses. @module */
 
-import { flagTable, wordTable } from "@sig/api/flags";
+import { flagRow } from "@sig/api/flags";
 import type { Command } from "./command.ts";
+import { example, paragraphs, twoColumns, usage } from "./help_layout.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What `sig` is, in one line. */
@@ -17,6 +18,14 @@ export const EXIT_CODES = Object.freeze(
   ] as const,
 );
 
+/** What else there is to ask. */
+const MORE = Object.freeze(
+  [
+    ["sig <command> --help", "flags and examples of a command"],
+    ["sig --version", "version"],
+  ] as const,
+);
+
 /** Lines to copy that show what it is for. */
 export const EXAMPLES = Object.freeze([
   "sig init acme.example",
@@ -24,23 +33,26 @@ export const EXAMPLES = Object.freeze([
   "sig check --sig ./acme.example --subject did:web:alice.example --require role=deploy",
 ]);
 
-/** The list of commands. */
-export function overallHelp(commands: readonly Command[]): string {
+/** The list of commands, as wide as the terminal, if there is one. */
+export function overallHelp(
+  commands: readonly Command[],
+  width?: number,
+): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
-  return `sig: ${ABOUT} (SIG v0.1)
+  const codes = EXIT_CODES.map((words) => words.join(" ")).join(", ");
+  return `${paragraphs(`sig: ${ABOUT} (SIG v0.1)`, width)}
 
 Usage: sig <command> [flags]
 
 Commands:
-${wordTable(rows)}
+${twoColumns(rows, width)}
 
-  sig <command> --help    flags and examples of a command
-  sig --version           version
+${twoColumns(MORE, width)}
 
-Exit codes: ${EXIT_CODES.map((words) => words.join(" ")).join(", ")}.
+${paragraphs(`Exit codes: ${codes}.`, width)}
 
 Examples:
-${EXAMPLES.map((line) => `  ${line}`).join("\n")}
+${EXAMPLES.map((line) => example(line, width)).join("\n")}
 `;
 }
 
@@ -54,26 +66,29 @@ export function usageLine(command: Command, name: string): string {
   return ["sig", name, ...words, ...required, "[flags]"].join(" ");
 }
 
-/** The help of one command. */
-export function commandHelp(command: Command, name: string): string {
-  const positionals = command.positionals ?? [];
+/** The help of one command, as wide as the terminal, if there is one. */
+export function commandHelp(
+  command: Command,
+  name: string,
+  width?: number,
+): string {
+  const { description, positionals = [] } = command;
+  const words = positionals.map((each) => [each.name, each.help] as const);
   const aliases = command.aliases
     ? `\nAlso called: ${command.aliases.join(", ")}\n`
     : "";
-  const about = command.description ? `\n${command.description}\n` : "";
-  const described = positionals.length > 0
-    ? `\nWords:\n${
-      wordTable(positionals.map((each) => [each.name, each.help] as const))
-    }\n`
+  const about = description ? `\n${paragraphs(description, width)}\n` : "";
+  const described = words.length > 0
+    ? `\nWords:\n${twoColumns(words, width)}\n`
     : "";
-  return `sig ${name}: ${command.summary}
+  return `${paragraphs(`sig ${name}: ${command.summary}`, width)}
 ${about}
-Usage: ${usageLine(command, name)}
+${usage("Usage: ", usageLine(command, name), width)}
 ${aliases}${described}
 Flags:
-${flagTable(flagsOf(command, name))}
+${twoColumns(flagsOf(command, name).map(flagRow), width)}
 
 Examples:
-${command.examples.map((line) => `  ${line}`).join("\n")}
+${command.examples.map((line) => example(line, width)).join("\n")}
 `;
 }

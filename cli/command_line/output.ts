@@ -60,6 +60,11 @@ export interface TableColumn {
   readonly colour?: (cell: string) => Colour | undefined;
 }
 
+/** Columns of the terminal that reads the result; undefined where none does. */
+export function widthOf(io: Io): number | undefined {
+  return io.isTerminal("stdout") ? io.columns?.() : undefined;
+}
+
 /** Writes rows for people, as wide as their terminal is. */
 export function writeTable(
   { io }: Call,
@@ -74,8 +79,7 @@ export function writeTable(
     },
   }));
   const cells = rows.map((row) => row.map(safe));
-  const width = io.isTerminal("stdout") ? io.columns?.() : undefined;
-  const lines = layOut(shown, cells, width);
+  const lines = layOut(shown, cells, widthOf(io));
   // At once: a feed may have very many.
   if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
 }

@@ -8,6 +8,7 @@ import {
   EXIT_CODES,
   usageLine,
 } from "../command_line/help.ts";
+import { isSample, partsOf } from "../command_line/help_layout.ts";
 import { flagsOf } from "../command_line/parse_command_line.ts";
 
 /** A word in bold, and what it means. */
@@ -99,10 +100,13 @@ function example(lines: readonly string[]): readonly string[] {
 
 /** The lines of a help are as long as a terminal; here they are filled. */
 function paragraphs(text: string): readonly string[] {
-  return text.split("\n\n").flatMap((each, at) => [
-    ...(at === 0 ? [] : [".PP"]),
-    prose(each.replaceAll("\n", " ")),
-  ]);
+  return partsOf(text).flatMap((part) =>
+    part === ""
+      ? ".PP"
+      : isSample(part)
+      ? example(part.split("\n"))
+      : prose(part)
+  );
 }
 
 /** Text in which a hyphen of a flag stays the one that is typed. */

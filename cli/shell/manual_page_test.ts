@@ -100,3 +100,10 @@ Deno.test("no text of the table is taken for a request", () => {
   assertStringIncludes(page, "--a\\-b".replace("--", "\\-\\-"));
   assertStringIncludes(page, "\\[u2026]");
 });
+
+Deno.test("what a description shows is not filled", () => {
+  assertStringIncludes(
+    PAGE,
+    "\n.EX\n  source: ./acme.example\n  cases:\n    \\- name: alice may deploy\n",
+  );
+});

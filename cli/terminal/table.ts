@@ -41,11 +41,14 @@ export function layOut(
     : lines(used, table, widths);
 }
 
-/** Words between single blanks, with a limit on a line's width. */
-export function wrap(text: string, width: number): readonly string[] {
+/** Words, those between single blanks of a text, with a limit on a line's width. */
+export function wrap(
+  text: string | readonly string[],
+  width: number,
+): readonly string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  for (const word of typeof text === "string" ? text.split(" ") : text) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line !== "" && displayWidth(longer) > width) {
       lines.push(line);

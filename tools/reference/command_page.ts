@@ -6,6 +6,7 @@ import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import type { Command } from "../../cli/command_line/command.ts";
 import { usageLine } from "../../cli/command_line/help.ts";
+import { isSample, partsOf } from "../../cli/command_line/help_layout.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 
 /** Makes the page. */
@@ -55,7 +56,8 @@ function commandSection(command: Command): string {
   const usage = usageLine(command, name);
   return [
     `## \`sig ${name}\``,
-    sentence(summary) + (description ? ` ${description}` : ""),
+    ...partsOf(sentence(summary) + (description ? ` ${description}` : ""))
+      .map((part) => isSample(part) ? fence(part.split("\n")) : part),
     aliases.length > 0 ? `Also called \`${aliases.join("`, `")}\`.` : "",
     fence([usage]),
     positionals.length > 0 ? table("word", positionals.map(wordRow)) : "",
