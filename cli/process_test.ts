@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { command, sig } from "./testdata/process.ts";
+import { isCi } from "../core/testdata/vectors.ts";
+import { command, denoArgs, isInstalled, sig } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -172,6 +173,25 @@ async function untilListening(child: Deno.ChildProcess): Promise<void> {
   }
   throw new Error("the process never listened to SIGINT");
 }
+
+Deno.test({
+  name: "a terminal that knows no width is given whole lines",
+  // That of util-linux; others have no -c.
+  ignore: Deno.build.os !== "linux" || !isCi && !await isInstalled("script"),
+  async fn() {
+    await inWorkspace(async ({ dir: cwd }) => {
+      const words = [Deno.execPath(), ...denoArgs(["--help"], { cwd })];
+      const { stdout } = await new Deno.Command("script", {
+        args: ["-qec", words.join(" "), "/dev/null"],
+        stdin: "null",
+      }).output();
+      assertStringIncludes(
+        new TextDecoder().decode(stdout),
+        "\n  verify       verify every signature and rule of an issuer's feed\r\n",
+      );
+    });
+  },
+});
 
 Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async () => {
   await inWorkspace(async ({ dir: cwd }) => {

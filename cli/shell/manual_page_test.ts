@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../../core/testdata/vectors.ts";
+import { isInstalled } from "../testdata/process.ts";
 import { displayWidth } from "../terminal/display_width.ts";
 import { COMMANDS } from "../commands.ts";
 import { flagsOf } from "../command_line/parse_command_line.ts";
@@ -17,16 +18,6 @@ async function run(program: string, args: readonly string[], width?: number) {
   }).output();
   const text = new TextDecoder();
   return { code, said: text.decode(stdout) + text.decode(stderr) };
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  try {
-    await new Deno.Command(program, { args: ["--version"], stderr: "null" })
-      .output();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function withPage(work: (file: string) => Promise<void>): Promise<void> {

@@ -20,8 +20,9 @@ export function createDenoIo(): Io {
     stderr: (text) => writeAll(Deno.stderr, text),
     log: async (text) => (await import("@sig/api/http")).writeLog(text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
+    // 0 is that of a terminal whose width nobody has set.
     columns: () =>
-      Deno.stdout.isTerminal() ? Deno.consoleSize().columns : undefined,
+      Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined,
     // NO_COLOR is known to the runtime without a permission.
     env: (name) =>
       name === "NO_COLOR"
