@@ -30,7 +30,9 @@ export function isLauncher(text: string): boolean {
  */
 const MAY_RUN = [
   `run=
-if [ "$1" = watch ]; then
+# --format may stand before the command.
+case $1 in --format) command=$3 ;; --format=*) command=$2 ;; *) command=$1 ;; esac
+if [ "$command" = watch ]; then
   before=
   for word; do
     [ "$before" != --exec ] || run=$word

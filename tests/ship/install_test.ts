@@ -190,15 +190,21 @@ Deno.test({
         ...["--subject", "did:web:alice.example", "--role", "deploy"],
       );
       const watch = ["watch", "./acme.example", "--from", "1", "--once"];
-      for (const exec of [["--exec", " ./handle -x"], ["--exec=./handle"]]) {
-        const cursor = ["--cursor", `c${exec.length}`];
-        const { code, stderr } = await ask(...watch, ...cursor, ...exec);
+      const lines = [
+        [...watch, "--exec", " ./handle -x"],
+        [...watch, "--exec=./handle"],
+        // The one flag that may stand before the command.
+        ["--format", "text", ...watch, "--exec", "./handle"],
+        ["--format=json", ...watch, "--exec", "./handle"],
+      ];
+      for (const [i, line] of lines.entries()) {
+        const { code, stderr } = await ask(...line, "--cursor", `c${i}`);
         assertEquals(code, 0, stderr);
       }
       const seen = await Deno.readTextFile(`${home}/seen.txt`);
       const sequences = seen.trim().split("\n").map((line) => JSON.parse(line))
         .map(({ sequence }) => sequence);
-      assertEquals(sequences, [1, 1]);
+      assertEquals(sequences, [1, 1, 1, 1]);
       // A comma would name two programs, of which neither is meant.
       const refused = await ask(...watch, "--exec", "./handle,x");
       assertEquals(refused.code, 2);
