@@ -86,8 +86,15 @@ export function toLocalError(error: unknown, place: LocalPlace): SigError {
     case "PermissionDenied":
       return localFailure(place, "permission_denied", error);
     case "ENOTDIR":
-    case "EISDIR":
     case "NotADirectory":
+      return localError(
+        "source_not_found",
+        place,
+        "a file is where a directory is expected",
+        { reason: "not_a_file" },
+        error,
+      );
+    case "EISDIR":
     case "IsADirectory":
       return localFailure(place, "not_a_file", error);
     default:
