@@ -215,3 +215,17 @@ Deno.test("readers of a feed that grows see whole events only", async () => {
     assertStringIncludes(stdout, "valid: 11 events");
   });
 });
+
+Deno.test("a URL of no sig.json is said to be none where nothing is found", async () => {
+  await served(async ({ host, sig, url }) => {
+    const { code, stderr } = await sig("verify", `http://${host}/`);
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "error: fetch_status");
+    assertStringIncludes(
+      stderr,
+      `hint: A URL names a sig.json; to ask the host write ${host}.`,
+    );
+    const missing = await sig("verify", url.replace("sig.json", "x.json"));
+    assertEquals([missing.code, missing.stderr.includes("hint")], [2, false]);
+  });
+});

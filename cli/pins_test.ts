@@ -114,6 +114,10 @@ Deno.test("a second process says that the history is the remembered one", async 
       [did, 3, feed.length, new Uint8Array(digest).toHex()],
     );
     assertEquals((await pin()).json, [json]);
+    // Labels and values stand in two columns.
+    const shown = await workspace.sig(["pin", "show", did]);
+    const lines = shown.stdout.trimEnd().split("\n");
+    assertEquals(lines.filter((line) => !/^.{12} {2}\S/.test(line)), []);
     // As private as the keys.
     const { mode } = await Deno.stat(workspace.path("data/sig/pins.db"));
     assertEquals(mode! & 0o777, 0o600);

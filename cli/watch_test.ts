@@ -316,3 +316,34 @@ Deno.test("sig log --follow goes on with what comes", async () => {
     assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
   });
 });
+
+Deno.test("quotes of a command are warned of, and a person sees that it goes on", async () => {
+  await withFeed(1, async (workspace) => {
+    const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
+    const quoted = await workspace.sig([
+      ...watch,
+      "sh -c 'exit 0'",
+      "--once",
+      "--format",
+      "text",
+    ]);
+    assertEquals(quoted.code, 2);
+    assertStringIncludes(
+      quoted.stderr,
+      "warning: --exec knows no quotes: the words are sh, -c, 'exit, 0'\n",
+    );
+    const at = {
+      terminals: ["stderr"],
+      interrupted: Promise.resolve(),
+    } as const;
+    const ran = await workspace.sig([...watch, "true", "--cursor", "b"], at);
+    assertEquals(
+      [ran.code, ran.stderr],
+      [0, "Watching $D/acme. Stop it with Ctrl-C.\n"],
+    );
+    const once = await workspace.sig([...watch, "true", "--once"], {
+      terminals: ["stderr"],
+    });
+    assertEquals([once.code, once.stderr], [0, ""]);
+  });
+});

@@ -242,7 +242,8 @@ export async function stateOf(
 
 /**
  * Reads a source by `work`. Where that fails and a folder has the name of the
- * host that was asked, the error says so.
+ * host that was asked, or a URL does not look like that of a `sig.json`, the
+ * error says so.
  */
 export async function withSource<T>(
   call: Call,
@@ -269,13 +270,25 @@ export async function withSource<T>(
       }),
     });
   } catch (error) {
-    const hint = source.kind === "did" ? source.hint : undefined;
-    if (hint === undefined || !isSigError(error)) throw error;
+    if (!isSigError(error)) throw error;
     const { code, context, cause } = error;
+    const hint = source.kind === "did"
+      ? source.hint
+      : source.kind === "url"
+      ? context.hint ?? hintOfUrl(source.url)
+      : undefined;
+    if (hint === undefined) throw error;
     throw new SigError(code, error, { context: { ...context, hint }, cause });
   } finally {
     progress?.wipe();
   }
+}
+
+/** Whoever copies a site's address most likely means its host. */
+function hintOfUrl(url: string): string | undefined {
+  const { host, pathname } = new URL(url);
+  if (pathname.endsWith(".json")) return undefined;
+  return `A URL names a sig.json; to ask the host write ${host}.`;
 }
 
 function policy(call: Call, flag: string): "ignore" | "reject" | undefined {

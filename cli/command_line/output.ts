@@ -182,11 +182,8 @@ export function reportError(io: Io, thrown: unknown, format: Format): number {
   for (const line of describeIssues(context.errors ?? [])) {
     io.stderr(`  ${safe(line)}\n`);
   }
-  const advice = [
-    ...(context.hint === undefined ? [] : [`hint: ${safe(context.hint)}`]),
-    ...(next === undefined ? [] : [`next: ${next}`]),
-  ];
-  if (advice.length > 0) io.stderr(`  ${advice.join(" ")}\n`);
+  if (context.hint !== undefined) io.stderr(`  hint: ${safe(context.hint)}\n`);
+  if (next !== undefined) io.stderr(`  next: ${next}\n`);
   return 2;
 }
 

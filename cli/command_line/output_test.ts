@@ -114,6 +114,15 @@ Deno.test("findings of one kind over many lines are told once, with their lines"
   );
 });
 
+Deno.test("hint and next step have a line each", async () => {
+  await withIssuer(async (workspace) => {
+    const { stderr } = await workspace.sig(
+      ["init", "acme.example", "--dir", "$D/acme"],
+    );
+    assertMatch(stderr, /\n {2}hint: .+\n {2}next: sig upsert --help\n$/);
+  });
+});
+
 Deno.test("programs are told the next step that people are told", async () => {
   await withIssuer(async (workspace) => {
     const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [

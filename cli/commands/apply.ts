@@ -109,6 +109,7 @@ async function readWanted(
     what: "plan",
     flag: "--plan",
     maxBytes: MAX_PLAN_BYTES,
+    hint: "sig plan --out writes a plan; a list is given with --from.",
   });
   return async (state) => {
     const { readPlan } = await import("@sig/issuer");

@@ -95,8 +95,11 @@ async function readKeyFile(call: Call, file: string): Promise<SigningKey> {
 
 function toDid(domain: string, allowPrivate: boolean): string {
   if (domain.startsWith("did:") || domain.includes("/")) {
+    const host = domain.replace(/^(?:did:web:|https?:\/\/)/i, "")
+      .replace(/\/.*$/s, "").replace(/%3a/i, ":");
     throw usageError(
       "<domain> must be a host name, such as acme.example or acme.example:8443",
+      /^[\w.-]+(?::\d+)?$/.test(host) ? { hint: `Did you mean ${host}?` } : {},
     );
   }
   const did = `did:web:${domain.replace(":", "%3A")}`;

@@ -216,7 +216,7 @@ function writePin(call: Call, pin: PinRecord): void {
     ["SHA-256", pin.prefix_sha256],
     ["last event", pin.last_event_id ?? "none"],
     ...Object.entries(pin.keys).map(
-      ([kid, thumbprint]): [string, string] => [`key ${kid}`, thumbprint],
+      ([kid, thumbprint]): [string, string] => ["key", `${kid}  ${thumbprint}`],
     ),
     ["first seen", toSecond(pin.first_seen)],
     ["last seen", toSecond(pin.last_seen)],

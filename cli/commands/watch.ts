@@ -8,7 +8,7 @@ import {
 } from "../command_line/command.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
 import { PINS_FLAG } from "../ask/pin_flags.ts";
-import { safeJson, warn } from "../command_line/output.ts";
+import { safe, safeJson, warn } from "../command_line/output.ts";
 import {
   POLICY_FLAGS,
   SOURCE_FLAG,
@@ -87,7 +87,15 @@ export const watch: Command = {
         flag: "--interval",
       });
     }
-    await watchSource(call, sourceOf(call), {
+    if (words?.some((word) => /["']/.test(word))) {
+      warn(call, `--exec knows no quotes: the words are ${words.join(", ")}`);
+    }
+    const source = sourceOf(call);
+    // It may be long until there is something to see.
+    if (!call.on("once") && call.io.isTerminal("stderr")) {
+      call.io.stderr(`Watching ${safe(source)}. Stop it with Ctrl-C.\n`);
+    }
+    await watchSource(call, source, {
       from: parseSequence(call),
       cursor: call.text("cursor"),
       once: call.on("once"),

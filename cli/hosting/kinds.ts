@@ -150,7 +150,10 @@ function readCertificate(call: Call): HostingOptions["certificate"] {
 function requiredDir(call: Call): string {
   const dir = call.text("dir");
   if (dir !== undefined) return dir;
-  throw usageError("--dir is required", { flag: "--dir" });
+  throw usageError("--dir is required", {
+    flag: "--dir",
+    hint: "For example: --dir ./acme.example.",
+  });
 }
 
 /** Servers run elsewhere than this command: a path of theirs is whole. */

@@ -33,7 +33,10 @@ export function issuerDir(call: Call): string {
   }
   if (dir !== undefined) return dir;
   if (events === undefined) {
-    throw usageError("--dir is required", { flag: "--dir" });
+    throw usageError("--dir is required", {
+      flag: "--dir",
+      hint: "For example: --dir ./acme.example.",
+    });
   }
   if (!`/${events}`.endsWith(FEED_PATH)) {
     throw usageError(`--events-path must end in ${FEED_PATH.slice(1)}`, {

@@ -48,7 +48,7 @@ export async function readList(
   if (format === undefined) {
     throw usageError("--input is required where no file name tells it", {
       flag: "--input",
-      hint: "One of csv, json, yaml.",
+      hint: "One of csv, json, yaml. A spreadsheet is saved as CSV.",
     });
   }
   const bytes = await readInput(io, path, MAX_LIST_BYTES);

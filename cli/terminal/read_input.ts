@@ -22,6 +22,8 @@ export interface JsonInput {
   readonly flag: string;
   /** Bytes at most. */
   readonly maxBytes: number;
+  /** What it may be taken for. */
+  readonly hint?: string;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface JsonInput {
 export async function readJsonInput(
   io: Io,
   path: string,
-  { what, flag, maxBytes }: JsonInput,
+  { what, flag, maxBytes, hint }: JsonInput,
 ): Promise<unknown> {
   const bytes = await readInput(io, path, maxBytes);
   try {
@@ -41,7 +43,7 @@ export async function readJsonInput(
     if (!(error instanceof JsonError)) throw error;
     const { message, pointer } = error;
     throw new SigError("invalid_json", `Cannot read ${what}: ${message}`, {
-      context: { flag, pointer },
+      context: { flag, pointer, ...(hint === undefined ? {} : { hint }) },
     });
   }
 }

@@ -14,7 +14,26 @@ export const REFUSED: readonly Case[] = [
     name: "init wants a host",
     args: "init https://acme.example/ --dir $D/new",
     code: 2,
-    stderr: ["error: invalid_request"],
+    stderr: ["error: invalid_request", "Did you mean acme.example?"],
+  },
+  {
+    name: "init wants a host, and no DID",
+    args: "init did:web:acme.example%3A8443 --dir $D/new",
+    code: 2,
+    stderr: ["error: invalid_request", "Did you mean acme.example:8443?"],
+  },
+  {
+    name: "a spreadsheet is no list",
+    args: "plan --dir $D/acme --from people.xlsx",
+    code: 2,
+    stderr: ["at flag --input", "A spreadsheet is saved as CSV."],
+  },
+  {
+    name: "a list is no plan",
+    args: "apply --dir $D/acme --plan - --yes",
+    stdin: "subject,type\n",
+    code: 2,
+    stderr: ["error: invalid_json", "a list is given with --from"],
   },
   {
     name: "init wants a public host",
@@ -39,7 +58,7 @@ export const REFUSED: readonly Case[] = [
     name: "upsert needs a directory",
     args: "upsert --subject did:web:carol.example --type advisor",
     code: 2,
-    stderr: ["at flag --dir"],
+    stderr: ["at flag --dir", "For example: --dir ./acme.example"],
   },
   {
     name: "upsert needs a subject",
