@@ -193,6 +193,54 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "a question at a terminal takes y, nothing, and Ctrl-C for an answer",
+  ignore: Deno.build.os !== "linux" || !isCi && !await isInstalled("script"),
+  async fn() {
+    await inWorkspace(async ({ dir: cwd }) => {
+      assertEquals((await sig(["init", "acme.example"], { cwd })).code, 0);
+      await Deno.writeTextFile(
+        `${cwd}/people.csv`,
+        "subject,type\ndid:web:alice.example,employee\n",
+      );
+      const apply = ["apply", "--dir", "acme.example", "--from", "people.csv"];
+      const words = [Deno.execPath(), ...denoArgs(apply, { cwd })];
+      const answer = async (keys: string) => {
+        const child = new Deno.Command("script", {
+          args: ["-qec", words.join(" "), "/dev/null"],
+          cwd,
+          env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
+          stdin: "piped",
+          stdout: "piped",
+        }).spawn();
+        const reader = child.stdout.pipeThrough(new TextDecoderStream())
+          .getReader();
+        let said = "";
+        for (let asked = false;;) {
+          const { value, done } = await reader.read();
+          if (done) break;
+          said += value;
+          if (asked || !said.includes("Append this? [y/N] ")) continue;
+          asked = true;
+          const writer = child.stdin.getWriter();
+          await writer.write(new TextEncoder().encode(keys));
+          writer.releaseLock();
+        }
+        await child.stdin.close();
+        return { code: (await child.status).code, said };
+      };
+      const stopped = await answer("\x03");
+      assertEquals(stopped.code, 130, stopped.said);
+      const refused = await answer("\n");
+      assertEquals(refused.code, 2);
+      assertStringIncludes(refused.said, "error: confirmation_required: ");
+      const agreed = await answer("y\n");
+      assertEquals(agreed.code, 0);
+      assertStringIncludes(agreed.said, "Appended 1 event (seq=1)");
+    });
+  },
+});
+
 Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async () => {
   await inWorkspace(async ({ dir: cwd }) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

@@ -70,7 +70,7 @@ export const accept: Command = {
     requireFree(call, call.text("out"));
     const subject = call.text("subject");
     const who = subject ?? own.did;
-    requireAgreement(call, invitation, invitedBy, { ...own, who });
+    await requireAgreement(call, invitation, invitedBy, { ...own, who });
     const { answerInvitation } = await import("@sig/jose");
     const answer = await answerInvitation({
       invitation,
@@ -136,12 +136,12 @@ function requireFree({ io }: Call, file: string | undefined): void {
 }
 
 /** Shows who gets what before it is given; asks where somebody can answer. */
-function requireAgreement(
+async function requireAgreement(
   call: Call,
   { claims, expires_at }: ParsedInvitation,
   invitedBy: InvitedBy,
   own: OwnKey & { readonly who: string },
-): void {
+): Promise<void> {
   const { io } = call;
   if (call.format !== "text") return;
   const source = call.text("sig");
@@ -171,7 +171,7 @@ function requireAgreement(
     );
   }
   if (call.on("yes") || !io.isTerminal("stdout") || !io.ask) return;
-  if (io.ask("Answer this invitation?")) return;
+  if (await io.ask("Answer this invitation?")) return;
   throw new SigError(
     "confirmation_required",
     "Cannot answer invitation: nobody has agreed",

@@ -132,7 +132,7 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
     const { writePlan } = await import("../people/write_plan.ts");
     writePlan(call, plan, await readNames(call, call.text("dir")));
   }
-  requireYes(call, "Append this?", {
+  await requireYes(call, "Append this?", {
     refusal:
       `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
     hint: "Look at sig plan, then add --yes.",

@@ -66,7 +66,7 @@ export const enrol: Command = {
     const doubts = doubtsAbout(draft, relationships, call.io.now());
     show(call, did, answer);
     for (const each of doubts) warn(call, each);
-    requireYes(call, "Publish this?", {
+    await requireYes(call, "Publish this?", {
       refusal:
         `Cannot enrol: nobody has agreed to publish a relationship of ${answer.subject}`,
       hint: "Look at what will be published, then add --yes.",
@@ -113,7 +113,7 @@ async function keepName(
   const dir = issuerDir(call);
   const isWanted = call.on("keep-name") ||
     canAskFor(call) &&
-      io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
+      await io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
   const { saveName } = await import("../people/save_name.ts");
   await saveName(call, dir, subject, name);

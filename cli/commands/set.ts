@@ -93,7 +93,7 @@ export const set: Command = {
       );
       const doubts = doubtsAbout(changed, [], call.io.now())
         .filter((doubt) => !agreed.has(doubt));
-      requireAgreement(call, doubts);
+      await requireAgreement(call, doubts);
       for (const doubt of doubts) agreed.add(doubt);
       // The issuer judges every member: flags are only text.
       const whole: OpenObject = { ...draft, ...commonMembers(call) };

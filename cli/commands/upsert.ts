@@ -79,7 +79,7 @@ export const upsert: Command = {
       most: MOST_NAMED,
     });
     const doubts = doubtsAbout(draft, relationships, call.io.now());
-    requireAgreement(call, doubts);
+    await requireAgreement(call, doubts);
     // The issuer judges every member: flags are only text.
     const appended = await issuer.append(draft as unknown as EventDraft);
     const consequences = appended.repeated

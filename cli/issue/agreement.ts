@@ -9,13 +9,16 @@ import { safe, warn } from "../command_line/output.ts";
  *
  * @throws {SigError} `confirmation_required` when the answer is no.
  */
-export function requireAgreement(call: Call, doubts: readonly string[]): void {
+export async function requireAgreement(
+  call: Call,
+  doubts: readonly string[],
+): Promise<void> {
   const { io } = call;
   const canAsk = call.format === "text" && io.isTerminal("stdin") &&
     io.isTerminal("stdout");
   for (const doubt of doubts) {
     if (!canAsk || io.ask === undefined) warn(call, doubt);
-    else if (!io.ask(safe(`${doubt}. Append it all the same?`))) {
+    else if (!await io.ask(safe(`${doubt}. Append it all the same?`))) {
       throw new SigError(
         "confirmation_required",
         `Cannot append: nobody has agreed: ${doubt}`,
@@ -37,13 +40,13 @@ export function canAskFor(call: Call): boolean {
  *
  * @throws {SigError} `confirmation_required`.
  */
-export function requireYes(
+export async function requireYes(
   call: Call,
   question: string,
   { refusal, hint }: { readonly refusal: string; readonly hint: string },
-): void {
+): Promise<void> {
   if (call.on("yes")) return;
-  if (canAskFor(call) && call.io.ask?.(question)) return;
+  if (canAskFor(call) && await call.io.ask?.(question)) return;
   throw new SigError("confirmation_required", refusal, {
     context: { flag: "--yes", hint },
   });

@@ -55,10 +55,21 @@ export function createDenoIo(): Io {
     serve: async (address, respond) =>
       (await import("@sig/api/http")).listen(address, respond),
     fileMode,
-    ask: (question) => Deno.stdin.isTerminal() && confirm(question),
+    ask,
     interrupted: () => signalled(["SIGINT"]),
     stopRequested: () => signalled(),
   };
+}
+
+/** Unlike `confirm`, which holds up the process, it lets Ctrl-C end it. */
+async function ask(question: string): Promise<boolean> {
+  if (!Deno.stdin.isTerminal()) return false;
+  writeAll(Deno.stdout, `${question} [y/N] `);
+  // A terminal hands out a line at a time, and none is longer.
+  const line = new Uint8Array(4096);
+  const length = await Deno.stdin.read(line) ?? 0;
+  const answer = new TextDecoder().decode(line.subarray(0, length));
+  return /^y(?:es)?$/i.test(answer.trim());
 }
 
 async function readStream(

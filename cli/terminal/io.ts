@@ -62,7 +62,7 @@ export interface Io {
   /** Permission bits of a file such as 0o600, null where there are none. */
   fileMode(path: string): Promise<number | null>;
   /** Asks a person who sits at a terminal; false where nobody does. */
-  ask?(question: string): boolean;
+  ask?(question: string): boolean | Promise<boolean>;
   /** Resolves when the user interrupts (Ctrl-C). */
   interrupted(): Promise<void>;
   /** Resolves when the user or the system asks to stop. */
