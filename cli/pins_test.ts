@@ -159,6 +159,38 @@ Deno.test("a history that was taken back stays an error until it is back", async
   });
 });
 
+Deno.test("sig pin ack is advised where it helps: not to an issuer, nor to a cursor", async () => {
+  await remembered(async ({ serveOnly, workspace, did, pin, append }) => {
+    const watch = ["watch", did, "--allow-insecure", "--once"];
+    await workspace.sig(watch);
+    serveOnly(1);
+    const advised = JSON.parse((await workspace.sig(watch)).stderr);
+    assertEquals(advised.code, "feed_rolled_back");
+    assertStringIncludes(advised.next, "sig pin ack <issuer>");
+    // The memory has it then, and the cursor still stands behind it.
+    await pin("ack", "--allow-insecure", "--reason", "restored");
+    const cursor = JSON.parse((await workspace.sig(watch)).stderr);
+    assertEquals(
+      [cursor.code, cursor.seen_sequence, cursor.next],
+      ["feed_rolled_back", 2, undefined],
+    );
+    // The operator's own feed, which the index beside it knows better.
+    const feed = workspace.path(FEED);
+    await append("did:web:carol.example");
+    const [first] = (await Deno.readTextFile(feed)).split("\n");
+    await Deno.writeTextFile(feed, `${first}\n`);
+    const { stderr } = await workspace.sig([
+      ...["upsert", "--dir", "$D/acme", "--type", "employee", "--subject"],
+      ...["did:web:dora.example", "--format", "json"],
+    ]);
+    const operator = JSON.parse(stderr);
+    assertEquals(
+      [operator.code, operator.next],
+      ["feed_rolled_back", undefined],
+    );
+  });
+});
+
 Deno.test("what is accepted with a reason is the history from then on", async () => {
   await remembered(async ({ check, pin, serveOnly }) => {
     await check();

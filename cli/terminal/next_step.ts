@@ -40,6 +40,10 @@ export function nextStep(error: SigError): string | undefined {
     return undefined;
   }
   const known = BY_CODE[code];
+  // It is the memory that contradicts: no cursor, and no index of an operator.
+  if (known === AFTER_ASKING && context.remembered_sequence === undefined) {
+    return undefined;
+  }
   if (known !== undefined) return known;
   // A line of drafts is no line of the feed, all of whose faults can be listed.
   if (context.draft !== undefined) return undefined;

@@ -233,7 +233,7 @@ function requireSame(
         "was seen",
       {
         context: {
-          remembered_sequence: sequence,
+          seen_sequence: sequence,
           fetched_sequence: last,
           hint: BEGIN_ANEW,
         },
