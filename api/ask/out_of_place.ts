@@ -50,7 +50,7 @@ class ConsumerOutOfPlace implements IssuerObserver {
 
   constructor(consumer: IssuerObserver, exchange: Exchange) {
     this.#consumer = consumer;
-    this.#waitFor = (issuer, work) => exchange.waitFor(issuer, work);
+    this.#waitFor = waitingOf(exchange);
   }
 
   report(issuer: Issuer): ReturnType<IssuerObserver["report"]> {
@@ -70,6 +70,15 @@ class ConsumerOutOfPlace implements IssuerObserver {
   ): ReturnType<IssuerObserver["state"]> {
     return this.#consumer.state(issuer, { ...bounds, waitFor: this.#waitFor });
   }
+}
+
+/**
+ * Not written where it is assigned: V8 makes a function that is assigned to a
+ * property among its old objects, where it would keep the whole request, and
+ * make the next ones old too, until a collection of them all.
+ */
+function waitingOf(exchange: Exchange): WaitFor {
+  return (issuer, work) => exchange.waitFor(issuer, work);
 }
 
 class InlineOutOfPlace implements InlineFeeds {
