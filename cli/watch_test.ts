@@ -333,7 +333,7 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
       "warning: --exec knows no quotes: the words are sh, -c, 'exit, 0'\n",
     );
     const at = {
-      terminals: ["stderr"],
+      terminals: ["stdout", "stderr"],
       interrupted: Promise.resolve(),
     } as const;
     const ran = await workspace.sig([...watch, "true", "--cursor", "b"], at);
@@ -342,8 +342,10 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
       [0, "Watching $D/acme. Stop it with Ctrl-C.\n"],
     );
     const once = await workspace.sig([...watch, "true", "--once"], {
-      terminals: ["stderr"],
+      terminals: ["stdout", "stderr"],
     });
     assertEquals([once.code, once.stderr], [0, ""]);
+    const piped = { ...at, terminals: ["stderr"] } as const;
+    assertEquals((await workspace.sig([...watch, "true"], piped)).stderr, "");
   });
 });

@@ -92,7 +92,8 @@ export const watch: Command = {
     }
     const source = sourceOf(call);
     // It may be long until there is something to see.
-    if (!call.on("once") && call.io.isTerminal("stderr")) {
+    const isRead = call.format === "text" && call.io.isTerminal("stderr");
+    if (isRead && !call.on("once")) {
       call.io.stderr(`Watching ${safe(source)}. Stop it with Ctrl-C.\n`);
     }
     await watchSource(call, source, {

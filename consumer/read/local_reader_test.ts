@@ -150,13 +150,19 @@ Deno.test("what is not there is missing, and only that", () =>
     const below = await expectSigError(
       () => reader.open("/.well-known/sig.json/x", jwks),
       "source_not_found",
-      "it is not a regular file",
+      "a file is where a directory is expected",
     );
     assert(!isMissing(below));
     await expectSigError(
       () => read({ kind: "directory", path: `${path}/nothing` }),
       "source_not_found",
       "there is no such file",
+    );
+    const file = `${path}/.well-known/sig.json`;
+    await expectSigError(
+      () => read({ kind: "directory", path: file }),
+      "source_not_found",
+      `in "${file}": a file is where a directory is expected`,
     );
   }));
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
-import { openSource } from "./open_source.ts";
 import { isMissing, type OpenedDocument, readAll } from "./reader.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
@@ -51,19 +50,4 @@ Deno.test("only 404, 410 and no such file mean absence", () => {
   }
   assert(!isMissing(error("fetch_failed", {})));
   assert(!isMissing(new Error("404")));
-});
-
-Deno.test("a file in the place of an issuer's directory is said to be one", async () => {
-  const file = await Deno.makeTempFile();
-  try {
-    const { reader } = openSource({ kind: "directory", path: file });
-    const options = { name: "metadata", maxBytes: 9 } as const;
-    await expectSigError(
-      reader.open("/.well-known/sig.json", options),
-      "source_not_found",
-      `in "${file}": a file is where a directory is expected`,
-    );
-  } finally {
-    await Deno.remove(file);
-  }
 });
