@@ -10,6 +10,7 @@ import {
   type WorkerResult,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { type SmallDisk, smallDiskTest } from "../tests/kit/small_disk.ts";
 
 /** Runs a worker under a limit that the shell sets. */
 async function runLimited(
@@ -95,61 +96,23 @@ Deno.test("without file descriptors an append is refused, and goes on afterwards
     await assertKept(place, result);
   }));
 
-/** Mounts a small file system; false where that is not allowed. */
-function mount(path: string, options: string): boolean {
-  try {
-    return new Deno.Command("mount", {
-      args: ["-t", "tmpfs", "-o", options, "tmpfs", path],
-      stderr: "null",
-    }).outputSync().success;
-  } catch {
-    return false;
-  }
-}
-
-function unmount(path: string): void {
-  new Deno.Command("umount", { args: [path] }).outputSync();
-}
-
-function isMountable(): boolean {
-  const path = Deno.makeTempDirSync();
-  try {
-    if (!mount(path, "size=64k")) return false;
-    unmount(path);
-    return true;
-  } finally {
-    Deno.removeSync(path);
-  }
-}
-
-const mountable = isMountable();
-
 /** A test whose issuer lies on a file system of its own. */
-function smallDiskTest(
+function issuerTest(
   name: string,
   size: string,
-  fn: (place: Place, mounted: string) => Promise<void>,
+  fn: (place: Place, disk: SmallDisk) => Promise<void>,
 ): void {
-  Deno.test({
+  smallDiskTest(
     name,
-    ignore: !mountable,
-    fn: async () => {
-      const mounted = await Deno.makeTempDir();
-      try {
-        assert(mount(mounted, `size=${size}`));
-        await withPlace((place) => fn(place, mounted), { parent: mounted });
-      } finally {
-        unmount(mounted);
-        await Deno.remove(mounted);
-      }
-    },
-  });
+    size,
+    (disk) => withPlace((place) => fn(place, disk), { parent: disk.path }),
+  );
 }
 
-smallDiskTest(
+issuerTest(
   "a full disk refuses the append, and nothing is lost",
   "128k",
-  async (place, mounted) => {
+  async (place, disk) => {
     const issuer = await place.open();
     let count = 0;
     const fill = async () => {
@@ -164,21 +127,21 @@ smallDiskTest(
     );
     assert(count > 10);
     assertEquals((await readFeed(place)).length, count);
-    assert(mount(mounted, "remount,size=4m"));
+    disk.remount("size=4m");
     const { sequence } = await issuer.append(upsert({ event_id: `e${count}` }));
     assertEquals(sequence, count + 1);
     assertEquals((await readFeed(place)).length, count + 1);
   },
 );
 
-smallDiskTest(
+issuerTest(
   "a full disk refuses the rotation, which is completed afterwards",
   "256k",
-  async (place, mounted) => {
+  async (place, disk) => {
     const issuer = await place.open();
     await issuer.append(upsert());
     const fill = new Uint8Array(4096);
-    const file = await Deno.open(`${mounted}/ballast`, {
+    const file = await Deno.open(`${disk.path}/ballast`, {
       create: true,
       write: true,
     });
@@ -190,13 +153,13 @@ smallDiskTest(
       file.close();
     }
     // A page for the private key, none for the documents.
-    await Deno.truncate(`${mounted}/ballast`, 100 * 1024);
-    await Deno.writeFile(`${mounted}/more`, new Uint8Array()).catch(() => {});
+    await Deno.truncate(`${disk.path}/ballast`, 100 * 1024);
+    await Deno.writeFile(`${disk.path}/more`, new Uint8Array()).catch(() => {});
     for (let n = 0;; n++) {
       try {
-        await Deno.writeFile(`${mounted}/pad${n}`, fill);
+        await Deno.writeFile(`${disk.path}/pad${n}`, fill);
       } catch {
-        await Deno.remove(`${mounted}/pad${n}`).catch(() => {});
+        await Deno.remove(`${disk.path}/pad${n}`).catch(() => {});
         break;
       }
     }
@@ -206,7 +169,7 @@ smallDiskTest(
       "ENOSPC",
     );
     await readFeed(place);
-    assert(mount(mounted, "remount,size=4m"));
+    disk.remount("size=4m");
     await issuer.append(upsert());
     await issuer.rotateKey({ kid: "key-2" });
     await issuer.append(upsert());
@@ -214,14 +177,14 @@ smallDiskTest(
   },
 );
 
-smallDiskTest(
+issuerTest(
   "a read-only file system is an error, and the issuer goes on when it is over",
   "1m",
-  async (place, mounted) => {
+  async (place, disk) => {
     const before = await place.open();
     await before.append(upsert());
     await before.close();
-    assert(mount(mounted, "remount,ro"));
+    disk.remount("ro");
     const issuer = await place.open();
     for (
       const work of [
@@ -232,7 +195,7 @@ smallDiskTest(
     ) {
       await expectSigError(work, "write_failed", "read-only (EROFS)");
     }
-    assert(mount(mounted, "remount,rw"));
+    disk.remount("rw");
     assertEquals((await issuer.append(upsert())).sequence, 2);
   },
 );

@@ -11,12 +11,10 @@ import type {
   TransportRequest,
   TransportResponse,
 } from "./transport.ts";
+import { waitForClose } from "./wait_for_close.ts";
 
 /** A resolver must not make us knock at any number of doors. */
 const MAX_ADDRESSES = 6;
-
-/** A closed socket tells so at once; this only keeps a bug from hanging us. */
-const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
  * Thrown where the platform's `node:http` does not let us make the connection.
@@ -137,9 +135,7 @@ function startExchange(
     sent?.destroy();
     socket?.destroy();
     if (socket === undefined) return;
-    const timer = setTimeout(closed.resolve, CLOSE_TIMEOUT_MS);
-    await closed.promise;
-    clearTimeout(timer);
+    await waitForClose(closed.promise);
   };
   return {
     connected: connected.promise,

@@ -1,6 +1,7 @@
 /** HTTP by the platform's fetch, or one like it. @module */
 
 import type { Transport, TransportResponse } from "./transport.ts";
+import { waitForClose } from "./wait_for_close.ts";
 
 /** What {@linkcode createPlainTransport} needs of `fetch`. */
 export type Fetch = (request: Request) => Promise<Response>;
@@ -47,7 +48,8 @@ function toResponse(
       return result?.value;
     },
     async close() {
-      await reader?.cancel().catch(() => {});
+      // Whoever injects `fetch` decides when its body is closed, if ever.
+      if (reader !== undefined) await waitForClose(reader.cancel());
       abort.abort();
     },
   };

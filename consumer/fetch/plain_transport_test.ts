@@ -194,3 +194,22 @@ Deno.test("the platform's fetch: a cut body, a stall, a redirect", async () => {
     "the server redirects to",
   );
 });
+
+Deno.test("a body whose cancel never settles is closed within a moment", async () => {
+  let aborted: AbortSignal | undefined;
+  const fetched = await fetchWith((request) => {
+    aborted = request.signal;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(400)),
+      cancel: () => new Promise(() => {}),
+    });
+    return new Response(body);
+  });
+  await expectSigError(
+    () => readText(fetched),
+    "document_too_large",
+    "1000 bytes",
+  );
+  assertEquals(aborted?.aborted, true);
+  await fetched.cancel();
+});

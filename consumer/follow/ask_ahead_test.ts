@@ -133,6 +133,69 @@ Deno.test("a server with room for two requests at a time is no failure", async (
   }
 });
 
+/** Until the client goes away. */
+function abandoned({ signal }: Request): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
+}
+
+Deno.test("where a third request at a time is never answered, the rest is asked for alone", async () => {
+  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 8000 });
+  const { consumer, server, lines } = watched;
+  await consumer.verify(server.did);
+  watched.publish([...lines, await watched.line(4, key1)]);
+  const inHand = new Set<Request>();
+  let unanswered = 0;
+  for (const [path, served] of [...server.documents]) {
+    server.documents.set(path, async (request) => {
+      if (inHand.size === 2) {
+        unanswered++;
+        await abandoned(request);
+        return new Response();
+      }
+      inHand.add(request);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      inHand.delete(request);
+      return new Response(served as string);
+    });
+  }
+  const { state } = await consumer.verify(server.did);
+  assertEquals(state.last_sequence, 4);
+  assertEquals(unanswered, 2);
+});
+
+Deno.test("a known issuer that falls silent holds one connection before long", async () => {
+  const stop = new AbortController();
+  await using watched = await watchIssuer(3, key1, {
+    totalTimeoutMs: 8000,
+    signal: stop.signal,
+  });
+  const { consumer, server } = watched;
+  await consumer.verify(server.did);
+  const open = new Set<string>();
+  const asked = Promise.withResolvers<void>();
+  const fewer = Promise.withResolvers<void>();
+  const all = Object.values(PATHS);
+  for (const path of all) {
+    server.documents.set(path, async (request) => {
+      open.add(path);
+      if (open.size === all.length) asked.resolve();
+      await abandoned(request);
+      open.delete(path);
+      if (open.size === 1) fewer.resolve();
+      return new Response();
+    });
+  }
+  const verified = consumer.verify(server.did).catch((error) => error);
+  await asked.promise;
+  await Promise.race([fewer.promise, verified]);
+  assertEquals([...open], [PATHS.metadata]);
+  stop.abort("enough");
+  assertEquals(await verified, "enough");
+});
+
 Deno.test("no other origin is asked before the metadata says so", async () => {
   await using other = startConditionalServer();
   await using watched = await watchIssuer(3, key1, { allowOtherOrigins: true });

@@ -70,6 +70,25 @@ for (let changed = 1; changed <= EVENTS; changed++) {
 }
 
 continuityTest(
+  "what was rewritten is told where nothing could go on from a fault before",
+  async (watch) => {
+    await using watched = await watch(EVENTS, key1);
+    const { consumer, server, lines } = watched;
+    await consumer.verify(server.did);
+    const grown = await watched.line(EVENTS + 1, key1);
+    watched.publish([...lines, grown, "{}"]);
+    await expectNoAnswer(watched, "invalid_envelope", "Cannot verify feed");
+    const other = await watched.line(2, key1, { roles: ["admin"] });
+    watched.publish([lines[0]!, other, ...lines.slice(2), grown]);
+    await expectNoAnswer(
+      watched,
+      "feed_rewritten",
+      "Cannot trust feed: event 2 is not the one that is remembered",
+    );
+  },
+);
+
+continuityTest(
   "a line in another spelling is rewritten too: bytes are what was seen",
   async (watch) => {
     await using watched = await watch(EVENTS, key1);

@@ -19,8 +19,6 @@ export interface HeldFeed {
   readonly digest: FeedDigest | undefined;
   /** A few bytes of every signature; of a remembered feed, of the new ones. */
   readonly marks: SignatureMarks;
-  /** Of a remembered feed: those of all signatures. */
-  readonly allMarks?: () => Promise<SignatureMarks>;
   /** Of a remembered feed: reads what new lines rest upon. */
   readonly growth?: FeedGrowth;
   /** The feed's last bytes: a tail must begin with them. */
@@ -64,6 +62,11 @@ export interface Refreshed {
   readonly keys?: KeyResolver;
   /** To go on from; undefined once nothing can. */
   readonly feed: HeldFeed | undefined;
+  /**
+   * A few bytes of every signature, to tell where another history parts from
+   * this one, also when nothing can go on from it.
+   */
+  readonly allMarks: () => Promise<SignatureMarks>;
   /** To ask conditionally with. */
   readonly documents: HeldDocuments;
 }

@@ -3,6 +3,8 @@ import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { createConsumer } from "../create_consumer.ts";
 import { openPinStore } from "../pins/open_pin_store.ts";
+import type { PinStore } from "../pins/pin_store.ts";
+import { showPin } from "./pin_records.ts";
 import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
 import {
   feedOf,
@@ -27,14 +29,25 @@ const ROWS = {
 interface Tidied {
   readonly did: string;
   readonly place: string;
+  readonly pins: PinStore;
   /** A process that has just begun. */
   fresh(): ReturnType<typeof createConsumer>;
+  /** Takes a row out of the file. */
+  lose(row: string): void;
+  /** Takes back the last event. */
+  unpublish(): void;
   publish(event: ReturnType<typeof upsert | typeof revoke>): Promise<void>;
 }
 
 /** Alice and Bob are known, and a row of the file is gone. */
-async function withLost(
-  row: string,
+const withLost = (row: string, work: (tidied: Tidied) => Promise<void>) =>
+  withKnown(async (tidied) => {
+    tidied.lose(row);
+    await work(tidied);
+  });
+
+/** Alice and Bob are known. */
+async function withKnown(
   work: (tidied: Tidied) => Promise<void>,
 ): Promise<void> {
   await using server = startConditionalServer();
@@ -62,11 +75,15 @@ async function withLost(
       });
       assertEquals(answer.decision, decision);
     }
-    const file = new DatabaseSync(`${folder}/pins.db`);
-    const { changes } = file.prepare("DELETE FROM rows WHERE key=?").run(row);
-    assertEquals(Number(changes), 1);
-    file.close();
-    await work({ did, place: pins.place, fresh, publish });
+    const lose = (row: string) => {
+      const file = new DatabaseSync(`${folder}/pins.db`);
+      const { changes } = file.prepare("DELETE FROM rows WHERE key=?").run(row);
+      assertEquals(Number(changes), 1);
+      file.close();
+    };
+    const unpublish = () => void lines.pop();
+    const { place } = pins;
+    await work({ did, place, pins, fresh, lose, unpublish, publish });
   } finally {
     await pins.close();
     await Deno.remove(folder, { recursive: true });
@@ -115,3 +132,32 @@ Deno.test("nothing is written over a row that was lost", async () => {
     });
   }
 });
+
+Deno.test("an incident keeps its place when the rows that told it are lost", () =>
+  withKnown(async ({ did, pins, fresh, lose, publish, unpublish }) => {
+    unpublish();
+    await publish(upsert(2, { relationship_id: "r3", subject: BOB }));
+    const look = (message: string) =>
+      expectSigError(() => fresh().verify(did), "feed_rewritten", message);
+    await look("event 2 is not the one that is remembered");
+    const { incident } = await showPin(pins, did);
+    lose("b000000000000");
+    await look("one of the first 2 events is not the one that is remembered");
+    assertEquals((await showPin(pins, did)).incident, incident);
+  }));
+
+Deno.test("rows that are lost hide no contradiction", () =>
+  withLost(
+    "b000000000000",
+    async ({ did, pins, fresh, publish, unpublish }) => {
+      unpublish();
+      await publish(upsert(2, { relationship_id: "r3", subject: BOB }));
+      await expectSigError(
+        () => fresh().verify(did),
+        "feed_rewritten",
+        "one of the first 2 events is not the one that is remembered",
+      );
+      const { incident } = await showPin(pins, did);
+      assertEquals(incident?.code, "feed_rewritten");
+    },
+  ));

@@ -22,7 +22,7 @@ import {
 } from "./follow_feed.ts";
 import { isWithin } from "./is_within.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
-import type { HeldFeed, IssuerRecord } from "./issuer_record.ts";
+import type { HeldFeed, IssuerRecord, Refreshed } from "./issuer_record.ts";
 import {
   contradictedKids,
   judgeContinuity,
@@ -32,6 +32,7 @@ import type { LoadedIssuer } from "../verify/load_issuer.ts";
 import type { OpenedDocument } from "../read/reader.ts";
 import { requireAgreement } from "./refresh_keys.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
+import type { SignatureMarks } from "../verify/signature_marks.ts";
 import { MAX_REPORTED_FAULTS } from "../verify/verify_report.ts";
 
 /** A feed is compared from its first byte at least this often. */
@@ -240,14 +241,13 @@ async function readAnew(
       verification = feed.verification;
       throwFaults(verification);
       const isSame = feed.prefixSha256 === pin?.prefix_sha256;
-      const known = isSame ? undefined : held?.feed;
-      const marks = await known?.allMarks?.() ?? known?.marks;
       const contradiction = pin && judgeContinuity(pin, {
         keys: await fetchedKeys(feed.keys, Object.keys(pin.keys)),
         events: verification.events,
         prefixSha256: feed.prefixSha256,
-        firstDifference: marks &&
-          feed.marks.firstDifference(marks, pin.sequence),
+        firstDifference: isSame
+          ? undefined
+          : await firstDifference(held, feed.marks),
       });
       if (contradiction !== undefined) throw contradiction;
       await agree(refresh, feed);
@@ -259,6 +259,23 @@ async function readAnew(
     }
   } catch (error) {
     return failed(error, { verification, warnings, sawDifference });
+  }
+}
+
+/** The first event of what is held that the feed has not. */
+async function firstDifference(
+  held: Refreshed | undefined,
+  marks: SignatureMarks,
+): Promise<number | undefined> {
+  try {
+    return held && marks.firstDifference(
+      await held.allMarks(),
+      held.pin.sequence,
+    );
+  } catch (error) {
+    // Without its place it is a contradiction all the same.
+    if (isSigError(error, "store_unavailable")) return undefined;
+    throw error;
   }
 }
 

@@ -146,7 +146,7 @@ async function complete(
   options: RefreshOptions,
 ): Promise<Omit<Refreshed, "documents">> {
   const { now } = options;
-  const { verification, sha256, etag, keys, warnings } = feed;
+  const { verification, marks, sha256, etag, keys, warnings } = feed;
   const result = verification.result();
   const feedWarnings = stillOdd(result, options);
   const pin = await makePin(
@@ -160,13 +160,14 @@ async function complete(
     feed: {
       verification,
       digest: feed.digest,
-      marks: feed.marks,
+      marks,
       overlap: feed.overlap,
       comparedAt: feed.comparedAt,
       ref: loaded.metadata.events_uri,
       publicOnly: loaded.metadata.public_only,
       warnings,
     },
+    allMarks: () => Promise.resolve(marks),
     observation: {
       observedAt: now,
       observedAtText: pin.last_seen,

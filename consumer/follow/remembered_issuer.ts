@@ -189,7 +189,6 @@ export async function resumeIssuer(
     }),
     digest: new FeedDigest(0, hash),
     marks,
-    allMarks: () => readMarks(stored),
     growth,
     overlap: decodeBase64Url(feed.overlap),
     ref: feed.ref,
@@ -270,6 +269,7 @@ async function heldOf(
       pin,
       reduced: await reducePin(pin),
       feed,
+      allMarks: () => readMarks(stored),
       documents: new Map(),
     },
   };

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import type { SigningKey } from "@sig/jose";
-import type { Consumer } from "../consumer.ts";
+import type { Consumer, ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
 import { showPin } from "./pin_records.ts";
@@ -28,7 +28,7 @@ async function withIssuer(
     readonly did: string;
     readonly pins: PinStore;
     /** A consumer of a process that has just begun. */
-    fresh(): Consumer;
+    fresh(more?: Partial<ConsumerOptions>): Consumer;
     /** One that knows nothing and remembers nothing. */
     plain(): Consumer;
     publish(events: readonly Event[]): Promise<void>;
@@ -51,7 +51,7 @@ async function withIssuer(
     did,
     pins,
     server,
-    fresh: () => createConsumer({ ...options, pins }),
+    fresh: (more) => createConsumer({ ...options, ...more, pins }),
     plain: () => createConsumer(options),
     async publish(events) {
       for (const event of events) {
@@ -258,3 +258,34 @@ Deno.test("an incident tells the first event that differs, the old bytes and the
     assertStringIncludes(incident!.detail, `was ${old}, is `);
   });
 });
+
+for (
+  const [who, more] of Object.entries(
+    {
+      "who reads everything again": { full: true },
+      "who reads by other rules": { unmatchedRevoke: "reject" },
+    } as const,
+  )
+) {
+  Deno.test(`${who} is told the first event that differs`, async () => {
+    await withIssuer(async ({ did, fresh, publish, server, pins }) => {
+      await publish([upsert(1), upsert(2), upsert(3)]);
+      await fresh().verify(did);
+      const other = [upsert(1), upsert(2, { roles: ["x"] }), upsert(3)];
+      const lines = await Promise.all(
+        other.map((each) => lineOf({ ...each, issuer: did }, key!)),
+      );
+      server.documents.set(PATHS.feed, feedOf(lines));
+      for (let process = 0; process < 2; process++) {
+        const { context } = await expectSigError(
+          () => fresh(more).verify(did),
+          "feed_rewritten",
+          "event 2 is not the one that is remembered",
+        );
+        assertEquals(context.sequence, 2);
+      }
+      const { incident } = await showPin(pins, did);
+      assertStringIncludes(incident!.detail, "event 2 is not the one");
+    });
+  });
+}

@@ -1,6 +1,7 @@
 /** Writing what a refresh came to into a store (PROTOCOL §6). @module */
 
 import {
+  type ErrorContext,
   formatInstant,
   instantOf,
   isSigError,
@@ -24,9 +25,14 @@ import {
 } from "./issuer_record.ts";
 import type { Refresh } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
-import { readBody, type RememberedBody } from "./remembered_body.ts";
+import {
+  type PinIncident,
+  readBody,
+  type RememberedBody,
+} from "./remembered_body.ts";
 import {
   policyOf,
+  readMarks,
   type Remembered,
   type RememberOptions,
   type Resumed,
@@ -76,13 +82,15 @@ export async function writeRefresh(
       steps: before?.growth.steps ?? [],
     });
   if (last === undefined) return undefined;
+  const stored = storedOf(store, last, readBody(store, last));
   const observation: Observation = {
     ...outcome.observation,
     verified: withoutState(outcome.observation.verified),
-    stored: storedOf(store, last, readBody(store, last)),
+    stored,
   };
+  const allMarks = () => readMarks(stored);
   return {
-    record: forget({ ...record, held: { ...held, observation } }),
+    record: forget({ ...record, held: { ...held, observation, allMarks } }),
     outcome: { observation },
   };
 }
@@ -242,13 +250,9 @@ async function noteFailure(
   const code = isSigError(error) && CONTRADICTIONS.has(error.code)
     ? error.code
     : undefined;
-  const incident = code === undefined ? body.incident : {
-    code,
-    since: body.incident?.code === code
-      ? body.incident.since
-      : formatInstant(instantOf(now)),
-    detail: detailOf(error as SigError),
-  };
+  const incident = code === undefined
+    ? body.incident
+    : incidentOf(code, error as SigError, body.incident, now);
   const isKnown = JSON.stringify(incident) === JSON.stringify(body.incident) &&
     record.isSuspended === (body.suspended || body.incident !== null);
   if (isKnown) {
@@ -274,13 +278,30 @@ function isThere(entry: PinEntry, now: PinEntry | undefined): boolean {
   return now?.revision === entry.revision && now.state === entry.state;
 }
 
-/** What was seen, with old and new value where the message has none. */
-function detailOf({ message, context }: SigError): string {
+function incidentOf(
+  code: string,
+  { message, context }: SigError,
+  before: PinIncident | null,
+  now: Date,
+): PinIncident {
+  const values = valuesOf(context);
+  if (before?.code !== code) {
+    const since = formatInstant(instantOf(now));
+    return { code, since, detail: message + values };
+  }
+  // The same bytes again, and this time nobody could tell the place.
+  const saysLess = code === "feed_rewritten" &&
+    context.sequence === undefined && before.detail.endsWith(values);
+  return saysLess ? before : { ...before, detail: message + values };
+}
+
+/** Old and new value, where the message has none. */
+function valuesOf(context: ErrorContext): string {
   const { remembered_thumbprint: oldKey, published_thumbprint: newKey } =
     context;
   const { remembered_sha256: oldBytes, fetched_sha256: newBytes } = context;
-  if (newKey !== undefined) return `${message}: was ${oldKey}, is ${newKey}`;
+  if (newKey !== undefined) return `: was ${oldKey}, is ${newKey}`;
   return newBytes === undefined
-    ? message
-    : `${message}: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
+    ? ""
+    : `: the SHA-256 up to there was ${oldBytes}, is ${newBytes}`;
 }

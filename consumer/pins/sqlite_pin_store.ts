@@ -110,6 +110,8 @@ class SqlitePinStore implements PinStore {
   readonly #statements = new Map<string, SqlStatement>();
   /** States of which this process has staged rows: they must be there. */
   readonly #staged = new Set<string>();
+  /** Held while there are any. */
+  #stagingLock: SqlDatabase | undefined;
 
   constructor(path: string) {
     this.place = path;
@@ -164,13 +166,14 @@ class SqlitePinStore implements PinStore {
   }
 
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
-    return this.#answer(() =>
+    return this.#answer(() => {
+      this.#lockStaging();
       this.#within("BEGIN IMMEDIATE", () => {
         if (this.#isLost(ref)) throw new StateMoved();
         this.#write(ref, rows);
         this.#staged.add(ref.state);
-      })
-    );
+      });
+    });
   }
 
   staged(
@@ -188,9 +191,14 @@ class SqlitePinStore implements PinStore {
   }
 
   async unstage(ref: StateRef): Promise<void> {
-    // In pieces: others, who wait for their turn, do so for seconds only.
-    while (!await this.#answer(() => this.#unstageSome(ref)));
-    this.#staged.delete(ref.state);
+    try {
+      // In pieces: others, who wait for their turn, do so for seconds only.
+      while (!await this.#answer(() => this.#unstageSome(ref)));
+    } finally {
+      // What a full disk does not let go is left over.
+      this.#staged.delete(ref.state);
+      this.#unlockStaging();
+    }
   }
 
   put(
@@ -199,8 +207,8 @@ class SqlitePinStore implements PinStore {
     over?: string,
   ): Promise<boolean> {
     const { issuer, revision, state, body } = entry;
-    return this.#answer(() =>
-      this.#within("BEGIN IMMEDIATE", () => {
+    return this.#answer(() => {
+      const isWritten = this.#within("BEGIN IMMEDIATE", () => {
         const before = this.#get(issuer);
         if (revision !== (before?.revision ?? 0) + 1) return false;
         if ((over ?? before?.state) !== before?.state) return false;
@@ -214,8 +222,10 @@ class SqlitePinStore implements PinStore {
         this.#sql("REPLACE INTO pins VALUES (?, ?, ?, ?)")
           .run(issuer, revision, state, body);
         return true;
-      })
-    );
+      });
+      this.#unlockStaging();
+      return isWritten;
+    });
   }
 
   remove(issuer: string): Promise<boolean> {
@@ -232,6 +242,7 @@ class SqlitePinStore implements PinStore {
   close(): Promise<void> {
     return this.#answer(() => {
       this.#statements.clear();
+      this.#stagingLock?.close();
       this.#database.close();
     });
   }
@@ -312,6 +323,46 @@ class SqlitePinStore implements PinStore {
     });
   }
 
+  /**
+   * Tells other processes, for as long as this one lives, that it stages rows.
+   * Where no other does, those that no entry names were left over by one that was
+   * killed or met a full disk, and go.
+   */
+  #lockStaging(): void {
+    if (this.#stagingLock !== undefined) return;
+    try {
+      // Links may lead here from other names.
+      const { file } = this.#sql("PRAGMA database_list").get()!;
+      const lock = this.#stagingLock = open(`${file}-staging`);
+      lock.exec("PRAGMA journal_mode = MEMORY");
+      if (isDone(() => lock.exec("BEGIN EXCLUSIVE"))) {
+        // Without room for it, staging will say so.
+        isDone(() => this.#forgetLeftOver());
+        lock.exec("ROLLBACK");
+      }
+      lock.exec("BEGIN; SELECT 1 FROM sqlite_schema");
+    } catch {
+      // Then ours may be taken for such, and the look begins anew.
+    }
+  }
+
+  #unlockStaging(): void {
+    if (this.#staged.size > 0) return;
+    this.#stagingLock?.close();
+    this.#stagingLock = undefined;
+  }
+
+  #forgetLeftOver(): void {
+    const leftOver = this.#sql(
+      "SELECT issuer, state FROM states EXCEPT SELECT issuer, state FROM pins",
+    ).all();
+    for (const row of leftOver) {
+      const issuer = this.#text(row, "issuer");
+      const state = this.#text(row, "state");
+      while (!this.#unstageSome({ issuer, state }));
+    }
+  }
+
   #stateOf({ issuer, state }: StateRef): number | undefined {
     const row = this.#sql("SELECT id FROM states WHERE issuer=? AND state=?")
       .get(issuer, state);
@@ -386,6 +437,15 @@ class SqlitePinStore implements PinStore {
     const value = row[name];
     if (Number.isSafeInteger(value)) return value as number;
     throw damaged(this.place, `a row (${name})`);
+  }
+}
+
+function isDone(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -17,6 +17,12 @@ export interface LikelyDocument {
   readonly options: OpenOptions;
 }
 
+/**
+ * How long several requests at once wait for their answers. A firewall that drops
+ * a connection too many says nothing; a lost packet comes again within this time.
+ */
+const TOGETHER_MS = 3_000;
+
 /** A request that was sent ahead. */
 interface Sent extends LikelyDocument {
   readonly opened: Promise<OpenedDocument>;
@@ -34,16 +40,21 @@ interface Sent extends LikelyDocument {
  * changes several has to, is then never read with older ones.
  *
  * A server may have room for fewer requests at a time than these: where it
- * refuses one, nothing more is handed out, and that one is asked for anew.
+ * refuses one, nothing more is handed out, and that one is asked for anew. So
+ * are those that it has not answered within 3 s, but for the first document: who
+ * is silent to that is silent, and holds one connection from then on.
  */
 export class AskedAhead implements DocumentReader {
   readonly #reader: DocumentReader;
   readonly #sent: Sent[];
+  readonly #unanswered = new Set<AbortController>();
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #first: Uint8Array | undefined;
 
   /**
    * Sends the requests. Whoever makes one calls {@linkcode end}.
    *
+   * @param likely The one that will be opened first comes first.
    * @param first The bytes that the first document had.
    */
   constructor(
@@ -53,14 +64,20 @@ export class AskedAhead implements DocumentReader {
   ) {
     this.#reader = reader;
     this.#first = first;
-    this.#sent = likely.map(({ ref, options }) => {
+    this.#sent = likely.map(({ ref, options }, i) => {
       const abort = new AbortController();
       const { signal } = abort;
       const opened = reader.open(ref, { ...options, signal });
-      // Told to who opens it, if anybody does.
-      opened.catch(() => {});
+      if (i > 0) this.#unanswered.add(abort);
+      const answered = () => void this.#unanswered.delete(abort);
+      // A failure is told to who opens it, if anybody does.
+      opened.then(answered, answered);
       return { ref, options, opened, abort };
     });
+    if (this.#unanswered.size === 0) return;
+    this.#timer = setTimeout(() => {
+      for (const abort of this.#unanswered) abort.abort();
+    }, TOGETHER_MS);
   }
 
   get kind(): DocumentReader["kind"] {
@@ -74,7 +91,7 @@ export class AskedAhead implements DocumentReader {
     const document = await this.#take(ref, options);
     if (first === undefined || document.unchanged === true) return document;
     const bytes = await readAll(document, options.maxBytes);
-    if (!sameBytes(bytes, first)) await this.end();
+    if (!sameBytes(bytes, first)) await this.#drop();
     const { mediaType, etag } = document;
     return documentAtHand({ bytes, mediaType, etag });
   }
@@ -85,15 +102,20 @@ export class AskedAhead implements DocumentReader {
     try {
       if (sent !== undefined) return await sent.opened;
     } catch (error) {
-      if (!mayBeCrowded(error)) throw error;
+      if (!sent?.abort.signal.aborted && !mayBeCrowded(error)) throw error;
       // The others may be what takes the room.
-      await this.end();
+      await this.#drop();
     }
     return await this.#reader.open(ref, options);
   }
 
   /** Closes the connections of all that nobody opened. */
   async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
     await Promise.all(
       this.#sent.splice(0).map(async ({ opened, abort }) => {
         abort.abort();

@@ -1,0 +1,66 @@
+import { assertEquals } from "@std/assert";
+import { openSqlitePinStore } from "./sqlite_pin_store.ts";
+
+const OURS = { issuer: "did:web:a.example", state: "ours" };
+const THEIRS = { issuer: "did:web:b.example", state: "theirs" };
+const ROWS = [["r1", "x"]] as const;
+
+/** A process that stages rows, and lives until it is killed. */
+async function startStaging(path: string): Promise<Deno.ChildProcess> {
+  const store = import.meta.resolve("./sqlite_pin_store.ts");
+  const code = `
+    import { openSqlitePinStore } from ${JSON.stringify(store)};
+    const store = await openSqlitePinStore(${JSON.stringify(path)});
+    await store.stage(${JSON.stringify(THEIRS)}, ${JSON.stringify(ROWS)});
+    console.log("staged");
+    setInterval(() => {}, 1000);
+  `;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--ext=ts", "-"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(code));
+  await writer.close();
+  const reader = child.stdout.getReader();
+  await reader.read();
+  await reader.cancel();
+  return child;
+}
+
+Deno.test("rows that a process stages stay while it lives, and go with the next that stages", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pins.db`;
+  const store = await openSqlitePinStore(path);
+  const child = await startStaging(path);
+  const stageOurs = async () => {
+    await store.stage(OURS, ROWS);
+    await store.unstage(OURS);
+    return await store.staged(THEIRS, ["r1"]);
+  };
+  try {
+    assertEquals(await stageOurs(), ["x"]);
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+  }
+  assertEquals(await stageOurs(), [undefined]);
+  await store.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("an entry's rows are not left over, nor are those that this process stages", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = await openSqlitePinStore(`${folder}/pins.db`);
+  await store.stage(THEIRS, ROWS);
+  await store.put({ ...THEIRS, revision: 1, body: "{}" });
+  await store.stage(OURS, ROWS);
+  await store.stage({ ...OURS, state: "others" }, ROWS);
+  assertEquals(await store.rows(THEIRS, ["r1"]), ["x"]);
+  assertEquals(await store.staged(OURS, ["r1"]), ["x"]);
+  // The lock takes no room.
+  assertEquals((await Deno.stat(`${folder}/pins.db-staging`)).size, 0);
+  await store.close();
+  await Deno.remove(folder, { recursive: true });
+});
