@@ -10,6 +10,10 @@ const PIECE_IDS = 8_192;
 const FIRST_PLACES = 1_024;
 const FREE = 0xffff_ffff;
 
+/** The share of places that is taken at most, and by how much they become more. */
+const MAX_LOAD = 0.8;
+const GROWTH = 1.25;
+
 /**
  * Identifiers in 18 bytes each and 4 to 16 to find them, however long they are:
  * of a million their texts take half of what there is. They are told apart by
@@ -18,8 +22,14 @@ const FREE = 0xffff_ffff;
 export class DigestedIds implements NumberedIds {
   readonly #digest = new TextDigest();
   #pieces: Uint8Array[] = [];
-  /** Open addressing: numbers, at most half of the places. */
+  /**
+   * Open addressing, place by place. A word's low bits are a number; the others
+   * are of its hash, so that whoever comes by looks at the digest of another one,
+   * far away in memory, hardly ever.
+   */
   #places = new Uint32Array(FIRST_PLACES).fill(FREE);
+  /** How many bits of a word are a number. */
+  #numberBits = bitsOf(FIRST_PLACES);
   /**
    * Where a digest begins to be looked for nobody knows beforehand: else an
    * issuer could choose identifiers that all begin at one place.
@@ -37,20 +47,21 @@ export class DigestedIds implements NumberedIds {
 
   indexOf(id: string): number {
     this.#seek(id);
-    const number = this.#places[this.#find(this.#sought)]!;
-    return number === FREE ? -1 : number;
+    const word = this.#places[this.#find(this.#sought)]!;
+    return word === FREE ? -1 : this.#numberIn(word);
   }
 
   add(id: string): number {
     this.#seek(id);
     const number = this.#size++;
-    if (2 * number >= this.#places.length) this.#grow(number);
+    if (number >= MAX_LOAD * this.#places.length) this.#grow(number);
     const at = number % PIECE_IDS * ID_DIGEST_BYTES;
     if (at === 0) {
       this.#pieces.push(new Uint8Array(PIECE_IDS * ID_DIGEST_BYTES));
     }
     this.#pieces.at(-1)!.set(this.#sought, at);
-    this.#places[this.#find(this.#sought)] = number;
+    const hash = this.#hashOf(this.#sought, 0);
+    this.#places[this.#find(this.#sought)] = this.#wordOf(number, hash);
     return number;
   }
 
@@ -79,14 +90,30 @@ export class DigestedIds implements NumberedIds {
   /** The place of a digest, or the free one that would be its own. */
   #find(digest: Uint8Array): number {
     const places = this.#places;
-    const mask = places.length - 1;
-    let place = this.#hashOf(digest, 0) & mask;
-    for (let step = 1;; step++) {
-      const number = places[place]!;
-      if (number === FREE || this.#isAt(digest, number)) return place;
-      // Triangular steps come to every place of a power of two.
-      place = (place + step) & mask;
+    const bits = this.#numberBits;
+    const hash = this.#hashOf(digest, 0);
+    const tag = this.#wordOf(0, hash) >>> bits;
+    for (let place = this.#startOf(hash);;) {
+      const word = places[place]!;
+      if (
+        word === FREE ||
+        word >>> bits === tag && this.#isAt(digest, this.#numberIn(word))
+      ) return place;
+      if (++place === places.length) place = 0;
     }
+  }
+
+  /** By the hash's high bits; its low ones are in the word. */
+  #startOf(hash: number): number {
+    return Math.floor((hash >>> 0) / 2 ** 32 * this.#places.length);
+  }
+
+  #wordOf(number: number, hash: number): number {
+    return (hash << this.#numberBits | number) >>> 0;
+  }
+
+  #numberIn(word: number): number {
+    return word & (2 ** this.#numberBits - 1);
   }
 
   #isAt(digest: Uint8Array, number: number): boolean {
@@ -111,18 +138,24 @@ export class DigestedIds implements NumberedIds {
   }
 
   #grow(count: number): void {
-    const places = new Uint32Array(2 * this.#places.length).fill(FREE);
-    const mask = places.length - 1;
+    const places = new Uint32Array(Math.ceil(GROWTH * this.#places.length))
+      .fill(FREE);
     this.#places = places;
+    this.#numberBits = bitsOf(places.length);
     for (let number = 0; number < count; number++) {
       // No two are the same: only a free place is looked for.
       const piece = this.#pieces[Math.floor(number / PIECE_IDS)]!;
-      const at = number % PIECE_IDS * ID_DIGEST_BYTES;
-      let place = this.#hashOf(piece, at) & mask;
-      for (let step = 1; places[place] !== FREE; step++) {
-        place = (place + step) & mask;
+      const hash = this.#hashOf(piece, number % PIECE_IDS * ID_DIGEST_BYTES);
+      let place = this.#startOf(hash);
+      while (places[place] !== FREE) {
+        if (++place === places.length) place = 0;
       }
-      places[place] = number;
+      places[place] = this.#wordOf(number, hash);
     }
   }
+}
+
+/** Bits that every number below so many has room in. */
+function bitsOf(places: number): number {
+  return 32 - Math.clz32(places);
 }

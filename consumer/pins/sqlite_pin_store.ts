@@ -66,7 +66,7 @@ const LAST = "\u{10ffff}";
 const SETTINGS = `
 PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
 PRAGMA synchronous = NORMAL;
-PRAGMA cache_size = -4096;
+PRAGMA cache_size = -2048;
 PRAGMA foreign_keys = ON;
 `;
 
