@@ -140,7 +140,7 @@ async function start(): Promise<Started> {
   const api = await startServer("bench/servers/watched_api.ts", [
     ...["--addr", "127.0.0.1:0", "--allow-insecure", "--max-age", "1h"],
     ...["--issuer", large.host, "--issuer", long.host],
-  ], 2);
+  ], { lines: 2 });
   for (const { host } of [large, long]) {
     for (;;) {
       const answer = await fetch(new URL("/v1/check", api.url), {

@@ -12,11 +12,19 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** Runs a script that prints URLs first, on the first core where possible. */
+/** How a server is started. */
+export interface StartOptions {
+  /** URLs that it prints first; one unless told. */
+  readonly lines?: number;
+  /** On all cores; on the first one alone, where possible, unless told. */
+  readonly isEverywhere?: boolean;
+}
+
+/** Runs a script that prints URLs first. */
 export async function startServer(
   script: string,
   args: readonly string[] = [],
-  lines = 1,
+  { lines = 1, isEverywhere = false }: StartOptions = {},
 ): Promise<Started> {
   const root = new URL("../..", import.meta.url);
   const words = [
@@ -24,7 +32,9 @@ export async function startServer(
     ...[new URL("deno.json", root).pathname, new URL(script, root).pathname],
     ...args,
   ];
-  const pinned = await hasTaskset() ? ["taskset", "-c", "0", ...words] : words;
+  const pinned = !isEverywhere && await hasTaskset()
+    ? ["taskset", "-c", "0", ...words]
+    : words;
   const child = new Deno.Command(pinned[0]!, {
     args: pinned.slice(1),
     stdin: "null",
