@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
 import { openSqlitePinStore } from "./sqlite_pin_store.ts";
 
 const OURS = { issuer: "did:web:a.example", state: "ours" };
@@ -61,6 +62,48 @@ Deno.test("an entry's rows are not left over, nor are those that this process st
   assertEquals(await store.staged(OURS, ["r1"]), ["x"]);
   // The lock takes no room.
   assertEquals((await Deno.stat(`${folder}/pins.db-staging`)).size, 0);
+  await store.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("who could not say that rows are staged says so with the next ones, and keeps all", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pins.db`;
+  const store = await openSqlitePinStore(path);
+  const another = new DatabaseSync(`${path}-staging`);
+  // As one does that has just found that nobody stages.
+  another.exec("BEGIN EXCLUSIVE");
+  await store.stage(OURS, ROWS);
+  another.exec("ROLLBACK");
+  await store.stage(OURS, [["r2", "y"]]);
+  assertEquals(await store.staged(OURS, ["r1", "r2"]), ["x", "y"]);
+  assertThrows(() => another.exec("BEGIN EXCLUSIVE"), Error, "locked");
+  another.close();
+  await store.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a process serves others while it deletes very many rows", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pins.db`;
+  const rows = Array.from(
+    { length: 25_000 },
+    (_, i) => [`r${i}`, "x"] as const,
+  );
+  const killed = await openSqlitePinStore(path);
+  await killed.stage(THEIRS, rows);
+  await killed.close();
+  const store = await openSqlitePinStore(path);
+  let turns = 0;
+  const timer = setInterval(() => turns++);
+  await store.stage(OURS, rows);
+  assertEquals(await store.staged(THEIRS, ["r1"]), [undefined]);
+  assert(turns > 0);
+  turns = 0;
+  await store.unstage(OURS);
+  assertEquals(await store.staged(OURS, ["r1"]), [undefined]);
+  assert(turns > 0);
+  clearInterval(timer);
   await store.close();
   await Deno.remove(folder, { recursive: true });
 });

@@ -112,6 +112,8 @@ class SqlitePinStore implements PinStore {
   readonly #staged = new Set<string>();
   /** Held while there are any. */
   #stagingLock: SqlDatabase | undefined;
+  /** Left over by others, and nobody's. */
+  #leftOver: readonly StateRef[] = [];
 
   constructor(path: string) {
     this.place = path;
@@ -165,8 +167,11 @@ class SqlitePinStore implements PinStore {
     }
   }
 
-  stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
-    return this.#answer(() => {
+  async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
+    this.#lockStaging();
+    await this.#forgetLeftOver();
+    await this.#answer(() => {
+      // Whose rows were all there were may have let go of it.
       this.#lockStaging();
       this.#within("BEGIN IMMEDIATE", () => {
         if (this.#isLost(ref)) throw new StateMoved();
@@ -192,8 +197,7 @@ class SqlitePinStore implements PinStore {
 
   async unstage(ref: StateRef): Promise<void> {
     try {
-      // In pieces: others, who wait for their turn, do so for seconds only.
-      while (!await this.#answer(() => this.#unstageSome(ref)));
+      await this.#unstageAll(ref);
     } finally {
       // What a full disk does not let go is left over.
       this.#staged.delete(ref.state);
@@ -306,6 +310,13 @@ class SqlitePinStore implements PinStore {
     });
   }
 
+  /** In pieces: others, of this process too, wait for their turn, and not long. */
+  async #unstageAll(ref: StateRef): Promise<void> {
+    while (!await this.#answer(() => this.#unstageSome(ref))) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+
   /** Whether nothing of it is left to be forgotten. */
   #unstageSome(ref: StateRef): boolean {
     return this.#within("BEGIN IMMEDIATE", () => {
@@ -326,23 +337,27 @@ class SqlitePinStore implements PinStore {
   /**
    * Tells other processes, for as long as this one lives, that it stages rows.
    * Where no other does, those that no entry names were left over by one that was
-   * killed or met a full disk, and go.
+   * killed or met a full disk, and go. Where the lock can't be had the next rows
+   * try again.
    */
   #lockStaging(): void {
     if (this.#stagingLock !== undefined) return;
+    let lock: SqlDatabase | undefined;
     try {
       // Links may lead here from other names.
       const { file } = this.#sql("PRAGMA database_list").get()!;
-      const lock = this.#stagingLock = open(`${file}-staging`);
+      lock = open(`${file}-staging`);
       lock.exec("PRAGMA journal_mode = MEMORY");
-      if (isDone(() => lock.exec("BEGIN EXCLUSIVE"))) {
-        // Without room for it, staging will say so.
-        isDone(() => this.#forgetLeftOver());
+      if (isDone(() => lock?.exec("BEGIN EXCLUSIVE"))) {
+        // Nobody stages now: what there is stays nobody's, whoever stages next.
+        this.#leftOver = this.#findLeftOver();
         lock.exec("ROLLBACK");
       }
       lock.exec("BEGIN; SELECT 1 FROM sqlite_schema");
+      this.#stagingLock = lock;
     } catch {
-      // Then ours may be taken for such, and the look begins anew.
+      // Until then ours may be taken for such, and the look begins anew.
+      lock?.close();
     }
   }
 
@@ -352,14 +367,22 @@ class SqlitePinStore implements PinStore {
     this.#stagingLock = undefined;
   }
 
-  #forgetLeftOver(): void {
-    const leftOver = this.#sql(
+  #findLeftOver(): readonly StateRef[] {
+    return this.#sql(
       "SELECT issuer, state FROM states EXCEPT SELECT issuer, state FROM pins",
-    ).all();
-    for (const row of leftOver) {
-      const issuer = this.#text(row, "issuer");
-      const state = this.#text(row, "state");
-      while (!this.#unstageSome({ issuer, state }));
+    ).all().map((row) => ({
+      issuer: this.#text(row, "issuer"),
+      state: this.#text(row, "state"),
+    })).filter(({ state }) => !this.#staged.has(state));
+  }
+
+  async #forgetLeftOver(): Promise<void> {
+    const leftOver = this.#leftOver;
+    this.#leftOver = [];
+    try {
+      for (const ref of leftOver) await this.#unstageAll(ref);
+    } catch {
+      // Without room for it, staging will say so.
     }
   }
 
