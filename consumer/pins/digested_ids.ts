@@ -15,7 +15,7 @@ const MAX_LOAD = 0.8;
 const GROWTH = 1.25;
 
 /**
- * Identifiers in 18 bytes each and 4 to 16 to find them, however long they are:
+ * Identifiers in 18 bytes each and 5 to 7 to find them, however long they are:
  * of a million their texts take half of what there is. They are told apart by
  * 144 bits of SHA-256: nobody finds two that agree.
  */
