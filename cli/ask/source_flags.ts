@@ -8,6 +8,7 @@ import type {
   VerifyProgress,
 } from "@sig/consumer";
 import {
+  type ErrorCode,
   type FeedState,
   isSigError,
   type ParsedTime,
@@ -275,7 +276,7 @@ export async function withSource<T>(
     const hint = source.kind === "did"
       ? source.hint
       : source.kind === "url"
-      ? context.hint ?? hintOfUrl(source.url)
+      ? context.hint ?? hintOfUrl(source.url, code)
       : undefined;
     if (hint === undefined) throw error;
     throw new SigError(code, error, { context: { ...context, hint }, cause });
@@ -284,10 +285,18 @@ export async function withSource<T>(
   }
 }
 
+/** What there is where no `sig.json` is: nothing, a redirect, or a page. */
+const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
+  "fetch_status",
+  "fetch_redirected",
+  "fetch_media_type",
+  "invalid_json",
+]);
+
 /** Whoever copies a site's address most likely means its host. */
-function hintOfUrl(url: string): string | undefined {
+function hintOfUrl(url: string, code: ErrorCode): string | undefined {
   const { host, pathname } = new URL(url);
-  if (pathname.endsWith(".json")) return undefined;
+  if (pathname.endsWith(".json") || !NO_METADATA.has(code)) return undefined;
   return `A URL names a sig.json; to ask the host write ${host}.`;
 }
 

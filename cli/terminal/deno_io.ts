@@ -68,6 +68,8 @@ async function ask(question: string): Promise<boolean> {
   // A terminal hands out a line at a time, and none is longer.
   const line = new Uint8Array(4096);
   const length = await Deno.stdin.read(line) ?? 0;
+  // Ctrl-D ends the question, but not its line.
+  if (length === 0) writeAll(Deno.stdout, "\n");
   const answer = new TextDecoder().decode(line.subarray(0, length));
   return /^y(?:es)?$/i.test(answer.trim());
 }
