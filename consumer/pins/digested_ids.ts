@@ -37,6 +37,7 @@ export class DigestedIds implements NumberedIds {
   readonly #secret = crypto.getRandomValues(new Uint32Array(2));
   #size = 0;
   readonly #sought = new Uint8Array(ID_DIGEST_BYTES);
+  #soughtHash = 0;
   /** Whose digest was made last: whoever adds has mostly just asked. */
   #soughtId: string | undefined;
 
@@ -47,7 +48,7 @@ export class DigestedIds implements NumberedIds {
 
   indexOf(id: string): number {
     this.#seek(id);
-    const word = this.#places[this.#find(this.#sought)]!;
+    const word = this.#places[this.#find()]!;
     return word === FREE ? -1 : this.#numberIn(word);
   }
 
@@ -60,8 +61,7 @@ export class DigestedIds implements NumberedIds {
       this.#pieces.push(new Uint8Array(PIECE_IDS * ID_DIGEST_BYTES));
     }
     this.#pieces.at(-1)!.set(this.#sought, at);
-    const hash = this.#hashOf(this.#sought, 0);
-    this.#places[this.#find(this.#sought)] = this.#wordOf(number, hash);
+    this.#places[this.#find()] = this.#wordOf(number, this.#soughtHash);
     return number;
   }
 
@@ -84,20 +84,20 @@ export class DigestedIds implements NumberedIds {
     }
     if (this.#soughtId === id) return;
     this.#digest.into(this.#sought, id);
+    this.#soughtHash = this.#hashOf(this.#sought, 0);
     this.#soughtId = id;
   }
 
-  /** The place of a digest, or the free one that would be its own. */
-  #find(digest: Uint8Array): number {
+  /** The place of what is sought, or the free one that would be its own. */
+  #find(): number {
     const places = this.#places;
     const bits = this.#numberBits;
-    const hash = this.#hashOf(digest, 0);
-    const tag = this.#wordOf(0, hash) >>> bits;
-    for (let place = this.#startOf(hash);;) {
+    const tag = this.#wordOf(0, this.#soughtHash) >>> bits;
+    for (let place = this.#startOf(this.#soughtHash);;) {
       const word = places[place]!;
       if (
         word === FREE ||
-        word >>> bits === tag && this.#isAt(digest, this.#numberIn(word))
+        word >>> bits === tag && this.#isAt(this.#numberIn(word))
       ) return place;
       if (++place === places.length) place = 0;
     }
@@ -116,7 +116,8 @@ export class DigestedIds implements NumberedIds {
     return word & (2 ** this.#numberBits - 1);
   }
 
-  #isAt(digest: Uint8Array, number: number): boolean {
+  #isAt(number: number): boolean {
+    const digest = this.#sought;
     const piece = this.#pieces[Math.floor(number / PIECE_IDS)]!;
     const at = number % PIECE_IDS * ID_DIGEST_BYTES;
     for (let i = 0; i < ID_DIGEST_BYTES; i++) {
