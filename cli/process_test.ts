@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../core/testdata/vectors.ts";
-import { command, denoArgs, isInstalled, sig } from "./testdata/process.ts";
+import { command, denoArgs, sig } from "./testdata/process.ts";
+import { hasProgram } from "./testdata/web_server.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
@@ -177,7 +178,7 @@ async function untilListening(child: Deno.ChildProcess): Promise<void> {
 Deno.test({
   name: "a terminal that knows no width is given whole lines",
   // That of util-linux; others have no -c.
-  ignore: Deno.build.os !== "linux" || !isCi && !await isInstalled("script"),
+  ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
       const words = [Deno.execPath(), ...denoArgs(["--help"], { cwd })];
@@ -195,7 +196,7 @@ Deno.test({
 
 Deno.test({
   name: "a question at a terminal takes y, nothing, and Ctrl-C for an answer",
-  ignore: Deno.build.os !== "linux" || !isCi && !await isInstalled("script"),
+  ignore: Deno.build.os !== "linux" || !isCi && !hasProgram("script"),
   async fn() {
     await inWorkspace(async ({ dir: cwd }) => {
       assertEquals((await sig(["init", "acme.example"], { cwd })).code, 0);

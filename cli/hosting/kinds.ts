@@ -3,6 +3,7 @@
 import type { FlagSpec } from "@sig/api/flags";
 import { usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { dirRequired } from "../issue/dir_required.ts";
 import { caddyConfiguration } from "./caddy.ts";
 import { denoDeployProgram } from "./deno_deploy.ts";
 import { gateCaddyConfiguration } from "./gate_caddy.ts";
@@ -150,10 +151,7 @@ function readCertificate(call: Call): HostingOptions["certificate"] {
 function requiredDir(call: Call): string {
   const dir = call.text("dir");
   if (dir !== undefined) return dir;
-  throw usageError("--dir is required", {
-    flag: "--dir",
-    hint: "For example: --dir ./acme.example.",
-  });
+  throw dirRequired();
 }
 
 /** Servers run elsewhere than this command: a path of theirs is whole. */

@@ -15,6 +15,7 @@ import {
 } from "@sig/issuer";
 import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
+import { dirRequired } from "./dir_required.ts";
 import { keyStoreDir } from "./key_store_dir.ts";
 import { warn } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
@@ -32,12 +33,7 @@ export function issuerDir(call: Call): string {
     });
   }
   if (dir !== undefined) return dir;
-  if (events === undefined) {
-    throw usageError("--dir is required", {
-      flag: "--dir",
-      hint: "For example: --dir ./acme.example.",
-    });
-  }
+  if (events === undefined) throw dirRequired();
   if (!`/${events}`.endsWith(FEED_PATH)) {
     throw usageError(`--events-path must end in ${FEED_PATH.slice(1)}`, {
       flag: "--events-path",

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../../core/testdata/vectors.ts";
-import { isInstalled } from "../testdata/process.ts";
+import { hasProgram } from "../testdata/web_server.ts";
 import { displayWidth } from "../terminal/display_width.ts";
 import { COMMANDS } from "../commands.ts";
 import { flagsOf } from "../command_line/parse_command_line.ts";
@@ -32,7 +32,7 @@ async function withPage(work: (file: string) => Promise<void>): Promise<void> {
 
 Deno.test({
   name: "mandoc finds nothing to say against the manual page",
-  ignore: !isCi && !await isInstalled("mandoc"),
+  ignore: !isCi && !hasProgram("mandoc"),
   async fn() {
     await withPage(async (file) => {
       assertEquals(
@@ -45,7 +45,7 @@ Deno.test({
 
 Deno.test({
   name: "man shows every command and flag, at 60 and at 120 columns",
-  ignore: !isCi && !await isInstalled("man"),
+  ignore: !isCi && !hasProgram("man"),
   async fn() {
     await withPage(async (file) => {
       for (const width of [60, 120]) {

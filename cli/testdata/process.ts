@@ -58,13 +58,3 @@ export async function sig(
   const text = new TextDecoder();
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
-
-/** Whether a program is there that knows `--version`. */
-export async function isInstalled(program: string): Promise<boolean> {
-  try {
-    await new Deno.Command(program, { args: ["--version"] }).output();
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -5,7 +5,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { assertShown } from "./expected_output.ts";
-import { hasProgram, missingPrograms } from "./programs.ts";
+import { hasProgram } from "../../cli/testdata/web_server.ts";
+import { missingPrograms } from "./programs.ts";
 import { type Block, hasNo, readBlocks, reasonNotRun } from "./read_blocks.ts";
 import { runDocument } from "./run_document.ts";
 
@@ -132,13 +133,13 @@ Deno.test("a block that says no on the way shows what it prints", () => {
   }
 });
 
-const missing = await missingPrograms();
+const missing = missingPrograms();
 /** Without them the commands are visibly ignored; SIG_CI=1 demands them. */
 const ignore = missing.length > 0 && Deno.env.get("SIG_CI") !== "1";
 
 /** README.md is what most newcomers paste, many of them into zsh. */
 const runs = [...documents.keys()].map((path) => ({ path, shell: "bash" }));
-if (await hasProgram("zsh")) runs.push({ path: "README.md", shell: "zsh" });
+if (hasProgram("zsh")) runs.push({ path: "README.md", shell: "zsh" });
 
 for (const { path, shell } of runs) {
   const blocks = documents.get(path)!;
