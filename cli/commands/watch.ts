@@ -20,6 +20,14 @@ import {
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
+/**
+ * Ctrl-C reaches the command and us, and its end may be heard of first: so long
+ * is our own signal waited for before a failure is spoken of.
+ */
+const SIGNAL_WAIT_MS = 100;
+/** And so long after a command that a signal ended (128 and the signal's number). */
+const OWN_SIGNAL_WAIT_MS = 1_000;
+
 /** `sig watch` */
 export const watch: Command = {
   name: "watch",
@@ -130,8 +138,7 @@ async function hand(
   for (let waitMs = FIRST_WAIT_MS;; waitMs *= 2) {
     const code = await io.runProgram!(words, line);
     if (code === 0) return true;
-    // Ctrl-C reaches both, and the command's end may be heard of first.
-    await new Promise((resolve) => setTimeout(resolve));
+    await pause(code > 128 ? OWN_SIGNAL_WAIT_MS : SIGNAL_WAIT_MS, signal);
     if (signal.aborted) return false;
     const why = `${quote(words[0]!)} ended with ${code} on event ${sequence}`;
     if (call.on("once")) {
@@ -142,11 +149,20 @@ async function hand(
     }
     const next = Math.min(waitMs, LONGEST_WAIT_MS);
     warn({ ...call, format: "text" }, `${why}; again in ${next / 1000} s`);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, next);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearTimeout(timer);
+    await pause(next, signal);
     if (signal.aborted) return false;
   }
+}
+
+/** Waits so long, or until it is to stop. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => {
+    clearTimeout(timer);
+    resolve();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  return promise.finally(() => signal.removeEventListener("abort", stop));
 }
