@@ -6,7 +6,7 @@ import { runWell } from "./process.ts";
 
 /** Runs the task `publish`, which must succeed. */
 export async function publishPackages({ url }: JsrRegistry): Promise<void> {
-  // What the task publish:dry proves is not proved again: the types.
+  // The types of what is there then are checked as it is imported.
   const flags = ["--allow-dirty", "--no-check", "--token", "t"];
   const run = ["run", "--quiet", "--no-prompt"];
   const permissions = ["--allow-read", "--allow-write", "--allow-run"];
