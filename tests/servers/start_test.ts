@@ -5,9 +5,13 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
+import { runServer } from "@sig/api/http";
+import { apiProgram } from "@sig/api/program";
+import { webProgram } from "@sig/web/program";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import {
   assertUntouched,
+  type Ended,
   LEAST,
   runToEnd,
   ServerProcess,
@@ -20,13 +24,43 @@ const PUBLIC = {
   web: ["--public", "--audience", "https://login.acme.example"],
 };
 
+const PROGRAMS = { api: apiProgram, web: webProgram };
+
 /** Code, first line and hint of a start that failed; anything else fails. */
 async function refusal(
   name: "api" | "web",
   args: readonly string[],
   permissions: readonly string[] = LEAST,
 ): Promise<readonly [string, string | undefined]> {
-  const { code, stdout, stderr } = await runToEnd(name, args, { permissions });
+  return readRefusal(name, await runToEnd(name, args, { permissions }));
+}
+
+/**
+ * The same words without a process. Where many are refused alike the first ones
+ * are a process's, and the rest are judged here.
+ */
+async function refusalHere(
+  name: "api" | "web",
+  args: readonly string[],
+): ReturnType<typeof refusal> {
+  const ended = { code: NaN, stdout: "", stderr: "" };
+  ended.code = await runServer(PROGRAMS[name], args, {
+    stdout: (text) => void (ended.stdout += text),
+    stderr: (text) => void (ended.stderr += text),
+    now: () => new Date(),
+    readFile: () => Promise.reject(new Error("no file is read")),
+    serve: () => Promise.reject(new Error("it listens")),
+    stopRequested: () => new Promise(() => {}),
+  });
+  return readRefusal(name, ended);
+}
+
+const refusalOf = (i: number) => i === 0 ? refusal : refusalHere;
+
+function readRefusal(
+  name: "api" | "web",
+  { code, stdout, stderr }: Ended,
+): readonly [string, string | undefined] {
   assertEquals([code, stdout], [2, ""], stderr);
   const [first = "", hint, ...rest] = stderr.trimEnd().split("\n");
   assertEquals(rest, [], "more than a line and a hint");
@@ -50,8 +84,8 @@ const STRANGE_ADDRESSES = [
 for (const name of SERVERS) {
   Deno.test(`${name}: an address that can't be meant is refused`, async () => {
     const all = [...ADDRESSES, ...MORE_ADDRESSES, ...STRANGE_ADDRESSES];
-    await Promise.all(all.map(async (address) => {
-      const [line] = await refusal(name, ["--addr", address]);
+    await Promise.all(all.map(async (address, i) => {
+      const [line] = await refusalOf(i)(name, ["--addr", address]);
       assertMatch(line, /^invalid_request: Cannot run: --addr /);
     }));
   });
@@ -65,8 +99,9 @@ for (const name of SERVERS) {
         "sig.acme.example:0",
         "[::ffff:127.0.0.1]:0",
       ]
-        .map(async (address) => {
-          const [line, hint] = await refusal(name, ["--addr", address]);
+        .map(async (address, i) => {
+          const refused = refusalOf(i);
+          const [line, hint] = await refused(name, ["--addr", address]);
           assertMatch(
             line,
             /^invalid_request: Cannot run: .*(--token-file|--audience)/,
@@ -74,7 +109,7 @@ for (const name of SERVERS) {
           assert(hint !== undefined, "no hint");
           const insecure = ["--addr", address, "--allow-insecure"];
           assertMatch(
-            (await refusal(name, [...insecure, ...PUBLIC[name]]))[0],
+            (await refused(name, [...insecure, ...PUBLIC[name]]))[0],
             /^invalid_request: Cannot run: --allow-insecure is for servers that/,
           );
         }),
@@ -90,9 +125,10 @@ for (const name of SERVERS) {
         : ["--audience", "https://login.acme.example"],
     ];
     const onlyHere = name === "api" ? [] : ["--demo"];
-    await Promise.all(exposed.map(async ([flag = "", value = ""]) => {
+    await Promise.all(exposed.map(async ([flag = "", value = ""], i) => {
+      const refused = refusalOf(i);
       const words = ["--addr", "127.0.0.1:0", flag, value];
-      const [line, hint] = await refusal(name, [...words, ...onlyHere]);
+      const [line, hint] = await refused(name, [...words, ...onlyHere]);
       assertEquals(
         line,
         name === "api"
@@ -100,7 +136,7 @@ for (const name of SERVERS) {
           : "invalid_request: Cannot run: --demo is for servers that only this machine can reach",
       );
       assertStringIncludes(hint ?? "", `${flag} "${value}" says that `);
-      const insecure = await refusal(name, [
+      const insecure = await refused(name, [
         ...[...words, "--allow-insecure", "--public"],
       ]);
       assertEquals(insecure, [
@@ -137,8 +173,8 @@ for (const name of SERVERS) {
           "--max-concurrent must be a number from 1",
           undefined,
         ],
-      ] as const).map(async ([args, why, expected]) => {
-        const [line, hint] = await refusal(name, [...known, ...args]);
+      ] as const).map(async ([args, why, expected], i) => {
+        const [line, hint] = await refusalOf(i)(name, [...known, ...args]);
         assertStringIncludes(line, `invalid_request: Cannot run: ${why}`);
         assertEquals(hint, expected);
       }),
@@ -237,8 +273,8 @@ Deno.test("api: a token file that can't be read is one line", async () => {
 });
 
 Deno.test("web: a scope that no request could ask for is refused", async () => {
-  for (const scope of ["a b", 'a"b']) {
-    const [line, hint] = await refusal("web", ["--scope", scope]);
+  for (const [i, scope] of ["a b", 'a"b'].entries()) {
+    const [line, hint] = await refusalOf(i)("web", ["--scope", scope]);
     assertMatch(line, /^invalid_request: Cannot run: --scope /);
     assertEquals(hint, "Name each one by itself: --scope profile.");
   }
