@@ -7,6 +7,7 @@ import {
   Browser,
   SECRET,
   TestProvider,
+  testKeysText,
   usualClients,
 } from "./test_provider.ts";
 
@@ -108,6 +109,9 @@ export class Fleet {
     const clients = await usualClients();
     clients[0]!.backchannel_logout_uri = receiver.uri;
     await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
+    await Deno.writeTextFile(`${dir}/k.json`, await testKeysText(), {
+      mode: 0o600,
+    });
     const args = [
       ...["--issuer", issuer.did, "--require", "relationship=employee"],
       ...["--audience", FLEET_ORIGIN, "--store", storeOf(dir)],

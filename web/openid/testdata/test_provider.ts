@@ -10,11 +10,7 @@ import {
   Person,
 } from "../../testdata/independent_client.ts";
 import type { ProviderSettings } from "../provider.ts";
-import {
-  generateProviderKeys,
-  type ProviderKeys,
-  readProviderKeys,
-} from "../provider_keys.ts";
+import { type ProviderKeys, readProviderKeys } from "../provider_keys.ts";
 import { readClients } from "../read_clients.ts";
 
 /** Where the applications of tests get their answers; nobody listens there. */
@@ -73,13 +69,13 @@ export interface TestProviderOptions {
   readonly like?: TestProvider;
 }
 
-/** One for all tests of a process: RSA keys take long to make. */
-let textOnce: Promise<string> | undefined;
+/** Published, so good for nothing but tests: RSA keys take long to make. */
+const KEYS = new URL("provider_keys.json", import.meta.url);
 let keysOnce: Promise<ProviderKeys> | undefined;
 
-/** The file with the keys of all providers of a test. */
+/** The file with the keys of all providers of tests. */
 export function testKeysText(): Promise<string> {
-  return textOnce ??= generateProviderKeys();
+  return Deno.readTextFile(KEYS);
 }
 
 /** The keys of all providers of a test. */
