@@ -6,8 +6,8 @@ import { type StartedServer, startServer } from "./server.ts";
 import {
   Browser,
   SECRET,
-  TestProvider,
   testKeysText,
+  TestProvider,
   usualClients,
 } from "./test_provider.ts";
 
