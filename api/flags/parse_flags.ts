@@ -147,7 +147,8 @@ function unknownFlag(
 ): SigError {
   const flag = word.replace(/=.*$/s, "");
   const names = flags.map((each) => `--${each.name}`);
-  const near = suggest(flag, names);
+  const begun = names.filter((name) => name.startsWith(flag));
+  const near = begun.length === 1 ? begun[0] : suggest(flag, names);
   return usageError(`there is no flag ${quote(flag)}`, {
     flag,
     hint: near ? `Did you mean ${near}?` : seeHelp,
