@@ -83,7 +83,11 @@ Deno.test("key generate writes a private file once, and never over another", asy
     const before = await workspace.snapshot();
     const again = await workspace.sig(words);
     assertEquals([again.code, again.stdout], [2, ""]);
-    assertStringIncludes(again.stderr, "error: write_failed");
+    assertEquals(
+      again.stderr,
+      'error: write_failed: Cannot write "$D/a.jwk": it exists already, and is not overwritten\n' +
+        "  hint: Choose another name.\n",
+    );
     assertEquals(await workspace.snapshot(), before);
   });
 });

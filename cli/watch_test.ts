@@ -149,7 +149,7 @@ Deno.test("wherever it is killed, no event is lost, and at most the one at hand 
   });
 });
 
-Deno.test("an interrupt ends it well, and nothing that was handed on comes again", async () => {
+Deno.test("an interrupt ends it with 130, and nothing that was handed on comes again", async () => {
   await withFeed(3, async (workspace) => {
     const child = command(
       ["watch", "./acme", "--from", "1", "--interval", "1h"],
@@ -163,7 +163,7 @@ Deno.test("an interrupt ends it well, and nothing that was handed on comes again
     child.kill("SIGINT");
     while (!(await reader.read()).done);
     await child.stderr.cancel();
-    assertEquals((await child.status).code, 0);
+    assertEquals((await child.status).code, 130);
     const { stdout } = await workspace.sig(["watch", "$D/acme", "--once"]);
     assertEquals(stdout, "");
   });
@@ -242,7 +242,7 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
             child.kill("SIGINT");
           },
         }),
-        { code: 0, stderr: "", next: [4] },
+        { code: 130, stderr: "", next: [4] },
       );
     });
     await t.step("SIGINT before it is run again", async () => {
@@ -251,7 +251,7 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
         signals: (child) => child.kill("SIGINT"),
         until: "again in",
       });
-      assertEquals([ran.code, ran.next], [0, [5]]);
+      assertEquals([ran.code, ran.next], [130, [5]]);
       assertEquals(
         ran.stderr,
         'warning: "./program" ended with 7 on event 5; again in 1 s\n',
@@ -311,7 +311,7 @@ Deno.test("sig log --follow goes on with what comes", async () => {
     child.kill("SIGINT");
     while (!(await reader.read()).done);
     await child.stderr.cancel();
-    await child.status;
+    assertEquals((await child.status).code, 130);
     const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
     assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
   });
@@ -339,7 +339,7 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
     const ran = await workspace.sig([...watch, "true", "--cursor", "b"], at);
     assertEquals(
       [ran.code, ran.stderr],
-      [0, "Watching $D/acme. Stop it with Ctrl-C.\n"],
+      [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
     );
     const once = await workspace.sig([...watch, "true", "--once"], {
       terminals: ["stdout", "stderr"],

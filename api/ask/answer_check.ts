@@ -55,14 +55,14 @@ export async function answerCheck(
   if (request.feed !== undefined) {
     const verified = await inline.verify(request.feed);
     requireSequence(request, verified);
-    return await answerFrom(request, verified, { now: context.now() }, context);
+    return answerFrom(request, verified, { now: context.now() }, context);
   }
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
     { ...boundsOf(request), subjects: [request.subject], asOf: request.as_of },
   );
   const basis = { now: context.now(), freshness, continuity };
-  return await answerFrom(request, verified, basis, context);
+  return answerFrom(request, verified, basis, context);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The words of a command line, read strictly: what the three programs of SIG
- * have in common.
+ * The words of a command line, read strictly, and its help, as wide as the
+ * terminal: what the three programs of SIG have in common.
  *
  * @example
  * ```ts
@@ -14,10 +14,19 @@
  */
 export { type Address, isLoopback, parseAddress } from "./address.ts";
 export { type DataFolder, dataFolder } from "./data_folder.ts";
+export { displayWidth } from "./display_width.ts";
 export { parseDuration } from "./duration.ts";
+export { flagRow } from "./flag_row.ts";
+export {
+  example,
+  isSample,
+  paragraphs,
+  partsOf,
+  twoColumns,
+  usage,
+} from "./help_layout.ts";
 export type { HidePlaceOptions } from "./hidden_place.ts";
 export { operatorLine } from "./operator_line.ts";
-export { flagRow, flagTable, wordTable } from "./flag_table.ts";
 export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
@@ -42,3 +51,4 @@ export {
   type ServerReach,
 } from "./server_pins.ts";
 export { usageError } from "./usage_error.ts";
+export { wrap } from "./wrap.ts";

@@ -11,6 +11,11 @@ export interface FlagRules {
   readonly flags: readonly FlagSpec[];
   /** Told where nothing better is known, such as `See: sig-api --help`. */
   readonly seeHelp: string;
+  /** What to do where a required flag is missing and there are these words. */
+  readonly hintOfMissing?: (
+    missing: FlagSpec,
+    words: readonly string[],
+  ) => string | undefined;
 }
 
 /** Flags, and the words that are none. */
@@ -65,17 +70,18 @@ export function parseFlags(
     }
     given.add(name);
   }
+  const positionals = (parsed._ as readonly unknown[]).map(String);
   const missing = valued.find((flag) =>
     flag.required && values.get(flag.name)!.length === 0
   );
   if (missing !== undefined && !given.has("help")) {
     throw usageError(`--${missing.name} is required`, {
       flag: `--${missing.name}`,
-      hint: seeHelp,
+      hint: rules.hintOfMissing?.(missing, positionals) ?? seeHelp,
     });
   }
   return {
-    positionals: (parsed._ as readonly unknown[]).map(String),
+    positionals,
     text: (flag) => values.get(flag)?.[0],
     texts: (flag) => values.get(flag) ?? [],
     on: (flag) => given.has(flag),
@@ -147,7 +153,8 @@ function unknownFlag(
 ): SigError {
   const flag = word.replace(/=.*$/s, "");
   const names = flags.map((each) => `--${each.name}`);
-  const near = suggest(flag, names);
+  const begun = names.filter((name) => name.startsWith(flag));
+  const near = begun.length === 1 ? begun[0] : suggest(flag, names);
   return usageError(`there is no flag ${quote(flag)}`, {
     flag,
     hint: near ? `Did you mean ${near}?` : seeHelp,

@@ -74,6 +74,14 @@ Deno.test("words that can't be meant are refused, with their flag and what to do
         "--adr",
         "Did you mean --addr?",
       ],
+      // Far from it, but the beginning of no other.
+      [
+        ["--pub"],
+        'there is no flag "--pub"',
+        "--pub",
+        "Did you mean --public?",
+      ],
+      [["--h"], 'there is no flag "--h"', "--h", "See: --help"],
       [
         ["--nothing"],
         'there is no flag "--nothing"',

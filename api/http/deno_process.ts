@@ -63,6 +63,22 @@ export function writeAll(
 }
 
 /**
+ * Columns of the terminal that standard output goes to; undefined where it goes
+ * elsewhere, or nobody has said how wide the terminal is.
+ *
+ * @example
+ * ```ts
+ * import { terminalColumns } from "@sig/api/process";
+ *
+ * const width = terminalColumns() ?? 80;
+ * ```
+ */
+export function terminalColumns(): number | undefined {
+  // 0 is that of a terminal whose width nobody has set.
+  return Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined;
+}
+
+/**
  * A whole file of at most `maxBytes` bytes; no FIFO or device, which would block
  * or never end.
  *

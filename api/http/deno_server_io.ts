@@ -7,6 +7,7 @@ import {
   readFile,
   readVariable,
   signalled,
+  terminalColumns,
   writeAll,
 } from "./deno_process.ts";
 import { listen } from "./listen.ts";
@@ -30,6 +31,7 @@ export function createServerIo(): ServerIo {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
+    columns: terminalColumns,
     log: writeLog,
     now: () => new Date(),
     env: readVariable,

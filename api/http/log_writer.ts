@@ -3,7 +3,7 @@
 /** Characters that may wait; beyond, lines are dropped and counted. */
 const MAX_WAITING = 1024 * 1024;
 /** Milliseconds in which lines are gathered before they are written. */
-const GATHER_MS = 10;
+const GATHER_MS = 25;
 
 /** Writes lines behind the requests that they are about. */
 export interface LogWriter {

@@ -90,7 +90,7 @@ async function readAtOnce(
   { maxBytes, timeoutMs, awaitBody }: BodyLimits,
 ): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
-  const reading = interrupted(request.bytes());
+  const reading = request.bytes();
   reading.then((all) => bytes = all, () => {});
   // A small body has mostly come with its headers, and is there in a few turns
   // of the microtask queue; a timer would cost more than reading it.
@@ -98,7 +98,7 @@ async function readAtOnce(
   if (bytes === undefined) {
     const arrived = awaitBody();
     try {
-      bytes = await readInTime(reading, timeoutMs);
+      bytes = await readInTime(interrupted(reading), timeoutMs);
     } finally {
       arrived();
     }

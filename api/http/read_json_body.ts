@@ -86,7 +86,7 @@ export async function readKnownBody<T extends object>(
   breathe?: () => Promise<void>,
 ): Promise<T> {
   const bytes = await readJsonBytes(request, limits);
-  return await known.read(
+  return known.read(
     bytes,
     async () => read(await parseBody(bytes, breathe)),
   );

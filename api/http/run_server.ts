@@ -2,11 +2,14 @@
 
 import {
   type Address,
+  example,
+  flagRow,
   type FlagSpec,
-  flagTable,
   type GivenFlags,
   operatorLine,
+  paragraphs,
   parseFlags,
+  twoColumns,
   usageError,
 } from "../flags/mod.ts";
 import { escapeInvisible, isSigError, quote, toProblem } from "@sig/core";
@@ -104,7 +107,7 @@ export async function runServer(
         seeHelp: `See: ${program.name} --help`,
       },
     );
-    if (flags.on("help")) return say(io, helpOf(program));
+    if (flags.on("help")) return say(io, helpOf(program, io.columns?.()));
     if (flags.on("version")) {
       return say(io, `${program.name} ${program.version}\n`);
     }
@@ -202,17 +205,18 @@ function say(io: ServerIo, text: string): number {
   return 0;
 }
 
-function helpOf(program: ServerProgram): string {
+/** As wide as the terminal, if there is one. */
+function helpOf(program: ServerProgram, width?: number): string {
   const { name, summary, flags, examples } = program;
-  return `${name}: ${summary}
+  return `${paragraphs(`${name}: ${summary}`, width)}
 
 Usage: ${name} [flags]
 
 Flags:
-${flagTable([...flags, ...OWN_FLAGS])}
+${twoColumns([...flags, ...OWN_FLAGS].map(flagRow), width)}
 
 Examples:
-${examples.map((line) => `  ${line}`).join("\n")}
+${examples.map((line) => example(line, width)).join("\n")}
 `;
 }
 

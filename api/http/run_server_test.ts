@@ -19,6 +19,7 @@ interface Setting {
   /** Asks the server something while it runs. */
   readonly during?: (respond: Respond) => Promise<void>;
   readonly serve?: ServerIo["serve"];
+  readonly columns?: number;
 }
 
 /** Runs a server with nothing but an outside of the test's own. */
@@ -65,6 +66,7 @@ async function run(
       during.then(() => stop.resolve(), stop.reject);
     },
     stderr: (text) => void (stderr += text),
+    columns: () => setting.columns,
     now: () => new Date(0),
     readFile: () => Promise.reject(new Error("no disk")),
     serve: setting.serve ?? ((_address, given) => {
@@ -223,6 +225,24 @@ Deno.test("help and version are told without starting anything", async () => {
     const version = await run([word], { start });
     assertEquals([version.code, version.stdout], [0, "sig-test 1.2.3\n"]);
   }
+});
+
+Deno.test("help is as wide as the terminal", async () => {
+  assertEquals((await run(["--help"], { columns: 30 })).stdout.split("\n"), [
+    "sig-test: is tested",
+    "",
+    "Usage: sig-test [flags]",
+    "",
+    "Flags:",
+    "  --addr HOST:PORT",
+    "             where",
+    "  --help     show this help",
+    "  --version  show the version",
+    "",
+    "Examples:",
+    "  sig-test --addr [::1]:1",
+    "",
+  ]);
 });
 
 Deno.test("words that can't be meant end the process with what was meant", async () => {

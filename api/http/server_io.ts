@@ -28,6 +28,8 @@ export interface ServerIo {
   log?(text: string): Promise<void>;
   /** Whether a person reads the stream; nobody does unless told. */
   isTerminal?(stream: "stderr"): boolean;
+  /** Columns of the terminal that results go to; undefined where it is none. */
+  columns?(): number | undefined;
   /** The clock. */
   now(): Date;
   /** A variable of the environment; undefined when unset or not readable. */

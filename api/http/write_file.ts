@@ -114,13 +114,17 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 async function unwritten(path: string, cause: unknown): Promise<SigError> {
-  const isNotGiven = cause instanceof Deno.errors.NotCapable;
-  const hint = `Run it with --allow-write=${path}.`;
+  const { AlreadyExists, NotCapable } = Deno.errors;
+  const hint = cause instanceof AlreadyExists
+    ? "Choose another name."
+    : cause instanceof NotCapable
+    ? `Run it with --allow-write=${path}.`
+    : undefined;
   const { quote, SigError } = await import("@sig/core");
   return new SigError(
     "write_failed",
     `Cannot write ${quote(path)}: ${whyNotWritten(cause)}`,
-    { cause, ...(isNotGiven ? { context: { hint } } : {}) },
+    { cause, ...(hint === undefined ? {} : { context: { hint } }) },
   );
 }
 

@@ -1,8 +1,13 @@
 /** Help, from the same table that parses. @module */
 
-import { flagRow } from "@sig/api/flags";
+import {
+  example,
+  flagRow,
+  paragraphs,
+  twoColumns,
+  usage,
+} from "@sig/api/flags";
 import type { Command } from "./command.ts";
-import { example, paragraphs, twoColumns, usage } from "./help_layout.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What `sig` is, in one line. */

@@ -132,7 +132,13 @@ Deno.test("programs are told the next step that people are told", async () => {
         "issuer_exists",
         /^sig upsert --help$/,
       ],
+      [
+        ["key", "generate", "--out", "$D/nowhere/a.jwk"],
+        "write_failed",
+        /^check the path/,
+      ],
       // The hint says it.
+      [["key", "generate", "--out", "$D/acme"], "write_failed"],
       [["verify", "$D/acme", "--ful"], "invalid_request"],
     ];
     for (const [words, code, step] of cases) {

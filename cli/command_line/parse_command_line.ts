@@ -48,6 +48,11 @@ export function parseCommandLine(
   const given = parseFlags(words, {
     flags: flagsOf(command, name),
     seeHelp: seeHelp(command),
+    // Most commands take their source as a word: one may be typed as the others.
+    hintOfMissing: (missing, [word]) =>
+      command.positionals || word === undefined || missing.value !== "SOURCE"
+        ? undefined
+        : `Did you mean sig ${name} --${missing.name} ${word}?`,
   });
   if (!given.on("help")) requirePositionals(command, given.positionals);
   return {

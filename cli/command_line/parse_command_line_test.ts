@@ -92,6 +92,33 @@ Deno.test("an unknown flag is named without its value, which may be a secret", (
   assertEquals(error.context, { flag: "--onne", hint: "Did you mean --one?" });
 });
 
+Deno.test("a source that is typed as a word is hinted at where it goes by a flag", () => {
+  for (
+    const [name, words, missing, hint] of [
+      ["check", ["./acme"], "--sig", "Did you mean sig check --sig ./acme?"],
+      ["allow", ["./acme"], "--sig", "Did you mean sig allow --sig ./acme?"],
+      [
+        "restore",
+        ["./acme", "--dir=d"],
+        "--from",
+        "Did you mean sig restore --from ./acme?",
+      ],
+      ["check", [], "--sig", "See: sig check --help"],
+      ["check", ["--sig=a", "b"], "--subject", "See: sig check --help"],
+    ] as const
+  ) {
+    const command = COMMANDS.find((each) =>
+      each.name === name || each.aliases?.includes(name)
+    );
+    const { context } = assertSigError(
+      () => parseCommandLine(command!, name, words, io),
+      "invalid_request",
+      `Cannot run: ${missing} is required`,
+    );
+    assertEquals(context, { flag: missing, hint });
+  }
+});
+
 /** Any words: flags of the command, near misses, and all kinds of text. */
 function anyWords(command: Command, name: string): fc.Arbitrary<string[]> {
   const flags = flagsOf(command, name).map((flag) => `--${flag.name}`);

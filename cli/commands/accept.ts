@@ -131,7 +131,7 @@ function requireFree({ io }: Call, file: string | undefined): void {
     `Cannot write ${
       JSON.stringify(file)
     }: it exists already, and is not overwritten`,
-    { context: { flag: "--out" } },
+    { context: { flag: "--out", hint: "Choose another name." } },
   );
 }
 

@@ -38,6 +38,7 @@ Deno.test("accept makes a key of its own, for its owner alone, and answers with 
     const before = await workspace.snapshot();
     const refused = await sig([...words, "--out", "i"], { cwd });
     assertEquals(codeOf(refused), [2, "write_failed"]);
+    assertEquals(JSON.parse(refused.stderr).hint, "Choose another name.");
     assertEquals(await workspace.snapshot(), before);
   }));
 

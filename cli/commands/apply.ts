@@ -12,7 +12,7 @@ import {
 } from "../issue/relationship_flags.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
-import { canAskFor, requireYes } from "../issue/agreement.ts";
+import { canAsk, requireYes } from "../issue/agreement.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
@@ -128,7 +128,7 @@ async function readWanted(
 
 /** Whoever is asked sees the plan first. */
 async function requireAgreed(call: Call, plan: Plan): Promise<void> {
-  if (canAskFor(call)) {
+  if (canAsk(call)) {
     const { writePlan } = await import("../people/write_plan.ts");
     writePlan(call, plan, await readNames(call, call.text("dir")));
   }

@@ -104,7 +104,7 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     );
     const asked: string[] = [];
     const given = (answer: boolean): Given => ({
-      terminals: ["stdout"],
+      terminals: ["stdin", "stdout"],
       env: { NO_COLOR: "1" },
       io: { ask: (text) => (asked.push(text), answer) },
     });
@@ -117,6 +117,15 @@ Deno.test("apply asks on a terminal, after it showed the plan", () =>
     const yes = await run(workspace, "apply", [], given(true));
     assertEquals(yes.code, 0);
     assertStringIncludes(yes.stdout, "Appended 1 event (seq=4)");
+    assertEquals(asked.length, 2);
+    // Nobody types where the list comes from: no question, and no plan for one.
+    await list(workspace, HEADER + "did:web:joe.example,advisor,,,\n");
+    const piped = await run(workspace, "apply", [], {
+      ...given(true),
+      terminals: ["stdout"],
+    });
+    assertEquals([piped.code, piped.stdout], [2, ""]);
+    assertStringIncludes(piped.stderr, "confirmation_required");
     assertEquals(asked.length, 2);
   }));
 

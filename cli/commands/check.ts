@@ -6,7 +6,6 @@ import {
   isSigError,
   MAX_ANSWER_WARNINGS,
   parseQuestion,
-  quote,
   type Reason,
 } from "@sig/core";
 import type { AnyAnswer } from "@sig/consumer";
@@ -25,6 +24,7 @@ import {
   TIME_FLAGS,
   withMemory,
 } from "../ask/source_flags.ts";
+import { neverHeardOf } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig check` */
@@ -170,12 +170,7 @@ function warnOfWord(call: Call, answer: CheckAnswer): void {
     code === "no_relationship"
   );
   if (!isStranger || isDid(answer.subject)) return;
-  warn(
-    call,
-    `the feed has never heard of ${
-      quote(answer.subject)
-    }, which is no DID: did you mean did:web:${answer.subject}?`,
-  );
+  warn(call, neverHeardOf(answer.subject));
 }
 
 function writeAnswer(call: Call, answer: CheckAnswer, source: string): void {

@@ -9,7 +9,7 @@ import {
   doubtsAbout,
   MOST_NAMED,
 } from "../issue/upsert_notices.ts";
-import { canAskFor, requireYes } from "../issue/agreement.ts";
+import { canAsk, requireYes } from "../issue/agreement.ts";
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
@@ -112,7 +112,7 @@ async function keepName(
   const { namesFile } = await import("../people/names.ts");
   const dir = issuerDir(call);
   const isWanted = call.on("keep-name") ||
-    canAskFor(call) &&
+    canAsk(call) &&
       await io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
   const { saveName } = await import("../people/save_name.ts");

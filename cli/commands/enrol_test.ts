@@ -211,7 +211,7 @@ Deno.test("nothing is published before somebody has agreed", () =>
     assertStringIncludes(unasked.stderr, "error: confirmation_required: ");
     const asked: string[] = [];
     const ask = (question: string) => asked.push(question) > 1;
-    const terminals = ["stdout"] as const;
+    const terminals = ["stdin", "stdout"] as const;
     const declined = await workspace.sig(words, { terminals, io: { ask } });
     assertEquals([declined.code, asked], [2, ["Publish this?"]]);
     assertEquals(await workspace.snapshot(), before);

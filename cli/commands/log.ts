@@ -11,6 +11,7 @@ import {
   safe,
   type TableColumn,
   toSecond,
+  warn,
   writeTable,
   writeWarnings,
 } from "../command_line/output.ts";
@@ -25,6 +26,7 @@ import {
   withMemory,
 } from "../ask/source_flags.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
+import { neverHeardOf } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
@@ -67,6 +69,7 @@ export const log: Command = {
     const source = sourceOf(call);
     const names = await namesOf(call, source);
     let events: (SigEvent | UnknownEvent)[] = [];
+    let isHeardOf = false;
     const effects = new Map<number, string>();
     const effectOf = createEffects();
     const { result, warnings } = await withMemory(call, source, {
@@ -77,14 +80,18 @@ export const log: Command = {
     function onEvent({ event }: Pick<VerifiedEvent, "event">): void {
       // It depends on all that was said before.
       const effect = effectOf(event);
-      if (event.sequence < from) return;
       if (subject !== undefined && event.subject !== subject) return;
+      isHeardOf = true;
+      if (event.sequence < from) return;
       if (id !== undefined && event.relationship_id !== id) return;
       events.push(event);
       effects.set(event.sequence, effect);
     }
     writeWarnings(call, [...warnings, ...result.warnings]);
     writeEvents(call, events, effects, names);
+    if (subject !== undefined && !isHeardOf && call.io.isTerminal("stderr")) {
+      warn(call, neverHeardOf(subject));
+    }
     if (!call.on("follow")) return 0;
     const seen = result.state.last_sequence;
     await watchSource(

@@ -37,7 +37,8 @@ export const watch: Command = {
     "pins, so it goes on where it ended; the first time at the feed's end, or at\n" +
     "--from. Nothing is said of a feed that is not valid as a whole. What can't be\n" +
     "reached is tried again, ever more rarely; a faulty feed, or one that\n" +
-    "contradicts what is remembered, ends it with 2.\n" +
+    "contradicts what is remembered, ends it with 2, Ctrl-C with 130, SIGTERM\n" +
+    "with 0.\n" +
     "With --exec nothing is printed: COMMAND, a program and its words (no shell,\n" +
     "no quotes), gets the line on standard input, one event after the other. The\n" +
     "next one comes when it has ended with 0; else it is run again.",
@@ -87,7 +88,9 @@ export const watch: Command = {
       throw usageError("--exec must name a program", { flag: "--exec" });
     }
     const stop = new AbortController();
+    let isInterrupted = false;
     // It may never be asked to.
+    call.io.interrupted().then(() => isInterrupted = true, () => {});
     call.io.stopRequested().then(() => stop.abort(), () => {});
     const intervalMs = parseDuration("--interval", call.text("interval"));
     if (intervalMs === 0) {
@@ -118,8 +121,9 @@ export const watch: Command = {
       call.io.stdout(line);
       return true;
     });
-    // To be stopped is the end of an endless watch; one look was not finished.
-    return call.on("once") && stop.signal.aborted ? INTERRUPTED : 0;
+    // SIGTERM is how an endless watch ends; one look was not finished.
+    const isUnfinished = call.on("once") && stop.signal.aborted;
+    return isInterrupted || isUnfinished ? INTERRUPTED : 0;
   },
 };
 

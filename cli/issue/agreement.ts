@@ -13,12 +13,10 @@ export async function requireAgreement(
   call: Call,
   doubts: readonly string[],
 ): Promise<void> {
-  const { io } = call;
-  const canAsk = call.format === "text" && io.isTerminal("stdin") &&
-    io.isTerminal("stdout");
+  const isAsked = canAsk(call);
   for (const doubt of doubts) {
-    if (!canAsk || io.ask === undefined) warn(call, doubt);
-    else if (!await io.ask(safe(`${doubt}. Append it all the same?`))) {
+    if (!isAsked) warn(call, doubt);
+    else if (!await call.io.ask?.(safe(`${doubt}. Append it all the same?`))) {
       throw new SigError(
         "confirmation_required",
         `Cannot append: nobody has agreed: ${doubt}`,
@@ -28,11 +26,11 @@ export async function requireAgreement(
   }
 }
 
-/** Whether `--yes` is missing and somebody at the terminal can say it. */
-export function canAskFor(call: Call): boolean {
+/** Whether somebody at the terminal can answer, and has not said `--yes`. */
+export function canAsk(call: Call): boolean {
   const { format, io } = call;
-  return !call.on("yes") && format === "text" && io.isTerminal("stdout") &&
-    io.ask !== undefined;
+  return !call.on("yes") && format === "text" && io.isTerminal("stdin") &&
+    io.isTerminal("stdout") && io.ask !== undefined;
 }
 
 /**
@@ -46,7 +44,7 @@ export async function requireYes(
   { refusal, hint }: { readonly refusal: string; readonly hint: string },
 ): Promise<void> {
   if (call.on("yes")) return;
-  if (canAskFor(call) && await call.io.ask?.(question)) return;
+  if (canAsk(call) && await call.io.ask?.(question)) return;
   throw new SigError("confirmation_required", refusal, {
     context: { flag: "--yes", hint },
   });

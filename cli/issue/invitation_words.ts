@@ -2,9 +2,8 @@
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "../command_line/output.ts";
-import { displayWidth } from "../terminal/display_width.ts";
+import { displayWidth, wrap } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
-import { wrap } from "../terminal/table.ts";
 
 /** A label and what it says. */
 export type Line = readonly [label: string, value: string];

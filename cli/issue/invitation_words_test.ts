@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { displayWidth } from "../terminal/display_width.ts";
+import { displayWidth } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 import { type Line, termLines, writeLines } from "./invitation_words.ts";
 

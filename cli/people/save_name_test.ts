@@ -33,7 +33,7 @@ Deno.test("a name is kept where it is wanted, and nowhere else", () =>
     await workspace.sig(
       ["enrol", "--dir", "$D/acme", "--answer", "$D/bob.json"],
       {
-        terminals: ["stdout"],
+        terminals: ["stdin", "stdout"],
         io: { ask: (question) => questions.push(question) > 0 },
       },
     );

@@ -1,6 +1,6 @@
 /** The manual page, from the same table as the help. @module */
 
-import { flagRow } from "@sig/api/flags";
+import { flagRow, isSample, partsOf } from "@sig/api/flags";
 import type { Command } from "../command_line/command.ts";
 import {
   ABOUT,
@@ -8,7 +8,6 @@ import {
   EXIT_CODES,
   usageLine,
 } from "../command_line/help.ts";
-import { isSample, partsOf } from "../command_line/help_layout.ts";
 import { flagsOf } from "../command_line/parse_command_line.ts";
 
 /** A word in bold, and what it means. */

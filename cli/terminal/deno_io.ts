@@ -7,6 +7,7 @@ import {
   readVariable,
   replaceFile,
   signalled,
+  terminalColumns,
   tooLarge,
   writeAll,
   writeFile,
@@ -20,9 +21,7 @@ export function createDenoIo(): Io {
     stderr: (text) => writeAll(Deno.stderr, text),
     log: async (text) => (await import("@sig/api/http")).writeLog(text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
-    // 0 is that of a terminal whose width nobody has set.
-    columns: () =>
-      Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined,
+    columns: terminalColumns,
     // NO_COLOR is known to the runtime without a permission.
     env: (name) =>
       name === "NO_COLOR"

@@ -39,6 +39,8 @@ export function nextStep(error: SigError): string | undefined {
   if (code === "source_not_found" && context.path === undefined) {
     return undefined;
   }
+  // Where the hint knows why, the disk need not be looked at.
+  if (code === "write_failed" && context.hint !== undefined) return undefined;
   const known = BY_CODE[code];
   // It is the memory that contradicts: no cursor, and no index of an operator.
   if (known === AFTER_ASKING && context.remembered_sequence === undefined) {

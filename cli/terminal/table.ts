@@ -1,6 +1,6 @@
 /** Rows as a terminal of some width shows them, never broken within a word. @module */
 
-import { displayWidth } from "./display_width.ts";
+import { displayWidth, wrap } from "@sig/api/flags";
 
 /** One column. */
 export interface Column {
@@ -39,23 +39,6 @@ export function layOut(
   return widths === undefined
     ? blocks(used, table, width!)
     : lines(used, table, widths);
-}
-
-/** Words, those between single blanks of a text, with a limit on a line's width. */
-export function wrap(
-  text: string | readonly string[],
-  width: number,
-): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of typeof text === "string" ? text.split(" ") : text) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && displayWidth(longer) > width) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
-  }
-  return [...lines, line];
 }
 
 /** The width of each column, undefined where not even wrapping helps. */

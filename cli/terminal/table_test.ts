@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { displayWidth } from "./display_width.ts";
+import { displayWidth } from "@sig/api/flags";
 import { layOut } from "./table.ts";
 
 const COLUMNS = ["subject", "type", "roles", "until", "id"]

@@ -92,10 +92,10 @@ export function answerInSlices(
   verified: VerifiedIssuer,
   question: IssuerQuestion,
   basis: AnswerBasis,
-  { breathe, ...limits }: SliceOptions,
+  options: SliceOptions,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const steps = answerSteps(verified, parseQuestion(question), basis, limits);
-  return runInSlices(steps, breathe);
+  const steps = answerSteps(verified, parseQuestion(question), basis, options);
+  return runInSlices(steps, options.breathe);
 }
 
 /**
@@ -126,9 +126,10 @@ export async function answersInSlices(
 function answerSteps(
   verified: VerifiedIssuer,
   question: ParsedQuestion,
-  { now, ...basis }: AnswerBasis,
+  basis: AnswerBasis,
   limits: AnswerLimits,
 ): Steps<CheckAnswer> {
+  const { now } = basis;
   const steps = checkSteps(verified.state, question, { ...limits, now });
   return withBasis(verified, steps, basis);
 }

@@ -1,8 +1,8 @@
 /** Deno KV as stores of several packages use it. @module */
 
-import { loadBuiltin } from "@sig/jose";
 import type { Unavailable } from "./redis_connection.ts";
 import { retryWhileBusy } from "./retry_while_busy.ts";
+import { loadSqlite } from "./sqlite.ts";
 import { withDeadline } from "./with_deadline.ts";
 
 /** Where an entry is. */
@@ -115,20 +115,12 @@ export async function openKv(
   }
 }
 
-/** As much of `node:sqlite` as is used. */
-interface SqliteModule {
-  readonly DatabaseSync: new (path: string) => {
-    prepare(sql: string): { get(): Record<string, unknown> | undefined };
-    close(): void;
-  };
-}
-
 /**
  * Whether the file is a database that has tables, and none of KV's: Deno adds
  * its own to any. What can't be looked at is for Deno to judge.
  */
 function isOfAnother(path: string): boolean {
-  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
+  const sqlite = loadSqlite();
   if (sqlite === undefined) return false;
   try {
     if (!Deno.statSync(path).isFile) return false;

@@ -6,7 +6,7 @@
  */
 
 import { isSigError } from "@sig/core";
-import { loadBuiltin } from "@sig/jose";
+import type { SqlDatabase, SqlRow, SqlStatement } from "../connect/sqlite.ts";
 import {
   damaged,
   type PinEntry,
@@ -16,30 +16,8 @@ import {
   StateMoved,
   type StateRef,
 } from "./pin_store.ts";
-
-type SqlValue = string | number | null;
-type SqlRow = { readonly [column: string]: unknown };
-
-interface SqlStatement {
-  get(...parameters: SqlValue[]): SqlRow | undefined;
-  all(...parameters: SqlValue[]): readonly SqlRow[];
-  run(...parameters: SqlValue[]): unknown;
-}
-
-interface SqlDatabase {
-  exec(sql: string): void;
-  prepare(sql: string): SqlStatement;
-  close(): void;
-}
-
-interface SqliteModule {
-  readonly DatabaseSync: new (path: string) => SqlDatabase;
-}
-
-interface FileModule {
-  openSync(path: string, flags: string, mode: number): number;
-  closeSync(file: number): void;
-}
+import { openSqliteFile, sqliteUnavailable } from "./sqlite_file.ts";
+import { SqliteStagingLock } from "./sqlite_staging_lock.ts";
 
 /** "SIGp": tells our files from those of other programs. */
 const APPLICATION_ID = 0x53494770;
@@ -111,13 +89,16 @@ class SqlitePinStore implements PinStore {
   /** States of which this process has staged rows: they must be there. */
   readonly #staged = new Set<string>();
   /** Held while there are any. */
-  #stagingLock: SqlDatabase | undefined;
-  /** Left over by others, and nobody's. */
-  #leftOver: readonly StateRef[] = [];
+  readonly #stagingLock = new SqliteStagingLock({
+    // Links may lead here from other names.
+    file: () => this.#text(this.#sql("PRAGMA database_list").get()!, "file"),
+    findLeftOver: () => this.#findLeftOver(),
+    forget: (ref) => this.#unstageAll(ref),
+  });
 
   constructor(path: string) {
     this.place = path;
-    this.#database = this.#try(() => open(path));
+    this.#database = this.#try(() => openSqliteFile(path));
     try {
       this.#try(() => this.#prepareFile());
     } catch (error) {
@@ -168,11 +149,11 @@ class SqlitePinStore implements PinStore {
   }
 
   async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
-    this.#lockStaging();
-    await this.#forgetLeftOver();
+    this.#stagingLock.take();
+    await this.#stagingLock.forgetLeftOver();
     await this.#answer(() => {
       // Whose rows were all there were may have let go of it.
-      this.#lockStaging();
+      this.#stagingLock.take();
       this.#within("BEGIN IMMEDIATE", () => {
         if (this.#isLost(ref)) throw new StateMoved();
         this.#write(ref, rows);
@@ -246,7 +227,7 @@ class SqlitePinStore implements PinStore {
   close(): Promise<void> {
     return this.#answer(() => {
       this.#statements.clear();
-      this.#stagingLock?.close();
+      this.#stagingLock.release();
       this.#database.close();
     });
   }
@@ -334,39 +315,11 @@ class SqlitePinStore implements PinStore {
     });
   }
 
-  /**
-   * Tells other processes, for as long as this one lives, that it stages rows.
-   * Where no other does, those that no entry names were left over by one that was
-   * killed or met a full disk, and go. Where the lock can't be had the next rows
-   * try again.
-   */
-  #lockStaging(): void {
-    if (this.#stagingLock !== undefined) return;
-    let lock: SqlDatabase | undefined;
-    try {
-      // Links may lead here from other names.
-      const { file } = this.#sql("PRAGMA database_list").get()!;
-      lock = open(`${file}-staging`);
-      lock.exec("PRAGMA journal_mode = MEMORY");
-      if (isDone(() => lock?.exec("BEGIN EXCLUSIVE"))) {
-        // Nobody stages now: what there is stays nobody's, whoever stages next.
-        this.#leftOver = this.#findLeftOver();
-        lock.exec("ROLLBACK");
-      }
-      lock.exec("BEGIN; SELECT 1 FROM sqlite_schema");
-      this.#stagingLock = lock;
-    } catch {
-      // Until then ours may be taken for such, and the look begins anew.
-      lock?.close();
-    }
-  }
-
   #unlockStaging(): void {
-    if (this.#staged.size > 0) return;
-    this.#stagingLock?.close();
-    this.#stagingLock = undefined;
+    if (this.#staged.size === 0) this.#stagingLock.release();
   }
 
+  /** Staged rows that no entry names, and that are not of this process. */
   #findLeftOver(): readonly StateRef[] {
     return this.#sql(
       "SELECT issuer, state FROM states EXCEPT SELECT issuer, state FROM pins",
@@ -374,16 +327,6 @@ class SqlitePinStore implements PinStore {
       issuer: this.#text(row, "issuer"),
       state: this.#text(row, "state"),
     })).filter(({ state }) => !this.#staged.has(state));
-  }
-
-  async #forgetLeftOver(): Promise<void> {
-    const leftOver = this.#leftOver;
-    this.#leftOver = [];
-    try {
-      for (const ref of leftOver) await this.#unstageAll(ref);
-    } catch {
-      // Without room for it, staging will say so.
-    }
   }
 
   #stateOf({ issuer, state }: StateRef): number | undefined {
@@ -437,7 +380,7 @@ class SqlitePinStore implements PinStore {
       return work();
     } catch (error) {
       if (isSigError(error) || error instanceof StateMoved) throw error;
-      throw unusable(this.place, error);
+      throw sqliteUnavailable(this.place, error);
     }
   }
 
@@ -461,73 +404,4 @@ class SqlitePinStore implements PinStore {
     if (Number.isSafeInteger(value)) return value as number;
     throw damaged(this.place, `a row (${name})`);
   }
-}
-
-function isDone(work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function open(path: string): SqlDatabase {
-  const sqlite = loadBuiltin("node:sqlite") as SqliteModule | undefined;
-  const files = loadBuiltin("node:fs") as FileModule | undefined;
-  if (sqlite === undefined || files === undefined) {
-    throw pinStoreUnavailable(path, "this platform has no SQLite");
-  }
-  // Before SQLite makes it, which asks the umask; its log takes over the bits.
-  files.closeSync(files.openSync(path, "a", 0o600));
-  return new sqlite.DatabaseSync(path);
-}
-
-function unusable(path: string, cause: unknown): Error {
-  const { message = "", code } = cause as { message?: string; code?: unknown };
-  const is = (pattern: RegExp) => pattern.test(message);
-  if (is(/not a database|malformed|no such (table|column)/)) {
-    return pinStoreUnavailable(path, "the file is damaged", {
-      cause,
-      hint:
-        "Move it away, or name another file with --pins; the next look at each issuer is then a first one.",
-    });
-  }
-  if (is(/disk is full|disk I\/O error/)) {
-    return pinStoreUnavailable(
-      path,
-      "it can't be written, the disk may be full",
-      {
-        cause,
-        hint: "Make room; what was remembered is as it was.",
-      },
-    );
-  }
-  if (is(/locked|busy/)) {
-    return pinStoreUnavailable(path, "other processes keep it locked", {
-      cause,
-    });
-  }
-  if (is(/readonly/)) {
-    return pinStoreUnavailable(path, "it can't be written", {
-      cause,
-      hint: "Give the file and its folder to this user, or use --no-pin.",
-    });
-  }
-  if ((cause as Error).name === "NotCapable" || is(/Requires \w+ access/)) {
-    return pinStoreUnavailable(path, "permission denied", {
-      cause,
-      reason: "permission",
-      hint:
-        "Allow the file's folder with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
-    });
-  }
-  const reason = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code)
-    ? ` (${code})`
-    : "";
-  return pinStoreUnavailable(path, `it can't be opened${reason}`, {
-    cause,
-    hint:
-      "Its folder must be there, and this user must be able to write there.",
-  });
 }

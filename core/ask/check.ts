@@ -60,10 +60,11 @@ export interface CheckStepsOptions extends AnswerLimits {
 export function* checkSteps(
   state: FeedState,
   question: ParsedQuestion,
-  { now, ...limits }: CheckStepsOptions,
+  options: CheckStepsOptions,
 ): Steps<CheckResult> {
+  const { now } = options;
   const moment = resolveMoment(state, question, now);
-  const judging = new Judging([question], limits);
+  const judging = new Judging([question], options);
   yield* judge(state, question.subject, moment, judging);
   return yield* answerOf(question, 0, { state, moment, judging, now });
 }
@@ -111,7 +112,8 @@ function* answerOf(
   return {
     decision: match ? "allow" : "deny",
     subject,
-    requirements,
+    // A list of its own: V8 writes frozen ones as JSON the slow way.
+    requirements: [...requirements],
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,

@@ -26,7 +26,7 @@ export function warningsAbout(
   warnings: readonly Warning[],
   history: FeedHistory,
 ): readonly Warning[] {
-  if (warnings.length === 0) return warnings;
+  if (warnings.length === 0) return [];
   const concerned = warnings.filter(({ code, sequence }) =>
     code !== "warnings_left_out" &&
     (sequence === undefined ||

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertThrows,
+} from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
 import { calculateKid, calculateKidOf, createKeyResolver } from "@sig/jose";
 import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
@@ -231,4 +236,13 @@ Deno.test("a key tells its thumbprint, whatever its kid is", async () => {
   const jwks = { keys: [{ ...a, kid: "k" }] };
   const key = (await createKeyResolver(jwks)).resolve("k");
   assertEquals(await calculateKidOf(key), await calculateKid(a));
+  assertEquals(await calculateKidOf(key), await calculateKid(a));
+});
+
+Deno.test("a thumbprint is kept only of a key that can't be changed", async () => {
+  const jwk = { ...a };
+  const first = await calculateKidOf({ jwk });
+  jwk.x = b.x;
+  assertNotEquals(await calculateKidOf({ jwk }), first);
+  assertEquals(await calculateKidOf({ jwk }), await calculateKid(jwk));
 });

@@ -27,7 +27,14 @@ export async function calculateKid(jwk: Jwk): Promise<string> {
 }
 
 /**
- * {@linkcode calculateKid} of an imported key, which is not judged again.
+ * Of keys whose JWK is frozen, as that of every imported key is. No state: the
+ * same would be calculated again, by two turns of a pool of threads.
+ */
+const thumbprints = new WeakMap<Jwk, string>();
+
+/**
+ * {@linkcode calculateKid} of an imported key, which is not judged again, and
+ * calculated once.
  *
  * @example
  * ```ts
@@ -43,7 +50,11 @@ export async function calculateKid(jwk: Jwk): Promise<string> {
 export async function calculateKidOf(
   { jwk }: Pick<VerificationKey, "jwk">,
 ): Promise<string> {
-  return await thumbprintOf(jwk.x);
+  const known = thumbprints.get(jwk);
+  if (known !== undefined) return known;
+  const thumbprint = await thumbprintOf(jwk.x);
+  if (Object.isFrozen(jwk)) thumbprints.set(jwk, thumbprint);
+  return thumbprint;
 }
 
 async function thumbprintOf(x: string): Promise<string> {

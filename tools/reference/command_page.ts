@@ -1,12 +1,11 @@
 /** `docs/reference/command-line.md`, from the programs' own tables. @module */
 
-import { flagRow, type FlagSpec } from "@sig/api/flags";
+import { flagRow, type FlagSpec, isSample, partsOf } from "@sig/api/flags";
 import type { ServerProgram } from "@sig/api/http";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import type { Command } from "../../cli/command_line/command.ts";
 import { usageLine } from "../../cli/command_line/help.ts";
-import { isSample, partsOf } from "../../cli/command_line/help_layout.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 
 /** Makes the page. */

@@ -350,14 +350,17 @@ function formatInstant({ seconds, nanoseconds }) {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const text2 = utcSeconds(seconds);
-  if (nanoseconds === 0) return `${text2}Z`;
+  return [
+    utcSeconds(seconds),
+    fractionOf(nanoseconds),
+    "Z"
+  ].join("");
+}
+function fractionOf(nanoseconds) {
+  if (nanoseconds === 0) return "";
   const ms = nanoseconds / 1e6;
-  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) {
-    return `${text2}.${ms}Z`;
-  }
-  const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${text2}.${part}Z`;
+  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) return `.${ms}`;
+  return `.${String(nanoseconds).padStart(9, "0").replace(/0+$/, "")}`;
 }
 
 // core/event/fields.ts

@@ -1289,14 +1289,17 @@ function formatInstant({ seconds, nanoseconds }) {
   if (!(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS)) {
     throw new RangeError("Cannot write instant: its year is not 0001 to 9999");
   }
-  const text2 = utcSeconds(seconds);
-  if (nanoseconds === 0) return `${text2}Z`;
+  return [
+    utcSeconds(seconds),
+    fractionOf(nanoseconds),
+    "Z"
+  ].join("");
+}
+function fractionOf(nanoseconds) {
+  if (nanoseconds === 0) return "";
   const ms = nanoseconds / 1e6;
-  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) {
-    return `${text2}.${ms}Z`;
-  }
-  const part = String(nanoseconds).padStart(9, "0").replace(/0+$/, "");
-  return `${text2}.${part}Z`;
+  if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) return `.${ms}`;
+  return `.${String(nanoseconds).padStart(9, "0").replace(/0+$/, "")}`;
 }
 
 // core/event/fields.ts
@@ -2316,11 +2319,12 @@ function check(state, question) {
     now
   }));
 }
-function* checkSteps(state, question, { now, ...limits }) {
+function* checkSteps(state, question, options) {
+  const { now } = options;
   const moment = resolveMoment(state, question, now);
   const judging = new Judging([
     question
-  ], limits);
+  ], options);
   yield* judge(state, question.subject, moment, judging);
   return yield* answerOf(question, 0, {
     state,
@@ -2335,7 +2339,10 @@ function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, mo
   return {
     decision: match ? "allow" : "deny",
     subject,
-    requirements,
+    // A list of its own: V8 writes frozen ones as JSON the slow way.
+    requirements: [
+      ...requirements
+    ],
     matched_relationship_id: match?.state.relationship_id ?? null,
     last_sequence: moment.events,
     issuer: state.issuer,

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { COMMANDS } from "../commands.ts";
 import { inWorkspace } from "../testdata/workspace.ts";
-import { example, isSample, partsOf, twoColumns } from "./help_layout.ts";
 
 Deno.test("help fits a terminal of 40 to 200 columns and breaks no word", async () => {
   await inWorkspace(async (workspace) => {
@@ -34,37 +33,4 @@ Deno.test("help fits a terminal of 40 to 200 columns and breaks no word", async 
       }
     }
   });
-});
-
-Deno.test("words too long for a column beside their meanings stand above them", () => {
-  const rows = [["--addr HOST:PORT", "where to listen"], [
-    "--ok",
-    "yes",
-  ]] as const;
-  assertEquals(
-    twoColumns(rows, 27).split("\n"),
-    ["  --addr HOST:PORT", "        where to listen", "  --ok  yes"],
-  );
-  assertEquals(
-    twoColumns(rows, 40).split("\n"),
-    ["  --addr HOST:PORT  where to listen", "  --ok              yes"],
-  );
-});
-
-Deno.test("an example that goes on below is one command for a shell", () => {
-  const line = 'echo --reason "seen by nobody" --dir acme.example --yes';
-  assertEquals(
-    example(line, 40).split("\n"),
-    [
-      '  echo --reason "seen by nobody" \\',
-      "    --dir acme.example --yes",
-    ],
-  );
-  assertEquals(example(line), `  ${line}`);
-});
-
-Deno.test("a description is filled, but for what is shown in it", () => {
-  const parts = partsOf("One\ntwo:\n  a: 1\n  b: 2\nThree\n\nfour");
-  assertEquals(parts, ["One two:", "  a: 1\n  b: 2", "Three", "", "four"]);
-  assertEquals(parts.map(isSample), [false, true, false, false, false]);
 });

@@ -1,7 +1,6 @@
 /** Parts of a help as wide as the terminal; undefined where there is none. @module */
 
-import { wordTable } from "@sig/api/flags";
-import { wrap } from "../terminal/table.ts";
+import { wrap } from "./wrap.ts";
 
 /** What goes on below its own first line. */
 const INDENT = "    ";
@@ -42,13 +41,17 @@ export function twoColumns(
   rows: readonly (readonly [string, string])[],
   width?: number,
 ): string {
-  if (width === undefined) return wordTable(rows);
+  const lengths = rows.map(([word]) => word.length);
+  if (width === undefined) {
+    const column = Math.max(...lengths);
+    return rows.map(([word, meaning]) => `  ${word.padEnd(column)}  ${meaning}`)
+      .join("\n");
+  }
   const longest = Math.max(
     ...rows.flatMap(([, meaning]) => meaning.split(" "))
       .map((word) => word.length),
   );
   const most = width - Math.max(Math.ceil(width / 2), longest) - INDENT.length;
-  const lengths = rows.map(([word]) => word.length);
   const column = Math.max(
     INDENT.length,
     ...lengths.filter((length) => length <= most),

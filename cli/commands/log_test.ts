@@ -1,0 +1,29 @@
+import { assertEquals } from "@std/assert";
+import { withIssuer } from "../testdata/workspace.ts";
+
+Deno.test("a person who asks for a subject that no event is about is told so, and nobody else", async () => {
+  await withIssuer(async (workspace) => {
+    const ask = (subject: string, ...words: readonly string[]) =>
+      workspace.sig(["log", "$D/acme", "--subject", subject, ...words], {
+        terminals: ["stderr"],
+      });
+    const typo = "did:web:alcie.example";
+    assertEquals(await ask(typo), {
+      code: 0,
+      stdout: "",
+      stderr: `\x1b[33mwarning\x1b[0m: the feed has never heard of "${typo}"\n`,
+    });
+    assertEquals(
+      (await ask("alice.example")).stderr.replace(/^.*?: /, ""),
+      'the feed has never heard of "alice.example", which is no DID: did you mean did:web:alice.example?\n',
+    );
+    const silent = { code: 0, stdout: "", stderr: "" };
+    assertEquals(await ask(typo, "--format", "json"), silent);
+    assertEquals(
+      await workspace.sig(["log", "$D/acme", "--subject", typo]),
+      silent,
+    );
+    // Of her there is an event, only not from there on.
+    assertEquals(await ask("did:web:alice.example", "--from", "2"), silent);
+  });
+});
