@@ -13,16 +13,21 @@
 
 const ROOT = new URL("../", import.meta.url);
 
-/** Nothing but processes and browsers: long, so first. */
-const WHOLE = ["tests"];
-const PACKAGES = ["web", "cli", "consumer", "issuer", "api", "core", "jose"];
+/** In this order; a long module that began last would be waited for alone. */
+const FOLDERS = [
+  ...["cli", "tests", "web", "consumer", "issuer", "api", "core", "jose"],
+];
 /** Here are examples only. */
 const REST = ["tools", "bench", "docs", "examples", "*.md"];
-/** Long as well: these are not loaded with others, which would wait for them. */
+/**
+ * Mostly processes and browsers, which take long: these are not loaded with
+ * others, which would wait for them.
+ */
 const ALONE = [
   "cli/permissions_test.ts",
   "cli/pins_faults_test.ts",
   "issuer/crash_test.ts",
+  "tests",
   "web/openid/processes_test.ts",
   "web/ui_test",
 ];
@@ -45,7 +50,7 @@ function* testsBelow(folder: string): Generator<string> {
 function writeModules(folder: string) {
   const made: string[] = [];
   const imported: string[] = [];
-  for (const name of PACKAGES) {
+  for (const name of FOLDERS.filter((each) => !ALONE.includes(each))) {
     const paths = [...testsBelow(name)];
     imported.push(...paths);
     for (let at = 0; at < paths.length; at += MODULES_TOGETHER) {
@@ -71,7 +76,7 @@ try {
       ...["--config", "deno.json", `--ignore=${imported.join(",")}`],
       ...Deno.args,
       // None of these is within another: Deno would forget what it ignores.
-      ...[...WHOLE, ...PACKAGES, ...made, ...REST],
+      ...[...FOLDERS, ...made, ...REST],
     ],
     cwd: ROOT,
     // Many wait for processes and browsers.
