@@ -14,6 +14,8 @@ export interface FlagSpec {
   readonly required?: true;
   /** The only values. */
   readonly choices?: readonly string[];
+  /** Names that people give it elsewhere; who writes one is told the right one. */
+  readonly mistaken?: readonly string[];
 }
 
 /** The flags that were given. */

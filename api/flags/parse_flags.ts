@@ -152,9 +152,14 @@ function unknownFlag(
   seeHelp: string,
 ): SigError {
   const flag = word.replace(/=.*$/s, "");
+  const meant = flags.find(({ mistaken }) => mistaken?.includes(flag.slice(2)));
   const names = flags.map((each) => `--${each.name}`);
   const begun = names.filter((name) => name.startsWith(flag));
-  const near = begun.length === 1 ? begun[0] : suggest(flag, names);
+  const near = meant
+    ? `--${meant.name}`
+    : begun.length === 1
+    ? begun[0]
+    : suggest(flag, names);
   return usageError(`there is no flag ${quote(flag)}`, {
     flag,
     hint: near ? `Did you mean ${near}?` : seeHelp,

@@ -4,7 +4,7 @@ import type { FlagSpec } from "./flag_spec.ts";
 import { parseFlags } from "./parse_flags.ts";
 
 const FLAGS: readonly FlagSpec[] = [
-  { name: "addr", value: "HOST:PORT", help: "" },
+  { name: "addr", value: "HOST:PORT", help: "", mistaken: ["publik"] },
   { name: "host", value: "NAME", help: "", repeat: true },
   { name: "log", value: "json|off", help: "", choices: ["json", "off"] },
   { name: "key", value: "FILE", help: "", required: true },
@@ -80,6 +80,13 @@ Deno.test("words that can't be meant are refused, with their flag and what to do
         'there is no flag "--pub"',
         "--pub",
         "Did you mean --public?",
+      ],
+      // Called so elsewhere, which says more than how it is spelt.
+      [
+        ["--publik"],
+        'there is no flag "--publik"',
+        "--publik",
+        "Did you mean --addr?",
       ],
       [["--h"], 'there is no flag "--h"', "--h", "See: --help"],
       [

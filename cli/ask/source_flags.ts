@@ -44,6 +44,7 @@ export const SOURCE_FLAG: FlagSpec = {
   name: "sig",
   value: "SOURCE",
   help: "the source, instead of the word",
+  mistaken: ["issuer", "source"],
 };
 
 /**

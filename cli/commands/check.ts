@@ -20,6 +20,7 @@ import {
 import {
   parseTimeFlags,
   POLICY_FLAGS,
+  SOURCE_FLAG,
   SOURCE_HELP,
   TIME_FLAGS,
   withMemory,
@@ -36,8 +37,7 @@ export const check: Command = {
     "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only. With --sig several times all\nare asked at once: it is allow if one allows, whatever became of the others,\nand deny only if all of them answered.",
   flags: [
     {
-      name: "sig",
-      value: "SOURCE",
+      ...SOURCE_FLAG,
       help: `${SOURCE_HELP}; of several, one that allows is enough`,
       required: true,
       repeat: true,

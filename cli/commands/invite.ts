@@ -1,4 +1,4 @@
-import { RELATIONSHIP_TYPES, type RelationshipType } from "@sig/core";
+import type { RelationshipType } from "@sig/core";
 import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import type { Call, Command } from "../command_line/command.ts";
@@ -7,7 +7,7 @@ import { SIGNING_FLAGS } from "../issue/append.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 import { doubtsAbout } from "../issue/upsert_notices.ts";
 import { readValidity } from "../people/read_validity.ts";
-import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
+import { REQUIRED_DIR_FLAG, typeFlag } from "../issue/relationship_flags.ts";
 
 /** `sig invite` */
 export const invite: Command = {
@@ -17,13 +17,7 @@ export const invite: Command = {
     "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
   flags: [
     REQUIRED_DIR_FLAG,
-    {
-      name: "type",
-      value: "TYPE",
-      help: RELATIONSHIP_TYPES.join(", "),
-      choices: RELATIONSHIP_TYPES,
-      required: true,
-    },
+    { ...typeFlag(), required: true },
     { name: "role", value: "ROLE", help: "a role", repeat: true },
     {
       name: "for",

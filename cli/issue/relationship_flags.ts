@@ -20,6 +20,8 @@ export function typeFlag(help: string = RELATIONSHIP_TYPES.join(", ")) {
     value: "TYPE",
     help,
     choices: RELATIONSHIP_TYPES,
+    // As requirements have it: `relationship=employee`.
+    mistaken: ["relationship", "relationship-type"],
   } satisfies FlagSpec;
 }
 
