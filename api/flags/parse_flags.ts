@@ -152,18 +152,23 @@ function unknownFlag(
   seeHelp: string,
 ): SigError {
   const flag = word.replace(/=.*$/s, "");
-  const meant = flags.find(({ mistaken }) => mistaken?.includes(flag.slice(2)));
-  const names = flags.map((each) => `--${each.name}`);
-  const begun = names.filter((name) => name.startsWith(flag));
-  const near = meant
-    ? `--${meant.name}`
-    : begun.length === 1
-    ? begun[0]
-    : suggest(flag, names);
+  const near = nearestFlag(flag, flags);
   return usageError(`there is no flag ${quote(flag)}`, {
     flag,
     hint: near ? `Did you mean ${near}?` : seeHelp,
   });
+}
+
+/** The one that is often called so, the only one that begins so, one like it. */
+function nearestFlag(
+  flag: string,
+  flags: readonly FlagSpec[],
+): string | undefined {
+  const meant = flags.find(({ mistaken }) => mistaken?.includes(flag.slice(2)));
+  if (meant) return `--${meant.name}`;
+  const names = flags.map((each) => `--${each.name}`);
+  const begun = names.filter((name) => name.startsWith(flag));
+  return begun.length === 1 ? begun[0] : suggest(flag, names);
 }
 
 function requireValues(flag: FlagSpec, given: readonly string[]): void {

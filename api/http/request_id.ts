@@ -24,10 +24,6 @@ const REQUEST_ID =
 export function requestIdOf(headers: Headers): string {
   // The first look at a request's headers, and `has` reads all of them at once;
   // a `get` before it would fetch its own from the server, as would the next.
-  const given = headers.has("x-request-id")
-    ? headers.get("x-request-id")!
-    : undefined;
-  return given !== undefined && REQUEST_ID.test(given)
-    ? given
-    : crypto.randomUUID();
+  const given = headers.has("x-request-id") ? headers.get("x-request-id")! : "";
+  return REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }

@@ -15,7 +15,12 @@ import {
 } from "../command_line/output.ts";
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import { junitXml } from "../ask/junit.ts";
-import { POLICY_FLAGS, SOURCE_HELP, withSource } from "../ask/source_flags.ts";
+import {
+  POLICY_FLAGS,
+  SOURCE_FLAG,
+  SOURCE_HELP,
+  withSource,
+} from "../ask/source_flags.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of a file of cases. */
@@ -36,11 +41,7 @@ export const test: Command = {
     "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nA source is taken as --sig takes it, from the working directory. Exits 0 when\nall cases hold, 1 when one does not, and 2 when that could not be found out.",
   positionals: [{ name: "cases", help: "a YAML file of cases; - is stdin" }],
   flags: [
-    {
-      name: "sig",
-      value: "SOURCE",
-      help: `instead of the file's: ${SOURCE_HELP}`,
-    },
+    { ...SOURCE_FLAG, help: `instead of the file's: ${SOURCE_HELP}` },
     ...POLICY_FLAGS,
   ],
   formats: ["junit"],

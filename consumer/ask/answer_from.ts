@@ -110,12 +110,13 @@ export function answerInSlices(
 export async function answersInSlices(
   verified: VerifiedIssuer,
   questions: readonly ParsedQuestion[],
-  { now, ...basis }: AnswerBasis,
-  { breathe, ...limits }: SliceOptions,
+  basis: AnswerBasis,
+  options: SliceOptions,
 ): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
-  const options = { ...limits, now };
+  const { now } = basis;
+  const { breathe } = options;
   const answers = await runInSlices(
-    checkAllSteps(verified.state, questions, options),
+    checkAllSteps(verified.state, questions, { ...options, now }),
     breathe,
   );
   return answers.map((answer) => () =>

@@ -1,7 +1,8 @@
 /** A file of the memory as a database, and why it can't be used. @module */
 
+import type { DatabaseSync } from "node:sqlite";
 import { loadBuiltin } from "@sig/jose";
-import { loadSqlite, type SqlDatabase } from "../connect/sqlite.ts";
+import { loadSqlite } from "../connect/sqlite.ts";
 import { pinStoreUnavailable } from "./pin_store.ts";
 
 interface FileModule {
@@ -15,7 +16,7 @@ interface FileModule {
  * @throws {SigError} `store_unavailable` where there is no SQLite; else what the
  * platform throws, for {@linkcode sqliteUnavailable}.
  */
-export function openSqliteFile(path: string): SqlDatabase {
+export function openSqliteFile(path: string): DatabaseSync {
   const sqlite = loadSqlite();
   const files = loadBuiltin("node:fs") as FileModule | undefined;
   if (sqlite === undefined || files === undefined) {

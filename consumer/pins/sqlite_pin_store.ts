@@ -5,8 +5,8 @@
  * @module
  */
 
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { isSigError } from "@sig/core";
-import type { SqlDatabase, SqlRow, SqlStatement } from "../connect/sqlite.ts";
 import {
   damaged,
   type PinEntry,
@@ -82,10 +82,12 @@ export function openSqlitePinStore(path: string): Promise<PinStore> {
   return Promise.resolve().then(() => new SqlitePinStore(path));
 }
 
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
 class SqlitePinStore implements PinStore {
   readonly place: string;
-  readonly #database: SqlDatabase;
-  readonly #statements = new Map<string, SqlStatement>();
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
   /** States of which this process has staged rows: they must be there. */
   readonly #staged = new Set<string>();
   /** Held while there are any. */
@@ -365,7 +367,7 @@ class SqlitePinStore implements PinStore {
     }
   }
 
-  #sql(text: string): SqlStatement {
+  #sql(text: string): StatementSync {
     const known = this.#statements.get(text) ?? this.#database.prepare(text);
     this.#statements.set(text, known);
     return known;
@@ -384,7 +386,7 @@ class SqlitePinStore implements PinStore {
     }
   }
 
-  #entryOf(row: SqlRow): PinEntry {
+  #entryOf(row: Row): PinEntry {
     return {
       issuer: this.#text(row, "issuer"),
       revision: this.#integer(row, "revision"),
@@ -393,13 +395,13 @@ class SqlitePinStore implements PinStore {
     };
   }
 
-  #text(row: SqlRow, name: string): string {
+  #text(row: Row, name: string): string {
     const value = row[name];
     if (typeof value === "string") return value;
     throw damaged(this.place, `a row (${name})`);
   }
 
-  #integer(row: SqlRow, name: string): number {
+  #integer(row: Row, name: string): number {
     const value = row[name];
     if (Number.isSafeInteger(value)) return value as number;
     throw damaged(this.place, `a row (${name})`);

@@ -1,6 +1,6 @@
 /** Tells the rows of a first look that goes on from those of one that died. @module */
 
-import type { SqlDatabase } from "../connect/sqlite.ts";
+import type { DatabaseSync } from "node:sqlite";
 import type { StateRef } from "./pin_store.ts";
 import { openSqliteFile } from "./sqlite_file.ts";
 
@@ -22,7 +22,7 @@ export interface StagedRows {
  */
 export class SqliteStagingLock {
   readonly #rows: StagedRows;
-  #held: SqlDatabase | undefined;
+  #held: DatabaseSync | undefined;
   /** Left over by others, and nobody's. */
   #leftOver: readonly StateRef[] = [];
 
@@ -33,7 +33,7 @@ export class SqliteStagingLock {
   /** Takes it unless it is held. Where it can't be had the next call tries again. */
   take(): void {
     if (this.#held !== undefined) return;
-    let lock: SqlDatabase | undefined;
+    let lock: DatabaseSync | undefined;
     try {
       lock = openSqliteFile(`${this.#rows.file()}-staging`);
       lock.exec("PRAGMA journal_mode = MEMORY");

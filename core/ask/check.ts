@@ -81,12 +81,13 @@ export function* checkSteps(
 export function* checkAllSteps(
   state: FeedState,
   questions: readonly ParsedQuestion[],
-  { now, ...limits }: CheckStepsOptions,
+  options: CheckStepsOptions,
 ): Steps<readonly (() => Steps<CheckResult>)[]> {
-  const { subject, at, asOf } = theirSubject(questions);
-  const moment = resolveMoment(state, { at, asOf }, now);
-  const judging = new Judging(questions, limits);
-  yield* judge(state, subject, moment, judging);
+  const { now } = options;
+  const asked = theirSubject(questions);
+  const moment = resolveMoment(state, asked, now);
+  const judging = new Judging(questions, options);
+  yield* judge(state, asked.subject, moment, judging);
   return questions.map((question, i) => () =>
     answerOf(question, i, { state, moment, judging, now })
   );

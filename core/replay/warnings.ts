@@ -26,6 +26,7 @@ export function warningsAbout(
   warnings: readonly Warning[],
   history: FeedHistory,
 ): readonly Warning[] {
+  // Not a frozen list that all share: V8 writes those as JSON the slow way.
   if (warnings.length === 0) return [];
   const concerned = warnings.filter(({ code, sequence }) =>
     code !== "warnings_left_out" &&

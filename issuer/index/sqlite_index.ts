@@ -5,6 +5,12 @@
  * @module
  */
 
+import type {
+  DatabaseSync,
+  SQLInputValue,
+  SQLOutputValue,
+  StatementSync,
+} from "node:sqlite";
 import { removeFile, tryOpenFile } from "../disk/disk.ts";
 import {
   type FeedIndex,
@@ -15,13 +21,7 @@ import {
   IndexError,
 } from "./feed_index.ts";
 import { createMemoryIndex } from "./memory_index.ts";
-import {
-  openDatabase,
-  type SqlDatabase,
-  type SqlRow,
-  type SqlStatement,
-  type SqlValue,
-} from "./sqlite.ts";
+import { openDatabase } from "./sqlite.ts";
 
 /** An index that is held open. */
 export interface ClosableIndex extends FeedIndex {
@@ -79,17 +79,19 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 COMMIT;
 `;
 
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
 interface Open {
-  readonly database: SqlDatabase;
-  readonly begin: SqlStatement;
-  readonly commit: SqlStatement;
-  readonly getMark: SqlStatement;
-  readonly putMark: SqlStatement;
-  readonly getEvent: SqlStatement;
-  readonly putEvent: SqlStatement;
-  readonly getRelationship: SqlStatement;
-  readonly getActiveOf: SqlStatement;
-  readonly putRelationship: SqlStatement;
+  readonly database: DatabaseSync;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+  readonly getMark: StatementSync;
+  readonly putMark: StatementSync;
+  readonly getEvent: StatementSync;
+  readonly putEvent: StatementSync;
+  readonly getRelationship: StatementSync;
+  readonly getActiveOf: StatementSync;
+  readonly putRelationship: StatementSync;
 }
 
 class SqliteIndex implements ClosableIndex {
@@ -235,7 +237,7 @@ function openIndex(path: string): Open {
   }
 }
 
-function prepare(database: SqlDatabase): Open {
+function prepare(database: DatabaseSync): Open {
   const statement = (sql: string) => database.prepare(sql);
   return {
     database,
@@ -258,7 +260,7 @@ function prepare(database: SqlDatabase): Open {
 }
 
 function put(open: Open, entry: IndexEntry): void {
-  const event: SqlValue[] = [
+  const event: SQLInputValue[] = [
     entry.event_id,
     entry.sequence,
     entry.offset,
@@ -277,7 +279,7 @@ function put(open: Open, entry: IndexEntry): void {
   );
 }
 
-function relationshipOf(row: SqlRow): IndexedRelationship {
+function relationshipOf(row: Row): IndexedRelationship {
   return {
     relationship_id: text(row, "relationship_id"),
     subject: text(row, "subject"),
@@ -289,19 +291,19 @@ function relationshipOf(row: SqlRow): IndexedRelationship {
 }
 
 // A column of another type means a damaged or foreign file.
-function text(row: SqlRow, name: string): string {
+function text(row: Row, name: string): string {
   const value = row[name];
   if (typeof value === "string") return value;
   throw new IndexError(`Cannot read column ${name} of the index`);
 }
 
-function integer(row: SqlRow, name: string): number {
+function integer(row: Row, name: string): number {
   const value = row[name];
   if (Number.isSafeInteger(value)) return value as number;
   throw new IndexError(`Cannot read column ${name} of the index`);
 }
 
-function blob(row: SqlRow, name: string): Uint8Array {
+function blob(row: Row, name: string): Uint8Array {
   const value = row[name];
   if (value instanceof Uint8Array) return value;
   throw new IndexError(`Cannot read column ${name} of the index`);
