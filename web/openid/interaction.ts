@@ -11,6 +11,7 @@ import {
 } from "../login/create_challenge.ts";
 import { digestOf } from "../login/digest.ts";
 import type { AskIssuer } from "../login/login_gate.ts";
+import { loginsOutOfPlace } from "../login/out_of_place.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { codeLocation, errorLocation } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
@@ -179,6 +180,8 @@ async function accept(
     },
     {
       ...logins,
+      // A did:web is fetched, at the word of whoever answers.
+      ...loginsOutOfPlace({ ...logins, issuer: ask.issuer }, exchange),
       checkRelationship: async (subject) =>
         answer = await ask.check(subject, { require }),
     },
