@@ -126,27 +126,83 @@ async function readInTime(
   }
 }
 
+/**
+ * Chunks of a body at most, beside one for each {@linkcode BYTES_A_CHUNK} bytes,
+ * which is less than a packet of a slow network. A chunk of one byte takes six of
+ * a connection, and as long as one of 64 KiB: four clients that sent nothing else
+ * kept everybody waiting for minutes.
+ */
+const MAX_CHUNKS = 256;
+const BYTES_A_CHUNK = 512;
+/** Milliseconds until the refusal of such a body is sent for certain. */
+const LEAVE_MS = 1_000;
+
+/**
+ * Chunks that are read before others are let in: what has come already is read
+ * without a turn of the event loop, and the timer gets none either.
+ */
+const CHUNKS_A_TURN = 256;
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** What a body is read by. */
+interface Chunks {
+  /** The next chunk; it is good until the one after it is asked for. */
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
+  /** Nothing more is wanted. */
+  cancel(): Promise<void>;
+}
+
+/**
+ * A body chunk by chunk, each into the same buffer. Deno else makes 64 KiB for
+ * each of them, though a byte may be all that it is.
+ */
+function chunksOf(body: ReadableStream<Uint8Array>): Chunks {
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = body.getReader({ mode: "byob" });
+  } catch {
+    // A stream of somebody's own, whose chunks are as they are.
+    return body.getReader() as Chunks;
+  }
+  let buffer = new ArrayBuffer(SMALL_BYTES);
+  return {
+    async read() {
+      const result = await reader.read(new Uint8Array(buffer));
+      buffer = result.value?.buffer ?? buffer;
+      return result as { done: boolean; value?: Uint8Array };
+    },
+    cancel: () => reader.cancel(),
+  };
+}
+
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   { maxBytes, timeoutMs, reserve }: BodyLimits,
 ): Promise<Uint8Array> {
-  const reader = body.getReader();
+  const reader = chunksOf(body);
   let isLate = false;
+  let isLeft = false;
   const cancel = () => reader.cancel().catch(() => {});
   const timer = setTimeout(() => {
     isLate = true;
     cancel();
   }, timeoutMs);
-  // Chunks are copied: each holds on to a buffer of 64 KiB, however small it is.
+  // Chunks are copied: the next one comes into the same place.
   let bytes = new Uint8Array();
   let used = 0;
   try {
-    for (;;) {
+    for (let chunks = 1;; chunks++) {
+      if (chunks % CHUNKS_A_TURN === 0) await nextTurn();
       const { done, value } = await interrupted(reader.read());
       if (isLate) throw timedOut(timeoutMs);
-      if (done) return bytes.subarray(0, used);
+      if (done || value === undefined) return bytes.subarray(0, used);
       const needed = used + value.length;
       if (needed > maxBytes) throw tooLarge(maxBytes);
+      isLeft = chunks > MAX_CHUNKS + needed / BYTES_A_CHUNK;
+      if (isLeft) throw tooManyChunks();
       if (needed > bytes.length) {
         const roomy = Math.max(needed, 2 * bytes.length, SMALL_BYTES);
         const capacity = Math.min(roomy, maxBytes);
@@ -157,7 +213,10 @@ async function readCounted(
       used = needed;
     }
   } catch (error) {
-    cancel();
+    // Before the refusal is sent, Deno would take all that is left apart, chunk
+    // by chunk, and do nothing else; what nobody takes, the client can't send.
+    if (isLeft) setTimeout(cancel, LEAVE_MS);
+    else cancel();
     throw error;
   } finally {
     clearTimeout(timer);
@@ -175,6 +234,19 @@ async function interrupted<T>(reading: Promise<T>): Promise<T> {
       { cause },
     );
   }
+}
+
+function tooManyChunks(): SigError {
+  return new SigError(
+    "body_too_large",
+    `Cannot read body: it comes in more than ${MAX_CHUNKS} chunks, beside one for each ${BYTES_A_CHUNK} bytes`,
+    {
+      context: {
+        limit: MAX_CHUNKS,
+        hint: "Send it with content-length, or in larger chunks.",
+      },
+    },
+  );
 }
 
 function tooLarge(limit: number): SigError {

@@ -128,13 +128,13 @@ Deno.test("a large announcement holds nothing until bytes come", async () => {
 });
 
 Deno.test("small chunks don't hold on to large buffers", async () => {
-  // As Deno's server gives them: one byte of a buffer of 64 KiB.
+  // As some servers give them: one byte of a buffer of 64 KiB.
   const chunks = Array.from(
-    { length: 500 },
+    { length: 250 },
     () => new Uint8Array(65_536).subarray(0, 1),
   );
   const { length, reserved } = await read(post(stream(chunks).body));
-  assertEquals({ length, reserved }, { length: 500, reserved: 16_384 });
+  assertEquals({ length, reserved }, { length: 250, reserved: 16_384 });
 });
 
 Deno.test("what is reserved covers what is held, and not more than the limit", async () => {
@@ -223,4 +223,25 @@ Deno.test("no body is an empty body", async () => {
     length: 0,
     reserved: 0,
   });
+});
+
+Deno.test("a body in very many small chunks is left alone, one in as many as a slow network makes is read", async () => {
+  const byte = new Uint8Array([32]);
+  const crumbs = stream(Array.from({ length: 300 }, () => byte), "hang");
+  const { error } = await read(post(crumbs.body));
+  assertEquals(
+    error,
+    "body_too_large: Cannot read body: it comes in more than 256 chunks, beside one for each 512 bytes",
+  );
+  // What nobody takes, nobody can send; when the refusal is sent, it ends.
+  assertEquals(crumbs.seen.cancelled, false);
+  while (!crumbs.seen.cancelled) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const few = stream(Array.from({ length: 256 }, () => byte));
+  assertEquals((await read(post(few.body))).length, 256);
+  const packets = stream(
+    Array.from({ length: 1_800 }, () => new Uint8Array(536)),
+  );
+  assertEquals((await read(post(packets.body))).length, 1_800 * 536);
 });

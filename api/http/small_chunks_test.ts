@@ -1,0 +1,61 @@
+// Real sockets: what becomes of bodies that come a byte at a time.
+import { assertEquals, assertMatch } from "@std/assert";
+import { head, RawClient } from "../../tests/kit/raw_client.ts";
+import { listen } from "./listen.ts";
+import { createService } from "./service.ts";
+
+const HEAD = head("POST /eat HTTP/1.1", [
+  "Content-Type: application/json",
+  "Transfer-Encoding: chunked",
+]);
+const CRUMBS = "1\r\n \r\n".repeat(20_000);
+
+Deno.test("clients that send single bytes for ever hold up nobody else", async () => {
+  const app = createService("sig-api", [{
+    method: "POST",
+    path: "/eat",
+    handle: async (exchange) => {
+      await exchange.readJson(16 * 1024 * 1024);
+      return exchange.json({});
+    },
+  }]);
+  const server = listen({ hostname: "127.0.0.1", port: 0 }, app.fetch);
+  const { port } = new URL(server.url);
+  const clients = await Promise.all(
+    Array.from({ length: 4 }, () => RawClient.connect(Number(port))),
+  );
+  let isOver = false;
+  const sending = clients.map(async (client) => {
+    await client.send(HEAD);
+    while (!isOver && await client.send(CRUMBS));
+  });
+  try {
+    for (const client of clients) {
+      const { status, headers, body } = await client.receive();
+      const { code, detail, hint } = JSON.parse(body);
+      assertEquals([status, code, detail, hint], [
+        413,
+        "body_too_large",
+        "Cannot read body: it comes in more than 256 chunks, beside one for each 512 bytes",
+        "Send it with content-length, or in larger chunks.",
+      ]);
+      // Deno says it as well.
+      assertMatch(headers.get("connection") ?? "", /^close\b/);
+    }
+    const response = await fetch(`${server.url}/eat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    assertEquals([response.status, await response.text()], [200, "{}"]);
+    // Then nothing of them is left.
+    for (const client of clients) {
+      assertEquals((await client.receive()).status, 0);
+    }
+  } finally {
+    isOver = true;
+    for (const client of clients) client[Symbol.dispose]();
+    await Promise.all(sending);
+    await server.shutdown(1_000);
+  }
+});
