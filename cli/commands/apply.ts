@@ -2,6 +2,7 @@ import type { ReasonCode } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
+import { warn } from "../command_line/output.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
@@ -12,6 +13,7 @@ import {
 } from "../issue/relationship_flags.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+import { doubtsAboutPlan } from "../people/plan_notices.ts";
 import { canAsk, requireYes } from "../issue/agreement.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
@@ -54,6 +56,7 @@ export const apply: Command = {
     const plan = await planOf(state);
     if (plan.changes.length === 0) return reportBatch(call, []);
     requireConfirmation(plan, state, confirmed, call.io.now());
+    for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
     await requireAgreed(call, plan);
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
@@ -134,7 +137,9 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
   }
   await requireYes(call, "Append this?", {
     refusal:
-      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
+      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} ${
+        plan.changes.length === 1 ? "change" : "changes"
+      }`,
     hint: "Look at sig plan, then add --yes.",
   });
 }

@@ -1,8 +1,9 @@
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
-import { writeJson } from "../command_line/output.ts";
+import { warn, writeJson } from "../command_line/output.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+import { doubtsAboutPlan } from "../people/plan_notices.ts";
 
 /** `sig plan` */
 export const plan: Command = {
@@ -34,6 +35,7 @@ export const plan: Command = {
     const { openIssuerDir } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuerDir(call);
     const made = planChanges(await issuer.published(), people, options);
+    for (const doubt of doubtsAboutPlan(made)) warn(call, doubt);
     const out = call.text("out");
     if (out !== undefined) {
       const text = JSON.stringify(made, null, 2);
