@@ -56,7 +56,6 @@ export const apply: Command = {
     const plan = await planOf(state);
     if (plan.changes.length === 0) return reportBatch(call, []);
     requireConfirmation(plan, state, confirmed, call.io.now());
-    for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
     await requireAgreed(call, plan);
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
     const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
@@ -135,6 +134,8 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
     const { writePlan } = await import("../people/write_plan.ts");
     writePlan(call, plan, await readNames(call, call.text("dir")));
   }
+  // Between a long plan and the question.
+  for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
   await requireYes(call, "Append this?", {
     refusal:
       `Cannot apply plan: nobody has agreed to its ${plan.changes.length} ${

@@ -365,6 +365,20 @@ Deno.test("a role that looks like several is warned of, with its row, once", () 
       'warning: row 2: "deploy,review" is one role with a comma in it; several are separated by ; in CSV, and are items of a list elsewhere\n';
     const planned = await run(workspace, "plan");
     assertEquals([planned.code, planned.stderr], [1, says]);
+    let asked = "";
+    const declined = await run(workspace, "apply", [], {
+      terminals: ["stdin", "stdout"],
+      io: {
+        stdout: (text) => void (asked += text),
+        stderr: (text) => void (asked += text),
+        ask: (question) => {
+          asked += question;
+          return Promise.resolve(false);
+        },
+      },
+    });
+    assertEquals(declined.code, 2);
+    assertStringIncludes(asked, ` not in the list.\n${says}Append this?`);
     const applied = await run(workspace, "apply", ["--yes"]);
     assertEquals([applied.code, applied.stderr], [0, says]);
     const again = await run(workspace, "plan");

@@ -35,7 +35,6 @@ export const plan: Command = {
     const { openIssuerDir } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuerDir(call);
     const made = planChanges(await issuer.published(), people, options);
-    for (const doubt of doubtsAboutPlan(made)) warn(call, doubt);
     const out = call.text("out");
     if (out !== undefined) {
       const text = JSON.stringify(made, null, 2);
@@ -46,6 +45,8 @@ export const plan: Command = {
       const { writePlan } = await import("../people/write_plan.ts");
       writePlan(call, made, names);
     }
+    // At the end of a long plan, where it is read.
+    for (const doubt of doubtsAboutPlan(made)) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
 };
