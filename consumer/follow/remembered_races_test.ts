@@ -98,6 +98,66 @@ Deno.test("who was slower than pin remove and a first look does not write over t
   });
 });
 
+Deno.test("who asks comes to an end, however often others ask meanwhile", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish }) => {
+    await publish([upsert(1)]);
+    await fresh().verify(did);
+    const whileOthersAsk = (times: number) => {
+      let left = times;
+      return around(pins, async (...args) => {
+        if (left-- > 0) await fresh().verify(did);
+        return await pins.put(...args);
+      });
+    };
+    const first = (await pins.get(did))!.state;
+    assertEquals(
+      (await fresh({ pins: whileOthersAsk(Infinity) }).check(did, QUESTION))
+        .decision,
+      "allow",
+    );
+    // All of them see the same new event.
+    await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
+    const grown = await fresh({ pins: whileOthersAsk(Infinity) }).verify(did);
+    assertEquals(grown.feed.verifiedEvents, 2);
+    assertEquals((await pins.get(did))!.state, first);
+    // Who reads everything writes it, once nobody is faster.
+    const whole = fresh({ pins: whileOthersAsk(20), full: true });
+    assertEquals((await whole.check(did, QUESTION)).decision, "allow");
+    assert((await pins.get(did))!.state !== first);
+    assertEquals((await fresh().state(did)).by_relationship_id.size, 2);
+  });
+});
+
+Deno.test("what others have seen that is worse is not written over", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish, documents }) => {
+    await publish([upsert(1), upsert(2)]);
+    await fresh().verify(did);
+    const whole = documents.get(PATHS.feed)!;
+    for (const full of [false, true]) {
+      await pins.remove(did);
+      await fresh().verify(did);
+      let isFirst = true;
+      const slow = around(pins, async (...args) => {
+        if (isFirst) {
+          isFirst = false;
+          documents.set(PATHS.feed, feedOf([]));
+          await expectSigError(
+            () => fresh().verify(did),
+            "feed_rolled_back",
+            "Cannot trust feed",
+          );
+          documents.set(PATHS.feed, whole);
+        }
+        return await pins.put(...args);
+      });
+      const { warnings } = await fresh({ pins: slow, full }).verify(did);
+      assertEquals(warnings.map(({ code }) => code), [
+        "history_was_inconsistent",
+      ]);
+    }
+  });
+});
+
 Deno.test("what was seen at one place of a host is not answered for another one", async () => {
   await withIssuer(async ({ did, origin, fresh, publish, documents }) => {
     await publish([upsert(1)]);
