@@ -3,6 +3,7 @@ import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
 import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
+import { WARNINGS_KEY } from "../pins/row_keys.ts";
 import {
   type ConditionalServer,
   startConditionalServer,
@@ -125,6 +126,30 @@ Deno.test("who asks comes to an end, however often others ask meanwhile", async 
     assertEquals((await whole.check(did, QUESTION)).decision, "allow");
     assert((await pins.get(did))!.state !== first);
     assertEquals((await fresh().state(did)).by_relationship_id.size, 2);
+  });
+});
+
+Deno.test("an answer warns of the events that it knows, however far others are", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish }) => {
+    const long = "long".repeat(200);
+    await publish([upsert(1, { event_id: `1 ${long}` })]);
+    await fresh().verify(did);
+    let isFirst = true;
+    const slow: PinStore = {
+      ...around(pins, (...args) => pins.put(...args)),
+      async rows(ref, keys) {
+        if (isFirst && keys.includes(WARNINGS_KEY)) {
+          isFirst = false;
+          await publish([upsert(2, { event_id: `2 ${long}` })]);
+          await fresh().verify(did);
+        }
+        return await pins.rows(ref, keys);
+      },
+    };
+    const known = fresh({ pins: slow, maxAge: 60_000 });
+    const { warnings, last_sequence } = await known.check(did, QUESTION);
+    assertEquals(last_sequence, 1);
+    assertEquals(warnings.map(({ sequence }) => sequence), [1]);
   });
 });
 
