@@ -22,6 +22,7 @@ import {
   stateOf,
   TIME_FLAGS,
 } from "../ask/source_flags.ts";
+import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
@@ -53,10 +54,11 @@ export const dumpState: Command = {
   ],
   async run(call) {
     const time = parseTimeFlags(call);
+    const subject = call.text("subject");
     const { state, warnings } = await stateOf(call, sourceOf(call), time);
     const found = dump(state, {
       ...time,
-      subject: call.text("subject"),
+      subject,
       status: call.text("status"),
       now: call.io.now(),
     });
@@ -64,6 +66,9 @@ export const dumpState: Command = {
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);
+    const isStranger = subject !== undefined && time.asOf === undefined &&
+      state.history.relationshipsOf(subject).size === 0;
+    if (isStranger) tellStranger(call, { subject });
     return 0;
   },
 };

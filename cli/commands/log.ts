@@ -11,7 +11,6 @@ import {
   safe,
   type TableColumn,
   toSecond,
-  warn,
   writeTable,
   writeWarnings,
 } from "../command_line/output.ts";
@@ -26,7 +25,7 @@ import {
   withMemory,
 } from "../ask/source_flags.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
-import { neverHeardOf } from "../ask/never_heard.ts";
+import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
@@ -69,7 +68,7 @@ export const log: Command = {
     const source = sourceOf(call);
     const names = await namesOf(call, source);
     let events: (SigEvent | UnknownEvent)[] = [];
-    let isHeardOf = false;
+    const heard = { subject: false, relationship: false };
     const effects = new Map<number, string>();
     const effectOf = createEffects();
     const { result, warnings } = await withMemory(call, source, {
@@ -81,16 +80,19 @@ export const log: Command = {
       // It depends on all that was said before.
       const effect = effectOf(event);
       if (subject !== undefined && event.subject !== subject) return;
-      isHeardOf = true;
-      if (event.sequence < from) return;
+      heard.subject = true;
       if (id !== undefined && event.relationship_id !== id) return;
+      heard.relationship = true;
+      if (event.sequence < from) return;
       events.push(event);
       effects.set(event.sequence, effect);
     }
     writeWarnings(call, [...warnings, ...result.warnings]);
     writeEvents(call, events, effects, names);
-    if (subject !== undefined && !isHeardOf && call.io.isTerminal("stderr")) {
-      warn(call, neverHeardOf(subject));
+    if (subject !== undefined && !heard.subject) {
+      tellStranger(call, { subject });
+    } else if (id !== undefined && !heard.relationship) {
+      tellStranger(call, { relationshipId: id });
     }
     if (!call.on("follow")) return 0;
     const seen = result.state.last_sequence;

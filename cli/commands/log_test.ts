@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { withIssuer } from "../testdata/workspace.ts";
 
-Deno.test("a person who asks for a subject that no event is about is told so, and nobody else", async () => {
+Deno.test("a person who asks for a subject or relationship that no event is about is told so, and nobody else", async () => {
   await withIssuer(async (workspace) => {
     const ask = (subject: string, ...words: readonly string[]) =>
       workspace.sig(["log", "$D/acme", "--subject", subject, ...words], {
@@ -25,5 +25,15 @@ Deno.test("a person who asks for a subject that no event is about is told so, an
     );
     // Of her there is an event, only not from there on.
     assertEquals(await ask("did:web:alice.example", "--from", "2"), silent);
+    const of = async (...words: readonly string[]) => {
+      const all = ["log", "$D/acme", ...words];
+      return (await workspace.sig(all, { terminals: ["stderr"] })).stderr;
+    };
+    const alice = ["--subject", "did:web:alice.example"];
+    const none = (id: string) =>
+      `\x1b[33mwarning\x1b[0m: no event is about relationship "${id}"\n`;
+    assertEquals(await of("--relationship-id", "r9"), none("r9"));
+    assertEquals(await of("--relationship-id", "r2", ...alice), none("r2"));
+    assertEquals(await of("--relationship-id", "r1", "--from", "2"), "");
   });
 });
