@@ -113,7 +113,7 @@ export async function recallIssuer(
 ): Promise<IssuerRecord | undefined> {
   const found = await findRemembered(store, expectedIssuer);
   if (found === undefined) return undefined;
-  const { body, stored } = found;
+  const { body } = found;
   if (body.place !== metadataRef) return undefined;
   if (body.suspended || body.incident !== null) return undefined;
   if (!isOfNow(body, options)) return undefined;
