@@ -324,6 +324,19 @@ Deno.test("serve refuses what must not be published", async () => {
   });
 });
 
+Deno.test("serve refuses a directory whose feed is missing", async () => {
+  await withIssuer(async (cwd) => {
+    await Deno.remove(`${cwd}/acme.example/.well-known/sig/events.jsonl`);
+    const words = ["serve", "acme.example", "--addr", "127.0.0.1:0"];
+    const ran = await sig(words, { cwd });
+    assertEquals([ran.code, ran.stdout], [2, ""]);
+    assertStringIncludes(ran.stderr, "error: source_not_found: Cannot read");
+    assertStringIncludes(ran.stderr, "events.jsonl");
+    // A second init is what must not be done.
+    assert(!ran.stderr.includes("sig init"), ran.stderr);
+  });
+});
+
 Deno.test("a reader that goes away is no error", async () => {
   await withIssuer(async (cwd) => {
     const child = command(["log", "./acme.example"], { cwd }).spawn();

@@ -33,6 +33,7 @@ Deno.test("init writes the four files of PROTOCOL §1 and one key, and nothing e
     walk("issuer");
     walk("keys");
     assertEquals(names.sort(), [
+      "issuer/.sig/.gitignore",
       "issuer/.sig/lock",
       "issuer/.well-known/did.json",
       "issuer/.well-known/jwks.json",
@@ -48,6 +49,11 @@ Deno.test("init writes the four files of PROTOCOL §1 and one key, and nothing e
     assertEquals(await modeOf("keys"), 0o700);
     assertEquals(await modeOf("issuer/.sig"), 0o700);
     assertEquals(await modeOf("issuer/.sig/lock"), 0o600);
+    assertEquals(await modeOf("issuer/.sig/.gitignore"), 0o600);
+    assertEquals(
+      await Deno.readTextFile(`${place.dir}/.sig/.gitignore`),
+      "*\n",
+    );
     // No private part in the published tree.
     const { d } = JSON.parse(
       await Deno.readTextFile(`${place.base}/keys/acme.example/orgsign-1.jwk`),

@@ -32,11 +32,33 @@ export function noteOf(entry: AuditEntry): string {
     cause === "valid_from" ? "began by itself" : "",
     cause === "valid_until" ? "ended by itself" : "",
     reason_code ?? "",
+    ...differencesOf(entry),
     backdated
       ? `backdated to ${effective_at ?? entry.after?.valid_until ?? ""}`
       : "",
     entry.known_at === entry.at ? "" : `known from ${entry.known_at} on`,
   ].filter((part) => part !== "").join(", ");
+}
+
+/** What an event made different, but for the roles that are told elsewhere. */
+function differencesOf(
+  { before, after, roles_gained, roles_lost }: AuditEntry,
+): readonly string[] {
+  if (before === null || after === null) return [];
+  const found = (["relationship_type", "valid_from", "valid_until"] as const)
+    .filter((name) => before[name] !== after[name])
+    .map((name) =>
+      `${name} ${before[name] ?? "none"} → ${after[name] ?? "none"}`
+    );
+  if (roles_gained.length + roles_lost.length > 0) return found;
+  const had = new Set(before.roles);
+  const has = new Set(after.roles);
+  if (had.symmetricDifference(has).size > 0) {
+    // Of what holds neither before nor after, nobody gained or lost a role.
+    const words = [had, has].map((roles) => [...roles].join(" ") || "none");
+    found.push(`roles ${words.join(" → ")}`);
+  }
+  return found.length > 0 ? found : ["nothing that a check looks at"];
 }
 
 const CSV_COLUMNS = [

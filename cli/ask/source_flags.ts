@@ -138,7 +138,7 @@ export async function namesOf(call: Call, text: string): Promise<Names> {
   if (call.text("names") !== undefined) return await readNames(call);
   const { parseSource } = await import("@sig/consumer");
   const allowPrivate = call.on("allow-insecure");
-  const source = parseSource(text, { allowPrivate });
+  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
   return await readNames(
     call,
     source.kind === "directory" ? source.path : undefined,

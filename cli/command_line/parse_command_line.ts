@@ -97,7 +97,9 @@ function requirePositionals(
     if (word === undefined || !choices || choices.includes(word)) continue;
     const near = suggest(word, choices);
     throw usageError(
-      `<${name}> must be one of ${choices.join(", ")}`,
+      `<${name}> must be ${
+        choices.length === 1 ? choices[0] : `one of ${choices.join(", ")}`
+      }`,
       near ? { hint: `Did you mean ${near}?` } : {},
     );
   }

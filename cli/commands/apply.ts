@@ -2,6 +2,7 @@ import type { ReasonCode } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
+import { warn } from "../command_line/output.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
@@ -12,6 +13,7 @@ import {
 } from "../issue/relationship_flags.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+import { doubtsAboutPlan } from "../people/plan_notices.ts";
 import { canAsk, requireYes } from "../issue/agreement.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
@@ -132,9 +134,13 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
     const { writePlan } = await import("../people/write_plan.ts");
     writePlan(call, plan, await readNames(call, call.text("dir")));
   }
+  // Between a long plan and the question.
+  for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
   await requireYes(call, "Append this?", {
     refusal:
-      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} changes`,
+      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} ${
+        plan.changes.length === 1 ? "change" : "changes"
+      }`,
     hint: "Look at sig plan, then add --yes.",
   });
 }

@@ -353,3 +353,58 @@ Deno.test("a column of dates that have passed ends nobody unconfirmed", () =>
     const meant = ["--yes", "--confirm-revocations", "6"];
     assertEquals((await run(workspace, "apply", meant)).code, 0);
   }));
+
+Deno.test("a role that looks like several is warned of, with its row, once", () =>
+  withIssuer(async (workspace) => {
+    await list(
+      workspace,
+      HEADER + 'did:web:eve.example,advisor,"deploy,review",,\n' +
+        'did:web:fay.example,advisor,"deploy,review",,\n',
+    );
+    const says =
+      'warning: row 2: "deploy,review" is one role with a comma in it; several are separated by ; in CSV, and are items of a list elsewhere\n';
+    const planned = await run(workspace, "plan");
+    assertEquals([planned.code, planned.stderr], [1, says]);
+    let asked = "";
+    const declined = await run(workspace, "apply", [], {
+      terminals: ["stdin", "stdout"],
+      io: {
+        stdout: (text) => void (asked += text),
+        stderr: (text) => void (asked += text),
+        ask: (question) => {
+          asked += question;
+          return Promise.resolve(false);
+        },
+      },
+    });
+    assertEquals(declined.code, 2);
+    assertStringIncludes(asked, ` not in the list.\n${says}Append this?`);
+    const applied = await run(workspace, "apply", ["--yes"]);
+    assertEquals([applied.code, applied.stderr], [0, says]);
+    const again = await run(workspace, "plan");
+    assertEquals([again.code, again.stderr], [0, ""]);
+    const upsert = await workspace.sig([
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:gus.example"],
+      ...["--type", "advisor", "--role", "deploy;review"],
+    ]);
+    assertEquals([upsert.code, upsert.stderr], [
+      0,
+      'warning: "deploy;review" is one role with a semicolon in it; several are given as --role A --role B\n',
+    ]);
+  }));
+
+Deno.test("a list that is no JSON says where", () =>
+  withIssuer(async (workspace) => {
+    const words = ["plan", "--dir", "$D/acme", "--from", "-"];
+    const { code, stderr } = await workspace.sig(
+      [...words, "--input", "json"],
+      { stdin: '[{"subject":1,"subject":2}]' },
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "invalid_json: Cannot read list: /0");
+    const broken = await workspace.sig(
+      [...words, "--input", "json"],
+      { stdin: "[{" },
+    );
+    assertStringIncludes(broken.stderr, "Cannot read list: syntax error at");
+  }));

@@ -55,6 +55,7 @@ export const attest: Command = {
       what: "challenge",
       flag: "--challenge",
       maxBytes: MAX_CHALLENGE_BYTES,
+      hint: "It is the whole answer of POST /v1/auth/challenge/create.",
     });
     const { previewAttestation, signAttestation } = await import("@sig/jose");
     const { readSigningKey } = await import("../issue/private_key.ts");

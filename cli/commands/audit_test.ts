@@ -348,3 +348,38 @@ Deno.test("diff compares two moments of one source", () =>
       assertStringIncludes(stderr, why);
     }
   }));
+
+Deno.test("an audit says what changed where no role did", () =>
+  withIssuer(async (workspace) => {
+    const change = (...words: readonly string[]) =>
+      append(workspace, [
+        ...["set", "--dir", "$D/acme", "--relationship-id"],
+        ...words,
+      ]);
+    await append(workspace, [
+      ...[...UPSERT, "r4", ...ADAM, "--role", "deploy"],
+      ...["--valid-until", "2026-06-30T00:00:00Z"],
+    ]);
+    await change("r4", "--valid-until", "none");
+    await change("r4", "--title", "Deployer");
+    await append(workspace, [
+      ...[...UPSERT, "r5", ...ADAM, "--role", "deploy"],
+      ...["--valid-from", "2030-01-01T00:00:00Z"],
+    ]);
+    await change("r5", "--role", "refund", "--role", "review");
+    const text = await audit(workspace);
+    const lines = text.split("\n");
+    for (
+      const [sequence, kind, says] of [
+        [5, "changed", "valid_until 2026-06-30T00:00:00Z → none"],
+        [6, "changed", "nothing that a check looks at"],
+        [8, "recorded", "roles deploy → refund review"],
+      ] as const
+    ) {
+      const line = lines.find((each) => each.endsWith(`#${sequence}`));
+      assertStringIncludes(line ?? "", `  ${kind}`);
+      assertStringIncludes(line ?? "", `  ${says}  `);
+    }
+    const page = await audit(workspace, ["--format", "html"]);
+    assertStringIncludes(page, "valid_until 2026-06-30T00:00:00Z → none");
+  }));

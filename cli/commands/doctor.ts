@@ -56,7 +56,8 @@ export const doctor: Command = {
     const source = sourceOf(call);
     const { parseSource } = await import("@sig/consumer");
     const allowPrivate = call.on("allow-insecure");
-    const place = parseSource(source, { allowPrivate });
+    const { exists } = call.io;
+    const place = parseSource(source, { allowPrivate, exists });
     const examined = await withSource(
       call,
       source,

@@ -46,6 +46,8 @@ export const enrol: Command = {
       what: "answer",
       flag: "--answer",
       maxBytes: MAX_ANSWER_BYTES,
+      hint:
+        "It is what sig accept or the page has made of the invitation, not the invitation.",
     });
     await using issuer = await openForAppend(call);
     const { enrol, enrolmentDraft } = await import("@sig/issuer");

@@ -143,6 +143,13 @@ Deno.test("a wrong answer is refused by its code, and writes nothing", () =>
     for (const [wrong, code] of cases) {
       assertEquals(codeOf(await enrolled(workspace, wrong)), [2, code]);
     }
+    const { detail, hint } = JSON.parse(
+      (await enrolled(workspace, invitation)).stderr,
+    );
+    assertEquals([detail, hint], [
+      "Cannot read answer: syntax error",
+      "It is what sig accept or the page has made of the invitation, not the invitation.",
+    ]);
     const large = await workspace.sig([
       ...["enrol", "--dir", "$D/acme", "--answer", "$D/large.json", "--yes"],
       ...["--format", "json"],

@@ -2,6 +2,7 @@ import type { Issue } from "@sig/core";
 import { isSigError, SigError } from "@sig/core";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Command } from "../command_line/command.ts";
+import { warn } from "../command_line/output.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
@@ -35,6 +36,8 @@ export const importDrafts: Command = {
     const bytes = await readInput(io, path, MAX_DRAFT_BYTES);
     const { readDraftLines } = await import("../issue/read_draft_lines.ts");
     const lines = readDraftLines(bytes, MAX_FAULTS);
+    // Hardly what an export of people was to be.
+    if (lines.length === 0) warn(call, "there is no draft in it");
     await using issuer = await openForAppend(call);
     const progress = createProgress(
       call,

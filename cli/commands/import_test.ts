@@ -105,3 +105,11 @@ Deno.test("import tells of 100 faults at the most, and shows progress on a termi
     const verified = await workspace.sig(["verify", "$D/acme"]);
     assertStringIncludes(verified.stdout, "valid: 2503 events");
   }));
+
+Deno.test("an empty import does nothing, and says that it was empty", () =>
+  withIssuer(async (workspace) => {
+    for (const nothing of ["", "\n\r\n"]) {
+      const { code, stderr } = await importLines(workspace, nothing);
+      assertEquals([code, stderr], [0, "warning: there is no draft in it\n"]);
+    }
+  }));

@@ -110,7 +110,9 @@ async function act(
   else if (action === "show") writePin(call, found);
   else {
     call.io.stdout(
-      `Accepted ${safe(did)} as it is served now: ${found.sequence} events\n`,
+      `Accepted ${safe(did)} as it is served now: ${found.sequence} ${
+        found.sequence === 1 ? "event" : "events"
+      }\n`,
     );
   }
   return 0;

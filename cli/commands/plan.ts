@@ -1,8 +1,9 @@
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
-import { writeJson } from "../command_line/output.ts";
+import { warn, writeJson } from "../command_line/output.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
+import { doubtsAboutPlan } from "../people/plan_notices.ts";
 
 /** `sig plan` */
 export const plan: Command = {
@@ -44,6 +45,8 @@ export const plan: Command = {
       const { writePlan } = await import("../people/write_plan.ts");
       writePlan(call, made, names);
     }
+    // At the end of a long plan, where it is read.
+    for (const doubt of doubtsAboutPlan(made)) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
 };

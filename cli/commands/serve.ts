@@ -59,7 +59,11 @@ export const serve: Command = {
 async function requirePublishable(call: Call, dir: string): Promise<void> {
   const { loadIssuer, openSource } = await import("@sig/consumer");
   try {
-    await loadIssuer(openSource({ kind: "directory", path: dir }));
+    const issuer = await loadIssuer(
+      openSource({ kind: "directory", path: dir }),
+    );
+    // To whoever asks, a feed that can't be read is one that is not there.
+    await (await issuer.openFeed()).document.cancel();
   } catch (error) {
     const refused = !isSigError(error) || REFUSED.includes(error.code);
     if (refused) throw error;

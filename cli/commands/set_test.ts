@@ -165,6 +165,30 @@ Deno.test("offboard ends every active relationship in one batch, so that every c
     );
   }));
 
+Deno.test("an end that lies ahead is refused as a revocation, and named as what it is", () =>
+  withIssuer(async (workspace) => {
+    const { code, stderr } = await run(
+      workspace,
+      "offboard",
+      `--subject ${ALICE} --reason-code employment_ended --effective-at 2030-01-01T00:00:00Z`,
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(
+      stderr,
+      "invalid_field: Cannot append: effective_at is more than 60 s after issued_at",
+    );
+    assertStringIncludes(
+      stderr,
+      "An end that lies ahead is the valid_until of an upsert (sig set --valid-until).",
+    );
+    const ahead = await run(
+      workspace,
+      "set",
+      `--subject ${ALICE} --valid-until 2030-01-01`,
+    );
+    assertEquals(ahead.code, 0, ahead.stderr);
+  }));
+
 Deno.test("offboard of one type leaves the others", () =>
   withIssuer(async (workspace) => {
     await run(

@@ -1,5 +1,5 @@
 import { usageError } from "@sig/api/flags";
-import { isSigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import { webProgram } from "@sig/web/program";
 import type { Call, Command } from "../command_line/command.ts";
 import { safeJson, writeJson } from "../command_line/output.ts";
@@ -82,6 +82,8 @@ async function add(call: Call): Promise<number> {
   const name = call.text("name");
   const { text, secret } = await addClient(await readIfThere(call, file), {
     ...{ id, redirectUris, name },
+  }).catch((error: unknown) => {
+    throw aboutFile(error);
   });
   if (io.replaceFile === undefined) throw new TypeError("Cannot write files");
   await io.replaceFile(file, text);
@@ -92,6 +94,17 @@ async function add(call: Call): Promise<number> {
     io.stderr("The secret is nowhere else: give it to the application now.\n");
   }
   return 0;
+}
+
+/** A server is given the file by another flag, and is told of this command. */
+function aboutFile(error: unknown): unknown {
+  if (!isSigError(error) || error.context.flag !== "--oidc-clients") {
+    return error;
+  }
+  return new SigError(error.code, error, {
+    context: { ...error.context, flag: "--file", hint: "Nothing was written." },
+    cause: error,
+  });
 }
 
 async function readIfThere(

@@ -34,6 +34,8 @@ Deno.test("web client add writes an entry that only its owner reads, and shows t
     );
     assertEquals(wrong.code, 2);
     assertStringIncludes(wrong.stderr, "/clients/1/redirect_uris/0");
+    assertStringIncludes(wrong.stderr, "(at flag --file)");
+    assertStringIncludes(wrong.stderr, "hint: Nothing was written.");
     assertEquals(await Deno.readTextFile(`${cwd}/c.json`), text);
   });
 });
@@ -44,6 +46,7 @@ Deno.test("words and flags of web client add are asked for, and are for nothing 
       [ADD, "--redirect-uri is required"],
       [["web", "client", "add", ...URI], "--file is required"],
       [["web", "client"], "<add> is missing"],
+      [["web", "client", "remove"], "<add> must be add\n"],
       [["web", "--id", "wiki"], "--id is for sig web client add"],
     ];
     for (const [args, says] of cases) {

@@ -203,3 +203,24 @@ Deno.test("what has expired is never shown as active", () =>
     const all = await workspace.sig(words);
     assertStringIncludes(all.stdout, "not_yet_valid  r5");
   }));
+
+Deno.test("a folder that is named like a host is hinted at, also with --allow-insecure", () =>
+  withIssuer(async (workspace) => {
+    const exists = (path: string) => path === "acme";
+    for (const command of ["who", "expiring", "log", "audit", "doctor"]) {
+      const within = command === "expiring" ? ["--within", "1d"] : [];
+      const { code, stderr } = await workspace.sig(
+        [command, "acme", "--allow-insecure", ...within],
+        { io: { exists } },
+      );
+      assertEquals(code, 2);
+      assertStringIncludes(
+        stderr,
+        'address_not_allowed: Cannot use "did:web:acme"',
+      );
+      assertStringIncludes(
+        stderr,
+        "hint: A folder of that name exists: write ./acme to read it.",
+      );
+    }
+  }));

@@ -31,12 +31,11 @@ export function doubtsAbout(
 ): readonly string[] {
   const doubts: string[] = [];
   for (const role of textsOf(wanted.roles)) {
-    if (!role.includes(",")) continue;
-    doubts.push(
-      `${
-        JSON.stringify(role)
-      } is one role with a comma in it; several are given as --role A --role B`,
+    const doubt = doubtAboutRole(
+      role,
+      "several are given as --role A --role B",
     );
+    if (doubt !== undefined) doubts.push(doubt);
   }
   if (hasEnded(wanted.valid_until, now)) {
     doubts.push(
@@ -50,6 +49,23 @@ export function doubtsAbout(
     );
   }
   return doubts;
+}
+
+/**
+ * A role that looks like several: the commas and semicolons that separate them
+ * elsewhere make one role here, which nobody will ever ask for.
+ */
+export function doubtAboutRole(
+  role: string,
+  several: string,
+): string | undefined {
+  const mark = role.includes(",")
+    ? "comma"
+    : role.includes(";")
+    ? "semicolon"
+    : undefined;
+  if (mark === undefined) return undefined;
+  return `${JSON.stringify(role)} is one role with a ${mark} in it; ${several}`;
 }
 
 /** What the operator should know of an upsert that was appended. */

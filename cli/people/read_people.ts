@@ -130,7 +130,9 @@ function parseList(text: string): unknown {
     if (!(error instanceof JsonError)) throw error;
     throw new SigError(
       "invalid_json",
-      `Cannot read list: ${error.pointer} ${error.message}`,
+      `Cannot read list: ${
+        error.pointer === "" ? "" : `${error.pointer}: `
+      }${error.message}`,
       { context: { pointer: error.pointer } },
     );
   }

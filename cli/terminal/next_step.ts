@@ -32,6 +32,11 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   write_failed: "check the path, its permissions and the space on the disk",
 };
 
+function isOtherDocument({ ref, path }: SigError["context"]): boolean {
+  const place = String(ref ?? path);
+  return place.includes("/.well-known/") && !place.endsWith("/sig.json");
+}
+
 /** One line that quotes nothing; undefined where nothing is to be said. */
 export function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
@@ -39,6 +44,8 @@ export function nextStep(error: SigError): string | undefined {
   if (code === "source_not_found" && context.path === undefined) {
     return undefined;
   }
+  // Where the metadata is there, the path is right, and a second init is wrong.
+  if (code === "source_not_found" && isOtherDocument(context)) return undefined;
   // Where the hint knows why, the disk need not be looked at.
   if (code === "write_failed" && context.hint !== undefined) return undefined;
   const known = BY_CODE[code];

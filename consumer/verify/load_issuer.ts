@@ -5,6 +5,7 @@ import {
   JsonError,
   type Limits,
   parseJson,
+  quote,
   SigError,
   type SigMetadata,
   validateMetadata,
@@ -141,7 +142,9 @@ function requireIssuer(
   if (expected === undefined || metadata.issuer === expected) return;
   throw new SigError(
     "issuer_mismatch",
-    "Cannot trust metadata: its issuer is not the one that its origin proves",
+    `Cannot trust metadata: it is of ${
+      quote(metadata.issuer)
+    }, and its origin proves ${quote(expected)}`,
     {
       context: {
         pointer: "/issuer",

@@ -87,7 +87,7 @@ Deno.test("another issuer than the origin's is refused before anything else is f
     const error = await expectSigError(
       () => load(server),
       "issuer_mismatch",
-      "Cannot trust metadata: its issuer is not the one that its origin proves",
+      `Cannot trust metadata: it is of "${issuer}", and its origin proves "${server.did}"`,
     );
     assertEquals(error.context.expected, server.did);
     assertEquals(server.requests, [PATHS.metadata]);

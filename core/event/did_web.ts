@@ -130,12 +130,20 @@ function requireHost(
       {
         context: {
           identifier: did.slice(0, 200),
-          hint: "For a test on this machine, use --allow-insecure.",
+          hint: hintAbout(host, isPrivate),
         },
       },
     );
   }
   return false;
+}
+
+/** What helps: --allow-insecure opens this machine and addresses, no more. */
+function hintAbout(host: string, isPrivate: boolean): string {
+  if (isPrivate) return "For a test on this machine, use --allow-insecure.";
+  return host.endsWith(".")
+    ? "Write it without the dot at its end."
+    : "Write the whole public name, such as acme.example.";
 }
 
 function parsePort(did: string, text: string): number {
@@ -146,11 +154,16 @@ function parsePort(did: string, text: string): number {
   return port;
 }
 
-function malformed(did: string, why: string): SigError {
+function malformed(did: string, why: string, hint?: string): SigError {
   return new SigError(
     "invalid_identifier",
     `Cannot use ${quote(did)}: ${why}`,
-    { context: { identifier: did.slice(0, 200) } },
+    {
+      context: {
+        identifier: did.slice(0, 200),
+        ...(hint === undefined ? {} : { hint: hint.slice(0, 200) }),
+      },
+    },
   );
 }
 
@@ -221,7 +234,15 @@ export function parseIssuerDid(
 ): DidWeb {
   const parsed = parseDidWeb(did, options);
   if (parsed.path.length > 0) {
-    throw malformed(did, "an issuer's did:web has no path");
+    throw malformed(
+      did,
+      "an issuer's did:web has no path",
+      /^\d+$/.test(parsed.path[0]!)
+        ? `A port is written with %3A: did:web:${parsed.host}%3A${
+          parsed.path[0]
+        }.`
+        : undefined,
+    );
   }
   return parsed;
 }

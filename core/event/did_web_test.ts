@@ -121,6 +121,26 @@ Deno.test("messages say what was expected, and show input escaped and short", ()
   );
 });
 
+Deno.test("a refused host is told what helps, and only that", () => {
+  const hintOf = (did: string) => catchSigError(() => parseIssuerDid(did));
+  for (
+    const [did, hint] of [
+      [
+        "did:web:localhost",
+        "For a test on this machine, use --allow-insecure.",
+      ],
+      ["did:web:10.0.0.7", "For a test on this machine, use --allow-insecure."],
+      ["did:web:acme.example.", "Write it without the dot at its end."],
+      ["did:web:acme", "Write the whole public name, such as acme.example."],
+      [
+        "did:web:acme.example:8443",
+        "A port is written with %3A: did:web:acme.example%3A8443.",
+      ],
+      ["did:web:acme.example:team", undefined],
+    ] as const
+  ) assertEquals(hintOf(did).context.hint, hint, did);
+});
+
 Deno.test("private hosts are http, and only on request", () => {
   const table: readonly (readonly [string, string | null])[] = [
     ["did:web:127.0.0.1%3A8080", "http://127.0.0.1:8080"],

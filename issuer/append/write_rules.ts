@@ -91,12 +91,20 @@ export function requireWritable(
       context: {
         pointer: first.pointer,
         ...(issues.length > 1 ? { errors: issues } : {}),
-        hint: unwanted[0]?.code === "subject_not_did"
-          ? "Write the subject as a DID, such as did:web:alice.example."
-          : "Every reader would warn about this event.",
+        hint: hintAbout(unwanted[0]?.code),
       },
     },
   );
+}
+
+function hintAbout(code: WarningCode | undefined): string {
+  if (code === "subject_not_did") {
+    return "Write the subject as a DID, such as did:web:alice.example.";
+  }
+  const warned = "Every reader would warn about this event.";
+  return code === "effective_at_future"
+    ? `${warned} An end that lies ahead is the valid_until of an upsert (sig set --valid-until).`
+    : warned;
 }
 
 /** Also finds what only JSON shows: lone surrogates, depth, huge integers. */

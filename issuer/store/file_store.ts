@@ -53,6 +53,7 @@ export interface FileStoreOptions {
 
 /** Holds lock, index and torn tails; readable by the owner only. */
 const PRIVATE_FOLDER = ".sig";
+const IGNORE_ALL = new TextEncoder().encode("*\n");
 
 /**
  * Makes a store for an issuer's directory. Published are `<dir>/.well-known`
@@ -136,13 +137,19 @@ class FileStore implements FeedStore {
     if (options.create === true) makeFolders(this.#dir);
     const folder = `${this.#findRoot()}/${PRIVATE_FOLDER}`;
     let entry = look(folder);
+    let isNew = false;
     if (entry === undefined) {
-      makeDirectory(folder, 0o700);
+      isNew = makeDirectory(folder, 0o700);
       entry = look(folder);
     }
     requireFolder(folder, entry);
     this.#us ??= findOwner(folder);
     requireOwner(folder, entry, this.#us);
+    // A checkout would take the index back together with the feed, so that
+    // nothing notices, and hand on people's names.
+    if (isNew) {
+      createDurably(`${folder}/.gitignore`, IGNORE_ALL, { mode: 0o600 });
+    }
     const { timeoutMs } = options;
     const lock = await acquireLock(
       `${folder}/lock`,

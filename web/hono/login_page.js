@@ -755,11 +755,15 @@ function requireHost(did, host, allowPrivate) {
     throw new SigError("address_not_allowed", `Cannot use ${quote(did)}: IP addresses, local names and a trailing dot are refused`, {
       context: {
         identifier: did.slice(0, 200),
-        hint: "For a test on this machine, use --allow-insecure."
+        hint: hintAbout(host, isPrivate)
       }
     });
   }
   return false;
+}
+function hintAbout(host, isPrivate) {
+  if (isPrivate) return "For a test on this machine, use --allow-insecure.";
+  return host.endsWith(".") ? "Write it without the dot at its end." : "Write the whole public name, such as acme.example.";
 }
 function parsePort(did, text2) {
   const port = /^[1-9]\d{0,4}$/.test(text2) ? Number(text2) : 0;
@@ -768,10 +772,13 @@ function parsePort(did, text2) {
   }
   return port;
 }
-function malformed(did, why) {
+function malformed(did, why, hint) {
   return new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`, {
     context: {
-      identifier: did.slice(0, 200)
+      identifier: did.slice(0, 200),
+      ...hint === void 0 ? {} : {
+        hint: hint.slice(0, 200)
+      }
     }
   });
 }
@@ -788,7 +795,7 @@ var WELL_KNOWN_PATHS = Object.freeze({
 function parseIssuerDid(did, options = {}) {
   const parsed = parseDidWeb(did, options);
   if (parsed.path.length > 0) {
-    throw malformed(did, "an issuer's did:web has no path");
+    throw malformed(did, "an issuer's did:web has no path", /^\d+$/.test(parsed.path[0]) ? `A port is written with %3A: did:web:${parsed.host}%3A${parsed.path[0]}.` : void 0);
   }
   return parsed;
 }

@@ -1179,7 +1179,7 @@ async function both(first, second) {
 }
 function requireIssuer(metadata, expected) {
   if (expected === void 0 || metadata.issuer === expected) return;
-  throw new SigError("issuer_mismatch", "Cannot trust metadata: its issuer is not the one that its origin proves", {
+  throw new SigError("issuer_mismatch", `Cannot trust metadata: it is of ${quote(metadata.issuer)}, and its origin proves ${quote(expected)}`, {
     context: {
       pointer: "/issuer",
       expected,
