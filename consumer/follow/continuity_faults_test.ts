@@ -1,7 +1,8 @@
 // Faults on the way to a history that is remembered.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { PATHS } from "../../tests/kit/test_issuer.ts";
+import { revoke } from "../../tests/kit/events.ts";
+import { lineOf, PATHS } from "../../tests/kit/test_issuer.ts";
 import {
   continuityTest,
   EVENTS,
@@ -25,6 +26,60 @@ continuityTest(
     const forged = await watched.line(2, stranger);
     watched.publish(lines.map((line, i) => i === 1 ? forged : line));
     await expectNoAnswer(watched, "signature_invalid", "Cannot verify feed");
+  },
+);
+
+continuityTest(
+  "a revoke of what a withdrawn key began is no fault beside that",
+  async (watch) => {
+    await using watched = await watch(EVENTS, key1, {
+      unmatchedRevoke: "reject",
+    });
+    const { consumer, server, lines } = watched;
+    const begun = await watched.line(EVENTS + 1, key2, {
+      relationship_id: "other",
+    });
+    const revoked = await lineOf(
+      {
+        ...revoke(EVENTS + 2, { relationship_id: "other" }),
+        issuer: server.did,
+      },
+      key1,
+    );
+    watched.publishKeys([key1, key2]);
+    watched.publish([...lines, begun, revoked]);
+    await consumer.verify(server.did);
+    watched.publishKeys([key1]);
+    await expectNoAnswer(watched, "key_withdrawn", "Cannot trust feed");
+  },
+);
+
+continuityTest(
+  "that a history was contradicted is told before what events are warned of",
+  async (watch) => {
+    await using watched = await watch(EVENTS, key1);
+    const { consumer, server, lines } = watched;
+    const odd = [...lines];
+    for (let n = EVENTS + 1; n <= EVENTS + 20; n++) {
+      const event_id = `${n} ${"long".repeat(200)}`;
+      odd.push(await watched.line(n, key1, { event_id }));
+    }
+    watched.publish(odd);
+    await consumer.verify(server.did);
+    watched.publish(lines);
+    await expectNoAnswer(watched, "feed_rolled_back", "Cannot trust feed");
+    watched.publish(odd);
+    await consumer.verify(server.did);
+    // By the process that asked the issuer, and by one that did not.
+    for (let nth = 0; nth < 2; nth++) {
+      const { warnings } = await consumer.check(server.did, QUESTION);
+      assertEquals(warnings.length, 10);
+      assertEquals(warnings[0], {
+        code: "history_was_inconsistent",
+        detail: "since it is remembered, the issuer served something that " +
+          "contradicts its history (feed_rolled_back)",
+      });
+    }
   },
 );
 

@@ -232,8 +232,11 @@ async function readAnew(
           limits: options.anewLimits ?? options.limits,
           unknownEvents: options.unknownEvents,
           unmatchedRevoke: options.unmatchedRevoke,
-          // Where lines pass for events nobody asks what they say.
-          ...(told.passOver === undefined ? {} : { keepOnly: null }),
+          // Where lines pass for events nobody asks what they say, and a revoke
+          // may be of a relationship that one of them began.
+          ...(told.passOver === undefined
+            ? {}
+            : { keepOnly: null, unmatchedRevoke: "ignore" }),
         },
         told,
         pin?.bytes,

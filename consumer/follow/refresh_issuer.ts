@@ -4,6 +4,7 @@ import {
   addSeconds,
   compareInstants,
   DEFAULT_LIMITS,
+  type FeedHistory,
   instantOf,
   type Warning,
 } from "@sig/core";
@@ -29,7 +30,6 @@ import {
 } from "./refresh_feed.ts";
 import { contradictionOf, mayRefetch } from "./refresh_keys.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
-import type { VerifiedFeed } from "../verify/verified_feed.ts";
 import { type InvalidReport, invalidReport } from "../verify/verify_report.ts";
 
 /** What came of a refresh. */
@@ -148,7 +148,8 @@ async function complete(
   const { now } = options;
   const { verification, marks, sha256, etag, keys, warnings } = feed;
   const result = verification.result();
-  const feedWarnings = stillOdd(result, options);
+  const { warnings: all, state: { history } } = result;
+  const feedWarnings = stillOdd(all, history, options);
   const pin = await makePin(
     { verification, keys, sha256, etag, at: now },
     record.pin,
@@ -180,8 +181,8 @@ async function complete(
         warnings: [
           ...loaded.warnings,
           ...warnings,
-          ...feedWarnings,
           ...inconsistencyWarning(record.inconsistency),
+          ...feedWarnings,
         ],
       },
     },
@@ -189,18 +190,22 @@ async function complete(
 }
 
 /** An event that was ahead of the clock when it was read may be so no more. */
-function stillOdd(
-  { state, warnings }: VerifiedFeed,
-  { now, limits = DEFAULT_LIMITS }: RefreshOptions,
+export function stillOdd(
+  warnings: readonly Warning[],
+  history: Pick<FeedHistory, "issuedAt">,
+  { now, limits = DEFAULT_LIMITS }: Pick<RefreshOptions, "now" | "limits">,
 ): readonly Warning[] {
   const horizon = addSeconds(instantOf(now), limits.clockSkewSeconds);
   return warnings.filter(({ code, sequence }) =>
     code !== "issued_at_future" || sequence === undefined ||
-    compareInstants(state.history.issuedAt(sequence), horizon) > 0
+    compareInstants(history.issuedAt(sequence), horizon) > 0
   );
 }
 
-/** The warning that the history was inconsistent, once it was. */
+/**
+ * The warning that the history was inconsistent, once it was. It goes before
+ * those of events: an answer holds few, and an issuer can cause any number.
+ */
 export function inconsistencyWarning(
   code: string | undefined,
 ): readonly Warning[] {

@@ -9,6 +9,8 @@ import {
   DEFAULT_LIMITS,
   type FeedState,
   type Limits,
+  Replay,
+  type ReplayStart,
   type Warning,
 } from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
@@ -45,7 +47,7 @@ import {
   recordOf,
   type Refreshed,
 } from "./issuer_record.ts";
-import { inconsistencyWarning } from "./refresh_issuer.ts";
+import { inconsistencyWarning, stillOdd } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
 import { readBody, type RememberedBody } from "./remembered_body.ts";
 
@@ -111,13 +113,42 @@ export async function recallIssuer(
 ): Promise<IssuerRecord | undefined> {
   const found = await findRemembered(store, expectedIssuer);
   if (found === undefined) return undefined;
-  const { body, stored } = found;
+  const { body } = found;
   if (body.place !== metadataRef) return undefined;
   if (body.suspended || body.incident !== null) return undefined;
   if (!isOfNow(body, options)) return undefined;
-  const warnings = (await readWarnings(stored, new StoredHistory()))
+  const start = await replayStart(found);
+  return {
+    ...recordOf(),
+    ...await heldOf(found, toldAt(found, start, options), undefined),
+  };
+}
+
+/** Where a replay of what is remembered stands. */
+async function replayStart(
+  { body: { feed, pin }, stored }: Remembered,
+): Promise<ReplayStart & { readonly history: StoredHistory }> {
+  const history = new StoredHistory();
+  const warnings = (await readWarnings(stored, history))
     .map(({ warning }) => warning);
-  return { ...recordOf(), ...await heldOf(found, warnings, undefined) };
+  return {
+    lastSequence: pin.sequence,
+    latest: feed.latest === null ? undefined : instantOfStored(feed.latest),
+    history,
+    warnings,
+    warningsLeftOut: feed.warnings_left_out,
+  };
+}
+
+/** What the refresh told that was the last to be in order. */
+function toldAt(
+  { body: { pin } }: Remembered,
+  start: ReplayStart,
+  { limits }: RememberOptions,
+): readonly Warning[] {
+  const { warnings } = new Replay({}, start);
+  const now = new Date(pin.last_seen);
+  return stillOdd(warnings, start.history, { now, limits });
 }
 
 /** The record to go on from, and what collects how the feed grows. */
@@ -156,22 +187,15 @@ export async function resumeIssuer(
   const { body, stored } = found;
   const { feed, pin } = body;
   const limits = limitsBeyond(pin, options);
-  const history = new StoredHistory();
-  const warnings = (await readWarnings(stored, history))
-    .map(({ warning }) => warning);
+  const replay = await replayStart(found);
+  const { history, warnings } = replay;
   const marks = new SignatureMarks();
   const growth = new FeedGrowth(stored, history, marks, warnings.length);
   const start: VerificationStart = {
     bytes: pin.bytes,
     lastEventId: pin.last_event_id,
     keys: feed.keys,
-    replay: {
-      lastSequence: pin.sequence,
-      latest: feed.latest === null ? undefined : instantOfStored(feed.latest),
-      history,
-      warnings,
-      warningsLeftOut: feed.warnings_left_out,
-    },
+    replay,
   };
   const hash = Sha256.load(feed.hash);
   if (hash === undefined) {
@@ -198,7 +222,8 @@ export async function resumeIssuer(
   };
   // Otherwise, or on request, all events are judged again.
   const mayGoOn = !options.full && isOfNow(body, options);
-  const base = await heldOf(found, warnings, mayGoOn ? held : undefined);
+  const told = toldAt(found, replay, options);
+  const base = await heldOf(found, told, mayGoOn ? held : undefined);
   const documents = mayGoOn ? await readHeldDocuments(stored) : new Map();
   return {
     feed: mayGoOn ? held : undefined,
@@ -256,8 +281,8 @@ async function heldOf(
       },
       warnings: [
         ...notices,
-        ...feedWarnings,
         ...inconsistencyWarning(inconsistency ?? undefined),
+        ...feedWarnings,
       ],
     },
   };

@@ -3,6 +3,7 @@ import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
 import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
+import { WARNINGS_KEY } from "../pins/row_keys.ts";
 import {
   type ConditionalServer,
   startConditionalServer,
@@ -95,6 +96,90 @@ Deno.test("who was slower than pin remove and a first look does not write over t
     });
     await fresh({ pins: slow }).verify(did);
     assertEquals((await fresh().check(did, QUESTION)).decision, "allow");
+  });
+});
+
+Deno.test("who asks comes to an end, however often others ask meanwhile", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish }) => {
+    await publish([upsert(1)]);
+    await fresh().verify(did);
+    const whileOthersAsk = (times: number) => {
+      let left = times;
+      return around(pins, async (...args) => {
+        if (left-- > 0) await fresh().verify(did);
+        return await pins.put(...args);
+      });
+    };
+    const first = (await pins.get(did))!.state;
+    assertEquals(
+      (await fresh({ pins: whileOthersAsk(Infinity) }).check(did, QUESTION))
+        .decision,
+      "allow",
+    );
+    // All of them see the same new event.
+    await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
+    const grown = await fresh({ pins: whileOthersAsk(Infinity) }).verify(did);
+    assertEquals(grown.feed.verifiedEvents, 2);
+    assertEquals((await pins.get(did))!.state, first);
+    // Who reads everything writes it, once nobody is faster.
+    const whole = fresh({ pins: whileOthersAsk(20), full: true });
+    assertEquals((await whole.check(did, QUESTION)).decision, "allow");
+    assert((await pins.get(did))!.state !== first);
+    assertEquals((await fresh().state(did)).by_relationship_id.size, 2);
+  });
+});
+
+Deno.test("an answer warns of the events that it knows, however far others are", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish }) => {
+    const long = "long".repeat(200);
+    await publish([upsert(1, { event_id: `1 ${long}` })]);
+    await fresh().verify(did);
+    let isFirst = true;
+    const slow: PinStore = {
+      ...around(pins, (...args) => pins.put(...args)),
+      async rows(ref, keys) {
+        if (isFirst && keys.includes(WARNINGS_KEY)) {
+          isFirst = false;
+          await publish([upsert(2, { event_id: `2 ${long}` })]);
+          await fresh().verify(did);
+        }
+        return await pins.rows(ref, keys);
+      },
+    };
+    const known = fresh({ pins: slow, maxAge: 60_000 });
+    const { warnings, last_sequence } = await known.check(did, QUESTION);
+    assertEquals(last_sequence, 1);
+    assertEquals(warnings.map(({ sequence }) => sequence), [1]);
+  });
+});
+
+Deno.test("what others have seen that is worse is not written over", async () => {
+  await withIssuer(async ({ did, pins, fresh, publish, documents }) => {
+    await publish([upsert(1), upsert(2)]);
+    await fresh().verify(did);
+    const whole = documents.get(PATHS.feed)!;
+    for (const full of [false, true]) {
+      await pins.remove(did);
+      await fresh().verify(did);
+      let isFirst = true;
+      const slow = around(pins, async (...args) => {
+        if (isFirst) {
+          isFirst = false;
+          documents.set(PATHS.feed, feedOf([]));
+          await expectSigError(
+            () => fresh().verify(did),
+            "feed_rolled_back",
+            "Cannot trust feed",
+          );
+          documents.set(PATHS.feed, whole);
+        }
+        return await pins.put(...args);
+      });
+      const { warnings } = await fresh({ pins: slow, full }).verify(did);
+      assertEquals(warnings.map(({ code }) => code), [
+        "history_was_inconsistent",
+      ]);
+    }
   });
 });
 

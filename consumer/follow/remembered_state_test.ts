@@ -134,6 +134,35 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
   );
 });
 
+Deno.test("who does not ask the issuer is warned as who asked it", async () => {
+  await withIssuer(async ({ did, fresh, publish }) => {
+    const warned = async (minutes: number, maxAge: number) => {
+      const now = () => new Date(NOW().getTime() + minutes * 60_000);
+      const { warnings } = await fresh({ now, maxAge }).observe(did);
+      return warnings.slice(-1);
+    };
+    // Ahead of the clock, for a while.
+    await publish([upsert(1, { issued_at: "2026-06-01T00:10:00Z" })]);
+    assertEquals((await warned(0, 0)).map(({ code }) => code), [
+      "issued_at_future",
+    ]);
+    assertEquals(await warned(20, 0), []);
+    assertEquals(await warned(20, 60_000), []);
+    // More than are kept.
+    await publish(Array.from({ length: 1_005 }, (_, i) =>
+      upsert(i + 2, {
+        event_id: `${i} ${"long".repeat(200)}`,
+        issued_at: "2026-06-01T00:10:00Z",
+      })));
+    const left = {
+      code: "warnings_left_out",
+      detail: "left out: 6 more about any event",
+    } as const;
+    assertEquals(await warned(20, 0), [left]);
+    assertEquals(await warned(20, 60_000), [left]);
+  });
+});
+
 Deno.test("relationships are listed in the order in which they came to a subject", async () => {
   await withIssuer(async ({ did, fresh, plain, publish }) => {
     const [a, b] = SUBJECTS as [string, string];

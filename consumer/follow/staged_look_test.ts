@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { dumpState, isSigError } from "@sig/core";
-import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
+import { day, revoke } from "../../tests/kit/events.ts";
+import { importTestKeys, lineOf, NOW } from "../../tests/kit/test_issuer.ts";
 import {
   type WatchedIssuer,
   watchIssuer,
@@ -121,6 +122,38 @@ Deno.test("of two first looks at once the slower one goes on from the other's", 
     assertEquals(await isStaged(store, ref), false);
   }
   const { state } = await issuer.consumer.verify(issuer.server.did);
+  assertEquals(
+    await dumpOf(outcome),
+    dumpState(state, { now: NOW }),
+  );
+});
+
+Deno.test("a revoke whose upsert a faster look took away is no fault of the feed", async () => {
+  await using issuer = await watchIssuer(EVENTS, key);
+  const { did } = issuer.server;
+  const revoked = revoke(EVENTS + 1, {
+    relationship_id: "rel-1",
+    issued_at: day(2),
+    effective_at: day(2),
+  });
+  issuer.publish([
+    ...issuer.lines,
+    await lineOf({ ...revoked, issuer: did }, key),
+  ]);
+  const store = createMemoryPinStore();
+  const staged = store.staged.bind(store);
+  let isFirst = true;
+  store.staged = async (ref, keys) => {
+    // Only the revoke asks for what was staged of it.
+    if (isFirst && keys.includes(relationshipKey("rel-1"))) {
+      isFirst = false;
+      await look(issuer, store);
+    }
+    return await staged(ref, keys);
+  };
+  const outcome = await look(issuer, store);
+  assertEquals(isFirst, false);
+  const { state } = await issuer.consumer.verify(did);
   assertEquals(
     await dumpOf(outcome),
     dumpState(state, { now: NOW }),

@@ -75,11 +75,12 @@ export async function writeRefresh(
     place: options.place,
     feed: rememberedFeed(feed, options),
   };
+  const steps = before?.growth.steps ?? [];
   const last = isAnew || found === undefined
     ? await putAnew(store, found, body, { held, staged })
-    : await putGrown(store, found, body, {
-      held,
-      steps: before?.growth.steps ?? [],
+    : await putOverLooks(store, found, body, {
+      put: (found) => putGrown(store, found, body, { held, steps }),
+      mayShare: true,
     });
   if (last === undefined) return undefined;
   const stored = storedOf(store, last, readBody(store, last));
@@ -151,16 +152,73 @@ export async function putAnew(
 ): Promise<PinEntry | undefined> {
   const end = held.feed!.verification.checkpoint();
   const { state, listed } = await staged.finish(end, [documentsOf(held)]);
-  const entry: PinEntry = {
-    issuer: body.pin.issuer,
-    revision: (found?.entry.revision ?? 0) + 1,
-    state,
-    body: JSON.stringify({ ...body, feed: { ...body.feed, rows: listed } }),
+  const text = JSON.stringify({
+    ...body,
+    feed: { ...body.feed, rows: listed },
+  });
+  const put = async (before?: Remembered) => {
+    const entry: PinEntry = {
+      issuer: body.pin.issuer,
+      revision: (before?.entry.revision ?? 0) + 1,
+      state,
+      body: text,
+    };
+    const isWritten = await store.put(entry, [], before?.entry.state);
+    return isWritten ? entry : undefined;
   };
-  const isWritten = await store.put(entry, [], found?.entry.state);
-  if (!isWritten) return undefined;
-  staged.keep();
-  return entry;
+  const last = found === undefined
+    ? await put()
+    : await putOverLooks(store, found, body, { put, mayShare: false });
+  if (last !== undefined) staged.keep();
+  return last;
+}
+
+/** How many others may have looked at an issuer while it is written. */
+const MAX_LOOKS = 32;
+
+/**
+ * Writes over the entry that was read, or over the same one which others have
+ * only looked at meanwhile: else whoever asks a slow issuer would never come to
+ * an end, as long as others ask it all the time.
+ *
+ * @returns Undefined when the entry says something else by now.
+ */
+async function putOverLooks(
+  store: PinStore,
+  found: Remembered,
+  body: RememberedBody,
+  { put, mayShare }: {
+    readonly put: (found: Remembered) => Promise<PinEntry | undefined>;
+    /** What another process has written of the same serves as well. */
+    readonly mayShare: boolean;
+  },
+): Promise<PinEntry | undefined> {
+  const before = whatLasts(found.body);
+  const after = whatLasts(body);
+  let { entry } = found;
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const written = await put({ ...found, entry });
+    if (written !== undefined) return written;
+    const now = await store.get(entry.issuer);
+    if (now?.state !== entry.state || now.revision === entry.revision) break;
+    const theirs = whatLasts(readBody(store, now));
+    if (theirs === after && mayShare) return now;
+    if (theirs !== before && theirs !== after) break;
+    entry = now;
+  }
+  return undefined;
+}
+
+/** What an entry says, but for when and how the issuer was last looked at. */
+function whatLasts(
+  { pin, feed: { policy, public_only }, ...body }: RememberedBody,
+): string {
+  const { etag: _etag, last_seen: _lastSeen, ...history } = pin;
+  const { incident, acknowledged, inconsistency, suspended, place } = body;
+  return JSON.stringify([
+    ...[history, policy, public_only, place],
+    ...[incident, acknowledged, inconsistency, suspended],
+  ]);
 }
 
 /** Writes what a feed has more, in steps that each leave a pin that holds. */

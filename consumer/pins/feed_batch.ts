@@ -8,6 +8,7 @@ import {
   versionAfter,
 } from "@sig/core";
 import type { ArrivedEvent, ArrivingHistory } from "./arriving_history.ts";
+import { StateMoved } from "./pin_store.ts";
 
 /** A relationship that came to be about somebody. */
 interface NewSubject {
@@ -56,6 +57,7 @@ export class FeedBatch {
    *
    * @param before As the events before left it; undefined for one that is new.
    * @returns Its new versions.
+   * @throws {StateMoved} where it can't be new.
    */
   grow(
     id: string,
@@ -73,6 +75,8 @@ export class FeedBatch {
         );
       }
       if (!applies || (!isUpsert(event) && !isRevoke(event))) continue;
+      // The rules knew its upsert: that was staged, and others took it away.
+      if (last === undefined && isRevoke(event)) throw new StateMoved();
       const version = versionAfter(last, event);
       const { state } = version;
       added.push(version);

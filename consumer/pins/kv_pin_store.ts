@@ -17,6 +17,7 @@ import {
   pinStoreUnavailable,
   RowsTooLarge,
   StateMoved,
+  stateName,
   type StateRef,
 } from "./pin_store.ts";
 
@@ -167,19 +168,19 @@ class KvPinStore implements PinStore {
   async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     const { issuer, state } = ref;
     const key = [...STAGED, issuer, state];
-    let versionstamp = this.#staged.get(state);
+    let versionstamp = this.#staged.get(stateName({ issuer, state }));
     if (versionstamp === undefined) {
       const marked = await this.#answer(() =>
         this.#kv.atomic().set(key, true).commit()
       );
       if (!marked.ok) throw new StateMoved();
       versionstamp = marked.versionstamp;
-      this.#staged.set(state, versionstamp);
+      this.#staged.set(stateName(ref), versionstamp);
     }
     const changes = rows
       .flatMap(([key, text]) => partsOf(rowKey(ref, key), text));
     if (await this.#change(changes, { key, versionstamp })) return;
-    this.#staged.delete(state);
+    this.#staged.delete(stateName({ issuer, state }));
     throw new StateMoved();
   }
 
@@ -202,7 +203,7 @@ class KvPinStore implements PinStore {
     );
     if (value?.state === state) return;
     await this.#forget({ issuer, state });
-    this.#staged.delete(state);
+    this.#staged.delete(stateName({ issuer, state }));
   }
 
   async put(
@@ -226,8 +227,7 @@ class KvPinStore implements PinStore {
     if ((before.value?.revision ?? 0) + 1 !== revision) return false;
     if ((over ?? before.value?.state) !== before.value?.state) return false;
     const oldBody = [...BODY, issuer, revision - 1];
-    const staged = this.#staged.get(state);
-    this.#staged.delete(state);
+    const staged = this.#staged.get(stateName({ issuer, state }));
     const ok = await this.#answer(async () => {
       const old = await this.#kv.get<Part>([...oldBody, 0]);
       const write = this.#kv.atomic().check({ key, versionstamp })
@@ -244,6 +244,7 @@ class KvPinStore implements PinStore {
       return (await write.commit()).ok;
     });
     if (!ok) return false;
+    this.#staged.delete(stateName({ issuer, state }));
     for (const each of dead) {
       if (each !== state) await this.#forget({ issuer, state: each });
     }

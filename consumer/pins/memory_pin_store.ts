@@ -5,6 +5,7 @@ import {
   type PinRow,
   type PinStore,
   StateMoved,
+  stateName,
   type StateRef,
 } from "./pin_store.ts";
 
@@ -65,7 +66,7 @@ class MemoryPinStore implements PinStore {
 
   stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     if (this.#isLost(ref)) return Promise.reject(new StateMoved());
-    this.#staged.add(ref.state);
+    this.#staged.add(stateName(ref));
     const kept = this.#rowsOf(ref);
     for (const [key, value] of rows) kept.set(key, value);
     return Promise.resolve();
@@ -82,7 +83,7 @@ class MemoryPinStore implements PinStore {
   unstage({ issuer, state }: StateRef): Promise<void> {
     if (this.#entries.get(issuer)?.state !== state) {
       this.#states.get(issuer)?.delete(state);
-      this.#staged.delete(state);
+      this.#staged.delete(stateName({ issuer, state }));
     }
     return Promise.resolve();
   }
@@ -93,15 +94,17 @@ class MemoryPinStore implements PinStore {
     over?: string,
   ): Promise<boolean> {
     const isLost = this.#isLost(entry);
-    this.#staged.delete(entry.state);
     const before = this.#entries.get(entry.issuer);
     const isNext = entry.revision === (before?.revision ?? 0) + 1;
     if (isLost || !isNext || (over ?? before?.state) !== before?.state) {
       return Promise.resolve(false);
     }
+    this.#staged.delete(stateName(entry));
     const kept = this.#rowsOf(entry);
     for (const [key, value] of rows) kept.set(key, value);
-    this.#states.set(entry.issuer, new Map([[entry.state, kept]]));
+    if (before?.state !== entry.state) {
+      this.#states.set(entry.issuer, new Map([[entry.state, kept]]));
+    }
     this.#entries.set(entry.issuer, entry);
     return Promise.resolve(true);
   }
@@ -118,7 +121,7 @@ class MemoryPinStore implements PinStore {
   /** Whether rows were staged that are forgotten by now. */
   #isLost({ issuer, state }: StateRef): boolean {
     const isThere = this.#states.get(issuer)?.has(state) ?? false;
-    return !isThere && this.#staged.delete(state);
+    return !isThere && this.#staged.has(stateName({ issuer, state }));
   }
 
   #current(ref: StateRef): ReadonlyMap<string, string> {

@@ -23,6 +23,11 @@ export const CURSOR_PREFIX = "cursor:";
 /** Whose rows, and which. */
 export type StateRef = Pick<PinEntry, "issuer" | "state">;
 
+/** One text for a state: only with its issuer its name is unique. */
+export function stateName({ issuer, state }: StateRef): string {
+  return `${state} ${issuer}`;
+}
+
 /** A row of a state: its key and its value. */
 export type PinRow = readonly [key: string, value: string];
 
@@ -88,12 +93,14 @@ export interface PinStore {
   unstage(ref: StateRef): Promise<void>;
   /**
    * Writes an entry and rows of its state, if the entry that is there has the
-   * revision before it (none before 1), and forgets all other states of the issuer.
+   * revision before it (none before 1). Where it names another state than that
+   * one, all other states of the issuer are forgotten.
    *
    * @param over The state that must be there. Revisions begin anew once an issuer
    * was forgotten, so that the one before may be of another life.
-   * @returns Whether it was written: not when another process was faster, or
-   * when rows that were staged for it were forgotten meanwhile.
+   * @returns Whether it was written: not when rows that were staged for it were
+   * forgotten meanwhile, or when another process was faster. It may then be put
+   * again as the next revision of what is there.
    * @throws {RowsTooLarge} for more rows than the store can write in one step:
    * they are then staged, as another state.
    */

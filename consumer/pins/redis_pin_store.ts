@@ -12,6 +12,7 @@ import {
   type PinStore,
   pinStoreUnavailable,
   StateMoved,
+  stateName,
   type StateRef,
 } from "./pin_store.ts";
 import {
@@ -139,17 +140,17 @@ class RedisPinStore implements PinStore {
   ): Promise<void> {
     for (let at = 0; at < rows.length; at += CALL_ROWS) {
       const part = rows.slice(at, at + CALL_ROWS);
-      const wasStaged = this.#staged.has(state);
+      const wasStaged = this.#staged.has(stateName({ issuer, state }));
       const [is] = await this.#redis.run(
         STAGE,
         [stagedKeyOf(issuer, state), `sig:pin-staged:${issuer}`],
         [String(STAGED_MS), wasStaged ? "1" : "0", ...part.flat()],
       );
       if (is !== "ok") {
-        this.#staged.delete(state);
+        this.#staged.delete(stateName({ issuer, state }));
         throw new StateMoved();
       }
-      this.#staged.add(state);
+      this.#staged.add(stateName({ issuer, state }));
     }
   }
 
@@ -168,7 +169,7 @@ class RedisPinStore implements PinStore {
   }
 
   async unstage({ issuer, state }: StateRef): Promise<void> {
-    this.#staged.delete(state);
+    this.#staged.delete(stateName({ issuer, state }));
     await this.#redis.run(UNSTAGE, [
       stagedKeyOf(issuer, state),
       `sig:pin-staged:${issuer}`,
@@ -180,7 +181,7 @@ class RedisPinStore implements PinStore {
     rows: readonly PinRow[] = [],
     over = "",
   ): Promise<boolean> {
-    const wasStaged = this.#staged.delete(state);
+    const wasStaged = this.#staged.has(stateName({ issuer, state }));
     const [answer] = await this.#redis.run(
       PUT,
       [
@@ -194,6 +195,10 @@ class RedisPinStore implements PinStore {
         ...rows.flat(),
       ],
     );
+    // What came too late may be put again.
+    if (answer !== "outdated") {
+      this.#staged.delete(stateName({ issuer, state }));
+    }
     if (answer === "lost") {
       throw pinStoreUnavailable(
         this.place,

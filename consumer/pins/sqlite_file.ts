@@ -6,6 +6,7 @@ import { loadSqlite } from "../connect/sqlite.ts";
 import { pinStoreUnavailable } from "./pin_store.ts";
 
 interface FileModule {
+  existsSync(path: string): boolean;
   openSync(path: string, flags: string, mode: number): number;
   closeSync(file: number): void;
 }
@@ -23,7 +24,11 @@ export function openSqliteFile(path: string): DatabaseSync {
     throw pinStoreUnavailable(path, "this platform has no SQLite");
   }
   // Before SQLite makes it, which asks the umask; its log takes over the bits.
-  files.closeSync(files.openSync(path, "a", 0o600));
+  // Only where it is missing: whoever closes a file gives up all locks that this
+  // process has on it (fcntl), also those of another database of the same file.
+  if (!files.existsSync(path)) {
+    files.closeSync(files.openSync(path, "a", 0o600));
+  }
   return new sqlite.DatabaseSync(path);
 }
 

@@ -66,6 +66,33 @@ Deno.test("an entry's rows are not left over, nor are those that this process st
   await Deno.remove(folder, { recursive: true });
 });
 
+/** How many locks this process has on a file, as Linux tells it. */
+async function locksOn(path: string): Promise<number> {
+  const { ino } = await Deno.stat(path);
+  const locks = await Deno.readTextFile("/proc/locks");
+  return locks.split("\n").filter((line) =>
+    line.includes(` ${Deno.pid} `) && line.includes(`:${ino} `)
+  ).length;
+}
+
+Deno.test({
+  name: "whoever opens a file twice keeps the lock that tells others so",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const folder = await Deno.makeTempDir();
+    const path = `${folder}/pins.db`;
+    const store = await openSqlitePinStore(path);
+    await store.list();
+    assertEquals(await locksOn(path), 1);
+    const another = await openSqlitePinStore(path);
+    assertEquals(await locksOn(path), 1);
+    await another.close();
+    assertEquals(await locksOn(path), 1);
+    await store.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
 Deno.test("who could not say that rows are staged says so with the next ones, and keeps all", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/pins.db`;

@@ -14,6 +14,7 @@ import {
   type PinStore,
   pinStoreUnavailable,
   StateMoved,
+  stateName,
   type StateRef,
 } from "./pin_store.ts";
 import { openSqliteFile, sqliteUnavailable } from "./sqlite_file.ts";
@@ -159,7 +160,7 @@ class SqlitePinStore implements PinStore {
       this.#within("BEGIN IMMEDIATE", () => {
         if (this.#isLost(ref)) throw new StateMoved();
         this.#write(ref, rows);
-        this.#staged.add(ref.state);
+        this.#staged.add(stateName(ref));
       });
     });
   }
@@ -183,7 +184,7 @@ class SqlitePinStore implements PinStore {
       await this.#unstageAll(ref);
     } finally {
       // What a full disk does not let go is left over.
-      this.#staged.delete(ref.state);
+      this.#staged.delete(stateName(ref));
       this.#unlockStaging();
     }
   }
@@ -200,7 +201,7 @@ class SqlitePinStore implements PinStore {
         if (revision !== (before?.revision ?? 0) + 1) return false;
         if ((over ?? before?.state) !== before?.state) return false;
         if (this.#isLost(entry)) return false;
-        this.#staged.delete(state);
+        this.#staged.delete(stateName(entry));
         const id = this.#write(entry, rows);
         if (before?.state !== state) {
           this.#sql("DELETE FROM states WHERE issuer=? AND id<>?")
@@ -328,7 +329,7 @@ class SqlitePinStore implements PinStore {
     ).all().map((row) => ({
       issuer: this.#text(row, "issuer"),
       state: this.#text(row, "state"),
-    })).filter(({ state }) => !this.#staged.has(state));
+    })).filter((ref) => !this.#staged.has(stateName(ref)));
   }
 
   #stateOf({ issuer, state }: StateRef): number | undefined {
@@ -339,7 +340,7 @@ class SqlitePinStore implements PinStore {
 
   /** Whether rows were staged that are forgotten by now. */
   #isLost(ref: StateRef): boolean {
-    return this.#stateOf(ref) === undefined && this.#staged.delete(ref.state);
+    return this.#staged.has(stateName(ref)) && this.#stateOf(ref) === undefined;
   }
 
   #write(ref: StateRef, rows: readonly PinRow[]): number {

@@ -288,6 +288,35 @@ export const PIN_STORE_RULES: readonly PinStoreRule[] = [
     },
   },
   {
+    name: "an entry that came too late can be put again, with what was staged",
+    async hold({ store, other = store }) {
+      const first = entryOf();
+      const late = { ...first, state: "late" };
+      await store.put(first, []);
+      await store.stage(late, [["r", "1"]]);
+      assert(await other.put({ ...first, revision: 2 }, []));
+      assertEquals(
+        await store.put({ ...late, revision: 2 }, [], "first"),
+        false,
+      );
+      assert(await store.put({ ...late, revision: 3 }, [], "first"));
+      assertEquals(await store.rows(late, ["r"]), ["1"]);
+    },
+  },
+  {
+    name: "what was staged and is gone stays so, however often it is put",
+    async hold({ store, other = store }) {
+      const entry = entryOf();
+      await store.stage(entry, [["r", "1"]]);
+      await other.remove(entry.issuer);
+      for (let time = 0; time < 2; time++) {
+        if (!await store.put(entry, [])) continue;
+        assertEquals(await store.rows(entry, ["r"]), ["1"]);
+        return;
+      }
+    },
+  },
+  {
     name: "all rows of a prefix are found, however many and however long",
     async hold({ store }) {
       const entry = entryOf();

@@ -162,11 +162,14 @@ export async function readWarnings(
   if (!stored.hasWarnings) return [];
   const [text] = await stored.store.rows(stored.ref, [WARNINGS_KEY]);
   if (text === undefined) throw damaged(stored.store.place, "a warning");
-  const warnings = readText<readonly StoredWarning[]>(
+  const all = readText<readonly StoredWarning[]>(
     stored,
     text,
     "a warning",
     isWarnings,
+  );
+  const warnings = all.filter(({ warning: { sequence = 0 } }) =>
+    sequence <= stored.lastSequence
   );
   for (const { warning: { sequence }, subjects, issuedAt } of warnings) {
     if (sequence === undefined) continue;
