@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { exportJWK, generateKeyPair } from "jose";
 import { createMemoryRecords } from "../stores/memory_records.ts";
 import { readProviderKeys } from "./provider_keys.ts";
+import { readClients } from "./read_clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import { startServer } from "./testdata/server.ts";
 import {
@@ -279,4 +280,62 @@ Deno.test("replicas whose clocks differ take each other's sessions and codes", a
   const code = (await browser.follow(url)).searchParams.get("code")!;
   const { status, text } = await first.redeem(code);
   assertEquals(status, 200, text);
+});
+
+Deno.test("a login that asks for less gives nothing back of what was kept back before", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const signIn = async (scope: string, granted = scope) => {
+    const id = await browser.begin(
+      await provider.authorizeUrl({ scope, prompt: "login" }),
+    );
+    const { challenge } = await browser.interaction(provider.origin, id);
+    const attestation = person.attest(challenge, Date.now(), {
+      scope: granted,
+    });
+    const answer = await browser.answer(provider.origin, id, { attestation });
+    await answer.body?.cancel();
+    assertEquals(answer.status, 200);
+  };
+  const silently = async () => {
+    const { searchParams } = await browser.follow(
+      await provider.authorizeUrl({ prompt: "none" }),
+    );
+    return searchParams.get("error");
+  };
+  await signIn("openid profile groups", "openid profile");
+  assertEquals(await silently(), "login_required");
+  await signIn("openid");
+  assertEquals(await silently(), "login_required");
+  await signIn("openid groups");
+  assertEquals(await silently(), null);
+});
+
+Deno.test("a code goes to no address that the application has lost meanwhile", async () => {
+  const before = readClients(
+    JSON.stringify({ clients: await usualClients() }),
+  );
+  let clients = before;
+  await using provider = await TestProvider.start({
+    settings: { clients: () => clients },
+  });
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { origin } = provider;
+  const id = await browser.begin(await provider.authorizeUrl());
+  const { challenge } = await browser.interaction(origin, id);
+  const attestation = person.attest(challenge, Date.now());
+  const redirectUris = ["https://app.example/new"];
+  clients = new Map(before).set("app", { ...before.get("app")!, redirectUris });
+  for (const body of [{ attestation }, { declined: true }]) {
+    const answer = await browser.answer(origin, id, body);
+    const { code, detail, redirect_to } = await answer.json();
+    assertEquals([answer.status, code, detail, redirect_to], [
+      404,
+      "not_found",
+      "Cannot sign in: this request is not known in this browser (any more)",
+      undefined,
+    ]);
+  }
 });

@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createLocalJWKSet, jwtVerify } from "jose";
+import { createMemoryRecords } from "../stores/memory_records.ts";
+import { storeUnavailable } from "../stores/store_unavailable.ts";
 import {
   Browser,
   TestProvider,
@@ -121,6 +123,48 @@ Deno.test("an issuer that can't be asked denies nobody, and gives nothing", asyn
   // The same token and code are good.
   assertEquals((await provider.refresh(refresh_token)).status, 200);
   assertEquals((await provider.redeem(code)).status, 200);
+});
+
+Deno.test("where the issuer is silent userinfo tells what it said last, not what it said at the login", async () => {
+  await using provider = await TestProvider.start();
+  const { person, relationship } = await provider.employ();
+  const { access_token } = await new Browser().tokens(provider, person);
+  const relationshipTold = async () => {
+    const { status, body } = await provider.userinfo(access_token);
+    return [status, body.sig.relationship_id];
+  };
+  assertEquals(await relationshipTold(), [200, relationship]);
+  const { relationship_id } = await provider.demo.enrol(person.did);
+  await provider.demo.revoke(relationship);
+  assertEquals(await relationshipTold(), [200, relationship_id]);
+  provider.issuerIsDown = true;
+  assertEquals(await relationshipTold(), [200, relationship_id]);
+});
+
+Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {
+  const memory = createMemoryRecords();
+  let isReadOnly = false;
+  await using provider = await TestProvider.start({
+    records: {
+      ...memory,
+      put: (...record) =>
+        isReadOnly
+          ? Promise.reject(storeUnavailable("it takes no writes"))
+          : memory.put(...record),
+    },
+  });
+  const { person, relationship } = await provider.employ();
+  const { access_token } = await new Browser().tokens(provider, person);
+  assertEquals((await provider.userinfo(access_token)).status, 200);
+  isReadOnly = true;
+  await provider.demo.revoke(relationship);
+  const { status, body } = await provider.userinfo(access_token);
+  assertEquals([status, body], [503, {
+    error: "temporarily_unavailable",
+    error_description: "could not tell: store_unavailable; try again",
+  }]);
+  isReadOnly = false;
+  assertEquals((await provider.userinfo(access_token)).status, 401);
 });
 
 Deno.test("the watch ends the sessions of those who were revoked, and tells by a token that fits the specification", async () => {

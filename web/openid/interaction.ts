@@ -109,7 +109,10 @@ function requireOwnPage(headers: Headers, issuer: string): void {
   );
 }
 
-/** For another browser it is not there at all. */
+/**
+ * For another browser it is not there at all, nor once the application may not
+ * be answered there any more.
+ */
 async function find(
   exchange: Exchange,
   id: string,
@@ -123,7 +126,9 @@ async function find(
   const digest = await digestOf(browser ?? "");
   if (
     found === undefined || interaction === undefined || client === undefined ||
-    !equalInConstantTime(digest, interaction.browser_sha256)
+    !equalInConstantTime(digest, interaction.browser_sha256) ||
+    ("binding" in interaction &&
+      !client.redirectUris.includes(interaction.binding.redirect_uri))
   ) throw unknown();
   return { id, interaction, found, client };
 }
@@ -201,6 +206,7 @@ async function accept(
       subject,
       standing,
       withheld: scope.filter((each) => !login.scopes.includes(each)),
+      granted: login.scopes,
     },
     before,
     "binding" in interaction

@@ -4,6 +4,7 @@ import type { Exchange, Route } from "@sig/api/http";
 import { isSigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
 import type { Standing } from "../login/login_gate.ts";
+import { SessionNotEnded } from "../sessions/assess.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
 import { OAuthError, refuseDirectly } from "./oauth_error.ts";
@@ -53,7 +54,9 @@ async function read(
     // Who could not be asked about goes on as they were, if this was asked.
     const { require = [] } = found.grant;
     const wasAsked = client.require.every((each) => require.includes(each));
-    if (!isSigError(error) || !wasAsked) throw error;
+    if (
+      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked
+    ) throw error;
     ({ standing } = session);
   }
   if (standing === undefined) throw refuse();

@@ -9,8 +9,8 @@ import type { Sessions } from "./sessions.ts";
 export interface AssessmentOptions {
   /** Who can say. */
   readonly ask: Pick<AskIssuer, "standing">;
-  /** What ends. */
-  readonly sessions: Pick<Sessions, "end" | "leave">;
+  /** What ends, and what is known of it. */
+  readonly sessions: Pick<Sessions, "end" | "leave" | "learn">;
 }
 
 /** An application that asks for a session. */
@@ -24,18 +24,22 @@ export interface Asking {
 /**
  * Asks the issuer about a session, for one application where that is told.
  * A deny of what the server requires ends the session, one of what only the
- * application requires takes that out of it; both answer undefined.
+ * application requires takes that out of it; both answer undefined. What is new
+ * in an allow is kept, for when the issuer can't be asked.
  *
  * @throws {SigError} when the issuer can't be asked: then nothing ends.
  * @throws {SessionNotEnded} for a deny that the store could not be told.
  */
 export type Assess = (
-  session: Pick<Session, "sid" | "subject">,
+  session: Pick<Session, "sid" | "subject" | "standing">,
   client?: Asking,
   maxAgeSeconds?: number,
 ) => Promise<Standing | undefined>;
 
-/** The issuer denied, and the session could not be ended: no reason to go on. */
+/**
+ * The issuer denied, and the session, or the application's part of it, could not
+ * be ended: no reason to go on.
+ */
 export class SessionNotEnded extends SigError {
   constructor(cause: unknown) {
     super(
@@ -50,7 +54,7 @@ export class SessionNotEnded extends SigError {
 export function createAssessment(
   { ask, sessions }: AssessmentOptions,
 ): Assess {
-  return async ({ sid, subject }, client, maxAgeSeconds) => {
+  return async ({ sid, subject, standing: known }, client, maxAgeSeconds) => {
     if (client !== undefined && client.require.length > 0) {
       const { require } = client;
       const standing = await ask.standing(subject, { require, maxAgeSeconds });
@@ -58,13 +62,28 @@ export function createAssessment(
     }
     const standing = await ask.standing(subject, { maxAgeSeconds });
     if (standing === undefined) {
-      await sessions.end(sid).catch((cause) => {
-        throw new SessionNotEnded(cause);
-      });
+      await sessions.end(sid).catch(notEnded);
       return undefined;
     }
+    // It is true whether the store takes it or not; the next question tries again.
+    if (isNews(standing, known)) {
+      await sessions.learn(sid, standing, known).catch(() => {});
+    }
     if (client === undefined || client.require.length === 0) return standing;
-    await sessions.leave(sid, client.client_id);
+    await sessions.leave(sid, client.client_id).catch(notEnded);
     return undefined;
   };
+}
+
+function notEnded(cause: unknown): never {
+  throw new SessionNotEnded(cause);
+}
+
+/** Another process may have seen less of the feed than is known. */
+function isNews(standing: Standing, known: Standing): boolean {
+  const { relationship_id, type, roles } = standing;
+  return standing.sequence > known.sequence &&
+    (relationship_id !== known.relationship_id || type !== known.type ||
+      roles.length !== known.roles.length ||
+      roles.some((role, i) => role !== known.roles[i]));
 }

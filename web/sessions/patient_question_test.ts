@@ -49,7 +49,7 @@ async function start(answer: () => Standing | undefined) {
     subject: "did:key:z6Mk",
     standing: STANDING,
   });
-  return { ongoing, place, session };
+  return { ongoing, place, session, sessions };
 }
 
 Deno.test("who is denied does not go on where the store can't end the session", async () => {
@@ -79,4 +79,29 @@ Deno.test("where the issuer is silent the session goes on, and it is not asked a
   isSilent = false;
   // It is not asked again at once.
   assertEquals(await ongoing(session), STANDING);
+});
+
+Deno.test("where the issuer is silent, what it said last holds: no role comes back that it took away", async () => {
+  const admin = { ...STANDING, roles: ["admin"], sequence: 2 };
+  const member = { ...STANDING, roles: [], sequence: 3 };
+  let answer: Standing | undefined = admin;
+  const { ongoing, place, session: { sid }, sessions } = await start(() => {
+    if (answer === undefined) {
+      throw new SigError("fetch_failed", "Cannot ask issuer");
+    }
+    return answer;
+  });
+  const ask = async () => await ongoing((await sessions.get(sid))!);
+  assertEquals(await ask(), admin);
+  // Whether the store takes it or not, it is true.
+  place.isReadOnly = true;
+  answer = member;
+  assertEquals(await ask(), member);
+  place.isReadOnly = false;
+  assertEquals(await ask(), member);
+  // A process that has seen less makes nobody forget.
+  answer = admin;
+  assertEquals(await ask(), admin);
+  answer = undefined;
+  assertEquals(await ask(), member);
 });

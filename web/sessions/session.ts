@@ -17,9 +17,9 @@ export interface Session<S = Standing> {
   readonly expires_ms: number;
   /** Where the person logged in, and by whose word; absent in none of now. */
   readonly terms?: Terms;
-  /** What the issuer said at the login. */
+  /** What the issuer said last, as far as that is known. */
   readonly standing: S;
-  /** What the person was asked for at the last login, and did not grant. */
+  /** What the person was asked for, and did not grant since. */
   readonly withheld?: readonly string[];
   /** The applications that it logged in to. */
   readonly clients: { readonly [clientId: string]: Joined };

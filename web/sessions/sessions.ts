@@ -37,14 +37,17 @@ export interface LoggedIn<S = Standing> {
   readonly standing: S;
   /** What they were asked for and did not grant; nothing unless told. */
   readonly withheld?: readonly string[];
+  /** What they granted; nothing unless told. */
+  readonly granted?: readonly string[];
 }
 
 /** The sessions of a server. */
 export interface Sessions<S = Standing> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
-   * under a new secret; one of somebody else ends. So does the oldest where the
-   * person has too many.
+   * under a new secret, and what was kept back in it stays so until it is
+   * granted; one of somebody else ends. So does the oldest where the person has
+   * too many.
    *
    * @param joining The application that it is for, which joins at once.
    * @returns the session, and what the browser's cookie must hold: a secret.
@@ -85,6 +88,8 @@ export interface Sessions<S = Standing> {
     cookie: string | undefined,
     clientId: string,
   ): Promise<Session<S> | undefined>;
+  /** Keeps what the issuer says now in the place of what was known before. */
+  learn(sid: string, standing: S, known: S): Promise<void>;
   /** Takes an application out, and tells it. */
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
@@ -160,7 +165,8 @@ export function createSessions<S = Standing>(
   }
 
   return {
-    async logIn({ subject, standing, withheld = [] }, before, joining) {
+    async logIn(who, before, joining) {
+      const { subject, standing, withheld = [], granted = [] } = who;
       const at = now();
       const expiresAt = new Date(at.getTime() + lifeMs);
       const secret = randomText(SECRET_BYTES);
@@ -188,7 +194,15 @@ export function createSessions<S = Standing>(
             .map(([id, { secrets_sha256: _, ...joined }]) => [id, joined]);
           const added = add(Object.fromEntries(kept));
           fallen = added.fallen;
-          return { ...session, ...fresh, clients: added.clients };
+          // A login that asks for less takes nothing of it back.
+          const still = (session.withheld ?? [])
+            .filter((each) => !granted.includes(each));
+          return {
+            ...session,
+            ...fresh,
+            withheld: [...new Set([...still, ...withheld])],
+            clients: added.clients,
+          };
         }, { expiresAt });
         if (after !== undefined) {
           await dropAll(fallen);
@@ -260,6 +274,18 @@ export function createSessions<S = Standing>(
       return known.some((each) => equalInConstantTime(each, digest))
         ? session
         : undefined;
+    },
+    async learn(sid, standing, known) {
+      const before = JSON.stringify(known);
+      await records.change(
+        sid,
+        now(),
+        // Somebody else may have learnt more meanwhile.
+        (session) =>
+          isOver(session) || JSON.stringify(session.standing) !== before
+            ? undefined
+            : { ...session, standing },
+      );
     },
     async leave(sid, clientId) {
       const session = await get(sid);
