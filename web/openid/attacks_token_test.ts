@@ -251,3 +251,17 @@ Deno.test("a token is revoked by its client, and by no other", async () => {
   assertEquals((await revoke(next.refresh_token)).status, 200);
   assertEquals((await provider.userinfo(next.access_token)).status, 401);
 });
+
+Deno.test("a form that is too large is the application's mistake, and not worth sending again", async () => {
+  await using provider = await TestProvider.start();
+  for (const path of ["/oidc/token", "/oidc/revoke"]) {
+    const { status, body, headers } = await provider.post(path, {
+      token: "a".repeat(16 * 1024),
+    });
+    assertEquals([status, body], [400, {
+      error: "invalid_request",
+      error_description: "Cannot read body: it is larger than 16384 bytes",
+    }]);
+    assertEquals(headers.get("retry-after"), null);
+  }
+});

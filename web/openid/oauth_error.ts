@@ -46,7 +46,8 @@ export function toOAuthError(error: unknown): OAuthError {
   if (!isSigError(error)) {
     return new OAuthError("server_error", "it failed; the log says why");
   }
-  if (error.category === "usage") {
+  // The same again would be too large again.
+  if (error.category === "usage" || error.code === "body_too_large") {
     return new OAuthError("invalid_request", plain(error.message));
   }
   if (error.category === "internal") {
