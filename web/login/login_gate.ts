@@ -2,7 +2,14 @@
 
 import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
-import { type CheckAnswer, parseRequirement, SigError } from "@sig/core";
+import {
+  type CheckAnswer,
+  compareInstants,
+  instantOf,
+  parseRequirement,
+  parseTimestamp,
+  SigError,
+} from "@sig/core";
 import type { CheckRelationship } from "./relationship.ts";
 
 /** An issuer whose word may be asked, and how it is fetched from. */
@@ -41,6 +48,15 @@ export interface Standing {
   readonly roles: readonly string[];
   /** The feed's last event that was looked at. */
   readonly sequence: number;
+  /** RFC 3339; when it ends with no further event. Absent: never. */
+  readonly not_after?: string;
+}
+
+/** Whether it has ended by the issuer's own word, which said until when. */
+export function hasEnded({ not_after }: Standing, at: Date): boolean {
+  if (not_after === undefined) return false;
+  const end = parseTimestamp(not_after);
+  return end === undefined || compareInstants(instantOf(at), end) >= 0;
 }
 
 /** What is asked beyond the gate's own question. */
@@ -150,7 +166,7 @@ function createAsk(
     standing: async (subject, further) =>
       await ask.standingOf(await check(subject, further)),
     async standingOf(answer) {
-      const { decision, matched_relationship_id: id, last_sequence } = answer;
+      const { decision, matched_relationship_id: id, not_after } = answer;
       if (decision !== "allow" || id === null) return undefined;
       const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS });
       const found = state.by_relationship_id.get(id);
@@ -162,7 +178,8 @@ function createAsk(
         type: found.relationship_type,
         // A copy: the state is asked again, and callers hand this on.
         roles: [...found.roles],
-        sequence: last_sequence,
+        sequence: answer.last_sequence,
+        ...(not_after === null ? {} : { not_after }),
       };
     },
   };

@@ -141,6 +141,31 @@ Deno.test("where the issuer is silent userinfo tells what it said last, not what
   assertEquals(await relationshipTold(), [200, relationship_id]);
 });
 
+Deno.test("where the issuer is silent userinfo tells nothing beyond the end that it said, and ends nothing", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const { access_token } = await new Browser().tokens(provider, person);
+  const { records } = provider;
+  /** As if the relationship were valid until then. */
+  const endAt = async (not_after: string) => {
+    const { records: [found] } = await records.list("session", new Date());
+    const { id, version, expiresAtMs } = found!;
+    const session = JSON.parse(found!.text);
+    session.standing = { ...session.standing, not_after };
+    const text = JSON.stringify(session);
+    const record = { text, expiresAtMs };
+    assert(await records.put("session", id, record, version, new Date()));
+  };
+  provider.issuerIsDown = true;
+  await endAt("2999-01-01T00:00:00Z");
+  assertEquals((await provider.userinfo(access_token)).status, 200);
+  await endAt("2026-01-01T00:00:00Z");
+  const { status, body } = await provider.userinfo(access_token);
+  assertEquals([status, body.error], [503, "temporarily_unavailable"]);
+  provider.issuerIsDown = false;
+  assertEquals((await provider.userinfo(access_token)).status, 200);
+});
+
 Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {
   const memory = createMemoryRecords();
   let isReadOnly = false;

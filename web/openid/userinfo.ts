@@ -3,7 +3,7 @@
 import type { Exchange, Route } from "@sig/api/http";
 import { isSigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
-import type { Standing } from "../login/login_gate.ts";
+import { hasEnded, type Standing } from "../login/login_gate.ts";
 import { SessionNotEnded } from "../sessions/assess.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
@@ -51,11 +51,13 @@ async function read(
   try {
     standing = await assess(session, client);
   } catch (error) {
-    // Who could not be asked about goes on as they were, if this was asked.
+    // Who could not be asked about goes on as they were, if this was asked, and
+    // for as long as the issuer said.
     const { require = [] } = found.grant;
     const wasAsked = client.require.every((each) => require.includes(each));
     if (
-      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked
+      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked ||
+      hasEnded(session.standing, now())
     ) throw error;
     ({ standing } = session);
   }

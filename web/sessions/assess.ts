@@ -81,9 +81,9 @@ function notEnded(cause: unknown): never {
 
 /** Another process may have seen less of the feed than is known. */
 function isNews(standing: Standing, known: Standing): boolean {
-  const { relationship_id, type, roles } = standing;
+  const { relationship_id, type, roles, not_after } = standing;
   return standing.sequence > known.sequence &&
     (relationship_id !== known.relationship_id || type !== known.type ||
-      roles.length !== known.roles.length ||
+      not_after !== known.not_after || roles.length !== known.roles.length ||
       roles.some((role, i) => role !== known.roles[i]));
 }

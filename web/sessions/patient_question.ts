@@ -1,7 +1,7 @@
 /** Asking again about who is logged in, while people wait. @module */
 
 import { isSigError, SigError } from "@sig/core";
-import type { Standing } from "../login/login_gate.ts";
+import { hasEnded, type Standing } from "../login/login_gate.ts";
 import { type Assess, SessionNotEnded } from "./assess.ts";
 import type { Session } from "./session.ts";
 
@@ -24,20 +24,30 @@ const PATIENCE_MS = 3_000;
 /**
  * Makes the question whether somebody's session goes on, for every page that
  * they open. An issuer that can't be asked, or not in a few seconds, is no deny:
- * then what it said last holds, until the session itself is over.
+ * then what it said last holds, until the session itself is over. Where that was
+ * until when, nobody can tell any more from then on.
  *
  * @returns undefined for a deny, which has ended the session.
  * @throws {SessionNotEnded} for a deny that the store could not be told.
+ * @throws {SigError} whatever kept the issuer from being asked, of somebody whose
+ * relationship was to end meanwhile.
  */
 export function createPatientQuestion(
   { assess, maxAgeMs, now }: PatientQuestionOptions,
 ): (session: Session) => Promise<Standing | undefined> {
   let quietUntilMs = -Infinity;
+  let silence: SigError | undefined;
+
+  function lastWord({ standing }: Session): Standing {
+    if (silence !== undefined && hasEnded(standing, now())) throw silence;
+    return standing;
+  }
+
   return async (session) => {
     const atMs = now().getTime();
     // A clock that was set back must not make it quiet for long.
     if (atMs < quietUntilMs && quietUntilMs <= atMs + QUIET_MS) {
-      return session.standing;
+      return lastWord(session);
     }
     try {
       return await within(
@@ -47,7 +57,8 @@ export function createPatientQuestion(
     } catch (error) {
       if (!isSigError(error) || error instanceof SessionNotEnded) throw error;
       quietUntilMs = now().getTime() + QUIET_MS;
-      return session.standing;
+      silence = error;
+      return lastWord(session);
     }
   };
 }

@@ -15,7 +15,9 @@ const STANDING: Standing = {
   roles: [],
   sequence: 1,
 };
-const now = () => new Date("2026-01-31T09:00:00Z");
+const START_MS = Date.parse("2026-01-31T09:00:00Z");
+let laterMs = 0;
+const now = () => new Date(START_MS + laterMs);
 
 /** A session, its issuer's answer, and a store that may refuse to write. */
 async function start(answer: () => Standing | undefined) {
@@ -104,4 +106,40 @@ Deno.test("where the issuer is silent, what it said last holds: no role comes ba
   assertEquals(await ask(), admin);
   answer = undefined;
   assertEquals(await ask(), member);
+});
+
+Deno.test("where the issuer is silent nobody goes on beyond the end that it said, nor is ended", async () => {
+  const until = {
+    ...STANDING,
+    not_after: "2026-01-31T09:00:00Z",
+    sequence: 2,
+  };
+  const further = { ...until, not_after: "2026-01-31T09:30:00Z", sequence: 3 };
+  const unavailable = new SigError("fetch_failed", "Cannot ask issuer");
+  let answer: Standing | SigError = until;
+  const { ongoing, session: { sid }, sessions } = await start(() => {
+    if (answer instanceof SigError) throw answer;
+    return answer;
+  });
+  const ask = async () => await ongoing((await sessions.get(sid))!);
+  try {
+    laterMs = -1;
+    assertEquals(await ask(), until);
+    answer = unavailable;
+    assertEquals(await ask(), until);
+    for (const ms of [0, 1, 60_000]) {
+      laterMs = ms;
+      // Asked and not asked again at once.
+      for (const _ of [1, 2]) {
+        assertEquals(await assertRejects(ask), unavailable);
+      }
+    }
+    answer = further;
+    laterMs += 10_000;
+    assertEquals(await ask(), further);
+    answer = unavailable;
+    assertEquals(await ask(), further);
+  } finally {
+    laterMs = 0;
+  }
 });
