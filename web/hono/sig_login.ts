@@ -9,6 +9,7 @@ import { createLoginGate, type Standing } from "../login/login_gate.ts";
 import { verifyLogin } from "../login/verify_login.ts";
 import { createAssessment } from "../sessions/assess.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
+import { createLastWord } from "../sessions/last_word.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
@@ -119,6 +120,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   });
   const stillIs = gate.ask && createPatientQuestion({
     assess: createAssessment({ ask: gate.ask, sessions }),
+    lastWord: createLastWord({ ask: gate.ask, now }),
     maxAgeMs: recheckMs,
     now,
   });

@@ -67,6 +67,14 @@ export interface FurtherQuestion {
   readonly maxAgeSeconds?: number | undefined;
 }
 
+/** What the issuer is remembered to have said. */
+export interface Remembered {
+  /** The feed's last event that is known. */
+  readonly sequence: number;
+  /** The relationship, or undefined for a deny. */
+  readonly standing: Standing | undefined;
+}
+
 /** Asks the issuer about a subject; throws when it can't say. */
 export interface AskIssuer {
   /** Its DID. */
@@ -80,6 +88,8 @@ export interface AskIssuer {
   ): Promise<Standing | undefined>;
   /** The same of an answer that was just given. */
   standingOf(answer: CheckAnswer): Promise<Standing | undefined>;
+  /** The same by what is remembered of it, however old that is. */
+  remembered(subject: string, further?: FurtherQuestion): Promise<Remembered>;
 }
 
 /** The issuer whose word a login needs, and the question to it. */
@@ -165,23 +175,33 @@ function createAsk(
     check,
     standing: async (subject, further) =>
       await ask.standingOf(await check(subject, further)),
-    async standingOf(answer) {
-      const { decision, matched_relationship_id: id, not_after } = answer;
-      if (decision !== "allow" || id === null) return undefined;
-      const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS });
-      const found = state.by_relationship_id.get(id);
-      // Ended between the answer and now.
-      if (found === undefined || found.status !== "active") return undefined;
-      return {
-        issuer: answer.issuer,
-        relationship_id: id,
-        type: found.relationship_type,
-        // A copy: the state is asked again, and callers hand this on.
-        roles: [...found.roles],
-        sequence: answer.last_sequence,
-        ...(not_after === null ? {} : { not_after }),
-      };
+    standingOf: (answer) => standingAt(answer, SAME_STATE_MS),
+    async remembered(subject, { require } = {}) {
+      const answer = await check(subject, { require, maxAgeSeconds: Infinity });
+      const standing = await standingAt(answer, Infinity);
+      return { sequence: answer.last_sequence, standing };
     },
   };
+
+  async function standingAt(
+    answer: CheckAnswer,
+    maxAgeMs: number,
+  ): Promise<Standing | undefined> {
+    const { decision, matched_relationship_id: id, not_after } = answer;
+    if (decision !== "allow" || id === null) return undefined;
+    const state = await consumer.state(issuer, { maxAgeMs });
+    const found = state.by_relationship_id.get(id);
+    // Ended between the answer and now.
+    if (found === undefined || found.status !== "active") return undefined;
+    return {
+      issuer: answer.issuer,
+      relationship_id: id,
+      type: found.relationship_type,
+      // A copy: the state is asked again, and callers hand this on.
+      roles: [...found.roles],
+      sequence: answer.last_sequence,
+      ...(not_after === null ? {} : { not_after }),
+    };
+  }
   return ask;
 }

@@ -146,12 +146,12 @@ Deno.test("where the issuer is silent userinfo tells nothing beyond the end that
   const { person } = await provider.employ();
   const { access_token } = await new Browser().tokens(provider, person);
   const { records } = provider;
-  /** As if the relationship were valid until then. */
+  /** As if another process had learnt that it is valid until then. */
   const endAt = async (not_after: string) => {
     const { records: [found] } = await records.list("session", new Date());
     const { id, version, expiresAtMs } = found!;
     const session = JSON.parse(found!.text);
-    session.standing = { ...session.standing, not_after };
+    session.standing = { ...session.standing, sequence: 1_000, not_after };
     const text = JSON.stringify(session);
     const record = { text, expiresAtMs };
     assert(await records.put("session", id, record, version, new Date()));
@@ -164,6 +164,23 @@ Deno.test("where the issuer is silent userinfo tells nothing beyond the end that
   assertEquals([status, body.error], [503, "temporarily_unavailable"]);
   provider.issuerIsDown = false;
   assertEquals((await provider.userinfo(access_token)).status, 200);
+});
+
+Deno.test("where the issuer is silent userinfo tells nothing of whom it is known to have denied", async () => {
+  await using provider = await TestProvider.start();
+  const alice = await provider.employ();
+  const bob = await provider.employ();
+  const hers = await new Browser().tokens(provider, alice.person);
+  const his = await new Browser().tokens(provider, bob.person);
+  await provider.demo.revoke(alice.relationship);
+  // His question has the feed fetched, which tells of her.
+  assertEquals((await provider.userinfo(his.access_token)).status, 200);
+  provider.issuerIsDown = true;
+  assertEquals((await provider.userinfo(his.access_token)).status, 200);
+  const { status, body } = await provider.userinfo(hers.access_token);
+  assertEquals([status, body.error], [503, "temporarily_unavailable"]);
+  provider.issuerIsDown = false;
+  assertEquals((await provider.userinfo(hers.access_token)).status, 401);
 });
 
 Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {

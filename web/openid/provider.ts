@@ -3,6 +3,7 @@
 import type { AllowOrigin, Route } from "@sig/api/http";
 import { createAssessment } from "../sessions/assess.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
+import { createLastWord } from "../sessions/last_word.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
@@ -96,6 +97,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const assess = createAssessment({ ask, sessions });
   const context: ProviderContext = {
     ...{ issuer, clients, keys, sessions, grants, assess, now },
+    lastWord: createLastWord({ ask, now }),
     ...{ nameOf, usernameOf },
     interactions: recordsOf<Interaction>(records, "interaction"),
     assertions: recordsOf<true>(records, "assertion"),

@@ -2,6 +2,7 @@
 
 import type { Assess } from "../sessions/assess.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
+import type { LastWord } from "../sessions/last_word.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Records } from "../stores/records.ts";
 import type { Naming } from "./claims.ts";
@@ -22,6 +23,8 @@ export interface ProviderContext extends Naming {
   readonly sessions: Sessions;
   /** The question whether they may go on. */
   readonly assess: Assess;
+  /** What holds while that can't be answered. */
+  readonly lastWord: LastWord;
   /** What applications were given. */
   readonly grants: Grants;
   /** Requests that wait for a person. */

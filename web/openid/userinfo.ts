@@ -3,7 +3,7 @@
 import type { Exchange, Route } from "@sig/api/http";
 import { isSigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
-import { hasEnded, type Standing } from "../login/login_gate.ts";
+import type { Standing } from "../login/login_gate.ts";
 import { SessionNotEnded } from "../sessions/assess.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
@@ -35,7 +35,7 @@ async function read(
   headers: Headers,
   context: ProviderContext,
 ): Promise<object> {
-  const { grants, clients, assess, now } = context;
+  const { grants, clients, assess, lastWord, now } = context;
   const [, token = ""] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
     .exec(headers.get("authorization") ?? "") ?? [];
   const found = await grants.find(token);
@@ -56,10 +56,9 @@ async function read(
     const { require = [] } = found.grant;
     const wasAsked = client.require.every((each) => require.includes(each));
     if (
-      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked ||
-      hasEnded(session.standing, now())
+      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked
     ) throw error;
-    ({ standing } = session);
+    standing = await lastWord(session, error, client.require);
   }
   if (standing === undefined) throw refuse();
   const { subject, scope } = grant;

@@ -1,14 +1,18 @@
 /** Asking again about who is logged in, while people wait. @module */
 
-import { isSigError, SigError } from "@sig/core";
-import { hasEnded, type Standing } from "../login/login_gate.ts";
+import { isSigError, type SigError } from "@sig/core";
+import type { Standing } from "../login/login_gate.ts";
 import { type Assess, SessionNotEnded } from "./assess.ts";
+import type { LastWord } from "./last_word.ts";
 import type { Session } from "./session.ts";
+import { within } from "./within.ts";
 
 /** What {@linkcode createPatientQuestion} works with. */
 export interface PatientQuestionOptions {
   /** The question. */
   readonly assess: Assess;
+  /** What holds while that can't be answered. */
+  readonly lastWord: LastWord;
   /** How old the issuer's word may be, in milliseconds. */
   readonly maxAgeMs: number;
   /** The clock. */
@@ -25,29 +29,26 @@ const PATIENCE_MS = 3_000;
  * Makes the question whether somebody's session goes on, for every page that
  * they open. An issuer that can't be asked, or not in a few seconds, is no deny:
  * then what it said last holds, until the session itself is over. Where that was
- * until when, nobody can tell any more from then on.
+ * a deny, or until when, nobody can tell.
  *
  * @returns undefined for a deny, which has ended the session.
  * @throws {SessionNotEnded} for a deny that the store could not be told.
- * @throws {SigError} whatever kept the issuer from being asked, of somebody whose
- * relationship was to end meanwhile.
+ * @throws {SigError} whatever kept the issuer from being asked, of somebody whom
+ * it denied last, or whose relationship was to end meanwhile.
  */
 export function createPatientQuestion(
-  { assess, maxAgeMs, now }: PatientQuestionOptions,
+  { assess, lastWord, maxAgeMs, now }: PatientQuestionOptions,
 ): (session: Session) => Promise<Standing | undefined> {
   let quietUntilMs = -Infinity;
   let silence: SigError | undefined;
-
-  function lastWord({ standing }: Session): Standing {
-    if (silence !== undefined && hasEnded(standing, now())) throw silence;
-    return standing;
-  }
-
   return async (session) => {
     const atMs = now().getTime();
     // A clock that was set back must not make it quiet for long.
-    if (atMs < quietUntilMs && quietUntilMs <= atMs + QUIET_MS) {
-      return lastWord(session);
+    if (
+      silence !== undefined && atMs < quietUntilMs &&
+      quietUntilMs <= atMs + QUIET_MS
+    ) {
+      return await lastWord(session, silence);
     }
     try {
       return await within(
@@ -58,23 +59,7 @@ export function createPatientQuestion(
       if (!isSigError(error) || error instanceof SessionNotEnded) throw error;
       quietUntilMs = now().getTime() + QUIET_MS;
       silence = error;
-      return lastWord(session);
+      return await lastWord(session, error);
     }
   };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(new SigError("fetch_timeout", "Cannot ask issuer: it is slow")),
-      ms,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

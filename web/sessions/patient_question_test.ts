@@ -1,10 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { SigError } from "@sig/core";
-import type { AskIssuer, Standing } from "../login/login_gate.ts";
+import type { AskIssuer, Remembered, Standing } from "../login/login_gate.ts";
 import { createMemoryRecords } from "../stores/memory_records.ts";
 import type { RecordStore } from "../stores/record_store.ts";
 import { storeUnavailable } from "../stores/store_unavailable.ts";
 import { createAssessment } from "./assess.ts";
+import { createLastWord } from "./last_word.ts";
 import { createPatientQuestion } from "./patient_question.ts";
 import { createSessions } from "./sessions.ts";
 
@@ -20,7 +21,10 @@ let laterMs = 0;
 const now = () => new Date(START_MS + laterMs);
 
 /** A session, its issuer's answer, and a store that may refuse to write. */
-async function start(answer: () => Standing | undefined) {
+async function start(
+  answer: () => Standing | undefined,
+  remembered: () => Remembered = () => ({ sequence: 0, standing: undefined }),
+) {
   const memory = createMemoryRecords();
   const place = { isReadOnly: false };
   const store: RecordStore = {
@@ -45,6 +49,10 @@ async function start(answer: () => Standing | undefined) {
   };
   const ongoing = createPatientQuestion({
     assess: createAssessment({ ask, sessions }),
+    lastWord: createLastWord({
+      ask: { remembered: () => Promise.resolve(remembered()) },
+      now,
+    }),
     ...{ maxAgeMs: 0, now },
   });
   const { session } = await sessions.logIn({
@@ -142,4 +150,23 @@ Deno.test("where the issuer is silent nobody goes on beyond the end that it said
   } finally {
     laterMs = 0;
   }
+});
+
+Deno.test("where the issuer is silent nobody goes on whom it denied last, as far as this process knows", async () => {
+  const silent = new SigError("fetch_failed", "Cannot ask issuer");
+  let remembered: Remembered = { sequence: 1, standing: STANDING };
+  const { ongoing, session } = await start(() => {
+    throw silent;
+  }, () => remembered);
+  assertEquals(await ongoing(session), STANDING);
+  remembered = { sequence: 2, standing: undefined };
+  for (const _ of [1, 2]) {
+    assertEquals(await assertRejects(() => ongoing(session)), silent);
+  }
+  // It has seen less than the login did.
+  remembered = { sequence: 0, standing: undefined };
+  assertEquals(await ongoing(session), STANDING);
+  const newer = { ...STANDING, roles: ["ops"], sequence: 3 };
+  remembered = { sequence: 3, standing: newer };
+  assertEquals(await ongoing(session), newer);
 });
