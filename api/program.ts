@@ -136,7 +136,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       const { createApp } = await import("./app.ts");
       return createApp({ ...options, log });
     },
-    warnings,
+    warnings: [
+      ...warnings,
+      ...publicSign && token !== undefined ? doubtsAboutToken(token) : [],
+    ],
     close: async () => await pins?.close(),
     notes: (url) => [
       `Answers about ${
@@ -148,6 +151,16 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       }. How to ask: ${url}/docs. Stop it with Ctrl-C.`,
     ],
   };
+}
+
+/** Characters of a token that nobody guesses: 16 hexadecimal ones are 64 bits. */
+const SAFE_TOKEN_LENGTH = 16;
+
+function doubtsAboutToken(token: string): readonly string[] {
+  if (token.length >= SAFE_TOKEN_LENGTH) return [];
+  return [
+    "the token of --token-file has fewer than 16 characters and may be guessed: make one by openssl rand -hex 32",
+  ];
 }
 
 /** RFC 6750: printable, without white space; a newline at the end is usual. */

@@ -9,7 +9,19 @@ import { found } from "./found.ts";
 /** Bits that let anybody but the owner in. */
 const OTHERS = 0o077;
 
-/** Permissions of what is private: the local folder, and keys at hand. */
+/** Bits that let the group or everybody read. */
+const READABLE = 0o044;
+
+/** What is published, each folder before what it holds. */
+const PUBLISHED = [
+  ...["", "/sig.json", "/jwks.json", "/did.json"],
+  ...["/sig", "/sig/events.jsonl"],
+].map((place) => `.well-known${place}`);
+
+/**
+ * Permissions of what is private, the local folder and keys at hand; and of what
+ * is published, which a web server reads as another user.
+ */
 export async function examineDisk(
   io: Io,
   dir: string,
@@ -25,6 +37,18 @@ export async function examineDisk(
       own,
       `chmod 700 ${own}`,
     ));
+  }
+  for (const place of PUBLISHED) {
+    const path = `${dir}/${place}`;
+    const mode = await io.fileMode(path);
+    if (mode === null || (mode & READABLE) !== 0) continue;
+    findings.push(found(
+      "document_closed_to_others",
+      "no other user of this machine can read it, nor a web server that runs as one",
+      path,
+      `chmod -R a+rX ${dir}/.well-known`,
+    ));
+    break;
   }
   for (const path of keyPaths(io, issuer, kids)) {
     if (!isOpen(await io.fileMode(path))) continue;

@@ -78,6 +78,12 @@ export const DISK_FINDINGS = {
     why: "Names of people lie there, and whoever writes there stops appends",
     mend: "chmod 700 the folder",
   },
+  document_closed_to_others: {
+    severity: "info",
+    when: "Nobody but the owner can read what is published",
+    why: "A web server that runs as another user answers 403 or 404",
+    mend: "chmod -R a+rX the folder .well-known, unless the owner serves it",
+  },
   key_open_to_others: {
     severity: "error",
     when:

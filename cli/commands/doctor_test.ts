@@ -118,6 +118,12 @@ const LOCAL: readonly (readonly [
     (workspace) => Deno.chmod(workspace.path("acme/.sig"), 0o755),
   ],
   [
+    "document_closed_to_others",
+    "info",
+    (workspace) =>
+      Deno.chmod(workspace.path("acme/.well-known/sig/events.jsonl"), 0o600),
+  ],
+  [
     "key_open_to_others",
     "error",
     (workspace) =>

@@ -42,6 +42,27 @@ async function withTokenFile(
   }
 }
 
+Deno.test("api: a token that may be guessed is warned of where others reach it", async () => {
+  const proxied = ["--host", "sig.acme.example"];
+  const rows = [
+    [proxied, "s3cret", true],
+    [proxied, "0123456789abcdef", false],
+    [[], "s3cret", false],
+  ] as const;
+  for (const [words, token, isWarned] of rows) {
+    await withTokenFile(token, async (file, permissions) => {
+      const all = ["--log", "json", "--token-file", file, ...words];
+      await using server = await ServerProcess.start("api", all, {
+        permissions,
+      });
+      const { stderr } = await server.stop();
+      const warned = "has fewer than 16 characters and may be guessed";
+      assertEquals(stderr.includes(warned), isWarned, stderr);
+      assert(!stderr.includes(token), stderr);
+    });
+  }
+});
+
 Deno.test("api: the token of a file is asked for, and never told", async () => {
   const token = "s3cret-token";
   await withTokenFile(`${token}\n`, async (file, permissions) => {
