@@ -221,3 +221,20 @@ Deno.test({
     await fresh.stop();
   },
 });
+
+Deno.test({
+  name:
+    "an issuer that takes requests and answers none is not waited for to its end: userinfo tells what it said last",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using fleet = await Fleet.open((dir) => `kv:${dir}/web.db`);
+    const process = await fleet.start();
+    const { person, relationship } = await fleet.employ();
+    const { body } = await process.redeem(await fleet.codeAt(process, person));
+    fleet.serving.isSilent = true;
+    const { status, body: told } = await process.userinfo(body.access_token);
+    assertEquals([status, told.sig.relationship_id], [200, relationship]);
+    // The look at the issuer goes on behind the answer.
+    assertEquals(fleet.serving.givenUp, 0);
+  },
+});

@@ -5,6 +5,7 @@ import { isSigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
 import type { Standing } from "../login/login_gate.ts";
 import { SessionNotEnded } from "../sessions/assess.ts";
+import { PATIENCE_MS, within } from "../sessions/within.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
 import { OAuthError, refuseDirectly } from "./oauth_error.ts";
@@ -49,7 +50,7 @@ async function read(
   if (session === undefined) throw refuse();
   let standing: Standing | undefined;
   try {
-    standing = await assess(session, client);
+    standing = await within(PATIENCE_MS, assess(session, client));
   } catch (error) {
     // Who could not be asked about goes on as they were, if this was asked, and
     // for as long as the issuer said.

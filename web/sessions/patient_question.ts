@@ -5,7 +5,7 @@ import type { Standing } from "../login/login_gate.ts";
 import { type Assess, SessionNotEnded } from "./assess.ts";
 import type { LastWord } from "./last_word.ts";
 import type { Session } from "./session.ts";
-import { within } from "./within.ts";
+import { PATIENCE_MS, within } from "./within.ts";
 
 /** What {@linkcode createPatientQuestion} works with. */
 export interface PatientQuestionOptions {
@@ -21,9 +21,6 @@ export interface PatientQuestionOptions {
 
 /** Milliseconds in which an issuer that was silent is not asked again. */
 const QUIET_MS = 5_000;
-
-/** Milliseconds that a page of an application waits for the issuer. */
-const PATIENCE_MS = 3_000;
 
 /**
  * Makes the question whether somebody's session goes on, for every page that

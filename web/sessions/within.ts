@@ -2,6 +2,9 @@
 
 import { SigError } from "@sig/core";
 
+/** Milliseconds that who has logged in waits for the issuer. */
+export const PATIENCE_MS = 3_000;
+
 /** What the work gives. @throws {SigError} `fetch_timeout` when it takes longer. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -61,9 +61,16 @@ export class Receiver {
 
 /** An issuer that is really served, and whose feed grows. */
 export async function serveIssuer() {
+  /** Silent: it takes requests and answers none; how many were given up. */
+  const state = { isSilent: false, givenUp: 0 };
+  const over = Promise.withResolvers<Response>();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     (request) => {
+      if (state.isSilent) {
+        request.signal.addEventListener("abort", () => state.givenUp++);
+        return over.promise.then((response) => response.clone());
+      }
       const document = issuer.document(new URL(request.url).pathname);
       return document === undefined
         ? new Response(null, { status: 404 })
@@ -72,8 +79,14 @@ export async function serveIssuer() {
   );
   const origin = `http://127.0.0.1:${server.addr.port}`;
   const issuer = await createDemoIssuer({ origin, now: () => new Date() });
-  return { issuer, close: () => server.shutdown() };
+  const close = () => {
+    over.resolve(new Response(null, { status: 503 }));
+    return server.shutdown();
+  };
+  return { issuer, state, close };
 }
+
+type ServedIssuer = Awaited<ReturnType<typeof serveIssuer>>;
 
 /** The world of a test; everything in it ends with it. */
 export class Fleet {
@@ -81,20 +94,23 @@ export class Fleet {
   readonly #dir: string;
   readonly #args: readonly string[];
   readonly #closing: (() => Promise<unknown>)[];
-  readonly #issuer: Awaited<ReturnType<typeof serveIssuer>>["issuer"];
+  readonly #issuer: ServedIssuer["issuer"];
+  /** How the issuer is served. */
+  readonly serving: ServedIssuer["state"];
   readonly receiver: Receiver;
 
   private constructor(
     dir: string,
     args: readonly string[],
     closing: (() => Promise<unknown>)[],
-    issuer: Awaited<ReturnType<typeof serveIssuer>>["issuer"],
+    { issuer, state }: ServedIssuer,
     receiver: Receiver,
   ) {
     this.#dir = dir;
     this.#args = args;
     this.#closing = closing;
     this.#issuer = issuer;
+    this.serving = state;
     this.receiver = receiver;
   }
 
@@ -105,7 +121,8 @@ export class Fleet {
   ): Promise<Fleet> {
     const dir = await Deno.makeTempDir();
     const receiver = new Receiver();
-    const { issuer, close } = await serveIssuer();
+    const served = await serveIssuer();
+    const { issuer, close } = served;
     const clients = await usualClients();
     clients[0]!.backchannel_logout_uri = receiver.uri;
     await Deno.writeTextFile(`${dir}/c.json`, JSON.stringify({ clients }));
@@ -126,7 +143,7 @@ export class Fleet {
         () => receiver.close(),
         () => Deno.remove(dir, { recursive: true }),
       ],
-      issuer,
+      served,
       receiver,
     );
   }
