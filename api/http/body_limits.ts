@@ -27,7 +27,19 @@ export interface BodyLimits {
 export const SMALL_BYTES = 16 * 1024;
 
 /** Turns of the microtask queue that what has come already takes at most. */
-export const TURNS = 8;
+const TURNS = 8;
+
+/**
+ * What a promise gives, if that has come already: it is there in a few turns of
+ * the microtask queue, and a timer would cost more. Undefined for one that has
+ * yet to come, and for one that fails.
+ */
+export async function atOnce<T>(promise: Promise<T>): Promise<T | undefined> {
+  let given: T | undefined;
+  promise.then((value) => given = value, () => {});
+  for (let turn = 0; given === undefined && turn < TURNS; turn++) await turn;
+  return given;
+}
 
 /** A client that goes away is no failure of ours. */
 export async function interrupted<T>(reading: Promise<T>): Promise<T> {

@@ -1,19 +1,22 @@
 /** What reading a body chunk by chunk costs beside its bytes. @module */
 
-/**
- * Bytes that a chunk is read into: as many as Deno's server takes from a
- * connection at a time at most, and the line that says how long a chunk is.
- */
-export const READ_BYTES = 64 * 1024 + 32;
+/** Bytes that Deno's server takes from a connection at a time at most. */
+const PULL_BYTES = 64 * 1024;
+
+/** Bytes that a chunk is read into, with the line that says how long it is. */
+export const READ_BYTES = PULL_BYTES + 32;
 
 /**
- * Bytes that are moved for one body at most: some tenth of a second. Chunks of 32
+ * Bytes that are moved for one body at most: some tenths of a second. Chunks of 32
  * KiB and more that come as fast as they are read stay below, up to 16 MiB.
  */
 const MAX_MOVED_BYTES = 4 * 1024 ** 3;
 
-/** Bytes that may have been taken out of the connection while it was waited. */
-const TAKEN_BYTES = 8 * READ_BYTES;
+/**
+ * Bytes less in the server's hands after each wait: then it had none, but for
+ * the waits that it puts in now and then, so that others get a turn.
+ */
+const BYTES_A_WAIT = 8 * READ_BYTES;
 
 /**
  * An estimate of the work that the chunks of a body make for Deno's server.
@@ -53,8 +56,8 @@ export class ChunkBacklog {
    * @param hadToWait Whether it was not there yet when it was asked for.
    */
   took(length: number, hadToWait: boolean): void {
-    if (hadToWait) this.#bytes = Math.max(0, this.#bytes - TAKEN_BYTES);
-    this.#bytes += Math.max(0, READ_BYTES - 32 - length);
+    if (hadToWait) this.#bytes = Math.max(0, this.#bytes - BYTES_A_WAIT);
+    this.#bytes += Math.max(0, PULL_BYTES - length);
     this.#moved += this.#bytes;
   }
 

@@ -1,12 +1,12 @@
 /** A request's body as bytes, within limits (SECURITY §5). @module */
 
 import {
+  atOnce,
   type BodyLimits,
   interrupted,
   SMALL_BYTES,
   timedOut,
   tooLarge,
-  TURNS,
 } from "./body_limits.ts";
 import { readStream } from "./read_stream.ts";
 
@@ -75,12 +75,9 @@ async function readAtOnce(
   request: Request,
   { maxBytes, timeoutMs, awaitBody }: BodyLimits,
 ): Promise<Uint8Array> {
-  let bytes: Uint8Array | undefined;
   const reading = request.bytes();
-  reading.then((all) => bytes = all, () => {});
-  // A small body has mostly come with its headers, and is there in a few turns
-  // of the microtask queue; a timer would cost more than reading it.
-  for (let turn = 0; bytes === undefined && turn < TURNS; turn++) await turn;
+  // A small body has mostly come with its headers.
+  let bytes = await atOnce<Uint8Array>(reading);
   if (bytes === undefined) {
     const arrived = awaitBody();
     try {

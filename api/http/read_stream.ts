@@ -2,12 +2,12 @@
 
 import { SigError } from "@sig/core";
 import {
+  atOnce,
   type BodyLimits,
   interrupted,
   SMALL_BYTES,
   timedOut,
   tooLarge,
-  TURNS,
 } from "./body_limits.ts";
 import { ChunkBacklog, READ_BYTES } from "./chunk_backlog.ts";
 
@@ -133,10 +133,8 @@ async function nextOf(
   chunks: Chunks,
   onWait: (stop: () => void) => void,
 ): Promise<{ readonly chunk: Uint8Array | undefined; hadToWait: boolean }> {
-  let result: Read | undefined;
   const reading = chunks.read();
-  reading.then((read) => result = read, () => {});
-  for (let turn = 0; result === undefined && turn < TURNS; turn++) await turn;
+  let result = await atOnce(reading);
   const hadToWait = result === undefined;
   result ??= await interrupted(
     new Promise<Read>((resolve, reject) => {

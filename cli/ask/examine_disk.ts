@@ -38,17 +38,14 @@ export async function examineDisk(
       `chmod 700 ${own}`,
     ));
   }
-  for (const place of PUBLISHED) {
-    const path = `${dir}/${place}`;
-    const mode = await io.fileMode(path);
-    if (mode === null || (mode & READABLE) !== 0) continue;
+  const closed = await closedDocument(io, dir);
+  if (closed !== undefined) {
     findings.push(found(
       "document_closed_to_others",
       "no other user of this machine can read it, nor a web server that runs as one",
-      path,
+      closed,
       `chmod -R a+rX ${dir}/.well-known`,
     ));
-    break;
   }
   for (const path of keyPaths(io, issuer, kids)) {
     if (!isOpen(await io.fileMode(path))) continue;
@@ -60,6 +57,19 @@ export async function examineDisk(
     ));
   }
   return findings;
+}
+
+/** The first of what is published that only its owner can read. */
+async function closedDocument(
+  io: Io,
+  dir: string,
+): Promise<string | undefined> {
+  for (const place of PUBLISHED) {
+    const path = `${dir}/${place}`;
+    const mode = await io.fileMode(path);
+    if (mode !== null && (mode & READABLE) === 0) return path;
+  }
+  return undefined;
 }
 
 function isOpen(mode: number | null): boolean {

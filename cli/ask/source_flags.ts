@@ -19,6 +19,7 @@ import {
 import type { PinChoice } from "./pin_flags.ts";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import type { Io } from "../terminal/io.ts";
 import { describeProgress } from "./describe_progress.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { usageError } from "@sig/api/flags";
@@ -73,6 +74,14 @@ export const INSECURE_FLAG: FlagSpec = {
   name: "allow-insecure",
   help: "allow http: and private addresses, for tests",
 };
+
+/** How a source is understood, wherever one is given. */
+export function sourceOptions(call: Call): {
+  readonly allowPrivate: boolean;
+  readonly exists: Io["exists"];
+} {
+  return { allowPrivate: call.on("allow-insecure"), exists: call.io.exists };
+}
 
 /** Flags of a reader's policy. */
 export const POLICY_FLAGS: readonly FlagSpec[] = [
@@ -137,8 +146,7 @@ export async function namesOf(call: Call, text: string): Promise<Names> {
   const { readNames } = await import("../people/names.ts");
   if (call.text("names") !== undefined) return await readNames(call);
   const { parseSource } = await import("@sig/consumer");
-  const allowPrivate = call.on("allow-insecure");
-  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const source = parseSource(text, sourceOptions(call));
   return await readNames(
     call,
     source.kind === "directory" ? source.path : undefined,
@@ -182,8 +190,8 @@ export async function withMemory<T>(
   const { parseSource } = await import("@sig/consumer");
   const { openPins, pinChoice } = await import("./pin_flags.ts");
   const choice = pinChoice(call);
-  const allowPrivate = call.on("allow-insecure");
-  const { kind } = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const given = sourceOptions(call);
+  const { kind } = parseSource(text, given);
   const isFetched = kind === "did" || kind === "url";
   const { pins, warning } = isFetched
     ? await openPins(call)
@@ -203,7 +211,7 @@ export async function withMemory<T>(
         onProgress: (bytes, totalBytes) =>
           onProgress?.(bytes, { events, totalBytes }),
         issuers: [text],
-        allowPrivate,
+        allowPrivate: given.allowPrivate,
         maxWaitMs: MAX_WAIT_MS,
         now: call.io.now,
         maxAge: choice.maxAgeMs,
@@ -253,8 +261,9 @@ export async function withSource<T>(
   work: (location: IssuerLocation, options: VerifyIssuerOptions) => Promise<T>,
 ): Promise<T> {
   const { openSource, parseSource } = await import("@sig/consumer");
-  const allowPrivate = call.on("allow-insecure");
-  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const given = sourceOptions(call);
+  const { allowPrivate } = given;
+  const source = parseSource(text, given);
   const startedAt = call.io.now().getTime();
   let news: VerifyProgress = { events: 0, totalBytes: undefined };
   const progress = createProgress(call, NEWS_EVERY_BYTES, (bytes) => {

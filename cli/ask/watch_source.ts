@@ -5,7 +5,7 @@ import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import { usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import { warn, writeWarnings } from "../command_line/output.ts";
-import { withSource } from "./source_flags.ts";
+import { sourceOptions, withSource } from "./source_flags.ts";
 
 /** The value of `--from`; undefined where it is not given. */
 export function parseSequence(call: Call): number | undefined {
@@ -32,8 +32,7 @@ export async function watchSource(
   const { parseSource, watchIssuer } = await import("@sig/consumer");
   const { openPins, pinChoice } = await import("./pin_flags.ts");
   const { requirePin } = pinChoice(call);
-  const allowPrivate = call.on("allow-insecure");
-  const source = parseSource(text, { allowPrivate, exists: call.io.exists });
+  const source = parseSource(text, sourceOptions(call));
   const isLocal = source.kind === "directory" || source.kind === "file";
   const { pins, warning } = keepsNothing
     ? { warning: undefined }

@@ -122,6 +122,11 @@ export function groupByLines<T extends { readonly line?: number }>(
   }));
 }
 
+/** `1 event`, `2 events`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
 /** `row 7`, `lines 3 to 57, 60`; empty without a number. */
 function describeRanges(word: string, numbers: readonly number[]): string {
   const ranges: [number, number][] = [];

@@ -2,7 +2,7 @@ import type { ReasonCode } from "@sig/core";
 import type { Plan, PublishedState } from "@sig/issuer";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
-import { warn } from "../command_line/output.ts";
+import { counted, warn } from "../command_line/output.ts";
 import { createProgress } from "../command_line/progress.ts";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
@@ -137,10 +137,9 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
   // Between a long plan and the question.
   for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
   await requireYes(call, "Append this?", {
-    refusal:
-      `Cannot apply plan: nobody has agreed to its ${plan.changes.length} ${
-        plan.changes.length === 1 ? "change" : "changes"
-      }`,
+    refusal: `Cannot apply plan: nobody has agreed to its ${
+      counted(plan.changes.length, "change")
+    }`,
     hint: "Look at sig plan, then add --yes.",
   });
 }

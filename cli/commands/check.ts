@@ -22,6 +22,7 @@ import {
   POLICY_FLAGS,
   SOURCE_FLAG,
   SOURCE_HELP,
+  sourceOptions,
   TIME_FLAGS,
   withMemory,
 } from "../ask/source_flags.ts";
@@ -78,11 +79,9 @@ export const check: Command = {
     }
     const { combineAnswers, parseSource } = await import("@sig/consumer");
     parseQuestion(question);
-    const { exists } = call.io;
-    const allowPrivate = call.on("allow-insecure");
     const names = sources.map((source) => {
       // What is no source at all is a mistake in the command line.
-      const parsed = parseSource(source, { allowPrivate, exists });
+      const parsed = parseSource(source, sourceOptions(call));
       return parsed.kind === "did" ? parsed.did : source;
     });
     const asked = sources.map((source, i) => ({

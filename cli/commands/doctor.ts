@@ -28,6 +28,7 @@ import {
   SOURCE_HELP,
   SOURCE_WORD,
   sourceOf,
+  sourceOptions,
   withSource,
 } from "../ask/source_flags.ts";
 
@@ -55,9 +56,7 @@ export const doctor: Command = {
   async run(call) {
     const source = sourceOf(call);
     const { parseSource } = await import("@sig/consumer");
-    const allowPrivate = call.on("allow-insecure");
-    const { exists } = call.io;
-    const place = parseSource(source, { allowPrivate, exists });
+    const place = parseSource(source, sourceOptions(call));
     const examined = await withSource(
       call,
       source,

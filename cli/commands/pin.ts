@@ -4,6 +4,7 @@ import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
 import {
   colour,
+  counted,
   safe,
   toSecond,
   writeJson,
@@ -110,8 +111,8 @@ async function act(
   else if (action === "show") writePin(call, found);
   else {
     call.io.stdout(
-      `Accepted ${safe(did)} as it is served now: ${found.sequence} ${
-        found.sequence === 1 ? "event" : "events"
+      `Accepted ${safe(did)} as it is served now: ${
+        counted(found.sequence, "event")
       }\n`,
     );
   }

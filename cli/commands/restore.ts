@@ -1,6 +1,6 @@
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
-import { writeJson } from "../command_line/output.ts";
+import { counted, writeJson } from "../command_line/output.ts";
 import { SOURCE_HELP } from "../ask/source_flags.ts";
 
 /** `sig restore` */
@@ -30,8 +30,8 @@ export const restore: Command = {
       call.io.stdout(
         restored === 0
           ? `Nothing to restore: the feed ends at sequence ${last_sequence}, and the published one no later\n`
-          : `Restored ${restored} ${
-            restored === 1 ? "event" : "events"
+          : `Restored ${
+            counted(restored, "event")
           }: the feed ends at sequence ${last_sequence} again\n`,
       );
     }

@@ -2,6 +2,7 @@ import type { ReportedFault, VerifyReport } from "@sig/consumer";
 import type { Call, Command } from "../command_line/command.ts";
 import {
   colour,
+  counted,
   groupByLines,
   placeOf,
   safe,
@@ -58,14 +59,13 @@ function writeReport(call: Call, report: VerifyReport, isPlain: boolean): void {
   const { io } = call;
   writeWarnings(call, report.warnings);
   if (report.valid) {
-    const events = report.verified_events === 1 ? "event" : "events";
+    const events = counted(report.verified_events, "event");
     io.stdout(
-      `${colour(io, "stdout", "green", "valid")}: ${report.verified_events} ` +
-        `${events} of ${
-          safe(report.issuer)
-        }, last sequence ${report.last_sequence} (${
-          isPlain ? "http, origin not proven" : report.source
-        })\n`,
+      `${colour(io, "stdout", "green", "valid")}: ${events} of ${
+        safe(report.issuer)
+      }, last sequence ${report.last_sequence} (${
+        isPlain ? "http, origin not proven" : report.source
+      })\n`,
     );
     return;
   }

@@ -2,7 +2,12 @@
 
 import type { AppendedEvent } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
-import { warn, writeJson, writeWarnings } from "../command_line/output.ts";
+import {
+  counted,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../command_line/output.ts";
 
 /** What was done with an event's relationship. */
 type Action = "create" | "update" | "reactivate" | "revoke";
@@ -23,7 +28,7 @@ export function reportBatch(
   const there = appended.length - written.length;
   for (const { warnings } of written) writeWarnings(call, warnings);
   if (there > 0) {
-    warn(call, `${there} ${events(there)} were there already`);
+    warn(call, `${counted(there, "event")} were there already`);
   }
   if (call.format === "json") {
     writeJson(call.io, {
@@ -41,14 +46,10 @@ export function reportBatch(
     call.io.stdout(
       written.length === 0
         ? "Nothing to do: the feed says all of this already.\n"
-        : `Appended ${written.length} ${events(written.length)} (seq=${
+        : `Appended ${counted(written.length, "event")} (seq=${
           first === last ? first : `${first} to ${last}`
         })\n`,
     );
   }
   return 0;
-}
-
-function events(count: number): string {
-  return count === 1 ? "event" : "events";
 }

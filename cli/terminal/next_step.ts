@@ -32,20 +32,12 @@ const BY_CODE: { readonly [code in ErrorCode]?: string } = {
   write_failed: "check the path, its permissions and the space on the disk",
 };
 
-function isOtherDocument({ ref, path }: SigError["context"]): boolean {
-  const place = String(ref ?? path);
-  return place.includes("/.well-known/") && !place.endsWith("/sig.json");
-}
-
 /** One line that quotes nothing; undefined where nothing is to be said. */
 export function nextStep(error: SigError): string | undefined {
   const { category, code, context } = error;
-  // A list or a key is no issuer; only what belongs to one has its path.
-  if (code === "source_not_found" && context.path === undefined) {
+  if (code === "source_not_found" && !isMissingIssuer(context)) {
     return undefined;
   }
-  // Where the metadata is there, the path is right, and a second init is wrong.
-  if (code === "source_not_found" && isOtherDocument(context)) return undefined;
   // Where the hint knows why, the disk need not be looked at.
   if (code === "write_failed" && context.hint !== undefined) return undefined;
   const known = BY_CODE[code];
@@ -60,4 +52,13 @@ export function nextStep(error: SigError): string | undefined {
     return "sig verify <source> lists every fault";
   }
   return undefined;
+}
+
+/** Whether a second `sig init` may be what is wanted. */
+function isMissingIssuer({ ref, path }: SigError["context"]): boolean {
+  // A list or a key is no issuer; only what belongs to one has its path.
+  if (path === undefined) return false;
+  // Where a document is missing beside the metadata, the path is right.
+  const place = String(ref ?? path);
+  return !place.includes("/.well-known/") || place.endsWith("/sig.json");
 }

@@ -167,20 +167,21 @@ class KvPinStore implements PinStore {
 
   async stage(ref: StateRef, rows: readonly PinRow[]): Promise<void> {
     const { issuer, state } = ref;
+    const name = stateName(ref);
     const key = [...STAGED, issuer, state];
-    let versionstamp = this.#staged.get(stateName({ issuer, state }));
+    let versionstamp = this.#staged.get(name);
     if (versionstamp === undefined) {
       const marked = await this.#answer(() =>
         this.#kv.atomic().set(key, true).commit()
       );
       if (!marked.ok) throw new StateMoved();
       versionstamp = marked.versionstamp;
-      this.#staged.set(stateName(ref), versionstamp);
+      this.#staged.set(name, versionstamp);
     }
     const changes = rows
       .flatMap(([key, text]) => partsOf(rowKey(ref, key), text));
     if (await this.#change(changes, { key, versionstamp })) return;
-    this.#staged.delete(stateName({ issuer, state }));
+    this.#staged.delete(name);
     throw new StateMoved();
   }
 
@@ -197,13 +198,14 @@ class KvPinStore implements PinStore {
     return texts;
   }
 
-  async unstage({ issuer, state }: StateRef): Promise<void> {
+  async unstage(ref: StateRef): Promise<void> {
+    const { issuer, state } = ref;
     const { value } = await this.#answer(() =>
       this.#kv.get<StoredEntry>([...ENTRY, issuer])
     );
     if (value?.state === state) return;
-    await this.#forget({ issuer, state });
-    this.#staged.delete(stateName({ issuer, state }));
+    await this.#forget(ref);
+    this.#staged.delete(stateName(ref));
   }
 
   async put(
@@ -227,7 +229,7 @@ class KvPinStore implements PinStore {
     if ((before.value?.revision ?? 0) + 1 !== revision) return false;
     if ((over ?? before.value?.state) !== before.value?.state) return false;
     const oldBody = [...BODY, issuer, revision - 1];
-    const staged = this.#staged.get(stateName({ issuer, state }));
+    const staged = this.#staged.get(stateName(entry));
     const ok = await this.#answer(async () => {
       const old = await this.#kv.get<Part>([...oldBody, 0]);
       const write = this.#kv.atomic().check({ key, versionstamp })
@@ -244,7 +246,7 @@ class KvPinStore implements PinStore {
       return (await write.commit()).ok;
     });
     if (!ok) return false;
-    this.#staged.delete(stateName({ issuer, state }));
+    this.#staged.delete(stateName(entry));
     for (const each of dead) {
       if (each !== state) await this.#forget({ issuer, state: each });
     }

@@ -80,10 +80,11 @@ class MemoryPinStore implements PinStore {
     return Promise.resolve(keys.map((key) => rows?.get(key)));
   }
 
-  unstage({ issuer, state }: StateRef): Promise<void> {
+  unstage(ref: StateRef): Promise<void> {
+    const { issuer, state } = ref;
     if (this.#entries.get(issuer)?.state !== state) {
       this.#states.get(issuer)?.delete(state);
-      this.#staged.delete(stateName({ issuer, state }));
+      this.#staged.delete(stateName(ref));
     }
     return Promise.resolve();
   }
@@ -119,9 +120,9 @@ class MemoryPinStore implements PinStore {
   }
 
   /** Whether rows were staged that are forgotten by now. */
-  #isLost({ issuer, state }: StateRef): boolean {
-    const isThere = this.#states.get(issuer)?.has(state) ?? false;
-    return !isThere && this.#staged.has(stateName({ issuer, state }));
+  #isLost(ref: StateRef): boolean {
+    const isThere = this.#states.get(ref.issuer)?.has(ref.state) ?? false;
+    return !isThere && this.#staged.has(stateName(ref));
   }
 
   #current(ref: StateRef): ReadonlyMap<string, string> {

@@ -12,7 +12,6 @@ import {
   type PinStore,
   pinStoreUnavailable,
   StateMoved,
-  stateName,
   type StateRef,
 } from "./pin_store.ts";
 import {
@@ -138,19 +137,20 @@ class RedisPinStore implements PinStore {
     { issuer, state }: StateRef,
     rows: readonly PinRow[],
   ): Promise<void> {
+    const key = stagedKeyOf(issuer, state);
     for (let at = 0; at < rows.length; at += CALL_ROWS) {
       const part = rows.slice(at, at + CALL_ROWS);
-      const wasStaged = this.#staged.has(stateName({ issuer, state }));
+      const wasStaged = this.#staged.has(key);
       const [is] = await this.#redis.run(
         STAGE,
-        [stagedKeyOf(issuer, state), `sig:pin-staged:${issuer}`],
+        [key, `sig:pin-staged:${issuer}`],
         [String(STAGED_MS), wasStaged ? "1" : "0", ...part.flat()],
       );
       if (is !== "ok") {
-        this.#staged.delete(stateName({ issuer, state }));
+        this.#staged.delete(key);
         throw new StateMoved();
       }
-      this.#staged.add(stateName({ issuer, state }));
+      this.#staged.add(key);
     }
   }
 
@@ -169,9 +169,10 @@ class RedisPinStore implements PinStore {
   }
 
   async unstage({ issuer, state }: StateRef): Promise<void> {
-    this.#staged.delete(stateName({ issuer, state }));
+    const key = stagedKeyOf(issuer, state);
+    this.#staged.delete(key);
     await this.#redis.run(UNSTAGE, [
-      stagedKeyOf(issuer, state),
+      key,
       `sig:pin-staged:${issuer}`,
     ], []);
   }
@@ -181,12 +182,13 @@ class RedisPinStore implements PinStore {
     rows: readonly PinRow[] = [],
     over = "",
   ): Promise<boolean> {
-    const wasStaged = this.#staged.has(stateName({ issuer, state }));
+    const stagedKey = stagedKeyOf(issuer, state);
+    const wasStaged = this.#staged.has(stagedKey);
     const [answer] = await this.#redis.run(
       PUT,
       [
         keyOf(issuer),
-        stagedKeyOf(issuer, state),
+        stagedKey,
         ISSUERS,
         `sig:pin-staged:${issuer}`,
       ],
@@ -196,9 +198,7 @@ class RedisPinStore implements PinStore {
       ],
     );
     // What came too late may be put again.
-    if (answer !== "outdated") {
-      this.#staged.delete(stateName({ issuer, state }));
-    }
+    if (answer !== "outdated") this.#staged.delete(stagedKey);
     if (answer === "lost") {
       throw pinStoreUnavailable(
         this.place,

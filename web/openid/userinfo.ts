@@ -1,10 +1,9 @@
 /** Who the bearer of an access token acts for (OIDC Core §5.3). @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { isSigError } from "@sig/core";
 import { equalInConstantTime } from "@sig/jose";
 import type { Standing } from "../login/login_gate.ts";
-import { SessionNotEnded } from "../sessions/assess.ts";
+import { isSilence } from "../sessions/assess.ts";
 import { PATIENCE_MS, within } from "../sessions/within.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
@@ -56,9 +55,7 @@ async function read(
     // for as long as the issuer said.
     const { require = [] } = found.grant;
     const wasAsked = client.require.every((each) => require.includes(each));
-    if (
-      !isSigError(error) || error instanceof SessionNotEnded || !wasAsked
-    ) throw error;
+    if (!isSilence(error) || !wasAsked) throw error;
     standing = await lastWord(session, error, client.require);
   }
   if (standing === undefined) throw refuse();

@@ -1,6 +1,6 @@
 /** Whether a session may go on, by the issuer's word. @module */
 
-import { SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
 import type { AskIssuer, Standing } from "../login/login_gate.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -48,6 +48,11 @@ export class SessionNotEnded extends SigError {
       { cause, context: { hint: "Try again in a moment." } },
     );
   }
+}
+
+/** Whether nobody could say, so that what the issuer said last may hold. */
+export function isSilence(error: unknown): error is SigError {
+  return isSigError(error) && !(error instanceof SessionNotEnded);
 }
 
 /** Makes the question. */

@@ -1,8 +1,8 @@
 /** Asking again about who is logged in, while people wait. @module */
 
-import { isSigError, type SigError } from "@sig/core";
+import type { SigError } from "@sig/core";
 import type { Standing } from "../login/login_gate.ts";
-import { type Assess, SessionNotEnded } from "./assess.ts";
+import { type Assess, isSilence } from "./assess.ts";
 import type { LastWord } from "./last_word.ts";
 import type { Session } from "./session.ts";
 import { PATIENCE_MS, within } from "./within.ts";
@@ -17,6 +17,12 @@ export interface PatientQuestionOptions {
   readonly maxAgeMs: number;
   /** The clock. */
   readonly now: () => Date;
+}
+
+/** An issuer that is not asked for a while, and why. */
+interface Quiet {
+  readonly untilMs: number;
+  readonly silence: SigError;
 }
 
 /** Milliseconds in which an issuer that was silent is not asked again. */
@@ -36,26 +42,22 @@ const QUIET_MS = 5_000;
 export function createPatientQuestion(
   { assess, lastWord, maxAgeMs, now }: PatientQuestionOptions,
 ): (session: Session) => Promise<Standing | undefined> {
-  let quietUntilMs = -Infinity;
-  let silence: SigError | undefined;
+  let quiet: Quiet | undefined;
   return async (session) => {
     const atMs = now().getTime();
     // A clock that was set back must not make it quiet for long.
     if (
-      silence !== undefined && atMs < quietUntilMs &&
-      quietUntilMs <= atMs + QUIET_MS
-    ) {
-      return await lastWord(session, silence);
-    }
+      quiet !== undefined && atMs < quiet.untilMs &&
+      quiet.untilMs <= atMs + QUIET_MS
+    ) return await lastWord(session, quiet.silence);
     try {
       return await within(
         PATIENCE_MS,
         assess(session, undefined, maxAgeMs / 1000),
       );
     } catch (error) {
-      if (!isSigError(error) || error instanceof SessionNotEnded) throw error;
-      quietUntilMs = now().getTime() + QUIET_MS;
-      silence = error;
+      if (!isSilence(error)) throw error;
+      quiet = { untilMs: now().getTime() + QUIET_MS, silence: error };
       return await lastWord(session, error);
     }
   };
