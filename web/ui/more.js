@@ -5754,7 +5754,9 @@ function ForgetDialog({ leaving, onClose, onForget }) {
   return /* @__PURE__ */ a("dialog", {
     ref: dialog,
     "aria-labelledby": "forget-title",
-    onClose,
+    onClose: ({ currentTarget }) => {
+      if (!currentTarget.open) onClose();
+    },
     children: [
       /* @__PURE__ */ a("h2", {
         id: "forget-title",

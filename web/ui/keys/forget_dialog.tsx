@@ -16,7 +16,14 @@ export function ForgetDialog({ leaving, onClose, onForget }: {
     else dialog.current?.close();
   }, [leaving]);
   return (
-    <dialog ref={dialog} aria-labelledby="forget-title" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="forget-title"
+      onClose={({ currentTarget }) => {
+        // It is told later, and may be open for another key by then.
+        if (!currentTarget.open) onClose();
+      }}
+    >
       <h2 id="forget-title">Forget this key?</h2>
       {leaving && (
         <p>
