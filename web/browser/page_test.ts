@@ -4,7 +4,11 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { bundleLogin } from "../../tools/bundle_login.ts";
 import { HonoSite } from "../hono/testdata/hono_site.ts";
-import { browserTest, openPage } from "../ui_test/testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  openPage,
+} from "../ui_test/testdata/browser.ts";
 
 Deno.test("the script of the login page is what the libraries are now", async () => {
   const path = new URL("../hono/login_page.js", import.meta.url);
@@ -30,7 +34,7 @@ browserTest(
     const { relationship_id } = await site.demo.enrol(did);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL(`${site.origin}/?a=1`);
-    assertEquals(await page.locator("body").textContent(), did);
+    await eventually(() => page.locator("body").textContent(), did);
 
     const read = await page.evaluate(async () => {
       const database = await new Promise<IDBDatabase>((resolve) => {
@@ -56,7 +60,7 @@ browserTest(
 
     await site.demo.revoke(relationship_id);
     await page.reload();
-    assertEquals(await page.locator("body").textContent(), "nobody");
+    await eventually(() => page.locator("body").textContent(), "nobody");
   },
 );
 

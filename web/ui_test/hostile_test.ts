@@ -1,6 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserTest, openPage } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  newPage,
+  openPage,
+  shows,
+} from "./testdata/browser.ts";
 import {
   approve,
   createKey,
@@ -71,7 +77,7 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
   await page.locator("#own-documents > summary").click();
   await page.fill("#paste-all", feed);
   await page.getByRole("button", { name: "Verify these documents" }).click();
-  assertEquals(await page.locator("#verdict h2").innerText(), "Valid");
+  await eventually(() => page.locator("#verdict h2").innerText(), "Valid");
   // Pasted texts are the person's own.
   await page.fill("#paste-all", "");
   const tab = (name: string) =>
@@ -82,8 +88,7 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
     for (const text of texts) {
       const row = rows.filter({ hasText: shown(text) }).first();
       await row.locator(".row-button").click();
-      const dialog = await page.getByRole("dialog").innerText();
-      assert(dialog.includes(shown(text)), text);
+      const dialog = await shows(page.getByRole("dialog"), shown(text));
       assert(!dialog.match(HIDDEN), text);
       assertEquals(await strangers(page), 0, text);
       await page.keyboard.press("Escape");
@@ -95,7 +100,7 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
     await page.fill("#ask-subject", text);
     await page.locator("#ask-form button[type=submit]").click();
     await page.locator("#answer", { hasText: shown(text) }).waitFor();
-    assertEquals(await page.locator("#answer-title").innerText(), "Allow");
+    await eventually(() => page.locator("#answer-title").innerText(), "Allow");
   }
   assert(!(await page.locator("body").innerText()).match(HIDDEN));
   // A command that hides something is not for copying.
@@ -168,8 +173,7 @@ browserTest(
       await start(page);
       await page.getByText("Careful:").waitFor();
       await page.locator("#details > summary").click();
-      const card = await page.locator("#request").innerText();
-      assert(card.includes(shown(text)), card);
+      await shows(page.locator("#request"), shown(text));
       await page.getByText("This request must not be signed.").waitFor();
       assertEquals(await page.locator("#request button").count(), 0);
       assertEquals(await strangers(page), 0, text);
@@ -193,12 +197,9 @@ browserTest(
     await start(page, "profile");
     await page.getByText("This request must not be signed.").waitFor();
     await page.locator("#details > summary").click();
-    const card = await page.locator("#request").innerText();
-    assert(
-      card.includes(
-        "Cannot use challenge: /message does not say what would be signed",
-      ),
-      card,
+    const card = await shows(
+      page.locator("#request"),
+      "Cannot use challenge: /message does not say what would be signed",
     );
     assertEquals(await page.locator("#request button").count(), 0);
     assert(!card.includes("You grant:"), card);
@@ -259,12 +260,14 @@ browserTest(
       });
       await goTo(page, "#/keys");
       await goTo(page, "#/sign-in/abc");
-      const card = await page.locator("#request").innerText();
-      assert(card.includes(`${shown(text)} asks you to sign in`), card);
+      await shows(
+        page.locator("#request"),
+        `${shown(text)} asks you to sign in`,
+      );
       assertEquals(await strangers(page), 0, text);
     }
     await page.click("#approve");
-    assertEquals(await outcome(page), "The server did not answer");
+    await eventually(() => outcome(page), "The server did not answer");
   },
 );
 
@@ -308,16 +311,15 @@ browserTest("another site's frame stays empty", async (browser) => {
         headers: { "content-type": "text/html" },
       }),
   );
-  const context = await browser.newContext();
+  const page = await newPage(browser);
   try {
-    const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${other.addr.port}/`);
     const frame = page.frames()[1];
     assert(frame !== undefined);
     await frame.waitForLoadState();
     assertEquals(await frame.locator("#page").count(), 0);
   } finally {
-    await context.close();
+    await page.context().close();
     await other.shutdown();
   }
 });

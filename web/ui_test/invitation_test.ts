@@ -2,7 +2,12 @@
 import { generateSigningKey } from "@sig/jose";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserTest, openPage } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  openPage,
+  shows,
+} from "./testdata/browser.ts";
 import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
 import {
   forged,
@@ -46,7 +51,10 @@ browserTest(
     });
     const { page } = watched;
     await page.getByText(`Signed by ${HOST}, verified here`).waitFor();
-    assertEquals(await page.locator("h2").innerText(), `${HOST} invites you`);
+    await eventually(
+      () => page.locator("h2").innerText(),
+      `${HOST} invites you`,
+    );
     const card = await page.locator("#offer").innerText();
     for (
       const words of [
@@ -59,7 +67,7 @@ browserTest(
       ]
     ) assert(card.includes(words), card);
     await page.click("#approve");
-    assertEquals(await outcome(page), "Now send your answer back");
+    await eventually(() => outcome(page), "Now send your answer back");
     const text = await copiedAnswer(page);
     const answer = JSON.parse(text);
     assertEquals(Object.keys(answer), ["invitation", "attestation"]);
@@ -84,7 +92,7 @@ browserTest(
     );
     assertEquals(decision.decision, "allow");
     await goTo(page, "#/keys");
-    assertEquals(await page.locator(".key").count(), 1);
+    await eventually(() => page.locator(".key").count(), 1);
   },
 );
 
@@ -111,7 +119,7 @@ browserTest(
     await page.click("#approve");
     assert(await subject() !== own);
     await goTo(page, "#/keys");
-    assertEquals(await page.locator(".key").count(), 2);
+    await eventually(() => page.locator(".key").count(), 2);
   },
 );
 
@@ -176,9 +184,9 @@ browserTest(
       await goTo(page, hash);
       const card = page.locator(".sign-in-card", { hasText: says });
       await card.waitFor();
-      assert((await focused(page)).startsWith(says), code);
+      await shows(page.locator(":focus"), says);
       await card.getByText("Details").click();
-      assertEquals(await card.locator(".code").innerText(), code);
+      await eventually(() => card.locator(".code").innerText(), code);
       assertEquals(await page.locator("#approve").count(), 0, code);
     }
   },
@@ -258,7 +266,7 @@ browserTest(
     await tabTo(page, "Approve", 7);
     await page.keyboard.press("Enter");
     await page.locator("#answered").waitFor();
-    assertEquals(await focused(page), "Now send your answer back");
+    await eventually(() => focused(page), "Now send your answer back");
     await tabTo(page, "Copy the answer", 1);
     await page.keyboard.press("Enter");
     await page.getByText("Copied").waitFor();

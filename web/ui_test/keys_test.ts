@@ -1,11 +1,16 @@
 /// <reference lib="dom" />
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
   generateSigningKey,
   importSigningKey,
   signAttestation,
 } from "@sig/jose";
-import { browserTest, openPage } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  openPage,
+  shows,
+} from "./testdata/browser.ts";
 import { approve, createKey, goTo, paste, start } from "./testdata/person.ts";
 import { feedFiles } from "./testdata/feed_case.ts";
 import { startServer } from "./testdata/server.ts";
@@ -46,19 +51,17 @@ browserTest(
     await page.getByLabel("Name").fill("Work laptop");
     await page.getByLabel("Name").blur();
     await createKey(page);
-    assertEquals(await page.locator(".key").count(), 2);
+    await eventually(() => page.locator(".key").count(), 2);
     await page.reload();
     const old = page.locator(".key").nth(1);
-    assertEquals(await old.getByLabel("Name").inputValue(), "Work laptop");
+    await eventually(() => old.getByLabel("Name").inputValue(), "Work laptop");
     await old.getByRole("button", { name: "Forget this key" }).click();
     await page.getByRole("button", { name: "Keep it" }).click();
-    assertEquals(await page.locator(".key").count(), 2);
+    await eventually(() => page.locator(".key").count(), 2);
     await old.getByRole("button", { name: "Forget this key" }).click();
     // What is told late of the first time doesn't close it.
     await page.getByRole("dialog").dispatchEvent("close");
-    assert(
-      (await page.getByRole("dialog").innerText()).includes("Work laptop"),
-    );
+    await shows(page.getByRole("dialog"), "Work laptop");
     await page.getByRole("button", { name: "Forget the key" }).click();
     await old.waitFor({ state: "detached" });
     await page.reload();
@@ -132,8 +135,7 @@ for (
         prepare: async (page) => void await page.addInitScript(script),
       });
       const { page } = watched;
-      const card = await page.locator("#request").innerText();
-      assert(card.includes(words), card);
+      await shows(page.locator("#request"), words);
       assertEquals(await page.locator("#approve").count(), 0);
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "Download challenge.json" })
@@ -150,12 +152,12 @@ for (
       assertEquals(await paste(page, `${attestation}\n`), "You are signed in");
       // A good feed must not be called bad for what the browser lacks.
       await goTo(page, "#/keys");
-      assert((await page.locator("main").innerText()).includes(words));
+      await shows(page.locator("main"), words);
       await goTo(page, "#/explore");
       await page.setInputFiles("#files", await feedFiles("history"));
       const canVerify = what === "without IndexedDB";
-      assertEquals(
-        await page.locator("#verdict h2").innerText(),
+      await eventually(
+        () => page.locator("#verdict h2").innerText(),
         canVerify ? "Valid" : "No verdict",
       );
     },

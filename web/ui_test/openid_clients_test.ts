@@ -8,7 +8,7 @@ import {
   sha256,
   TestProvider,
 } from "../openid/testdata/test_provider.ts";
-import { browserTest } from "./testdata/browser.ts";
+import { browserTest, newPage } from "./testdata/browser.ts";
 import { createKey } from "./testdata/person.ts";
 import {
   type RelyingSite,
@@ -47,12 +47,8 @@ browserTest(
       clients: sites.map(({ client }) => client),
     });
     for (const site of sites) site.join(provider.origin);
-    const context = await browser.newContext({
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    context.setDefaultTimeout(20_000);
+    const page = await newPage(browser);
     try {
-      const page = await context.newPage();
       await page.goto(`${provider.origin}/`);
       await page.waitForSelector("html[data-ready]");
       const sees = await createKey(page);
@@ -75,7 +71,7 @@ browserTest(
       await page.goto(`${third.origin}/`);
       assert(isAsked(page), page.url());
     } finally {
-      await context.close();
+      await page.context().close();
     }
   },
 );

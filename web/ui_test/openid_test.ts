@@ -2,7 +2,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
 import { CALLBACK, TestProvider } from "../openid/testdata/test_provider.ts";
-import { browserTest, openPage, screenshot } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  newPage,
+  openPage,
+  screenshot,
+  shows,
+} from "./testdata/browser.ts";
 import { findFaults, findSmallControls, SCHEMES } from "./testdata/faults.ts";
 import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
@@ -11,11 +18,8 @@ browserTest(
   "an application signs a person in by the card, and is told when they decline",
   async (browser) => {
     await using provider = await TestProvider.start();
-    const context = await browser.newContext({
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
+    const page = await newPage(browser);
     try {
-      const page = await context.newPage();
       await page.route(
         "https://app.example/**",
         (route) => route.fulfill({ body: "the application" }),
@@ -26,8 +30,8 @@ browserTest(
 
       await page.goto(await provider.authorizeUrl());
       assertMatch(page.url(), /\/#\/sign-in\/[A-Za-z0-9_-]{32}$/);
-      assertEquals(
-        await page.locator("#request h2").innerText(),
+      await eventually(
+        () => page.locator("#request h2").innerText(),
         "The App asks you to sign in",
       );
       await page.click("#decline");
@@ -42,7 +46,7 @@ browserTest(
       assertMatch(approved.get("code") ?? "", /^[\w-]{20,}/);
       assertEquals(approved.get("error"), null);
     } finally {
-      await context.close();
+      await page.context().close();
     }
   },
 );
@@ -87,8 +91,8 @@ browserTest(
     await page.getByRole("button", { name: "Enrol me" }).click();
     await page.locator("#approve:enabled").waitFor();
     await approve(page);
-    assertEquals(await step(), "Open two applications");
-    assertEquals(await page.locator("main .primary").count(), 1);
+    await eventually(() => step(), "Open two applications");
+    await eventually(() => page.locator("main .primary").count(), 1);
 
     /** Opens an application from the tour, with the keyboard. */
     const open = async (name: string) => {
@@ -101,8 +105,8 @@ browserTest(
       return tab;
     };
     const shop = await open("shop");
-    assertEquals(
-      await shop.locator("#request h2").innerText(),
+    await eventually(
+      () => shop.locator("#request h2").innerText(),
       "Shop asks you to sign in",
     );
     await shop.click("#approve");
@@ -111,13 +115,12 @@ browserTest(
     // Nobody was asked anything.
     await wiki.getByRole("heading", { name: "How we deploy" }).waitFor();
     for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
-      const person = await tab.locator(".person").innerText();
-      assertMatch(person, /^Alice\s+employee\s+deploy$/);
+      await shows(tab.locator(".person"), /^Alice\s+employee\s+deploy$/);
       await look(tab, `app-${name}`);
     }
     await page.bringToFront();
     await page.getByText("you are in").nth(1).waitFor();
-    assertEquals(await step(), "Be let go");
+    await eventually(() => step(), "Be let go");
     await look(page, "apps-tour");
 
     await page.getByRole("button", { name: "Revoke me" }).click();
@@ -125,7 +128,7 @@ browserTest(
       `^${host} ended your employment at \\d\\d:\\d\\d:\\d\\d \\(event #2\\)$`,
     );
     await page.getByText("Both are closed.").waitFor();
-    assertEquals(await focused(page), "Now watch, and click nothing");
+    await eventually(() => focused(page), "Now watch, and click nothing");
     await look(page, "apps-tour-closed");
     for (const [tab, name] of [[shop, "shop"], [wiki, "wiki"]] as const) {
       await tab.getByRole("heading", { name: ended }).waitFor();
@@ -138,6 +141,6 @@ browserTest(
       .waitFor();
     await tabTo(page, "Try to sign in again", 3);
     await page.keyboard.press("Enter");
-    assertEquals(await step(), "Try again");
+    await eventually(() => step(), "Try again");
   },
 );

@@ -1,12 +1,17 @@
 /// <reference lib="dom" />
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import {
   generateSigningKey,
   importSigningKey,
   signAttestation,
 } from "@sig/jose";
-import { browserTest, openPage } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  openPage,
+  shows,
+} from "./testdata/browser.ts";
 import {
   approve,
   createKey,
@@ -135,10 +140,9 @@ browserTest(
       }, { times: 1 });
       await start(page);
       assertEquals(await approve(page), heading);
-      assertEquals(await focused(page), heading);
+      await eventually(() => focused(page), heading);
       await page.getByText("Details", { exact: true }).click();
-      const card = await page.locator(".sign-in-card").innerText();
-      assert(card.includes(code), card);
+      await shows(page.locator(".sign-in-card"), code);
     }
     await start(page);
     await page.route("**/attestation/verify", (route) => route.abort(), {
@@ -160,12 +164,11 @@ browserTest(
     await goTo(page, "#/developers");
     await page.fill("#scopes", 'a"b');
     await page.click("#start");
-    assertEquals(
-      await outcome(page),
+    await eventually(
+      () => outcome(page),
       "The server does not take this request",
     );
-    const card = await page.locator(".sign-in-card").innerText();
-    assert(card.includes("/scopes/0"), card);
+    await shows(page.locator(".sign-in-card"), "/scopes/0");
   },
 );
 
@@ -177,6 +180,6 @@ browserTest(
     const { page } = watched;
     await page.route("**/challenge/create", (route) => route.abort());
     await page.reload();
-    assertEquals(await outcome(page), "The server did not answer");
+    await eventually(() => outcome(page), "The server did not answer");
   },
 );

@@ -1,6 +1,12 @@
 /// <reference lib="dom" />
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { browserTest, openPage, screenshot } from "./testdata/browser.ts";
+import {
+  browserTest,
+  eventually,
+  openPage,
+  screenshot,
+  shows,
+} from "./testdata/browser.ts";
 import {
   approve,
   createKey,
@@ -17,29 +23,26 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    assertEquals(await page.textContent("h1"), "Sign in");
+    await eventually(() => page.textContent("h1"), "Sign in");
     const { host } = new URL(server.origin);
-    assertEquals(
-      await page.locator("#request h2").innerText(),
+    await eventually(
+      () => page.locator("#request h2").innerText(),
       `${host} asks you to sign in`,
     );
     // Who has no key is told in one sentence, and gets one by approving.
     await page.getByText("Approving makes your key").waitFor();
     await page.locator("#details > summary").click();
-    const details = await page.locator("#details").innerText();
-    assert(details.includes("Nonce"), details);
-    const message = await page.locator(".message").innerText();
-    assert(message.includes(server.origin), message);
+    await shows(page.locator("#details"), "Nonce");
+    await shows(page.locator(".message"), server.origin);
     assert(!(await page.locator("main").innerText()).includes("scope"));
     assertEquals(await approve(page), "You are signed in");
-    assertEquals(await focused(page), "You are signed in");
-    const card = await page.locator("main").innerText();
-    assert(card.includes(`What ${host} learned`), card);
+    await eventually(() => focused(page), "You are signed in");
+    await shows(page.locator("main"), `What ${host} learned`);
     await page.locator(".result .copy").click();
     const did = await page.evaluate(() => navigator.clipboard.readText());
     assertMatch(did, /^did:key:z6Mk/);
     await goTo(page, "#/keys");
-    assertEquals(await page.locator(".key").count(), 1);
+    await eventually(() => page.locator(".key").count(), 1);
   },
 );
 
@@ -49,8 +52,10 @@ browserTest(
     await using server = await startServer({ scopes: ["profile", "email"] });
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    const card = await page.locator("#request").innerText();
-    assert(card.includes("your name, as the issuer publishes it"), card);
+    const card = await shows(
+      page.locator("#request"),
+      "your name, as the issuer publishes it",
+    );
     assert(!card.includes("scope"), card);
     await page.getByLabel("email").uncheck();
     assertEquals(await approve(page), "You are signed in");
@@ -68,16 +73,16 @@ browserTest(
     await createKey(page);
     await start(page, "profile email");
     await page.locator("#details > summary").click();
-    const message = await page.locator(".message").innerText();
-    assert(message.includes("You grant: email profile"), message);
+    await shows(page.locator(".message"), "You grant: email profile");
     await page.getByLabel("email").uncheck();
     assertEquals(await approve(page), "You are signed in");
-    const learned = await page.locator(".result .learns").innerText();
-    assert(learned.includes("your name"), learned);
+    const learned = await shows(page.locator(".result .learns"), "your name");
     assert(!learned.includes("email"), learned);
-    const log = await page.locator("#log").innerText();
-    assert(log.includes('"typ": "sig-attestation+jwt"'), log);
-    assert(log.includes('"verified": true'), log);
+    await shows(
+      page.locator("#log"),
+      '"typ": "sig-attestation+jwt"',
+      '"verified": true',
+    );
   },
 );
 
@@ -121,7 +126,7 @@ browserTest(
     /** One thing to do at a time. */
     const primary = async (name: string) => {
       await page.locator("main .primary", { hasText: name }).waitFor();
-      assertEquals(await page.locator("main .primary").count(), 1);
+      await eventually(() => page.locator("main .primary").count(), 1);
     };
     await screenshot(page, "demo-1-start");
     await primary("Make my key");
@@ -135,7 +140,7 @@ browserTest(
     await page.getByText(
       `Bob, employee of ${host}, because of event #1, checked now.`,
     ).waitFor();
-    assert((await tour.innerText()).includes("Bob: employee"));
+    await shows(tour, "Bob: employee");
     await screenshot(page, "demo-3-signed-in");
     // Who does not want to open them goes on.
     await primary("Open the shop");
@@ -148,13 +153,13 @@ browserTest(
     await page.locator("#outcome", { hasText: ended }).waitFor();
     await primary("See it in the feed");
     await page.getByText("That is the whole idea.").waitFor();
-    assert((await tour.innerText()).includes("Bob: employment ended"));
+    await shows(tour, "Bob: employment ended");
     await screenshot(page, "demo-4-refused");
     // The feed knows where the story stands.
     await page.reload();
     await page.locator("#approve").waitFor();
-    assertEquals(
-      await tour.locator("[aria-current=step] strong").innerText(),
+    await eventually(
+      () => tour.locator("[aria-current=step] strong").innerText(),
       "Try again",
     );
   },
@@ -189,8 +194,8 @@ browserTest("declining sends nothing", async (browser) => {
     if (request.url().endsWith("/verify")) sent++;
   });
   await page.click("#decline");
-  assertEquals(await outcome(page), "You declined");
-  assertEquals(await focused(page), "You declined");
+  await eventually(() => outcome(page), "You declined");
+  await eventually(() => focused(page), "You declined");
   assertEquals(await page.locator("#approve").count(), 0);
   assertEquals(sent, 0);
   // Nothing was signed, so no key was made.

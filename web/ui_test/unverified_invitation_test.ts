@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { browserTest, openPage } from "./testdata/browser.ts";
+import { browserTest, eventually, openPage } from "./testdata/browser.ts";
 import {
   forged,
   fragmentOf,
@@ -21,13 +21,13 @@ browserTest(
     });
     const { page } = watched;
     await page.getByText("NOT VERIFIED").waitFor();
-    assertEquals(
-      await page.locator("h2").innerText(),
+    await eventually(
+      () => page.locator("h2").innerText(),
       `An invitation in the name of ${HOST}`,
     );
     assert(!(await page.locator("main").innerText()).includes("verified here"));
     await page.click("#decline");
-    assertEquals(await outcome(page), "You declined");
+    await eventually(() => outcome(page), "You declined");
     await page.getByRole("button", { name: "Look at it again" }).click();
     await page.getByText("NOT VERIFIED").waitFor();
     await goTo(page, "#/keys");
@@ -53,10 +53,11 @@ browserTest(
       /^sig accept \S+ --out answer\.json$/,
     );
     // Nothing is asked for before the person follows a link.
-    assertEquals(
-      await ways.locator("a").evaluateAll((links) =>
-        links.map((link) => link.getAttribute("href"))
-      ),
+    await eventually(
+      () =>
+        ways.locator("a").evaluateAll((links) =>
+          links.map((link) => link.getAttribute("href"))
+        ),
       ["sig", "jwks", "did"].map((name) =>
         `https://${HOST}/.well-known/${name}.json`
       ),
@@ -72,7 +73,7 @@ browserTest(
     await signedAsTheySay.waitFor();
     assertEquals(await page.getByText("NOT VERIFIED").count(), 0);
     const inItsName = `An invitation in the name of ${HOST}`;
-    assertEquals(await page.locator("h2").innerText(), inItsName);
+    await eventually(() => page.locator("h2").innerText(), inItsName);
 
     // Another's signature stays a refusal, whoever brings the documents.
     await goTo(page, await forged());
@@ -89,6 +90,6 @@ browserTest(
       all.map((path) => path.replace(issuer.folder, forger.folder)),
     );
     await signedAsTheySay.waitFor();
-    assertEquals(await page.locator("h2").innerText(), inItsName);
+    await eventually(() => page.locator("h2").innerText(), inItsName);
   },
 );

@@ -4,19 +4,24 @@
  * everything that the page must never do. @module
  */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Browser,
   chromium,
   type ConsoleMessage,
   type Dialog,
+  type Locator,
   type Page,
   type Request,
   type WebError,
 } from "playwright-core";
 import { BROWSER_ARGS, findBrowser } from "./find_browser.ts";
 
-const TIMEOUT_MS = 10_000;
+/** The one limit of all waiting: long, since it is only reached by a fault. */
+const TIMEOUT_MS = 60_000;
+
+const POLL_MS = 20;
 
 /** A person's device, unless a test wants another one. */
 const ORDINARY = {
@@ -56,6 +61,51 @@ export function browserTest(
       await fn(await running);
     },
   });
+}
+
+/**
+ * Reads the page until it is as expected. A page draws after what made it
+ * change, so a single read may come too early.
+ *
+ * @returns what was read.
+ */
+export async function eventually<T>(
+  read: () => Promise<T>,
+  expected: T,
+): Promise<T> {
+  return await retry(async () => {
+    const found = await read();
+    assertEquals(found, expected);
+    return found;
+  });
+}
+
+/** Waits until an element's text has all of these parts, and gives the text. */
+export async function shows(
+  element: Locator,
+  ...parts: readonly (string | RegExp)[]
+): Promise<string> {
+  return await retry(async () => {
+    const text = await element.innerText();
+    for (const part of parts) {
+      if (typeof part === "string") assertStringIncludes(text, part);
+      else assertMatch(text, part);
+    }
+    return text;
+  });
+}
+
+/** Tries again until nothing is thrown, or the limit is reached. */
+async function retry<T>(work: () => Promise<T>): Promise<T> {
+  const deadlineMs = Date.now() + TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() >= deadlineMs) throw error;
+    }
+    await delay(POLL_MS);
+  }
 }
 
 /** One for all tests of a file: pages share nothing, each has a context. */
@@ -151,7 +201,11 @@ let spare: Page | undefined;
 /** The origins that a page which may be used again has shown. */
 const shown = new Set<string>();
 
-async function newPage(browser: Browser, device: Device): Promise<Page> {
+/** A page in a context of its own, for tests that go to several origins. */
+export async function newPage(
+  browser: Browser,
+  device: Device = {},
+): Promise<Page> {
   const context = await browser.newContext({
     permissions: ["clipboard-read", "clipboard-write"],
     ...ORDINARY,
@@ -178,7 +232,6 @@ async function clear(page: Page, origin: string): Promise<void> {
   await page.unrouteAll();
   await page.emulateMedia(ORDINARY);
   await page.setViewportSize(ORDINARY.viewport);
-  page.setDefaultTimeout(TIMEOUT_MS);
   await context.clearCookies();
 }
 
