@@ -68,7 +68,7 @@ Deno.test("verify, dump-state, check and log read an issuer over HTTP", async ()
     const allow = await sig("check", "--sig", host, ...CHECK, "role=deploy");
     assertEquals(allow.code, 0);
     const answer = JSON.parse(allow.stdout);
-    assertEquals([answer.source, answer.continuity], ["https", "consistent"]);
+    assertEquals([answer.source, answer.continuity], ["http", "consistent"]);
     const deny = await sig("check", "--sig", host, ...CHECK, "role=admin");
     assertEquals([deny.code, deny.stderr], [1, ""]);
   });

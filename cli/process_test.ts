@@ -274,7 +274,7 @@ Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async
       const report = JSON.parse(stdout);
       assertEquals([report.verified_events, report.source, report.warnings], [
         1,
-        "https",
+        "http",
         [],
       ]);
     }

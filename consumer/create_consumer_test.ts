@@ -118,7 +118,7 @@ Deno.test("a report on a feed in order is the body of /v1/verify", async () => {
     assertEquals(await consumer.report(server.did), {
       valid: true,
       issuer: server.did,
-      source: "https",
+      source: "http",
       verified_events: 2,
       last_sequence: 2,
       feed_sha256: new Uint8Array(hash).toHex(),

@@ -198,3 +198,4 @@ export type {
   StandardResult,
   Validator,
 } from "./event/validator.ts";
+export { trimOws } from "./text/trim_ows.ts";

@@ -30,8 +30,8 @@ const REQUIREMENT = {
 /** The issuer. */
 export const ISSUER = told(TEXT, "The issuer's DID.");
 const SOURCE = told(
-  word("https", "inline"),
-  "Where the bytes came from: a proof of origin only when `https`.",
+  word("https", "http", "inline"),
+  "Where the documents came from. Only `https` proves the origin: `http` means that at least one of them came without TLS.",
 );
 const WARNINGS = listOf(WARNING, "What was odd.");
 /** The warnings of one answer. */

@@ -39,7 +39,7 @@ Deno.test("a DID, a host and a URL ask one issuer once", async () => {
     });
     assertEquals(status, 200, JSON.stringify(body));
     assertEquals(body.decision, "allow");
-    assertEquals(body.source, "https");
+    assertEquals(body.source, "http");
     assertEquals(body.issuer, server.did);
     assertEquals(body.last_sequence, 3);
     assertEquals(body.continuity, "first_seen");

@@ -15,7 +15,7 @@ Deno.test("the report is the one of INTERFACES, and asks the issuer now", async 
     assertEquals(rest, {
       valid: true,
       issuer: server.did,
-      source: "https",
+      source: "http",
       verified_events: 3,
       last_sequence: 3,
       keys: [

@@ -119,7 +119,7 @@ async function examine(
             await publishedKids(location, metadata),
           )
           : [],
-        ...location.reader.kind === "https"
+        ...location.reader.kind === "remote"
           ? await examineServed({
             location,
             metadata,

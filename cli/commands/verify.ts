@@ -32,30 +32,19 @@ export const verify: Command = {
     "sig verify http://127.0.0.1:8080/.well-known/sig.json --allow-insecure",
   ],
   async run(call) {
-    const { IssuerName, reportIssuer } = await import("@sig/consumer");
+    const { reportIssuer } = await import("@sig/consumer");
     const { result, warnings } = await withMemory(call, sourceOf(call), {
-      remembered: async (consumer, name) => ({
-        report: await consumer.report(name),
-        place: IssuerName.parse(name, { allowPrivate: true }).metadataRef,
-      }),
-      plain: async (location, options) => ({
-        report: await reportIssuer(location, options),
-        place: location.metadataRef,
-      }),
+      remembered: (consumer, name) => consumer.report(name),
+      plain: reportIssuer,
     });
-    const isPlain = result.place.startsWith("http:");
-    const report = {
-      ...result.report,
-      warnings: [...warnings, ...result.report.warnings],
-    };
+    const report = { ...result, warnings: [...warnings, ...result.warnings] };
     if (call.format === "json") writeJson(call.io, report);
-    else writeReport(call, report, isPlain);
+    else writeReport(call, report);
     return report.valid ? 0 : 1;
   },
 };
 
-/** @param isPlain Whether it came without TLS, which proves no origin. */
-function writeReport(call: Call, report: VerifyReport, isPlain: boolean): void {
+function writeReport(call: Call, report: VerifyReport): void {
   const { io } = call;
   writeWarnings(call, report.warnings);
   if (report.valid) {
@@ -64,7 +53,7 @@ function writeReport(call: Call, report: VerifyReport, isPlain: boolean): void {
       `${colour(io, "stdout", "green", "valid")}: ${events} of ${
         safe(report.issuer)
       }, last sequence ${report.last_sequence} (${
-        isPlain ? "http, origin not proven" : report.source
+        report.source === "http" ? "http, origin not proven" : report.source
       })\n`,
     );
     return;

@@ -144,7 +144,7 @@ function* withBasis(
   return {
     ...result,
     source,
-    freshness: source === "https" ? freshness : null,
+    freshness: source === "https" || source === "http" ? freshness : null,
     continuity,
     warnings: warningsAbout(result.subject, warnings, state.history),
   };

@@ -60,7 +60,7 @@ Deno.test("an answer has the members of PROTOCOL §5, in their order", async () 
     at: null,
     as_of: null,
     not_after: null,
-    source: "https",
+    source: "http",
     freshness: {
       observed_at: "2026-06-01T00:00:00Z",
       age_seconds: 0,

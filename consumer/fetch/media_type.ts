@@ -1,6 +1,6 @@
 /** Media types of the four documents (SECURITY §3). @module */
 
-import { quote, type Warning } from "@sig/core";
+import { quote, trimOws, type Warning } from "@sig/core";
 
 /** The four documents of an issuer. */
 export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";
@@ -31,7 +31,7 @@ const MAX_LENGTH = 100;
  * be quoted before it is shown.
  */
 export function parseMediaType(contentType: string | null): string | null {
-  const type = (contentType ?? "").split(/[;,]/, 1)[0]!.trim().toLowerCase();
+  const type = trimOws((contentType ?? "").split(/[;,]/, 1)[0]!).toLowerCase();
   return type === "" ? null : type.slice(0, MAX_LENGTH);
 }
 

@@ -116,6 +116,23 @@ Deno.test("a body that ends with its connection is refused where it shows", asyn
   assertEquals(await readText(await fetchWith(() => new Response("{}"))), "{}");
 });
 
+Deno.test("only SP and HTAB are white space around a header's value", async () => {
+  for (
+    const [name, value] of [
+      ["content-encoding", "identity\u00a0"],
+      ["transfer-encoding", "chunked\u00a0"],
+      ["transfer-encoding", "\u00a0"],
+    ] as const
+  ) {
+    const error = await expectSigError(
+      () => fetchWith(() => new Response("{}", { headers: { [name]: value } })),
+      "fetch_failed",
+      `the server sent ${name}`,
+    );
+    assertEquals(error.context.kind, "encoding");
+  }
+});
+
 Deno.test("a range that is cut is refused by what it said of itself", async () => {
   const headers = { "content-range": "bytes 3-6/7" };
   const options = { headers: { range: { from: 3 } } };

@@ -1,6 +1,6 @@
 /** Which responses are an answer (SECURITY §3). Judges only. @module */
 
-import { quote, type SigError } from "@sig/core";
+import { quote, type SigError, trimOws } from "@sig/core";
 import { fetchError } from "./fetch_error.ts";
 import {
   type ContentRange,
@@ -127,7 +127,7 @@ function judgeEncoding(head: ResponseHead, url: URL): void {
     "chunked",
   ]] as const;
   for (const [name, allowed] of rules) {
-    const value = head.header(name)?.trim().toLowerCase() ?? "";
+    const value = trimOws(head.header(name) ?? "").toLowerCase();
     if (value === "" || value === allowed) continue;
     throw fetchError(
       "fetch_failed",
@@ -195,9 +195,9 @@ function judgeLength(
  */
 function judgeFraming(head: ResponseHead, url: URL): void {
   // judgeEncoding() let nothing but "chunked" pass.
-  if ((head.header("transfer-encoding") ?? "").trim() !== "") return;
+  if (trimOws(head.header("transfer-encoding") ?? "") !== "") return;
   const endsWithConnection = head.isVerbatim ||
-    /(?:^|,)\s*close\s*(?:,|$)/i.test(head.header("connection") ?? "");
+    /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header("connection") ?? "");
   if (!endsWithConnection) return;
   throw fetchError(
     "fetch_failed",

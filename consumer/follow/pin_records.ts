@@ -36,7 +36,12 @@ import {
   readStaged,
   refreshRemembered,
 } from "./refresh_remembered.ts";
-import { noticesOf, putAnew, rememberedFeed } from "./write_remembered.ts";
+import {
+  noticesOf,
+  putAnew,
+  rememberedFeed,
+  remoteSource,
+} from "./write_remembered.ts";
 
 /** A pin with what happened to it, as `sig pin show` prints it. */
 export interface PinRecord extends IssuerPin {
@@ -189,6 +194,7 @@ async function acceptAnew(
       suspended: false,
       notices: noticesOf(outcome.observation),
       place: location.metadataRef,
+      source: remoteSource(outcome.observation),
       feed: rememberedFeed(held.feed!, options),
     };
     return await putAnew(store, found, after, { held, staged })

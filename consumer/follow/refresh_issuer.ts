@@ -22,7 +22,7 @@ import {
   type Refreshed,
 } from "./issuer_record.ts";
 import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
-import type { IssuerLocation } from "../read/reader.ts";
+import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 import {
   type FailedFeed,
   type RefreshedFeed,
@@ -107,7 +107,7 @@ export async function refreshIssuer(
     const documents = feed.keys === loaded.keys
       ? reader.documents
       : NO_DOCUMENTS;
-    const refreshed = await complete(location, record, loaded, feed, options);
+    const refreshed = await complete(record, loaded, feed, options);
     return {
       record: accept(record, { ...refreshed, documents }),
       outcome: { observation: refreshed.observation },
@@ -124,14 +124,14 @@ function reportOf(
   { error, faults = [], verifiedEvents, warnings = [] }:
     & Pick<FailedFeed, "error">
     & Partial<FailedFeed>,
-  { reader }: IssuerLocation,
+  location: IssuerLocation,
   loaded: LoadedIssuer | undefined,
 ): InvalidReport | undefined {
   if (!isFault(error)) return undefined;
   return invalidReport({
     faults: faults.length > 0 ? faults : [error],
     issuer: loaded?.issuer,
-    source: reader.kind,
+    source: loaded?.source ?? sourceOf(location),
     verifiedEvents,
     warnings: [...loaded?.warnings ?? [], ...warnings],
   });
@@ -139,7 +139,6 @@ function reportOf(
 
 /** What the record is to take. */
 async function complete(
-  location: IssuerLocation,
   record: IssuerRecord,
   loaded: LoadedIssuer,
   feed: RefreshedFeed,
@@ -175,7 +174,7 @@ async function complete(
       continuity: record.pin === undefined ? "first_seen" : "consistent",
       verified: {
         issuer: loaded.issuer,
-        source: location.reader.kind,
+        source: loaded.source,
         state: result.state,
         feed: { ...result, sha256, warnings: feedWarnings },
         warnings: [

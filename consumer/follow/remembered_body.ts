@@ -74,6 +74,8 @@ export interface RememberedBody {
    * of them served is compared with, but answers no question about another.
    */
   readonly place?: string | undefined;
+  /** Where its documents came from; absent in what was kept before it was. */
+  readonly source?: "https" | "http" | undefined;
   /** To go on with. */
   readonly feed: RememberedFeed;
 }

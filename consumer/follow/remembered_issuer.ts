@@ -253,6 +253,12 @@ function emptyState(issuer: string, last_sequence: number): FeedState {
   return { issuer, last_sequence, by_relationship_id: new Map(), history };
 }
 
+/** What was kept before its source was: its key set's URL is not known. */
+function plainBefore({ place, feed }: RememberedBody): "https" | "http" {
+  const isPlain = [place, feed.ref].some((url) => url?.startsWith("http:"));
+  return isPlain ? "http" : "https";
+}
+
 /** What answers without asking, and what a refresh goes on from. */
 async function heldOf(
   { body, stored }: Remembered,
@@ -268,7 +274,7 @@ async function heldOf(
     stored,
     verified: {
       issuer: pin.issuer,
-      source: "https",
+      source: body.source ?? plainBefore(body),
       state,
       feed: {
         state,

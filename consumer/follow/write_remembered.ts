@@ -73,6 +73,7 @@ export async function writeRefresh(
     suspended: false,
     notices: noticesOf(outcome.observation),
     place: options.place,
+    source: remoteSource(outcome.observation),
     feed: rememberedFeed(feed, options),
   };
   const steps = before?.growth.steps ?? [];
@@ -125,6 +126,11 @@ export function rememberedFeed(
     warnings_left_out: replay.warningsLeftOut,
     served_warnings: feed.warnings,
   };
+}
+
+/** What answers from the store call their source. */
+export function remoteSource({ verified }: Observation): "https" | "http" {
+  return verified.source === "http" ? "http" : "https";
 }
 
 /** What is odd, but for events and the history: those are told anew. */

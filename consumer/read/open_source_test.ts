@@ -15,7 +15,7 @@ function place(text: string, allowPrivate = false) {
 
 Deno.test("a DID and its host are the same place, and prove that DID", () => {
   const expected = [
-    "https",
+    "remote",
     "https://acme.example:8443/.well-known/sig.json",
     "did:web:acme.example%3A8443",
   ];
@@ -25,7 +25,7 @@ Deno.test("a DID and its host are the same place, and prove that DID", () => {
 
 Deno.test("a URL proves the did:web of its host and port, not of its path", () => {
   assertEquals(place("https://acme.example/team/sig.json"), [
-    "https",
+    "remote",
     "https://acme.example/team/sig.json",
     "did:web:acme.example",
   ]);
@@ -52,7 +52,7 @@ Deno.test("files and values prove nothing", () => {
 
 Deno.test("a private host means http, and only on request", async () => {
   assertEquals(place("did:web:127.0.0.1%3A8080", true), [
-    "https",
+    "remote",
     "http://127.0.0.1:8080/.well-known/sig.json",
     "did:web:127.0.0.1%3A8080",
   ]);

@@ -1,6 +1,12 @@
 /** What judging needs of getting: the contract of the readers. @module */
 
-import { isSigError, joinBytes, SigError } from "@sig/core";
+import {
+  isSigError,
+  joinBytes,
+  SigError,
+  type SigMetadata,
+  type SourceKind,
+} from "@sig/core";
 import type { ContentRange, FetchConditions } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 
@@ -42,8 +48,8 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Gets bytes; judges nothing about their meaning. */
 export interface DocumentReader {
-  /** Where from: what an answer says as `source`. */
-  readonly kind: "local" | "https" | "inline";
+  /** How the documents are read; `sourceOf` says what an answer calls it. */
+  readonly kind: "local" | "remote" | "inline";
   /**
    * Opens a document by its reference in the metadata (an absolute URL).
    *
@@ -61,6 +67,19 @@ export interface IssuerLocation {
   readonly metadataRef: string;
   /** The DID that the origin proves; undefined for local and inline ones. */
   readonly expectedIssuer?: string | undefined;
+}
+
+/**
+ * What an answer calls its source (PROTOCOL §1): `http` as soon as one of the
+ * documents came without TLS, since nothing proves the origin then.
+ */
+export function sourceOf(
+  { reader, metadataRef }: IssuerLocation,
+  metadata?: Pick<SigMetadata, "jwks_uri" | "events_uri">,
+): SourceKind {
+  if (reader.kind !== "remote") return reader.kind;
+  const urls = [metadataRef, metadata?.jwks_uri, metadata?.events_uri];
+  return urls.some((url) => url?.startsWith("http:")) ? "http" : "https";
 }
 
 /** Bytes that are at hand, in pieces as they come from a file or a server. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
-import { isMissing, type OpenedDocument, readAll } from "./reader.ts";
+import { isMissing, type OpenedDocument, readAll, sourceOf } from "./reader.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 function documentOf(...chunks: number[][]) {
@@ -50,4 +50,23 @@ Deno.test("only 404, 410 and no such file mean absence", () => {
   }
   assert(!isMissing(error("fetch_failed", {})));
   assert(!isMissing(new Error("404")));
+});
+
+Deno.test("one document without TLS makes the source http", () => {
+  const at = (kind: "remote" | "local" | "inline", metadataRef: string) => ({
+    reader: { kind, open: () => Promise.reject(new Error("not opened")) },
+    metadataRef,
+  });
+  const tls = "https://acme.example/.well-known/x";
+  const plain = "http://acme.example/.well-known/x";
+  const urls = { jwks_uri: tls, events_uri: tls };
+  const remote = at("remote", tls);
+  assertEquals(sourceOf(remote), "https");
+  assertEquals(sourceOf(remote, urls), "https");
+  assertEquals(sourceOf(at("remote", plain), urls), "http");
+  assertEquals(sourceOf(remote, { ...urls, jwks_uri: plain }), "http");
+  assertEquals(sourceOf(remote, { ...urls, events_uri: plain }), "http");
+  const plainUrls = { jwks_uri: plain, events_uri: plain };
+  assertEquals(sourceOf(at("local", "/sig.json"), plainUrls), "local");
+  assertEquals(sourceOf(at("inline", "/sig.json"), plainUrls), "inline");
 });

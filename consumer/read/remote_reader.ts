@@ -30,7 +30,7 @@ import { type DocumentReader, tooLargeCode } from "./reader.ts";
  */
 export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
   return {
-    kind: "https",
+    kind: "remote",
     async open(ref, { name, maxBytes, conditions, signal }) {
       const fetched = await guardedFetch(ref, {
         ...policy,

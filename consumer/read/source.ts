@@ -107,8 +107,9 @@ function parseHost(host: string, options: ParseSourceOptions): Source {
     ? `A folder of that name exists: write ./${host} to read it.`
     : undefined;
   const [, name = "", port] = HOST_AND_PORT.exec(host) ?? [];
-  // Host names have no case, DIDs do.
-  const did = `did:web:${name.toLowerCase()}` +
+  // Host names have no case, DIDs do. Only ASCII: the Kelvin sign is not a K.
+  const lower = name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const did = `did:web:${lower}` +
     (port === undefined ? "" : `%3A${port}`);
   // A percent code would pass for the port's, a colon in it for a path's.
   if (host === "" || host.includes("%") || port?.includes(":")) {

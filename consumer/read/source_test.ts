@@ -105,6 +105,8 @@ Deno.test("everything else is refused with its own code", async () => {
     ["acme%3A80", "invalid_identifier", "it is neither"],
     ["me@acme.example", "invalid_identifier", "it is neither"],
     ["bücher.example", "invalid_identifier", "it is neither"],
+    ["\u212aeys.example", "invalid_identifier", "it is neither"],
+    ["acme.example\u00a0", "invalid_identifier", "it is neither"],
     ["./a\0b", "invalid_identifier", "NUL"],
   ];
   for (const [text, code, message] of rows) {

@@ -8,6 +8,7 @@ import {
   quote,
   SigError,
   type SigMetadata,
+  type SourceKind,
   validateMetadata,
   type Warning,
   WELL_KNOWN_PATHS,
@@ -27,6 +28,7 @@ import {
   type IssuerLocation,
   type OpenedDocument,
   readAll,
+  sourceOf,
 } from "../read/reader.ts";
 
 /** Options of {@linkcode loadIssuer}. */
@@ -52,6 +54,8 @@ export interface ReloadIssuerOptions extends LoadIssuerOptions {
 export interface LoadedIssuer {
   /** The issuer's DID. */
   readonly issuer: string;
+  /** Where its documents came from. */
+  readonly source: SourceKind;
   /** Its metadata. */
   readonly metadata: SigMetadata;
   /** The keys that may sign its events. */
@@ -85,11 +89,11 @@ export async function loadIssuer(
     await load.json("metadata", location.metadataRef, limits.maxMetadataBytes),
   );
   requireIssuer(metadata, location.expectedIssuer);
-  if (location.reader.kind === "https" && !options.allowOtherOrigins) {
+  if (location.reader.kind === "remote" && !options.allowOtherOrigins) {
     requireSameOrigin(metadata, location.metadataRef);
   }
   // The origin was checked to be the issuer's; local readers use the path only.
-  const base = location.reader.kind === "https"
+  const base = location.reader.kind === "remote"
     ? location.metadataRef
     : metadata.events_uri;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
@@ -102,6 +106,7 @@ export async function loadIssuer(
     : readDidDocument(didDocument, metadata.issuer);
   return {
     issuer: metadata.issuer,
+    source: sourceOf(location, metadata),
     metadata,
     keys: await createKeyResolver(jwks, {
       authorized,

@@ -2,7 +2,7 @@
 
 import { isFault } from "./fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
-import type { IssuerLocation } from "../read/reader.ts";
+import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 import { type VerifyIssuerOptions, verifyLoaded } from "./verify_issuer.ts";
 import {
   invalidReport,
@@ -21,7 +21,6 @@ export async function reportIssuer(
   location: IssuerLocation,
   options: VerifyIssuerOptions,
 ): Promise<VerifyReport> {
-  const source = location.reader.kind;
   let loaded: LoadedIssuer | undefined;
   try {
     loaded = await loadIssuer(location, options);
@@ -35,7 +34,7 @@ export async function reportIssuer(
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({
       faults: feed.faults,
       issuer,
-      source,
+      source: loaded.source,
       verifiedEvents: feed.verifiedEvents,
       warnings,
     });
@@ -44,7 +43,7 @@ export async function reportIssuer(
     return invalidReport({
       faults: [error],
       issuer: loaded?.issuer,
-      source,
+      source: loaded?.source ?? sourceOf(location),
       warnings: loaded?.warnings,
     });
   }

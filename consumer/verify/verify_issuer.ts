@@ -106,7 +106,7 @@ export async function verifyLoaded(
     });
     return {
       issuer: loaded.issuer,
-      source: location.reader.kind,
+      source: loaded.source,
       state: feed.state,
       feed,
       warnings: [...loaded.warnings, ...warnings, ...feed.warnings],

@@ -118,8 +118,11 @@ export interface Freshness {
   readonly status: "fresh" | "stale";
 }
 
-/** Where the bytes came from: a proof of origin only when `https`. */
-export type SourceKind = "https" | "local" | "inline";
+/**
+ * Where the documents came from. Only `https` proves the origin: `http` means
+ * that at least one of them came without TLS.
+ */
+export type SourceKind = "https" | "http" | "local" | "inline";
 
 /** How an answer relates to what was seen of the feed before. */
 export type Continuity = "first_seen" | "consistent" | "unpinned";

@@ -82,14 +82,24 @@ function validateIssuer(fields: Fields, issuer: string): void {
   }
 }
 
+/**
+ * URL parsers also accept `https:host`, a third slash, backslashes and white
+ * space, and drop them; a reader of a directory takes the path from the text.
+ */
+const URL_TEXT = /^https?:\/\/[^/\\\p{Cc} ][^\\\p{Cc} ]*$/u;
+
 function validateUrl(fields: Fields, name: string): void {
   const value = fields.required(name);
   if (value === undefined) return;
-  const url = isString(value) ? URL.parse(value) : null;
+  const url = isString(value) && URL_TEXT.test(value) ? URL.parse(value) : null;
   if (
-    url === null || (url.protocol !== "https:" && url.protocol !== "http:") ||
-    url.username !== "" || url.password !== "" || url.hash !== ""
+    url === null || url.username !== "" || url.password !== "" ||
+    url.hash !== ""
   ) {
-    fields.report(name, "invalid_field", "must be an absolute https URL");
+    fields.report(
+      name,
+      "invalid_field",
+      "must be an absolute URL that begins with https://",
+    );
   }
 }

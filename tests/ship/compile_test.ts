@@ -192,7 +192,7 @@ Deno.test({
         ...["check", "--sig", host, "--allow-insecure", ...question],
       );
       const { decision, source } = JSON.parse(said);
-      assertEquals([decision, source], ["allow", "https"]);
+      assertEquals([decision, source], ["allow", "http"]);
       assertEquals((await site.stop()).code, 0);
     });
 

@@ -3593,12 +3593,13 @@ function validateIssuer(fields, issuer) {
     fields.report("issuer", "invalid_field", "must be did:web:<host>, without a path");
   }
 }
+var URL_TEXT = /^https?:\/\/[^/\\\p{Cc} ][^\\\p{Cc} ]*$/u;
 function validateUrl(fields, name) {
   const value = fields.required(name);
   if (value === void 0) return;
-  const url = isString(value) ? URL.parse(value) : null;
-  if (url === null || url.protocol !== "https:" && url.protocol !== "http:" || url.username !== "" || url.password !== "" || url.hash !== "") {
-    fields.report(name, "invalid_field", "must be an absolute https URL");
+  const url = isString(value) && URL_TEXT.test(value) ? URL.parse(value) : null;
+  if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") {
+    fields.report(name, "invalid_field", "must be an absolute URL that begins with https://");
   }
 }
 

@@ -1105,6 +1105,15 @@ function judgeMediaType(name, mediaType) {
 
 // consumer/read/reader.ts
 var PIECE_BYTES = 64 * 1024;
+function sourceOf({ reader, metadataRef }, metadata) {
+  if (reader.kind !== "remote") return reader.kind;
+  const urls = [
+    metadataRef,
+    metadata?.jwks_uri,
+    metadata?.events_uri
+  ];
+  return urls.some((url) => url?.startsWith("http:")) ? "http" : "https";
+}
 function isMissing(error) {
   if (isSigError(error, "fetch_status")) {
     return error.context.status === 404 || error.context.status === 410;
@@ -1138,15 +1147,16 @@ async function loadIssuer(location2, options = {}) {
   const load = new Loading(location2.reader);
   const metadata = validateMetadata(await load.json("metadata", location2.metadataRef, limits.maxMetadataBytes));
   requireIssuer(metadata, location2.expectedIssuer);
-  if (location2.reader.kind === "https" && !options.allowOtherOrigins) {
+  if (location2.reader.kind === "remote" && !options.allowOtherOrigins) {
     requireSameOrigin(metadata, location2.metadataRef);
   }
-  const base = location2.reader.kind === "https" ? location2.metadataRef : metadata.events_uri;
+  const base = location2.reader.kind === "remote" ? location2.metadataRef : metadata.events_uri;
   const didRef = new URL(WELL_KNOWN_PATHS.did_document, base).href;
   const [jwks, didDocument] = await both(load.json("jwks", metadata.jwks_uri, limits.maxJwksBytes), load.didDocument(didRef, limits.maxDidDocumentBytes));
   const authorized = didDocument === void 0 ? void 0 : readDidDocument(didDocument, metadata.issuer);
   return {
     issuer: metadata.issuer,
+    source: sourceOf(location2, metadata),
     metadata,
     keys: await createKeyResolver(jwks, {
       authorized,
@@ -2341,7 +2351,7 @@ async function verifyLoaded(location2, loaded, options, told = {}) {
     });
     return {
       issuer: loaded.issuer,
-      source: location2.reader.kind,
+      source: loaded.source,
       state: feed.state,
       feed,
       warnings: [
@@ -2409,7 +2419,6 @@ function reportedFault({ code, message, context }) {
 
 // consumer/verify/report_issuer.ts
 async function reportIssuer(location2, options) {
-  const source = location2.reader.kind;
   let loaded;
   try {
     loaded = await loadIssuer(location2, options);
@@ -2422,7 +2431,7 @@ async function reportIssuer(location2, options) {
     return feed.faults.length === 0 ? validReport(verified) : invalidReport({
       faults: feed.faults,
       issuer,
-      source,
+      source: loaded.source,
       verifiedEvents: feed.verifiedEvents,
       warnings
     });
@@ -2433,7 +2442,7 @@ async function reportIssuer(location2, options) {
         error
       ],
       issuer: loaded?.issuer,
-      source,
+      source: loaded?.source ?? sourceOf(location2),
       warnings: loaded?.warnings
     });
   }
