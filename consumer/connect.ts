@@ -12,17 +12,13 @@
  *
  * @module
  */
-export { parseRedisUrl, type RedisAddress } from "./connect/redis_address.ts";
+export { parseRedisUrl, type RedisAddress } from "./store/redis_url.ts";
 export {
   connectRedis,
   type ConnectRedisOptions,
   type RedisConnection,
-  type Unavailable,
-} from "./connect/redis_connection.ts";
-export {
-  type RetryOptions,
-  retryWhileBusy,
-} from "./connect/retry_while_busy.ts";
+} from "./store/redis_connection.ts";
+export { type RetryOptions, retryWhileBusy } from "./store/waiting.ts";
 export {
   isKvBusy,
   type Kv,
@@ -31,5 +27,6 @@ export {
   type KvTransaction,
   openKv,
   type OpenKvOptions,
-} from "./connect/deno_kv.ts";
-export { DeadlineOver, withDeadline } from "./connect/with_deadline.ts";
+} from "./store/kv_connection.ts";
+export { DeadlineOver, withDeadline } from "./store/waiting.ts";
+export type { Unavailable } from "./store/record_store.ts";

@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "fake",
   ],
   consumer: [
-    ...["fetch", "read", "verify", "connect", "pins", "follow", "ask"],
+    ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],
   ],
   cli: [
     ...["terminal", "command_line", "shell", "issue", "people"],
@@ -94,6 +94,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "testing.ts",
     ],
     ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
+    ...["store/mod.ts", "store/testing.ts"],
     ...["openid/add_client.ts", "browser/mod.ts", "hono/mod.ts"],
     "names/mod.ts",
   ].map((name) => new URL(`${pkg}/${name}`, ROOT));
@@ -181,7 +182,9 @@ for (const [pkg, allowed] of Object.entries(ALLOWED)) {
         } else if (!file.startsWith(PAGE_LIBRARIES)) {
           faults.push(`${file} reaches out of its package: ${specifier}`);
         }
-      } else if (name === "jsr:@std/assert" && !file.endsWith("_contract.ts")) {
+      } else if (
+        name === "jsr:@std/assert" && !/(_contract|\/testing)\.ts$/.test(file)
+      ) {
         faults.push(`${file} must not import ${specifier}: it is for tests`);
       } else if (!allowed.includes(name)) {
         faults.push(`${file} must not import ${specifier}`);

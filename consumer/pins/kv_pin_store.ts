@@ -6,9 +6,14 @@
  */
 
 import { joinBytes } from "@sig/core";
-import { isKvBusy, type Kv, type KvKey, openKv } from "../connect/deno_kv.ts";
-import { DeadlineOver, withDeadline } from "../connect/with_deadline.ts";
-import { retryWhileBusy } from "../connect/retry_while_busy.ts";
+import {
+  isKvBusy,
+  type Kv,
+  type KvKey,
+  openKv,
+} from "../store/kv_connection.ts";
+import { DeadlineOver, withDeadline } from "../store/waiting.ts";
+import { retryWhileBusy } from "../store/waiting.ts";
 import {
   damaged,
   type PinEntry,

@@ -24,7 +24,7 @@ export async function openPinStore(
   { password }: OpenPinStoreOptions = {},
 ): Promise<PinStore> {
   if (/^rediss?:/.test(text)) {
-    const { parseRedisUrl } = await import("../connect/redis_address.ts");
+    const { parseRedisUrl } = await import("../store/redis_url.ts");
     const address = parseRedisUrl(text);
     const { openRedisPinStore } = await import("./redis_pin_store.ts");
     return await openRedisPinStore(

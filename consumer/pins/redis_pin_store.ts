@@ -3,8 +3,8 @@
 import {
   connectRedis,
   type RedisConnection,
-} from "../connect/redis_connection.ts";
-import type { RedisAddress } from "../connect/redis_address.ts";
+} from "../store/redis_connection.ts";
+import type { RedisAddress } from "../store/redis_url.ts";
 import {
   damaged,
   type PinEntry,

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { loadBuiltin } from "@sig/jose";
-import { loadSqlite } from "../connect/sqlite.ts";
+import { loadSqlite } from "../store/sqlite.ts";
 import { pinStoreUnavailable } from "./pin_store.ts";
 
 interface FileModule {

@@ -6,7 +6,7 @@
  * @example
  * ```ts
  * import { createMemoryPinStore } from "@sig/consumer/pins";
- * import { PIN_STORE_RULES } from "@sig/consumer/store-contract";
+ * import { PIN_STORE_RULES } from "@sig/consumer/pin-store-contract";
  *
  * for (const { hold } of PIN_STORE_RULES) {
  *   const store = createMemoryPinStore(); // yours

@@ -1,7 +1,10 @@
 /** The tests that every driver of `RecordStore` must pass. @module */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type StoreRule, testStoreRules } from "@sig/consumer/store-contract";
+import {
+  type StoreRule,
+  testStoreRules,
+} from "@sig/consumer/pin-store-contract";
 import { SigError } from "@sig/core";
 import type { RecordKind, RecordStore } from "./record_store.ts";
 

@@ -160,12 +160,12 @@ redisTest(
       const error = await expectSigError(
         () => openStore(wrong),
         "store_unavailable",
-        `no Redis at 127.0.0.1:${redis.port} that lets us in (WRONGPASS)`,
+        `no Redis at 127.0.0.1:${redis.port} accepts the connection (WRONGPASS)`,
       );
       const none = await expectSigError(
         () => openStore(redis.url),
         "store_unavailable",
-        "that lets us in (NOAUTH)",
+        "accepts the connection (NOAUTH)",
       );
       for (const each of [error, none]) {
         const shown = Deno.inspect(each, { depth: 20, showHidden: true });
@@ -195,7 +195,7 @@ redisTest(
           const error = await expectSigError(
             () => openStore(url, { password: wrong }),
             "store_unavailable",
-            "that lets us in (",
+            "accepts the connection (",
           );
           const shown = Deno.inspect(error, { depth: 20, showHidden: true });
           assertEquals(/wr0ng|s3cret|al1ce|alice/.test(shown), false, shown);
@@ -212,7 +212,7 @@ redisTest("nobody there is said at once", async () => {
   await expectSigError(
     () => openStore(`redis://:s3cret@127.0.0.1:${port}`),
     "store_unavailable",
-    `no Redis at 127.0.0.1:${port} that lets us in (ECONNREFUSED)`,
+    `no Redis at 127.0.0.1:${port} accepts the connection (ECONNREFUSED)`,
   );
 });
 

@@ -21,7 +21,7 @@ import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import {
   type StoreRule as Rule,
   testStoreRules,
-} from "@sig/consumer/store-contract";
+} from "@sig/consumer/pin-store-contract";
 import {
   type ChallengeRecord,
   type ChallengeStore,

@@ -1,10 +1,11 @@
-/** One connection to Redis that mends itself. @module */
+/** One connection to Redis that reconnects by itself. @module */
 
-import type { RedisAddress } from "./redis_address.ts";
-import { retryWhileBusy } from "./retry_while_busy.ts";
-import { DeadlineOver, withDeadline } from "./with_deadline.ts";
+import type { SigError } from "@sig/core";
+import type { Unavailable } from "./record_store.ts";
+import type { RedisAddress } from "./redis_url.ts";
+import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
-/** Calls that may wait at once, so that a dead server fills no memory. */
+/** Calls that may wait at once, so that a dead server does not fill the memory. */
 const MAX_WAITING_CALLS = 10_000;
 
 /** Longest pause before the connection is tried again, in milliseconds. */
@@ -13,7 +14,7 @@ const MAX_RECONNECT_MS = 1_000;
 /** Shortest time between two connections to a replica, in milliseconds. */
 const REPLACE_AFTER_MS = 500;
 
-/** How long one call may take in all, in milliseconds, unless told. */
+/** How long one call may take in all, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** A connection that runs scripts. */
@@ -33,25 +34,17 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
-/** Makes `store_unavailable` for whoever connects. */
-export type Unavailable = (
-  why: string,
-  cause?: unknown,
-  hint?: string,
-) => Error;
-
 /** Options of {@linkcode connectRedis}. */
 export interface ConnectRedisOptions {
-  /** How long one call may take in all, in milliseconds; 5,000 unless told. */
+  /** How long one call may take in all, in milliseconds (default: 5,000). */
   readonly timeoutMs?: number | undefined;
   /** What is thrown. */
   readonly unavailable: Unavailable;
 }
 
 /**
- * Connects, logs in and chooses the database. Where a fail-over has made a
- * replica of the server that it is connected with, it connects anew: whoever
- * answers at that place now.
+ * Connects, logs in and selects the database. If the server has become a
+ * replica (after a fail-over), it connects again to the same address.
  *
  * @throws {SigError} `store_unavailable`.
  */
@@ -67,16 +60,16 @@ export async function connectRedis(
   let replaceableAt = 0;
   let replacing: Promise<void> | undefined;
 
-  /** Once for all calls that were refused. */
+  /** Reconnects once for all calls that were refused. */
   const replace = (old: typeof client) => {
     if (client !== old || closed) return;
     if (replacing !== undefined) return replacing;
-    // Who answers there may stay a replica: many calls must not storm it.
+    // The server there may stay a replica: many calls must not flood it.
     if (performance.now() < replaceableAt) return;
     replaceableAt = performance.now() + REPLACE_AFTER_MS;
     replacing = open().then((next) => {
       client = closed ? client : next;
-      // What others still wait for is answered first.
+      // Calls that still wait on the old connection are answered first.
       const unused = closed ? next : old;
       withDeadline(timeoutMs, () => unused.close())
         .catch(() => unused.destroy());
@@ -106,7 +99,7 @@ export async function connectRedis(
   return {
     run(script, keys, rest) {
       const options = { keys: [...keys], arguments: [...rest] };
-      // What a try said: the time may be over in the pause behind it.
+      // The error of an attempt: the deadline may pass in the pause after it.
       let demoted: unknown;
       const tried = withDeadline(timeoutMs, (signal) =>
         retryWhileBusy(
@@ -134,7 +127,7 @@ export async function connectRedis(
   };
 }
 
-/** Opens one connection, which mends itself once it has stood. */
+/** Opens one connection, which reconnects by itself once it was ready. */
 async function openClient(address: RedisAddress, timeoutMs: number) {
   // Loaded here, so that it costs nothing where another store is used.
   const { createClient } = await import("@redis/client");
@@ -161,7 +154,7 @@ async function openClient(address: RedisAddress, timeoutMs: number) {
     maintNotifications: "disabled",
     disableClientInfo: true,
     commandsQueueMaxLength: MAX_WAITING_CALLS,
-    // The time is ours to watch: it counts retries as well.
+    // We measure the time ourselves, retries included.
     commandOptions: { timeout: 0 },
   });
   // Without a listener a lost connection would end the process.
@@ -182,7 +175,7 @@ async function openClient(address: RedisAddress, timeoutMs: number) {
   }
 }
 
-/** The server says by these words that it did nothing yet. */
+/** With these errors the server says that the script had no effect. */
 function isBusy(error: unknown): boolean {
   return isDemoted(error) || error instanceof Error &&
       /^(?:BUSY|LOADING|TRYAGAIN|MASTERDOWN)\b/.test(error.message);
@@ -202,18 +195,18 @@ function readTexts(answer: unknown): readonly string[] {
   if (
     Array.isArray(answer) && answer.every((each) => typeof each === "string")
   ) return answer;
-  throw new TypeError("Cannot read answer of Redis: it is no list of texts");
+  throw new TypeError("Cannot read answer of Redis: it is not a list of texts");
 }
 
 function notConnected(
   { hostname, port }: RedisAddress,
   unavailable: Unavailable,
   error: unknown,
-): Error {
+): SigError {
   const place = `${hostname}:${port}`;
   if (error instanceof Deno.errors.NotCapable) {
     return unavailable(
-      `Redis at ${place} must not be reached (permission denied)`,
+      `no permission to connect to Redis at ${place}`,
       error,
       `Allow it with --allow-net=${place}.`,
     );
@@ -225,7 +218,7 @@ function notConnected(
     : /^(?:NOAUTH|WRONGPASS|NOPERM|LOADING|DENIED)\b/.exec(message)?.[0] ??
       "no answer";
   return unavailable(
-    `no Redis at ${place} that lets us in (${reason})`,
+    `no Redis at ${place} accepts the connection (${reason})`,
     error,
     "Check that the server runs, the user, password and database, and with rediss:// the certificate (DENO_CERT names an authority to trust).",
   );

@@ -1,9 +1,9 @@
-/** Deno KV as stores of several packages use it. @module */
+/** Deno KV as the record store uses it. @module */
 
-import type { Unavailable } from "./redis_connection.ts";
-import { retryWhileBusy } from "./retry_while_busy.ts";
+import { isSigError } from "@sig/core";
+import type { Unavailable } from "./record_store.ts";
 import { loadSqlite } from "./sqlite.ts";
-import { withDeadline } from "./with_deadline.ts";
+import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /** Where an entry is. */
 export type KvKey = readonly (string | number)[];
@@ -139,6 +139,81 @@ function isOfAnother(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Another process changed the entry between our read and our write. */
+export class Conflict extends Error {
+  /** Always `Conflict`. */
+  override readonly name = "Conflict";
+}
+
+/** An open database. */
+export interface KvDatabase {
+  /**
+   * Does the work, which throws {@linkcode Conflict} to be repeated.
+   *
+   * @throws {SigError} `store_unavailable`, and the work's own `SigError`s.
+   */
+  run<T>(work: (kv: Kv) => Promise<T>): Promise<T>;
+  /** A second call does nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens Deno KV for work that is repeated while it is busy.
+ *
+ * @throws {SigError} as {@linkcode openKv}.
+ */
+export async function openKvDatabase(
+  path: string | undefined,
+  { timeoutMs, unavailable }: OpenKvOptions,
+): Promise<KvDatabase> {
+  const kv = await openKv(path, { timeoutMs, unavailable });
+  // A file has one writer at a time: hundreds of transactions at once would
+  // only starve other processes. A served database has many.
+  const turn = path === undefined ? <T>(work: () => T) => work() : oneAtATime();
+  const isBusy = (error: unknown) =>
+    error instanceof Conflict || isKvBusy(error);
+  let closed = false;
+  return {
+    async run(work) {
+      try {
+        return await withDeadline(
+          timeoutMs,
+          (signal) =>
+            retryWhileBusy(
+              () => turn(() => signal.aborted ? never() : work(kv)),
+              { isBusy, timeoutMs },
+            ),
+        );
+      } catch (error) {
+        if (isSigError(error)) throw error;
+        throw error instanceof DeadlineOver
+          ? unavailable("Deno KV does not respond in time", error)
+          : unavailable(closed ? "it is closed" : "Deno KV failed", error);
+      }
+    },
+    close() {
+      if (!closed) kv.close();
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** What was given up is not done later. */
+function never(): Promise<never> {
+  return Promise.reject(new DeadlineOver());
+}
+
+/** Lets pieces of work through in the order in which they came. */
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
 }
 
 /** SQLite gives way at once where two processes write: nothing was written. */

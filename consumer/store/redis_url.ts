@@ -2,15 +2,15 @@
 
 import { SigError } from "@sig/core";
 
-/** Where a Redis server is, and who we are to it. */
+/** The address of a Redis server, with the credentials. */
 export interface RedisAddress {
   /** Name or address, without brackets. */
   readonly hostname: string;
-  /** 6379 unless told. */
+  /** Default: 6379. */
   readonly port: number;
   /** `rediss:`: the connection is encrypted and the certificate checked. */
   readonly tls: boolean;
-  /** The number of the database, 0 unless told. */
+  /** The number of the database (default: 0). */
   readonly database: number;
   /** For `AUTH`. */
   readonly username?: string;
@@ -19,7 +19,7 @@ export interface RedisAddress {
 }
 
 /**
- * Takes `redis[s]://[user[:password]@]host[:port][/database]` apart.
+ * Parses `redis[s]://[user[:password]@]host[:port][/database]`.
  *
  * @throws {SigError} `invalid_request`; no part of the text is in the error,
  * since there may be a password in it.

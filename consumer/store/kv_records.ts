@@ -1,0 +1,195 @@
+/** Records in Deno KV. @module */
+
+import {
+  isLive,
+  kindFull,
+  type RecordKind,
+  type RecordStore,
+  requireRecordSize,
+  type StoredRecord,
+  storeUnavailable,
+  type Unavailable,
+} from "./record_store.ts";
+import {
+  Conflict,
+  type KvFound,
+  type KvKey,
+  openKvDatabase,
+} from "./kv_connection.ts";
+
+/** How long one call may take in all, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** Records of one page. */
+const PAGE_RECORDS = 500;
+
+/** After this time a full kind is counted again, in milliseconds. */
+const RECOUNT_MS = 5_000;
+
+/** An entry; the version is the database's own. */
+interface Entry {
+  /** UTF-8: a string takes two bytes a character there, or one. */
+  readonly text: Uint8Array;
+  readonly expiresAtMs: number | null;
+}
+
+/** How many records of a kind there are. */
+interface Count {
+  readonly countedAtMs: number;
+  readonly found: number;
+  added: number;
+}
+
+/** Options of {@linkcode openKvStore}. */
+export interface OpenKvStoreOptions {
+  /** How errors name the store (default: `kv:<path>`). */
+  readonly place?: string;
+  /** Makes its errors (default: `store_unavailable` with the place). */
+  readonly unavailable?: Unavailable;
+}
+
+/**
+ * Opens Deno KV as a record store: a file that the processes of one machine
+ * share, or Deno Deploy's database (no path).
+ *
+ * Deno offers KV only to programs started with `--unstable-kv`; a file needs
+ * `--allow-read` and `--allow-write`, too. `expireIn` is only a sweep there: the
+ * stored instant decides. The database does not count, so the records of a kind
+ * are counted with the first one and each time a tenth of the limit was added:
+ * each process may exceed the limit by that much.
+ *
+ * @throws {SigError} `store_unavailable`, with what to do.
+ */
+export async function openKvStore(
+  path?: string,
+  options: OpenKvStoreOptions = {},
+): Promise<RecordStore> {
+  const place = options.place ?? `kv:${path ?? ""}`;
+  const unavailable = options.unavailable ??
+    storeUnavailable.bind(undefined, place);
+  const database = await openKvDatabase(path, {
+    timeoutMs: TIMEOUT_MS,
+    unavailable,
+  });
+  const counts = new Map<string, Promise<Count>>();
+
+  async function countRecords(kind: RecordKind, at: Date): Promise<Count> {
+    let found = 0;
+    let from: string | undefined;
+    do {
+      const page = await store.list(kind, at, from);
+      found += page.records.length;
+      from = page.next;
+    } while (from !== undefined);
+    return { countedAtMs: at.getTime(), found, added: 0 };
+  }
+
+  async function requireRoom(kind: RecordKind, at: Date): Promise<void> {
+    const { name, maxRecords: limit } = kind;
+    if (limit === undefined) return;
+    // One count for all puts that wait for it.
+    const counting = counts.get(name) ?? countRecords(kind, at);
+    counts.set(name, counting);
+    const count = await counting.catch((error) => {
+      counts.delete(name);
+      throw error;
+    });
+    const isFull = count.found + count.added >= limit;
+    const isOld = Math.abs(at.getTime() - count.countedAtMs) >= RECOUNT_MS;
+    if (counts.get(name) === counting) {
+      if (isFull ? isOld : count.added >= limit / 10) counts.delete(name);
+    }
+    if (!isFull) count.added++;
+    else if (isOld) await requireRoom(kind, at);
+    else throw kindFull(kind);
+  }
+
+  const store: RecordStore = {
+    place,
+    get: (kind, id, at) =>
+      database.run(async (kv) => {
+        const found = await kv.get<Entry>(keyOf(kind, id));
+        return recordOf(found, at, unavailable);
+      }),
+    async put(kind, id, { text, expiresAtMs }, over, at) {
+      requireRecordSize(text, unavailable);
+      if (over === null) await requireRoom(kind, at);
+      const entry: Entry = {
+        text: new TextEncoder().encode(text),
+        expiresAtMs,
+      };
+      return await database.run(async (kv) => {
+        const key = keyOf(kind, id);
+        const found = await kv.get<Entry>(key);
+        const old = recordOf(found, at, unavailable);
+        if ((old?.version ?? null) !== over) return false;
+        const { ok } = await kv.atomic()
+          .check({ key, versionstamp: found.versionstamp })
+          .set(
+            key,
+            entry,
+            expiresAtMs === null ? undefined : {
+              expireIn: Math.max(expiresAtMs - at.getTime(), 1_000),
+            },
+          ).commit();
+        return ok;
+      });
+    },
+    take: (kind, id, at) =>
+      database.run(async (kv) => {
+        const key = keyOf(kind, id);
+        const found = await kv.get<Entry>(key);
+        const record = recordOf(found, at, unavailable);
+        if (record === undefined) return undefined;
+        const { versionstamp } = found;
+        const { ok } = await kv.atomic().check({ key, versionstamp })
+          .delete(key).commit();
+        if (!ok) throw new Conflict();
+        return record;
+      }),
+    list: (kind, at, from) =>
+      database.run(async (kv) => {
+        const entries = kv.list<Entry>({ prefix: keyOf(kind) }, {
+          limit: PAGE_RECORDS,
+          ...(from === undefined ? {} : { cursor: from }),
+        });
+        const records = [];
+        let seen = 0;
+        for await (const found of entries) {
+          seen++;
+          const record = recordOf(found, at, unavailable);
+          if (record === undefined) continue;
+          records.push({ id: String(found.key.at(-1)), ...record });
+        }
+        return seen < PAGE_RECORDS
+          ? { records }
+          : { records, next: entries.cursor };
+      }),
+    close: () => database.close(),
+  };
+  return store;
+}
+
+function keyOf({ name }: RecordKind, ...id: readonly string[]): KvKey {
+  return ["sig", "records", name, ...id];
+}
+
+/** The record, unless it is not there or has expired. */
+function recordOf(
+  { value, versionstamp }: KvFound<Entry>,
+  at: Date,
+  unavailable: Unavailable,
+): StoredRecord | undefined {
+  if (value === null) return undefined;
+  const { text, expiresAtMs } = value;
+  if (
+    !(text instanceof Uint8Array) || versionstamp === null ||
+    !(expiresAtMs === null || typeof expiresAtMs === "number")
+  ) throw unavailable("it contains something other than records");
+  if (!isLive(value, at)) return undefined;
+  return {
+    text: new TextDecoder().decode(text),
+    expiresAtMs,
+    version: versionstamp,
+  };
+}

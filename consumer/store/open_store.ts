@@ -1,0 +1,126 @@
+/** Opens the record store that a text names, such as that of `--store`. @module */
+
+import { quote, SigError, suggest } from "@sig/core";
+import { createMemoryStore } from "./memory_store.ts";
+import {
+  type RecordStore,
+  storeUnavailable,
+  type Unavailable,
+} from "./record_store.ts";
+
+const FORMS = "memory, kv:PATH, redis://HOST or rediss://HOST";
+
+/** The same message is not repeated to the operator within this time. */
+const QUIET_MS = 10_000;
+
+/** Options of {@linkcode openStore}. */
+export interface OpenStoreOptions {
+  /** The password of a `redis:` store whose URL has none; a secret. */
+  readonly password?: string | undefined;
+  /**
+   * For a server that others reach: what errors of the open store show in the
+   * place of its path or address, such as `of this server`.
+   */
+  readonly shownAs?: string | undefined;
+  /** With `shownAs`: gets those errors with the place, for the operator. */
+  readonly tell?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Opens the store that a text names: `memory`; `kv:PATH` (Deno KV in a file;
+ * needs `deno run --unstable-kv`), `kv:` (the platform's own database, as on
+ * Deno Deploy); `redis://[user:password@]host[:port][/database]`, `rediss://…`
+ * for TLS. A driver is loaded only when it is named.
+ *
+ * @example
+ * ```ts
+ * import { openStore } from "@sig/consumer/store";
+ * import { SigError } from "@sig/core";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const store = await openStore("memory");
+ * await store.close();
+ *
+ * await assertRejects(() => openStore("memroy"), SigError, "it must be memory");
+ * ```
+ *
+ * @throws {SigError} `invalid_request` for a text that does not name a store;
+ * `store_unavailable` when it can't be opened. Neither shows the credentials of
+ * a URL.
+ */
+export async function openStore(
+  text: string,
+  options: OpenStoreOptions = {},
+): Promise<RecordStore> {
+  if (text === "memory") return createMemoryStore();
+  if (text.startsWith("kv:")) {
+    const path = text.slice("kv:".length);
+    if (path.includes("://")) {
+      throw unknownStore("", "remote KV databases are not supported");
+    }
+    const { openKvStore } = await import("./kv_records.ts");
+    const shown = new ShownPlace(text, options);
+    return shown.opened(await openKvStore(path || undefined, shown));
+  }
+  if (/^rediss?:/.test(text)) {
+    const { parseRedisUrl } = await import("./redis_url.ts");
+    const { openRedisStore, placeOf } = await import("./redis_records.ts");
+    const { password } = options;
+    const address = {
+      ...parseRedisUrl(text),
+      ...(password === undefined ? {} : { password }),
+    };
+    const shown = new ShownPlace(placeOf(address), options);
+    return shown.opened(await openRedisStore(address, shown));
+  }
+  throw unknownStore(text, `it must be ${FORMS}`);
+}
+
+/** Where a store is, for those who read its errors. */
+class ShownPlace {
+  readonly place: string;
+  readonly unavailable: Unavailable;
+  #isOpen = false;
+  #told = { message: "", atMs: -Infinity };
+
+  constructor(place: string, { shownAs, tell }: OpenStoreOptions) {
+    this.place = shownAs ?? place;
+    this.unavailable = (why, cause, hint) => {
+      const error = storeUnavailable(place, why, cause, hint);
+      // Whoever starts the server reads why its store can't be opened.
+      if (shownAs === undefined || !this.#isOpen) return error;
+      this.#tell(error.message, tell);
+      return storeUnavailable(shownAs, why, cause, hint);
+    };
+  }
+
+  opened(store: RecordStore): RecordStore {
+    this.#isOpen = true;
+    return store;
+  }
+
+  #tell(message: string, tell: OpenStoreOptions["tell"]): void {
+    const nowMs = performance.now();
+    const told = this.#told;
+    if (told.message === message && nowMs - told.atMs < QUIET_MS) return;
+    this.#told = { message, atMs: nowMs };
+    tell?.(message);
+  }
+}
+
+/** Shows only a plain word: a mistyped URL may contain a password. */
+function unknownStore(text: string, why: string): SigError {
+  const isWord = /^[a-z]{1,20}$/i.test(text);
+  const near = isWord ? suggest(text, ["memory", "kv", "redis"]) : undefined;
+  return new SigError(
+    "invalid_request",
+    `Cannot use store${isWord ? ` ${quote(text)}` : ""}: ${why}`,
+    {
+      context: {
+        hint: near === undefined
+          ? `Choose ${FORMS}.`
+          : `Did you mean ${near === "memory" ? near : `${near}:…`}?`,
+      },
+    },
+  );
+}

@@ -1,0 +1,247 @@
+import {
+  assert,
+  assertEquals,
+  AssertionError,
+  assertRejects,
+} from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  askRedis,
+  HAS_REDIS,
+  startRedis,
+} from "../../tests/kit/redis_server.ts";
+import { createMemoryStore } from "./memory_store.ts";
+import { openStore } from "./open_store.ts";
+import type { RecordStore } from "./record_store.ts";
+import { recordsOf } from "./records.ts";
+import { RECORD_STORE_RULES, testRecordStoreContract } from "./testing.ts";
+
+const AT = new Date("2026-01-31T09:00:00Z");
+const IN_A_MINUTE_MS = AT.getTime() + 60_000;
+
+testRecordStoreContract("memory", () => {
+  const store = createMemoryStore();
+  return Promise.resolve({ store, close: () => store.close() });
+});
+
+testRecordStoreContract("kv", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = await openStore(`kv:${folder}/records.db`);
+  const other = await openStore(`kv:${folder}/records.db`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+});
+
+testRecordStoreContract("redis", async () => {
+  const redis = await startRedis();
+  const store = await openStore(redis.url);
+  const other = await openStore(`${redis.url}/0`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await redis.stop();
+    },
+  };
+}, !HAS_REDIS);
+
+/** What a careless driver does instead, and the rule that it breaks. */
+const BROKEN: readonly (readonly [
+  rule: string,
+  breakIt: (store: RecordStore) => Partial<RecordStore>,
+])[] = [
+  ["of 50 parallel takes exactly one gets the record", (store) => ({
+    // Looks, and then removes.
+    async take(kind, id, at) {
+      const found = await store.get(kind, id, at);
+      await store.take(kind, id, at);
+      return found;
+    },
+  })],
+  ["of 50 parallel puts over one version exactly one is written", (store) => ({
+    async put(kind, id, record, over, at) {
+      const found = await store.get(kind, id, at);
+      if ((found?.version ?? null) !== over) return false;
+      // Over whatever version it has by now.
+      for (;;) {
+        const now = await store.get(kind, id, at);
+        const version = now?.version ?? null;
+        if (await store.put(kind, id, record, version, at)) return true;
+      }
+    },
+  })],
+  ["it expires to the millisecond, by the clock that is given", (store) => ({
+    take: (kind, id) => store.take(kind, id, new Date(0)),
+  })],
+  ["a record without an end stays, beside others that expire", (store) => ({
+    put: (kind, id, record, over, at) =>
+      store.put(kind, id, { ...record, expiresAtMs: 1e13 }, over, at),
+  })],
+];
+
+for (const [rule, breakIt] of BROKEN) {
+  Deno.test(`a driver that breaks it fails the contract: ${rule}`, async () => {
+    const { verify } = RECORD_STORE_RULES.find(({ name }) => name === rule)!;
+    const store = createMemoryStore();
+    const broken: RecordStore = { ...store, ...breakIt(store) };
+    const close = () => broken.close();
+    await assertRejects(() => verify({ store: broken, close }), AssertionError);
+    await close();
+  });
+}
+
+Deno.test("the memory of a kind is limited, changes and ends make room", async () => {
+  const store = createMemoryStore();
+  const kind = { name: "small", maxBytes: 10 };
+  const put = (id: string, text: string, at = AT) =>
+    store.put(
+      kind,
+      id,
+      { text, expiresAtMs: IN_A_MINUTE_MS + at.getTime() - AT.getTime() },
+      null,
+      at,
+    );
+  const refuse = (text: string) =>
+    expectSigError(
+      () => put("late", text),
+      "rate_limited",
+      "Cannot store small: the limit is reached",
+    );
+  await put("a", "12345");
+  // Two bytes a character beyond Latin-1.
+  await refuse("€€€");
+  await put("b", "12345");
+  await refuse("1");
+  await store.take(kind, "a", AT);
+  await put("c", "12345");
+  await refuse("1");
+  await put("d", "1234567890", new Date(IN_A_MINUTE_MS));
+});
+
+Deno.test("a clock that was ahead and is set back neither keeps nor drops", async () => {
+  const store = createMemoryStore();
+  const kind = { name: "few", maxRecords: 2 };
+  const day = new Date(AT.getTime() + 86_400_000);
+  const record = { text: "x", expiresAtMs: day.getTime() + 1 };
+  await store.put(kind, "ahead", record, null, day);
+  const soon = { text: "x", expiresAtMs: IN_A_MINUTE_MS };
+  await store.put(kind, "soon", soon, null, AT);
+  assertEquals((await store.get(kind, "soon", AT))?.text, "x");
+  // Swept although the store has seen later seconds before.
+  const later = new Date(IN_A_MINUTE_MS + 1_000);
+  await store.put(kind, "next", record, null, later);
+  assertEquals(await store.get(kind, "soon", later), undefined);
+});
+
+Deno.test("values are changed until no other process was faster", async () => {
+  const store = createMemoryStore();
+  const counts = recordsOf<number>(store, { name: "count" });
+  await counts.create("n", 0, null, AT);
+  await Promise.all(
+    Array.from({ length: 20 }, () => counts.change("n", AT, (n) => n + 1)),
+  );
+  assertEquals(await counts.get("n", AT), 20);
+  await store.put(
+    { name: "count" },
+    "bad",
+    {
+      text: "s3cret{",
+      expiresAtMs: null,
+    },
+    null,
+    AT,
+  );
+  const error = await expectSigError(
+    () => counts.get("bad", AT),
+    "store_unavailable",
+    "Cannot use store in memory: a record of the kind count is damaged",
+  );
+  assert(!Deno.inspect(error, { depth: 9 }).includes("s3cret"));
+});
+
+Deno.test("KV writes nothing into a database of another program", async () => {
+  const { DatabaseSync } = await import("node:sqlite");
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/my #1 file?.db`;
+  const database = new DatabaseSync(path);
+  database.exec("CREATE TABLE theirs (n INTEGER)");
+  database.close();
+  const before = await Deno.readFile(path);
+  await expectSigError(
+    () => openStore(`kv:${path}`),
+    "store_unavailable",
+    "the file belongs to another program",
+  );
+  assertEquals(await Deno.readFile(path), before);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("entries of other programs are store_unavailable, and not shown", async () => {
+  const folder = await Deno.makeTempDir();
+  const kv = await (Deno as unknown as {
+    openKv(path: string): Promise<{
+      set(key: readonly string[], value: unknown): Promise<unknown>;
+      close(): void;
+    }>;
+  }).openKv(`${folder}/kv.db`);
+  await kv.set(["sig", "records", "code", "c1"], { text: "s3cret" });
+  kv.close();
+  const store = await openStore(`kv:${folder}/kv.db`);
+  const error = await expectSigError(
+    () => store.get({ name: "code" }, "c1", AT),
+    "store_unavailable",
+    `Cannot use store kv:${folder}/kv.db: it contains something other than records`,
+  );
+  assert(!Deno.inspect(error, { depth: 9 }).includes("s3cret"));
+  await store.close();
+  await expectSigError(
+    () => store.get({ name: "code" }, "c1", AT),
+    "store_unavailable",
+    "it is closed",
+  );
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test({
+  name: "the place of a store is told to the operator, not shown",
+  ignore: !HAS_REDIS,
+  async fn() {
+    const redis = await startRedis();
+    const told: string[] = [];
+    const store = await openStore(redis.url.replace("//", "//:pw@"), {
+      shownAs: "of this server",
+      tell: (message) => told.push(message),
+    }).catch((error: Error) => error.message);
+    // Opening shows it: the operator starts the server.
+    assertEquals(
+      store,
+      `Cannot use store ${redis.url}/0: no Redis at ` +
+        `127.0.0.1:${redis.port} accepts the connection (no answer)`,
+    );
+    const open = await openStore(redis.url, {
+      shownAs: "of this server",
+      tell: (message) => told.push(message),
+    });
+    assertEquals(open.place, "of this server");
+    await askRedis(redis.port, "SET sig:records:{code} text");
+    for (let i = 0; i < 2; i++) {
+      await expectSigError(
+        () => open.get({ name: "code" }, "c1", AT),
+        "store_unavailable",
+        "Cannot use store of this server: Redis failed",
+      );
+    }
+    assertEquals(told, [`Cannot use store ${redis.url}/0: Redis failed`]);
+    await open.close();
+    await redis.stop();
+  },
+});
