@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     ...["terminal", "command_line", "shell", "issue", "people"],
-    ...["ask", "site", "hosting", "commands"],
+    ...["ask", "site", "export", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [

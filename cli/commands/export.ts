@@ -1,7 +1,7 @@
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
 import { safe, writeJson } from "../command_line/output.ts";
-import { EXPORT_KINDS, type ExportKind } from "../hosting/kinds.ts";
+import { EXPORT_KINDS, type ExportKind } from "../export/kinds.ts";
 
 /** Every flag of a kind, once. */
 const FLAGS = new Map(

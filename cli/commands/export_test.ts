@@ -159,7 +159,7 @@ Deno.test("flags that mean nothing to a kind, or not by themselves, are refused"
     );
     assertStringIncludes(
       await say("deno-deploy", "--dir", "$D/acme", "--root", "/srv"),
-      "a path beside the program",
+      "relative to the program",
     );
     assertStringIncludes(await say("apache", "--dir", "$D/acme"), "nginx");
   }));

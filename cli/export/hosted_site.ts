@@ -1,10 +1,11 @@
 /** What a web server must know of an issuer's directory. @module */
 
 import { parseIssuerDid, quote, SigError } from "@sig/core";
+import type { TemplateValues } from "./fill_template.ts";
 import { documentTypes } from "../site/document_types.ts";
 
 /** An issuer's directory, every text of it fit for a configuration. */
-export interface HostedSite {
+export interface HostedSite extends TemplateValues {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Whether TLS is spoken. */
@@ -14,7 +15,10 @@ export interface HostedSite {
   /** The port, the scheme's own too. */
   readonly port: number;
   /** Media types by path, in the order in which they are shown. */
-  readonly documents: readonly (readonly [path: string, type: string])[];
+  readonly documents: readonly {
+    readonly path: string;
+    readonly type: string;
+  }[];
 }
 
 /** Letters, digits and what no configuration gives a meaning in a path. */
@@ -59,7 +63,8 @@ export async function readHostedSite(dir: string): Promise<HostedSite> {
     scheme,
     hostname,
     port,
-    documents: documents.sort(([a], [b]) => a < b ? -1 : 1),
+    documents: documents.sort(([a], [b]) => a < b ? -1 : 1)
+      .map(([path, type]) => ({ path, type })),
   };
 }
 

@@ -1,11 +1,12 @@
-/** An application behind a proxy that asks our login who is there. @module */
+/** An application that a reverse proxy protects with forward auth. @module */
 
 import { usageError } from "@sig/api/flags";
 import { quote } from "@sig/core";
+import type { TemplateValues } from "./fill_template.ts";
 import { SCHEME_PORTS } from "./hosted_site.ts";
 
-/** What the proxy is told of itself and of the login. */
-export interface GateSite {
+/** The values of a proxy's configuration. */
+export interface ProtectedApp extends TemplateValues {
   /** The login's origin. */
   readonly login: string;
   /** Its host, with the port unless that is the scheme's own. */
@@ -24,19 +25,6 @@ export interface GateSite {
   readonly upstream: string;
 }
 
-/**
- * The headers that say who it is; `web/gate` sends them. Each has a twin with an
- * underscore: CGI and WSGI can't tell the two apart.
- */
-export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
-  ...["Remote-User", "Remote-Groups", "Remote-Name"],
-]);
-
-/** The same, and their twins. */
-export const FORGEABLE_HEADERS: readonly string[] = Object.freeze(
-  IDENTITY_HEADERS.flatMap((name) => [name, name.replaceAll("-", "_")]),
-);
-
 const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
 
 /**
@@ -44,11 +32,11 @@ const HOSTNAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)$/;
  *
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
-export function readGateSite(
+export function readProtectedApp(
   login: string | undefined,
   app: string | undefined,
   upstream = "http://127.0.0.1:3000",
-): GateSite {
+): ProtectedApp {
   const at = readOrigin("--login", login, "https://login.acme.example");
   const scheme = at.protocol === "https:" ? "https" : "http";
   if (app === undefined) {

@@ -1,0 +1,70 @@
+/** What `sig export` writes, byte for byte. */
+
+import { assertEquals } from "@std/assert";
+import { inWorkspace } from "../testdata/workspace.ts";
+
+const CERTIFICATE = [
+  ...["--certificate", "/etc/tls/a chain.pem"],
+  ...["--certificate-key", "/etc/tls/a.key"],
+];
+const HTTP_GATE = [
+  ...["--login", "http://localhost:8788", "--app", "localhost:9000"],
+  ...["--upstream", "http://127.0.0.1:3001"],
+];
+const HTTPS_GATE = [
+  ...["--login", "https://login.acme.example:8443"],
+  ...["--app", "wiki.acme.example"],
+];
+
+/** The file in `testdata/export`, the issuer's host if there is one, the words. */
+const CASES: readonly (readonly [
+  file: string,
+  host: string | undefined,
+  words: readonly string[],
+])[] = [
+  ["nginx", "acme.example", ["nginx", "--root", "/srv/acme example"]],
+  ["nginx_port", "acme.example:8443", [
+    ...["nginx", "--root", "/srv/acme"],
+    ...CERTIFICATE,
+  ]],
+  ["nginx_http", "127.0.0.1:8080", ["nginx", "--root", "/srv/acme"]],
+  ["nginx_localhost", "localhost:8080", ["nginx", "--root", "/srv/acme"]],
+  ["caddy", "acme.example", ["caddy", "--root", "/srv/acme example"]],
+  ["caddy_port", "acme.example:8443", [
+    ...["caddy", "--root", "/srv/acme"],
+    ...CERTIFICATE,
+  ]],
+  ["caddy_http", "127.0.0.1:8080", ["caddy", "--root", "/srv/acme"]],
+  ["caddy_localhost", "localhost:8080", ["caddy", "--root", "/srv/acme"]],
+  ["deno_deploy", "acme.example", ["deno-deploy", "--root", "acme"]],
+  ["static", "acme.example", ["static"]],
+  ["gate_nginx", undefined, ["gate-nginx", ...HTTPS_GATE]],
+  ["gate_nginx_port", undefined, [
+    ...["gate-nginx", "--login", "https://login.acme.example"],
+    ...["--app", "wiki.acme.example:8444", ...CERTIFICATE],
+  ]],
+  ["gate_nginx_http", undefined, ["gate-nginx", ...HTTP_GATE]],
+  ["gate_caddy", undefined, ["gate-caddy", ...HTTPS_GATE, ...CERTIFICATE]],
+  ["gate_caddy_http", undefined, ["gate-caddy", ...HTTP_GATE]],
+  ["gate_traefik", undefined, ["gate-traefik", ...HTTPS_GATE]],
+  ["gate_traefik_http", undefined, ["gate-traefik", ...HTTP_GATE]],
+];
+
+for (const [file, host, words] of CASES) {
+  Deno.test(`sig export ${words.join(" ")} writes ${file}.txt`, () =>
+    inWorkspace(async (workspace) => {
+      if (host !== undefined) {
+        const init = ["init", host, "--dir", "$D/a", "--allow-insecure"];
+        assertEquals((await workspace.sig(init)).code, 0);
+      }
+      const dir = host === undefined ? [] : ["--dir", "$D/a"];
+      const { code, stdout } = await workspace.sig([
+        "export",
+        ...words,
+        ...dir,
+      ]);
+      assertEquals(code, 0);
+      const url = new URL(`../testdata/export/${file}.txt`, import.meta.url);
+      assertEquals(stdout, await Deno.readTextFile(url));
+    }));
+}
