@@ -52,6 +52,23 @@ Deno.test("over https nginx asks only a login that it can tell from others", () 
     );
   }));
 
+Deno.test("Traefik, which can't remove cookies, is refused on the login's own host", () =>
+  inWorkspace(async (workspace) => {
+    for (const app of ["login.acme.example", "login.acme.example:8443"]) {
+      const words = ["--login", "https://login.acme.example", "--app", app];
+      const { code, stdout, stderr } = await workspace.sig([
+        "export",
+        "gate-traefik",
+        ...words,
+      ]);
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(
+        stderr,
+        "invalid_request: Cannot run: --app needs another host name than --login",
+      );
+    }
+  }));
+
 Deno.test("a login or an application that is no host is refused", async (t) => {
   await inWorkspace(async (workspace) => {
     const wrong: readonly (readonly [readonly string[], string])[] = [

@@ -47,7 +47,10 @@ const CASES: readonly (readonly [
   ["gate_caddy", undefined, ["gate-caddy", ...HTTPS_GATE, ...CERTIFICATE]],
   ["gate_caddy_http", undefined, ["gate-caddy", ...HTTP_GATE]],
   ["gate_traefik", undefined, ["gate-traefik", ...HTTPS_GATE]],
-  ["gate_traefik_http", undefined, ["gate-traefik", ...HTTP_GATE]],
+  ["gate_traefik_http", undefined, [
+    ...["gate-traefik", "--login", "http://127.0.0.1:8788"],
+    ...["--app", "localhost:9000", "--upstream", "http://127.0.0.1:3001"],
+  ]],
 ];
 
 for (const [file, host, words] of CASES) {

@@ -99,17 +99,29 @@ export const EXPORT_KINDS: readonly ExportKind[] = [
   {
     name: "gate-traefik",
     flags: GATE,
-    make: (call) => protectedApp(call, gateTraefik),
+    make: (call) => protectedApp(call, gateTraefik, { keepsCookies: true }),
   },
 ];
 
 // deno-lint-ignore require-await -- what it throws is a rejection
-async function protectedApp(call: Call, template: string): Promise<string> {
+async function protectedApp(
+  call: Call,
+  template: string,
+  { keepsCookies = false }: { readonly keepsCookies?: boolean } = {},
+): Promise<string> {
   const app = readProtectedApp(
     call.text("login"),
     call.text("app"),
     call.text("upstream"),
   );
+  // Browsers send a host's cookies to each of its ports.
+  if (keepsCookies && app.hostname === new URL(app.login).hostname) {
+    throw usageError("--app needs another host name than --login", {
+      flag: "--app",
+      hint:
+        "Traefik can't remove a cookie: the application would get the login's session. Use gate-nginx or gate-caddy, or another host name.",
+    });
+  }
   return fillTemplate(template, { ...app, ...listening(call, app) });
 }
 

@@ -21,6 +21,8 @@ export interface ProtectedApp extends TemplateValues {
   readonly port: number;
   /** The scheme of both. */
   readonly scheme: "http" | "https";
+  /** The name of its zone of nginx, which other hosts must not have. */
+  readonly zone: string;
   /** Where the application itself listens: `http://host:port`. */
   readonly upstream: string;
 }
@@ -54,6 +56,7 @@ export function readProtectedApp(
     login: at.origin,
     loginHost: at.host,
     ...{ origin, host, hostname, scheme },
+    zone: `sig_${host.replaceAll(/[^a-z0-9]/g, "_")}`,
     port: port === "" ? SCHEME_PORTS[scheme] : Number(port),
     upstream:
       readOrigin("--upstream", upstream, "http://127.0.0.1:3000").origin,

@@ -38,7 +38,7 @@ export async function startWebServer(
 ): Promise<WebServer> {
   const main = `${folder}/${name}.conf`;
   await Deno.writeTextFile(`${folder}/site.conf`, configuration);
-  await Deno.writeTextFile(main, MAIN[name](folder));
+  await Deno.writeTextFile(main, MAIN[name](folder, configuration));
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const command = (args: readonly string[]) =>
     new Deno.Command(name === "nginx" ? findNginx() : name, {
@@ -99,7 +99,12 @@ function findNginx(): string {
   }
 }
 
-const MAIN: { readonly [name in WebServerName]: (folder: string) => string } = {
+const MAIN: {
+  readonly [name in WebServerName]: (
+    folder: string,
+    configuration: string,
+  ) => string;
+} = {
   nginx: (folder) =>
     `daemon off;
 pid ${folder}/nginx.pid;
@@ -123,11 +128,13 @@ ${
   include ${folder}/site.conf;
 }
 `,
-  caddy: (folder) =>
+  // What the configuration says about the global options is followed.
+  caddy: (folder, configuration) =>
     `{
 	admin off
 	default_bind 127.0.0.1
 	auto_https disable_redirects
+${(configuration.match(/(?<=^# {3}).*$/gm) ?? []).join("\n")}
 }
 import ${folder}/site.conf
 `,

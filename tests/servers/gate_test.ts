@@ -1,13 +1,19 @@
 /// <reference lib="dom" />
 /** The gate behind the real proxies, by the configurations of `sig export`. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
 import {
   freePort,
   hasProgram,
   startWebServer,
   type WebServerName,
 } from "../../cli/testdata/web_server.ts";
+import { exchangeRaw, head, RawClient } from "../kit/raw_client.ts";
 import { inWorkspace, type Workspace } from "../../cli/testdata/workspace.ts";
 import {
   Browser,
@@ -80,10 +86,14 @@ const FORGED: HeadersInit = [
 ];
 
 /** An application behind a proxy, and the login that it asks. */
-async function startGated(name: WebServerName, workspace: Workspace) {
+async function startGated(
+  name: WebServerName,
+  workspace: Workspace,
+  hostname = "localhost",
+) {
   await using starting = new AsyncDisposableStack();
   const port = freePort();
-  const app = `localhost:${port}`;
+  const app = `${hostname}:${port}`;
   const provider = starting.use(
     await TestProvider.start({
       settings: { gateHosts: [app], gateMaxAgeMs: 0 },
@@ -168,6 +178,79 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
       }),
   });
 
+  Deno.test({
+    name:
+      `${name} keeps the login's cookies from an application on the login's own host, and passes on its own`,
+    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    fn: () =>
+      inWorkspace(async (workspace) => {
+        await using gated = await startGated(name, workspace, "127.0.0.1");
+        const { app, provider } = gated;
+        const { person } = await provider.employ();
+        const visitor = new Visitor(provider);
+        const page = await visitor.open(`http://${app}/`);
+        assertEquals((await visitor.sign(person, page)).status, 200);
+        const { cookie } = visitor.jar(provider.origin);
+        assertMatch(cookie, /^(?=.*sig-session-)(?=.*sig-browser-)/);
+
+        for (
+          const [sent, passed] of [
+            [cookie, undefined],
+            [`theme=dark; ${cookie}`, "theme=dark"],
+            [`${cookie}; theme=dark; n=1`, "theme=dark; n=1"],
+            [
+              `a=1; __Host-sig-gate=x; b="2";${cookie};\tsig-=y; c=sig-x; sigma=3; x-sig-y=4`,
+              'a=1; b="2"; c=sig-x; sigma=3; x-sig-y=4',
+            ],
+          ] as const
+        ) {
+          const response = await fetch(`http://${app}/`, {
+            headers: { cookie: sent },
+          });
+          assertEquals(response.status, 200, sent);
+          const { headers } = await response.json();
+          assertEquals(headers["remote-user"], person.did);
+          assertEquals(headers.cookie || undefined, passed, sent);
+        }
+        const many = Array.from(
+          { length: 12 },
+          (_, i) => `sig-${i}=x; a${i}=y`,
+        );
+        const response = await fetch(`http://${app}/`, {
+          headers: { cookie: `${cookie}; ${many.join("; ")}` },
+        });
+        const { headers } = await response.json();
+        assert(!/sig-/.test(headers.cookie ?? ""), headers.cookie);
+      }),
+  });
+
+  Deno.test({
+    name: `${name} says who it is, whatever a browser names in Connection`,
+    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    fn: () =>
+      inWorkspace(async (workspace) => {
+        await using gated = await startGated(name, workspace);
+        const { app, provider } = gated;
+        const { person } = await provider.employ();
+        const visitor = new Visitor(provider);
+        const start = `http://${app}/`;
+        await visitor.sign(person, await visitor.open(start));
+        const { port } = new URL(start);
+        const answer = await exchangeRaw(
+          Number(port),
+          head("GET / HTTP/1.1", [
+            `Cookie: ${visitor.jar(start).cookie}`,
+            "Connection: close, Remote-User, Remote-Groups, Remote-Name",
+          ], `Host: ${app}`),
+        );
+        assertEquals(answer.status, 200);
+        const { headers } = JSON.parse(answer.body);
+        assertEquals(headers["remote-user"], person.did);
+        assertEquals(headers["remote-groups"], "employee,role:deploy");
+        assertMatch(headers["remote-name"], /^u-[0-9a-f]{16}$/);
+      }),
+  });
+
   browserTest(
     `a person with a browser approves, is back at the site behind ${name}, and is out with the next page after a revocation`,
     (browser) =>
@@ -214,29 +297,118 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
   );
 }
 
+for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
+  Deno.test({
+    name: `${name} ends connections that are idle, before and after a request`,
+    ignore: !hasProgram(name) && Deno.env.get("SIG_CI") !== "1",
+    fn: () =>
+      inWorkspace(async (workspace) => {
+        await using login = serveOnLoopback(() => new Response());
+        const { stdout } = await workspace.sig([
+          ...["export", `gate-${name}`, "--login", originOf(login)],
+          ...["--upstream", originOf(login), "--app", "localhost:9000"],
+        ]);
+        const port = freePort();
+        const shorter = stdout.replaceAll(":9000", `:${port}`)
+          .replaceAll(/\b1[05]s|\b30s/g, "1s");
+        await using _server = await startWebServer(
+          ...[name, workspace.dir, shorter, port] as const,
+        );
+        using silent = await RawClient.connect(port);
+        // No answer: the connection ended.
+        assertNotEquals((await soon(silent.receive())).status, 200);
+        using idle = await RawClient.connect(port);
+        await idle.send(head("HEAD / HTTP/1.1", [], `Host: localhost:${port}`));
+        assertEquals((await idle.receive("HEAD")).status, 200);
+        assertEquals((await soon(idle.receive())).status, 0);
+      }),
+  });
+}
+
 Deno.test({
-  name: "nginx says 500, and lets nobody in, while the login is away",
+  name: "nginx takes 100 requests of one address at a time",
   ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
   fn: () =>
     inWorkspace(async (workspace) => {
+      const answered = Promise.withResolvers<void>();
+      const asked = Promise.withResolvers<void>();
+      let waiting = 0;
+      await using login = serveOnLoopback(async () => {
+        if (++waiting === 100) asked.resolve();
+        await answered.promise;
+        return new Response(null, { status: 403 });
+      });
       const port = freePort();
       const { stdout } = await workspace.sig([
-        ...[
-          "export",
-          "gate-nginx",
-          "--login",
-          `http://127.0.0.1:${freePort()}`,
-        ],
+        ...["export", "gate-nginx", "--login", originOf(login)],
         ...["--app", `localhost:${port}`],
       ]);
       await using _server = await startWebServer(
+        ...["nginx", workspace.dir, stdout, port] as const,
+      );
+      const ask = async () => {
+        const response = await fetch(`http://localhost:${port}/`);
+        await response.body?.cancel();
+        return response.status;
+      };
+      const first = Array.from({ length: 100 }, ask);
+      await asked.promise;
+      assertEquals(await ask(), 429);
+      answered.resolve();
+      assertEquals(new Set(await Promise.all(first)), new Set([403]));
+      assertEquals(await ask(), 403);
+    }),
+});
+
+/** Sooner than a server ends idle connections by itself. */
+async function soon<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const error = new Error("the connection was kept for 30 s");
+  const timer = setTimeout(() => late.reject(error), 30_000);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A server that stands for a login, or an application. */
+function serveOnLoopback(
+  answer: () => Response | Promise<Response>,
+): Deno.HttpServer<Deno.NetAddr> {
+  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  return Deno.serve(address, answer);
+}
+
+function originOf({ addr }: Deno.HttpServer<Deno.NetAddr>): string {
+  return `http://127.0.0.1:${addr.port}`;
+}
+
+Deno.test({
+  name:
+    "nginx says 500, and lets nobody in, while the login of two applications is away",
+  ignore: !hasProgram("nginx") && Deno.env.get("SIG_CI") !== "1",
+  fn: () =>
+    inWorkspace(async (workspace) => {
+      const ports = [freePort(), freePort()];
+      const login = `http://127.0.0.1:${freePort()}`;
+      const sites = await Promise.all(ports.map((port) =>
+        workspace.sig([
+          ...["export", "gate-nginx", "--login", login],
+          ...["--app", `localhost:${port}`],
+        ])
+      ));
+      await using server = await startWebServer(
         "nginx",
         workspace.dir,
-        stdout,
-        port,
+        sites.map(({ stdout }) => stdout).join("\n"),
+        ports[1]!,
       );
-      const response = await fetch(`http://localhost:${port}/`);
-      await response.body?.cancel();
-      assertEquals(response.status, 500);
+      assertEquals(server.complaints, "");
+      for (const port of ports) {
+        const response = await fetch(`http://localhost:${port}/`);
+        await response.body?.cancel();
+        assertEquals(response.status, 500);
+      }
     }),
 });
