@@ -1,4 +1,4 @@
-/** Which addresses and host names may be connected to (SECURITY §3). @module */
+/** Which addresses and host names may be connected to (docs/protocol.md §10). @module */
 
 import { parseIpBytes } from "./ip_bytes.ts";
 
@@ -39,7 +39,7 @@ const REFUSED_IPV6: readonly Block[] = [
 /**
  * Whether an IP address literal is public unicast: one that anybody on the
  * Internet could connect to as well. Anything that is not exactly an IPv4 or
- * IPv6 literal is not public. (SECURITY §3)
+ * IPv6 literal is not public. (docs/protocol.md §10)
  *
  * This is what stops an issuer's name from leading into a private network.
  *
@@ -68,7 +68,7 @@ export function isPublicAddress(ip: string): boolean {
  * Whether a host name is refused before any resolution: `localhost`,
  * `*.localhost`, `*.local`, `*.internal`, a name without a dot, a trailing dot.
  * Judges names only, in any case of letters; IP literals are the business of
- * {@linkcode isPublicAddress}. (SECURITY §3)
+ * {@linkcode isPublicAddress}. (docs/protocol.md §10)
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ vectorTest("public and refused addresses of the vectors", (folder) => {
   }
 });
 
-Deno.test("each refused IPv4 block ends where SECURITY §3 says", () => {
+Deno.test("each refused IPv4 block ends where docs/protocol.md §10 says", () => {
   const blocks = [
     [null, "0.0.0.0", "0.255.255.255", "1.0.0.0"],
     ["9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"],
@@ -38,7 +38,7 @@ Deno.test("each refused IPv4 block ends where SECURITY §3 says", () => {
   }
 });
 
-Deno.test("each refused IPv6 block ends where SECURITY §3 says", () => {
+Deno.test("each refused IPv6 block ends where docs/protocol.md §10 says", () => {
   const rows: [string, boolean][] = [
     ["1fff:ffff::1", false],
     ["2000::", true],

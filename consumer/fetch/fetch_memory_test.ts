@@ -49,7 +49,7 @@ const encoded = (name: string, bytes: Uint8Array) =>
 const [gzip, deflate] = [await bomb("gzip"), await bomb("deflate")];
 const X = "x".repeat(MIB);
 
-/** Twenty endpoints (SECURITY F4). */
+/** Twenty endpoints. */
 const HOSTILE: Readonly<Record<string, Behaviour>> = {
   "/silent": untilClosed,
   "/half-head": async (connection) => {

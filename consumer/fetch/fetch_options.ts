@@ -12,7 +12,7 @@ export interface FetchLimits {
   readonly maxBytes: number;
 }
 
-/** The time limits of PROTOCOL §8. */
+/** The time limits of docs/protocol.md §8. */
 const DEFAULT_FETCH_TIMEOUTS: Readonly<
   Pick<FetchLimits, "connectTimeoutMs" | "totalTimeoutMs">
 > = Object.freeze({ connectTimeoutMs: 5_000, totalTimeoutMs: 30_000 });

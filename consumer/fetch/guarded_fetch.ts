@@ -33,7 +33,7 @@ export interface FetchedBody {
  * Fetches one document over https with the guards that fetching at a stranger's
  * word needs: only public addresses, connected to exactly as they were vetted;
  * no redirects, no proxy of the environment, no cookies, no decompression;
- * limits on bytes and on time. (SECURITY §3, PROTOCOL §8)
+ * limits on bytes and on time. (docs/protocol.md §8, §10)
  *
  * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
  * connects: a name that was vetted may lead elsewhere by then, and a body that

@@ -1,4 +1,4 @@
-/** Media types of the four documents (SECURITY §3). @module */
+/** Media types of the four documents (docs/protocol.md §10). @module */
 
 import { quote, trimOws, type Warning } from "@sig/core";
 
@@ -47,7 +47,7 @@ export function isRefusedMediaType(mediaType: string | null): boolean {
 /**
  * The warning `media_type_unexpected` for a document whose media type is not
  * one of those that fit it; undefined when it fits or none was told (local and
- * inline documents have none). The bytes decide, not the label. (SECURITY §3)
+ * inline documents have none). The bytes decide, not the label. (docs/protocol.md §10)
  *
  * @example
  * ```ts

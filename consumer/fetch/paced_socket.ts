@@ -14,7 +14,7 @@ const PIECE_BYTES = 16 * 1024;
  * Against a server that sends its body in chunks of one byte: a runtime reads
  * a socket until it is empty, half a mebibyte at a time, and makes an object
  * of every chunk in it before anybody can read one, say stop, or notice that
- * the time is up. (SECURITY §3)
+ * the time is up. (docs/protocol.md §10)
  *
  * Deno before 2.9 gets its socket as it is: its `node:http` waits for ever for
  * an answer that comes by any other stream. The limits on bytes and time hold

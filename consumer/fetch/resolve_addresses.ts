@@ -11,7 +11,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /**
  * Resolves the URL's host and vets the answers: if **any** of them is not
  * public the name is refused, since such a name is either a mistake or an
- * attack that waits for the right moment (DNS rebinding). (SECURITY §3)
+ * attack that waits for the right moment (DNS rebinding). (docs/protocol.md §10)
  *
  * @throws {SigError} `address_not_allowed`; `fetch_failed` without any answer.
  */

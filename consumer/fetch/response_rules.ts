@@ -1,4 +1,4 @@
-/** Which responses are an answer (SECURITY §3). Judges only. @module */
+/** Which responses are an answer (docs/protocol.md §10). Judges only. @module */
 
 import { quote, type SigError, trimOws } from "@sig/core";
 import { fetchError } from "./fetch_error.ts";

@@ -44,7 +44,7 @@ export interface GuardedResponse {
 
 /**
  * Vets a URL, resolves its host, and asks exactly the addresses that were
- * vetted. (SECURITY §3)
+ * vetted. (docs/protocol.md §10)
  *
  * @throws {SigError} and others as `guardedFetch`, up to the answer's head.
  */

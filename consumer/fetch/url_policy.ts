@@ -1,4 +1,4 @@
-/** Which URLs may be fetched at all (SECURITY §3). @module */
+/** Which URLs may be fetched at all (docs/protocol.md §10). @module */
 
 import { type ErrorContext, quote, SigError } from "@sig/core";
 import { isPublicAddress, isRefusedHostName } from "./address.ts";

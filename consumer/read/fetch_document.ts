@@ -13,7 +13,7 @@ export interface FetchDocumentOptions extends FetchPolicy {
 /**
  * Fetches a document that a stranger named, such as the `did.json` of a
  * did:web: public addresses only, no redirects, limits on bytes and time
- * (SECURITY §3). What it says is not judged.
+ * (docs/protocol.md §10). What it says is not judged.
  *
  * @example A private address is refused before anything is connected to
  * ```ts

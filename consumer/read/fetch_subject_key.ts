@@ -28,7 +28,7 @@ export interface FetchSubjectKeyOptions {
 }
 
 /**
- * The key that a did:web publishes under `authentication` (PROTOCOL §7),
+ * The key that a did:web publishes under `authentication` (docs/protocol.md §7),
  * fetched each time: one that was taken out of the document counts no more.
  *
  * What can't be got or read is `key_unresolvable`: nothing is known against the

@@ -1,4 +1,4 @@
-/** A feed that came in a request or a variable (INTERFACES §3). @module */
+/** A feed that came in a request or a variable (docs/reference/http.md). @module */
 
 import { SigError } from "@sig/core";
 import { documentAtHand, type DocumentReader } from "./reader.ts";

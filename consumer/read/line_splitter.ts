@@ -1,4 +1,4 @@
-/** Chunks of bytes into lines, split at LF only (PROTOCOL §2). @module */
+/** Chunks of bytes into lines, split at LF only (docs/protocol.md §2). @module */
 
 const LF = 0x0a;
 

@@ -37,7 +37,7 @@ export interface LocalReader extends DocumentReader {
  * Makes a reader of an issuer's directory (the folder that holds `.well-known`)
  * or of one `sig.json`. References are read by their path inside the directory,
  * their host is not used; nothing is fetched. A `sig.json` that lies in no
- * `.well-known` counts as lying at the top of its directory. (PROTOCOL §1)
+ * `.well-known` counts as lying at the top of its directory. (docs/protocol.md §1)
  *
  * A file is read as far as it reached when it was opened, so that an append
  * meanwhile does not show as half a line.

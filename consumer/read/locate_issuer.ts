@@ -77,7 +77,7 @@ export class IssuerName {
  * Where an issuer publishes that is named by its did:web, its host or the https
  * URL of its `sig.json`. Files are refused: they prove no origin, so every one
  * of them could be asked in the place of any other. Nothing is fetched.
- * (PROTOCOL §1)
+ * (docs/protocol.md §1)
  *
  * @example Two names of one issuer
  * ```ts

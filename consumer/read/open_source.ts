@@ -10,7 +10,7 @@ import type { Source } from "./source.ts";
 
 /**
  * Where a source's documents are, and which issuer its origin proves. Nothing
- * is read yet. (PROTOCOL §1: the origin decides who speaks)
+ * is read yet. (docs/protocol.md §1: the origin decides who speaks)
  *
  * @example
  * ```ts

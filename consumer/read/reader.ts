@@ -70,7 +70,7 @@ export interface IssuerLocation {
 }
 
 /**
- * What an answer calls its source (PROTOCOL §1): `http` as soon as one of the
+ * What an answer calls its source (docs/protocol.md §1): `http` as soon as one of the
  * documents came without TLS, since nothing proves the origin then.
  */
 export function sourceOf(
@@ -109,7 +109,7 @@ export function tooLargeCode(
  * Whether an error of {@linkcode DocumentReader.open} says that the document is
  * not there at all: 404, 410, no such file. Everything else (no permission, a
  * folder in its place, a server in trouble) must not pass for absence, or
- * whoever can cause trouble could switch a check off. (PROTOCOL §1)
+ * whoever can cause trouble could switch a check off. (docs/protocol.md §1)
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** What a user may name as a source (INTERFACES §2). @module */
+/** What a user may name as a source (docs/reference/command-line.md). @module */
 
 import { isSigError, parseIssuerDid, quote, SigError } from "@sig/core";
 import { vetUrl } from "../fetch/url_policy.ts";

@@ -1,10 +1,10 @@
-/** Which errors are about what was published (INTERFACES §2). @module */
+/** Which errors are about what was published (docs/reference/command-line.md). @module */
 
 import { type ErrorContext, isSigError, SigError } from "@sig/core";
 
 /**
  * Whether an error says that what was published is wrong, and not that it could
- * not be read (INTERFACES §2, exit codes).
+ * not be read (docs/reference/errors.md).
  */
 export function isFault(error: unknown): error is SigError {
   return isSigError(error) &&

@@ -1,4 +1,4 @@
-/** An issuer's three documents, judged before the feed is read (PROTOCOL §1). @module */
+/** An issuer's three documents, judged before the feed is read (docs/protocol.md §1). @module */
 
 import {
   DEFAULT_LIMITS,

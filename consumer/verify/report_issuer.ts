@@ -1,4 +1,4 @@
-/** All faults of what an issuer publishes (INTERFACES §3). @module */
+/** All faults of what an issuer publishes (docs/reference/http.md). @module */
 
 import { isFault } from "./fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";

@@ -1,4 +1,4 @@
-/** A feed's bytes, verified and replayed while they stream (PROTOCOL §2–§4). @module */
+/** A feed's bytes, verified and replayed while they stream (docs/protocol.md §2–§4). @module */
 
 import { FeedDigest } from "./feed_digest.ts";
 import { FeedVerification } from "./feed_verification.ts";

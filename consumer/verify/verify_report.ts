@@ -1,4 +1,4 @@
-/** What `sig verify` and `/v1/verify` tell (INTERFACES §3). @module */
+/** What `sig verify` and `/v1/verify` tell (docs/reference/http.md). @module */
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import type { KeyUse } from "./verified_feed.ts";

@@ -1,4 +1,4 @@
-/** What is answered, and why (PROTOCOL §5). @module */
+/** What is answered, and why (docs/protocol.md §5). @module */
 
 import { closedList } from "../errors/closed_list.ts";
 import type { Requirement } from "./requirement.ts";

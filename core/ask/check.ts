@@ -1,5 +1,5 @@
 /**
- * The question: may this subject do this, now or then? (PROTOCOL §5)
+ * The question: may this subject do this, now or then? (docs/protocol.md §5)
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { formatInstant, instantOf } from "../text/timestamp.ts";
 
 /**
  * Answers whether **one** relationship of the subject meets **every**
- * requirement and is effective. (PROTOCOL §5)
+ * requirement and is effective. (docs/protocol.md §5)
  *
  * @example
  * ```ts

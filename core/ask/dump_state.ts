@@ -1,4 +1,4 @@
-/** A state as JSON, now or then (PROTOCOL §4, §5). @module */
+/** A state as JSON, now or then (docs/protocol.md §4, §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import { parseTime, resolveMoment, type TimeQuestion } from "./moment.ts";

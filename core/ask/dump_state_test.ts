@@ -97,7 +97,7 @@ Deno.test("a dump's text is what JSON.stringify would write", () => {
   );
 });
 
-Deno.test("entries have exactly the seed's fields, in both states", () => {
+Deno.test("entries have exactly the fields of docs/protocol.md §4, in both states", () => {
   const { by_relationship_id } = dumpState(STATE, { now: NOW });
   const active: RelationshipState = {
     issuer: ISSUER,

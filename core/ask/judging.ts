@@ -1,4 +1,4 @@
-/** Judging a subject's relationships, for one question or many (PROTOCOL §5). @module */
+/** Judging a subject's relationships, for one question or many (docs/protocol.md §5). @module */
 
 import type {
   AnswerLimits,

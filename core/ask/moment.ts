@@ -1,4 +1,4 @@
-/** `at` and `as_of`: which time a question is about (PROTOCOL §5). @module */
+/** `at` and `as_of`: which time a question is about (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import { isSequence } from "../event/event.ts";
@@ -22,7 +22,7 @@ export class Timepoint {
     this.instant = instant;
   }
 
-  /** The time of a timestamp, undefined for anything else (PROTOCOL §3). */
+  /** The time of a timestamp, undefined for anything else (docs/protocol.md §3). */
   static parse(text: string): Timepoint | undefined {
     const instant = parseTimestamp(text);
     return instant && new Timepoint(text, instant);

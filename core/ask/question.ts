@@ -1,4 +1,4 @@
-/** The question, read once (PROTOCOL §5). @module */
+/** The question, read once (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import {

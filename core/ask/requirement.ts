@@ -1,4 +1,4 @@
-/** What a question requires of a relationship (PROTOCOL §5). @module */
+/** What a question requires of a relationship (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
 import { closedList } from "../errors/closed_list.ts";

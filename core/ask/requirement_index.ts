@@ -1,4 +1,4 @@
-/** Which of many requirements a relationship meets (PROTOCOL §5). @module */
+/** Which of many requirements a relationship meets (docs/protocol.md §5). @module */
 
 import { meets, type Requirement } from "./requirement.ts";
 import type { RelationshipState } from "../event/types.ts";

@@ -1,4 +1,4 @@
-/** What the relationships that meet a question come to (PROTOCOL §5). @module */
+/** What the relationships that meet a question come to (docs/protocol.md §5). @module */
 
 import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";

@@ -5,7 +5,7 @@ import {
   type ErrorCode,
 } from "./error_codes.ts";
 
-/** INTERFACES §1, written down a second time. */
+/** docs/reference/errors.md, written down a second time. */
 const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
   [
     "usage",
@@ -39,7 +39,7 @@ const EXPECTED: readonly (readonly [ErrorCategory, number, string])[] = [
   ],
   ["refused", 401, "unauthorized"],
   ["refused", 421, "host_not_allowed"],
-  // Not in the contract's list: a page of another site asks (SECURITY W9).
+  // Not in the contract's list: a page of another site asks.
   ["refused", 403, "origin_not_allowed"],
   [
     "not_found",

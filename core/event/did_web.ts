@@ -1,4 +1,4 @@
-/** did:web identifiers and the well-known places (PROTOCOL §1). @module */
+/** did:web identifiers and the well-known places (docs/protocol.md §1). @module */
 
 import { SigError } from "../errors/error.ts";
 import { quote } from "../text/quote.ts";
@@ -38,7 +38,7 @@ const MAX_DID_LENGTH = 2048;
 /**
  * Takes a did:web apart, strictly: lower-case ASCII host name, the only percent
  * code is `%3A` before a port, no userinfo, query, fragment, IP address,
- * single-label or local name. (did:web specification; PROTOCOL §1)
+ * single-label or local name. (did:web specification; docs/protocol.md §1)
  *
  * @example
  * ```ts
@@ -223,7 +223,7 @@ export function wellKnownUrls(
 }
 
 /**
- * {@linkcode parseDidWeb} for an issuer: a path is refused. (PROTOCOL §1)
+ * {@linkcode parseDidWeb} for an issuer: a path is refused. (docs/protocol.md §1)
  *
  * @throws {SigError} as {@linkcode parseDidWeb}, and `invalid_identifier` for a
  * path.

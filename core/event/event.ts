@@ -1,4 +1,4 @@
-/** The rules of one event's fields (the seed's tables, PROTOCOL §3). @module */
+/** The rules of one event's fields (docs/protocol.md §3). @module */
 
 import type { Issue } from "../errors/error.ts";
 import { Fields, isDid, isObject, isString } from "./fields.ts";
@@ -192,7 +192,7 @@ export interface FieldWarning extends Warning {
 /**
  * What is odd about a valid event by itself. Our issuer refuses to write such
  * an event; a reader warns, since a foreign append-only feed can't be mended.
- * (PROTOCOL §3, §8)
+ * (docs/protocol.md §3, §8)
  */
 export function findEventWarnings(
   event: SigEvent | UnknownEvent,

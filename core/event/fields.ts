@@ -6,7 +6,7 @@ import { escapePointer } from "../text/json.ts";
 import { type Instant, parseTimestamp } from "../text/timestamp.ts";
 import type { OpenObject } from "./types.ts";
 
-// C0, DEL and C1: they forge lines in logs and terminals (SECURITY, S7).
+// C0, DEL and C1: they forge lines in logs and terminals.
 // deno-lint-ignore no-control-regex -- control characters are the point
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -97,7 +97,7 @@ export class Fields {
     );
   }
 
-  /** An optional member of a type; null counts as absent (PROTOCOL §3). */
+  /** An optional member of a type; null counts as absent (docs/protocol.md §3). */
   optional<T>(
     name: string,
     is: (value: unknown) => value is T,

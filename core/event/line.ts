@@ -1,5 +1,5 @@
 /**
- * A line of the feed: envelope and protected header (PROTOCOL §2).
+ * A line of the feed: envelope and protected header (docs/protocol.md §2).
  *
  * Long because the two ways of reading a line, the fast one for the spelling that
  * writers use and the strict one for all others, share every rule after that.
@@ -51,13 +51,13 @@ export interface ParseFeedLineOptions {
  */
 export type FeedLineParser = (line: Uint8Array) => ParsedEnvelope;
 
-/** Characters of a key identifier (PROTOCOL §1). */
+/** Characters of a key identifier (docs/protocol.md §1). */
 const MAX_KID_LENGTH = 256;
 /** More distinct headers than an honest feed has; beyond, none is kept. */
 const MAX_CACHED_HEADERS = 256;
 
 /**
- * Reads one line of a feed, without its LF, in the order of PROTOCOL §2: size,
+ * Reads one line of a feed, without its LF, in the order of docs/protocol.md §2: size,
  * UTF-8, JSON, members, base64url, header.
  *
  * @example
@@ -349,7 +349,7 @@ function extraMember(value: OpenObject): SigError {
   );
 }
 
-/** The protected header: exactly `alg`, `kid` and `typ` (SECURITY §1). */
+/** The protected header: exactly `alg`, `kid` and `typ` (docs/protocol.md §2.5). */
 function parseHeader(bytes: Uint8Array, limits: Limits): EventHeader {
   const header = parseHeaderJson(bytes, limits);
   const has = (name: string) => Object.hasOwn(header, name);

@@ -169,7 +169,7 @@ for (const [rule, faults] of Object.entries(FAULTS)) {
 }
 
 /**
- * The rules in their order (PROTOCOL §2). Each breaks a line so that all later
+ * The rules in their order (docs/protocol.md §2). Each breaks a line so that all later
  * rules can be broken in it as well.
  */
 const long = " ".repeat(65_537);

@@ -1,4 +1,4 @@
-/** The rules of `/.well-known/sig.json` (PROTOCOL §1). @module */
+/** The rules of `/.well-known/sig.json` (docs/protocol.md §1). @module */
 
 import { parseIssuerDid } from "./did_web.ts";
 import { isSigError, type Issue } from "../errors/error.ts";

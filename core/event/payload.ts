@@ -1,4 +1,4 @@
-/** An event out of its payload's bytes (PROTOCOL §2, §3). @module */
+/** An event out of its payload's bytes (docs/protocol.md §2, §3). @module */
 
 import { type Issue, SigError } from "../errors/error.ts";
 import {

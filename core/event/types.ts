@@ -16,7 +16,7 @@ export const EVENT_TYP = "sig-event+jws";
 /** The `typ` of a login attestation's header. */
 export const ATTESTATION_TYP = "sig-attestation+jwt";
 
-/** The `typ` of an invitation's header (PROTOCOL §7b). */
+/** The `typ` of an invitation's header (docs/protocol.md §9). */
 export const INVITATION_TYP = "sig-invitation+jwt";
 
 /** A relationship type of v0.1. */
@@ -236,7 +236,7 @@ export interface DidDocument {
   readonly assertionMethod: readonly string[];
 }
 
-/** What the feed says of one relationship: exactly the seed's fields. */
+/** What the feed says of one relationship: exactly the fields of docs/protocol.md §4. */
 export interface RelationshipState {
   /** The issuer's DID. */
   readonly issuer: string;

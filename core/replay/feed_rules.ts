@@ -1,5 +1,5 @@
 /**
- * The rules between the events of a feed (PROTOCOL §2–§4). Long because they are
+ * The rules between the events of a feed (docs/protocol.md §2–§4). Long because they are
  * one order, and what a rule remembers the next one asks.
  *
  * @module

@@ -30,7 +30,7 @@ export interface RelationshipVersion {
   readonly issuedAt: Instant;
   /**
    * Of a revoke: since when the versions before it no longer hold, the earlier
-   * of `effective_at` and `issued_at` (PROTOCOL §5).
+   * of `effective_at` and `issued_at` (docs/protocol.md §5).
    */
   readonly endsEarlierFrom?: Instant;
 }
@@ -279,7 +279,7 @@ function earlier(a: Instant, b: Instant): Instant {
 }
 
 /**
- * A relationship after an event (the seed's transitions): an upsert replaces
+ * A relationship after an event (docs/protocol.md §4): an upsert replaces
  * everything, a revoke keeps the upsert's members and adds its own two.
  *
  * @throws {SigError} `revoke_without_upsert`

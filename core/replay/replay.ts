@@ -1,4 +1,4 @@
-/** From events to state (the seed's transitions, PROTOCOL §4). @module */
+/** From events to state (docs/protocol.md §4). @module */
 
 import {
   FeedRules,
@@ -199,7 +199,7 @@ function latest(
 }
 
 /**
- * Replays events in sequence order. (PROTOCOL §4)
+ * Replays events in sequence order. (docs/protocol.md §4)
  *
  * @example Who is active after these events
  * ```ts

@@ -37,7 +37,7 @@ function r1(state: FeedState): RelationshipState | undefined {
 Deno.test("none → upsert → active: the state is created from the event", () => {
   const display = { title: "CTO" };
   const state = stateAfter(upsert(1, { display, reason: "x", metadata: {} }));
-  // Exactly the seed's fields: no display, reason or metadata.
+  // Exactly the fields of docs/protocol.md §4: no display, reason or metadata.
   assertEquals(r1(state), ACTIVE);
   assertEquals(state.last_sequence, 1);
 });

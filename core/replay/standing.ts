@@ -1,4 +1,4 @@
-/** Whether a relationship holds at an instant (PROTOCOL §5). @module */
+/** Whether a relationship holds at an instant (docs/protocol.md §5). @module */
 
 import { closedList } from "../errors/closed_list.ts";
 import type { FeedHistory, RelationshipVersion } from "./history.ts";

@@ -1,4 +1,4 @@
-/** Which warnings an answer carries (INTERFACES §1). @module */
+/** Which warnings an answer carries (docs/reference/errors.md). @module */
 
 import type { FeedHistory } from "./history.ts";
 import type { Warning } from "../event/types.ts";

@@ -1,4 +1,4 @@
-/** base64url in its one canonical spelling (PROTOCOL §2). @module */
+/** base64url in its one canonical spelling (docs/protocol.md §2). @module */
 
 const ALPHABET =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,4 +1,4 @@
-/** What nobody can see in a text, made visible (SECURITY, S7). @module */
+/** What nobody can see in a text, made visible. @module */
 
 import { isVisibleJoiner } from "./visible_joiner.ts";
 

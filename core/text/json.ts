@@ -1,5 +1,5 @@
 /**
- * Strict JSON reading (SECURITY §2): one scan refuses what `JSON.parse` hides,
+ * Strict JSON reading (docs/protocol.md §2.3): one scan refuses what `JSON.parse` hides,
  * then `JSON.parse` builds the value.
  *
  * Building the value with `JSON.parse` is faster than building it here and, as
@@ -65,7 +65,7 @@ export interface ParseJsonOptions {
    * Values in the whole text, at any depth, where an empty array or object
    * counts as two; no limit unless told. For long texts that strangers send:
    * what is over it is not built, so that a process which serves others isn't
-   * stopped for a second. (SECURITY A2)
+   * stopped for a second.
    */
   readonly maxValues?: number;
 }
@@ -88,7 +88,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /**
  * Reads JSON strictly: UTF-8 without BOM, RFC 8259, no member name twice at
  * any depth, bounded depth, well-formed strings, no number that overflows and
- * no integer literal outside ±(2^53-1). (PROTOCOL §2, SECURITY §2)
+ * no integer literal outside ±(2^53-1). (docs/protocol.md §2.3)
  *
  * @example What `JSON.parse` lets through
  * ```ts
@@ -111,7 +111,7 @@ export function parseJson(
 
 /**
  * {@linkcode parseJson}, telling also how the root's numbers are spelled: `1.0`
- * and `1` are one value, and not one sequence (PROTOCOL §3).
+ * and `1` are one value, and not one sequence (docs/protocol.md §3).
  *
  * @example
  * ```ts

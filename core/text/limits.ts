@@ -1,4 +1,4 @@
-/** Every size limit, in one place (PROTOCOL §8). @module */
+/** Every size limit, in one place (docs/protocol.md §8). @module */
 
 /**
  * What a reader accepts and an issuer writes at most. Characters are counted as
@@ -64,7 +64,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   clockSkewSeconds: 60,
 });
 
-/** Seconds that a login challenge lives at least (PROTOCOL §7). */
+/** Seconds that a login challenge lives at least (docs/protocol.md §7). */
 export const MIN_TTL_SECONDS = 30;
-/** Seconds that a login challenge lives at most (PROTOCOL §7). */
+/** Seconds that a login challenge lives at most (docs/protocol.md §7). */
 export const MAX_TTL_SECONDS = 900;

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DEFAULT_LIMITS } from "./limits.ts";
 
-Deno.test("the default limits are those of PROTOCOL §8", () => {
+Deno.test("the default limits are those of docs/protocol.md §8", () => {
   assert(Object.isFrozen(DEFAULT_LIMITS));
   assertEquals(DEFAULT_LIMITS, {
     maxLineBytes: 65_536,

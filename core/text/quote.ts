@@ -1,4 +1,4 @@
-/** Input in messages, made harmless (SECURITY, S7). @module */
+/** Input in messages, made harmless. @module */
 
 import { escapeInvisible } from "./escape_invisible.ts";
 

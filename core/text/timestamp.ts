@@ -1,4 +1,4 @@
-/** Instants: RFC 3339 UTC, compared to the nanosecond (PROTOCOL §3). @module */
+/** Instants: RFC 3339 UTC, compared to the nanosecond (docs/protocol.md §3). @module */
 
 import { utcSeconds } from "./utc_seconds.ts";
 

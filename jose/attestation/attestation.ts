@@ -1,4 +1,4 @@
-/** Login: what is asked and what is answered (PROTOCOL §7). @module */
+/** Login: what is asked and what is answered (docs/protocol.md §7). @module */
 
 import type { ATTESTATION_TYP } from "@sig/core";
 
@@ -9,7 +9,7 @@ import type { ATTESTATION_TYP } from "@sig/core";
 export const MAX_ATTESTATION_LENGTH = 8 * 1024;
 
 /**
- * The scope of an answer to an invitation (PROTOCOL §7b): no login challenge of
+ * The scope of an answer to an invitation (docs/protocol.md §9): no login challenge of
  * a DID may have it.
  */
 export const ENROL_SCOPE = "enrol";

@@ -39,7 +39,7 @@ export interface ValidSignableChallenge extends ValidChallenge {
   readonly text: string;
 }
 
-/** Scopes of a challenge at most (PROTOCOL §7). */
+/** Scopes of a challenge at most (docs/protocol.md §7). */
 export const MAX_SCOPES: number = 32;
 
 /** RFC 6749 §3.3: printable ASCII without space, quote and backslash. */
@@ -78,7 +78,7 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
  * gets signed are two things, and whoever relays a challenge can change one of
  * them: so the text is made again from the members that get signed, and another
  * one is refused. The audience is an origin or a DID, since it is what the
- * person compares with where they are. (PROTOCOL §7)
+ * person compares with where they are. (docs/protocol.md §7)
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
  */
@@ -137,7 +137,7 @@ function isAudience(text: string): boolean {
 /**
  * A site could pass an issuer's invitation on as a login: its DID as the
  * audience, its jti and digest as id and nonce. Who signed that would have
- * joined without having been told of it. (PROTOCOL §7b)
+ * joined without having been told of it. (docs/protocol.md §9)
  */
 function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;

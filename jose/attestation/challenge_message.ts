@@ -26,7 +26,7 @@ export interface DescribedChallenge {
  * The challenge in words, in the shape of ERC-4361 ("Sign-In with …"). What is
  * signed is not this text but the attestation, which names the same values: so
  * whoever shows a text makes it with this, and `signAttestation` refuses a
- * challenge whose `message` is another. (PROTOCOL §7)
+ * challenge whose `message` is another. (docs/protocol.md §7)
  *
  * Every value stays on its own line: line breaks and marks that hide or reorder
  * text are shown as `\uXXXX`, so that no value can pose as another line.

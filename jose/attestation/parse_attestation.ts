@@ -25,7 +25,7 @@ import { encodeSigningInput } from "../event/signing_input.ts";
 const KEY_ID = /^(did:[a-z0-9]+:[A-Za-z0-9._:%-]+)#[^#]+$/;
 
 /**
- * Reads an attestation in the order of PROTOCOL §7: size (8 KiB), syntax,
+ * Reads an attestation in the order of docs/protocol.md §7: size (8 KiB), syntax,
  * header, claims and their JSON types. Syntax faults, doubled members included,
  * are `invalid_attestation`. The third part may be empty here, so that
  * an unsecured token is told apart by its `alg`; an empty signature then fails

@@ -1,4 +1,4 @@
-/** Answering a login challenge (PROTOCOL §7). @module */
+/** Answering a login challenge (docs/protocol.md §7). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -89,7 +89,7 @@ export function previewAttestation(
  * the nonce and what is granted, and expires with the challenge. Whoever calls
  * this must have shown the user which site asks for what (see
  * {@linkcode previewAttestation}); check that `challenge.audience` is the site
- * that the challenge came from. (PROTOCOL §7)
+ * that the challenge came from. (docs/protocol.md §7)
  *
  * A `message` must be what `describeChallenge` makes of the other members: else
  * a site that passes on another site's challenge could have a person read one

@@ -1,4 +1,4 @@
-/** Signing as a subject, whatever is answered (PROTOCOL §7, §7b). @module */
+/** Signing as a subject, whatever is answered (docs/protocol.md §7, §9). @module */
 
 import {
   ATTESTATION_TYP,

@@ -1,4 +1,4 @@
-/** Verifying the answer to a login challenge (PROTOCOL §7). @module */
+/** Verifying the answer to a login challenge (docs/protocol.md §7). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -41,7 +41,7 @@ export interface VerifyAttestationOptions {
 
 /**
  * Verifies an attestation against its challenge: all that the token itself can
- * show, in the order of PROTOCOL §7, so audience, nonce, subject, scopes, times
+ * show, in the order of docs/protocol.md §7, so audience, nonce, subject, scopes, times
  * and signature. It keeps no state: that a challenge is used **only once**, and
  * burned after failures, is left to whoever keeps the challenges.
  *
@@ -104,7 +104,7 @@ export async function verifyAttestation(
 
 /**
  * Verifies the signature of a parsed attestation, and nothing else of it.
- * (PROTOCOL §7)
+ * (docs/protocol.md §7)
  *
  * @throws {SigError} `attestation_signature_invalid`, also for a signature of
  * another length than 64 bytes.

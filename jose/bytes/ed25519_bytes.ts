@@ -1,6 +1,6 @@
 /**
  * The byte checks that make every platform's verifier a strict one
- * (SECURITY §1): S < L, canonical points, no point of small order.
+ * (docs/protocol.md §2.5): S < L, canonical points, no point of small order.
  *
  * All constants are little-endian, as RFC 8032 encodes numbers.
  *
@@ -51,7 +51,7 @@ export function findPointFault(bytes: Uint8Array): PointFault | undefined {
  * Whether a signature is worth giving to the platform: 64 bytes, S < L (else
  * one signature has several spellings), R canonical and not of small order.
  * `VerificationKey.verify` asks this itself; it is for those who let the
- * platform verify elsewhere. (SECURITY §1)
+ * platform verify elsewhere. (docs/protocol.md §2.5)
  *
  * @example
  * ```ts

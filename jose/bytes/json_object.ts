@@ -2,7 +2,7 @@
 
 import { isIdentifier, type OpenObject } from "@sig/core";
 
-/** Characters of a `kid` at most (PROTOCOL §1). */
+/** Characters of a `kid` at most (docs/protocol.md §1). */
 export const MAX_KID_LENGTH = 256;
 
 /** An own member; undefined when absent or only inherited. */

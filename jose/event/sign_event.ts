@@ -1,4 +1,4 @@
-/** Signing an event (PROTOCOL §2). @module */
+/** Signing an event (docs/protocol.md §2). @module */
 
 import { EVENT_TYP, type FlattenedJws, type SigEvent } from "@sig/core";
 import { signJws } from "./sign_jws.ts";
@@ -8,7 +8,7 @@ import type { SigningKey } from "../keys/signing_key.ts";
  * Signs an event: the header is exactly `{"alg":"EdDSA","kid":…,"typ":
  * "sig-event+jws"}`, the payload is the event as `JSON.stringify` spells it.
  * The same event and key give the same bytes, on every platform. The event is
- * not validated here: call core's `validateEvent` first. (PROTOCOL §2)
+ * not validated here: call core's `validateEvent` first. (docs/protocol.md §2)
  *
  * @example
  * ```ts

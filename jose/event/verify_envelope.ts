@@ -1,4 +1,4 @@
-/** The signature of one event (PROTOCOL §2). @module */
+/** The signature of one event (docs/protocol.md §2). @module */
 
 import { type ParsedEnvelope, quote, SigError } from "@sig/core";
 import { SIGNATURE_BYTES } from "../bytes/ed25519_bytes.ts";
@@ -8,7 +8,7 @@ import type { VerificationKey } from "../keys/verification_key.ts";
 /**
  * Verifies one envelope: key known, key authorised, signature. The payload has
  * not been read yet; do that afterwards, with core's `parseEventPayload`.
- * (PROTOCOL §2, SECURITY §1)
+ * (docs/protocol.md §2.5)
  *
  * Returns the key that signed. It is a promise only where the key verifies
  * asynchronously, so that a whole feed can be verified without one `await` for

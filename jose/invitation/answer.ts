@@ -1,4 +1,4 @@
-/** Answering an invitation, and verifying the answer (PROTOCOL §7b). @module */
+/** Answering an invitation, and verifying the answer (docs/protocol.md §9). @module */
 
 import { instantOf, isObject, SigError } from "@sig/core";
 import type { ParsedInvitation } from "./invitation.ts";
@@ -27,7 +27,7 @@ import type { SigningKey } from "../keys/signing_key.ts";
 export interface InvitationAnswer {
   /** The invitation as it was given. */
   readonly invitation: string;
-  /** An attestation of PROTOCOL §7 that answers this invitation alone. */
+  /** An attestation of docs/protocol.md §7 that answers this invitation alone. */
   readonly attestation: string;
 }
 
@@ -66,7 +66,7 @@ export interface VerifiedAnswer {
 /**
  * Answers an invitation: proves that the person has the key, to this issuer
  * and for this invitation only. No login takes it: its nonce is the digest of
- * the invitation. See `createInvitation` for an example. (PROTOCOL §7b)
+ * the invitation. See `createInvitation` for an example. (docs/protocol.md §9)
  *
  * @throws {SigError} `invalid_invitation`, `invitation_expired`;
  * `subject_mismatch`, `unsupported_did_method`, `invalid_identifier` for the
@@ -98,7 +98,7 @@ export async function answerInvitation(
 
 /**
  * Verifies an answer: first the invitation, then the attestation, as
- * PROTOCOL §7b says. It keeps no state: single use is the feed's, whose event
+ * docs/protocol.md §9 says. It keeps no state: single use is the feed's, whose event
  * ids come once (`enrol` of `@sig/issuer`). See `createInvitation` for an
  * example. Members other than the two are ignored.
  *

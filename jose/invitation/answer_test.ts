@@ -68,7 +68,7 @@ async function refuses(
   await expectSigError(verifyAnswer(answer, EXPECTED), code, says);
 }
 
-Deno.test("an answer has exactly the claims of PROTOCOL 7b, and verifies", async () => {
+Deno.test("an answer has exactly the claims of docs/protocol.md §9, and verifies", async () => {
   const answer = await answerInvitation({ invitation, key: personKey, now });
   assertEquals(Object.keys(answer), ["invitation", "attestation"]);
   assertEquals(answer.invitation, invitation.text);

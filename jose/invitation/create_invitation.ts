@@ -1,4 +1,4 @@
-/** Inviting somebody (PROTOCOL §7b). @module */
+/** Inviting somebody (docs/protocol.md §9). @module */
 
 import { instantOf, INVITATION_TYP } from "@sig/core";
 import {
@@ -28,7 +28,7 @@ export interface CreateInvitationOptions {
 
 /**
  * Makes an invitation: a signed text, which whoever has it first can answer
- * once, so give it to that person alone. Nothing is stored. (PROTOCOL §7b)
+ * once, so give it to that person alone. Nothing is stored. (docs/protocol.md §9)
  *
  * @example From the invitation to the verified answer
  * ```ts

@@ -1,4 +1,4 @@
-/** Enrolment: who is invited to what (PROTOCOL §7b). @module */
+/** Enrolment: who is invited to what (docs/protocol.md §9). @module */
 
 import type { INVITATION_TYP, RelationshipType } from "@sig/core";
 

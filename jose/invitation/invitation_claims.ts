@@ -1,4 +1,4 @@
-/** The claims of an invitation, read strictly (PROTOCOL §7b). @module */
+/** The claims of an invitation, read strictly (docs/protocol.md §9). @module */
 
 import {
   compareInstants,
@@ -139,7 +139,7 @@ function readValidity(
   };
 }
 
-/** Null says the same as absence, as in an event (PROTOCOL §3). */
+/** Null says the same as absence, as in an event (docs/protocol.md §3). */
 function readTime(
   claims: OpenObject,
   name: "valid_from" | "valid_until",

@@ -1,4 +1,4 @@
-/** Reading an invitation, also out of a link (PROTOCOL §7b). @module */
+/** Reading an invitation, also out of a link (docs/protocol.md §9). @module */
 
 import {
   decodeBase64UrlStrict,
@@ -23,7 +23,7 @@ const FRAGMENT = "#/invitation/";
 
 /**
  * The link that carries an invitation to a person: everything is behind the
- * `#`, which browsers send to no server. (PROTOCOL §7b)
+ * `#`, which browsers send to no server. (docs/protocol.md §9)
  *
  * @param page The address of a page that knows invitations.
  *
@@ -58,7 +58,7 @@ export function isInvitationLink(text: string): boolean {
  * Reads an invitation: the compact JWS, a link that carries it, or the link's
  * fragment as `location.hash` has it; blanks around it don't count. Every fault
  * of form is one code. Who signed it is `verifyInvitation`'s to say.
- * (PROTOCOL §7b)
+ * (docs/protocol.md §9)
  *
  * @example
  * ```ts

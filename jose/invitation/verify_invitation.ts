@@ -1,4 +1,4 @@
-/** Whether an invitation is the issuer's, and still counts (PROTOCOL §7b). @module */
+/** Whether an invitation is the issuer's, and still counts (docs/protocol.md §9). @module */
 
 import { DEFAULT_LIMITS, instantOf, quote, SigError } from "@sig/core";
 import type { ParsedInvitation } from "./invitation.ts";
@@ -20,7 +20,7 @@ export interface VerifyInvitationOptions {
 
 /**
  * Verifies an invitation with the keys of its issuer, in the order of
- * PROTOCOL §7b: form, key, signature, time. That it was not used before is the
+ * docs/protocol.md §9: form, key, signature, time. That it was not used before is the
  * feed's to say. See `createInvitation` for an example.
  *
  * @throws {SigError} `invalid_invitation` (its form; another issuer's; its

@@ -92,7 +92,7 @@ Deno.test("an invitation counts from 60 s before it was made until it expires", 
   );
 });
 
-Deno.test("of several faults the first in the order of PROTOCOL 7b is told", async () => {
+Deno.test("of several faults the first in the order of docs/protocol.md §9 is told", async () => {
   const late = { ...EXPECTED, now: () => new Date(NOW.getTime() + 1e12) };
   const form = await tokenOf(foreignKey, { ...HEADER, kid: "x" }, "{}");
   await expectSigError(verifyInvitation(form, late), "invalid_invitation", "");

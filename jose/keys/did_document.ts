@@ -1,4 +1,4 @@
-/** Which keys a DID document authorises (PROTOCOL §1). @module */
+/** Which keys a DID document authorises (docs/protocol.md §1). @module */
 
 import { isObject, type OpenObject, quote, SigError } from "@sig/core";
 import { readDidKey } from "./did_key.ts";
@@ -19,7 +19,7 @@ export interface ReadDidDocumentOptions {
  * when `<did>#<kid>`, `#<kid>` or an embedded method stands in the list.
  * Methods without an Ed25519 key, methods of other DIDs and references to
  * nothing authorise nothing. The document's size is the caller's to limit.
- * (PROTOCOL §1)
+ * (docs/protocol.md §1)
  *
  * Keys are read from `publicKeyJwk`. Under `authentication`, where the document
  * is a person's and not an issuer's, also from the `publicKeyMultibase` of a

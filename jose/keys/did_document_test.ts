@@ -203,7 +203,7 @@ Deno.test("other kinds of multikeys authorise nothing", () => {
     ),
     [],
   );
-  // An issuer's key is a JWK (PROTOCOL §1).
+  // An issuer's key is a JWK (docs/protocol.md §1).
   assertEquals(
     read({
       assertionMethod: [

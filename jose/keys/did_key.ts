@@ -1,4 +1,4 @@
-/** did:key for Ed25519 (W3C CCG did:key, PROTOCOL §7). @module */
+/** did:key for Ed25519 (W3C CCG did:key, docs/protocol.md §7). @module */
 
 import { type Jwk, quote, SigError } from "@sig/core";
 import { encodeBase58 } from "@std/encoding/base58";
@@ -19,7 +19,7 @@ const MAX_DID_KEY_LENGTH = 128;
 
 /**
  * The key that a did:key is. Offline: the DID is the key. Only the one
- * spelling that encoding the key gives is accepted. (PROTOCOL §7)
+ * spelling that encoding the key gives is accepted. (docs/protocol.md §7)
  *
  * @example
  * ```ts

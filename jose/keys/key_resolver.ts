@@ -1,4 +1,4 @@
-/** From a header's `kid` to the key (PROTOCOL §1, SECURITY §1). @module */
+/** From a header's `kid` to the key (docs/protocol.md §1.5). @module */
 
 import {
   DEFAULT_LIMITS,
@@ -47,7 +47,7 @@ export interface CreateKeyResolverOptions {
  * Reads a published key set. It is refused as a whole for a secret in it, for
  * a key whose bytes are wrong and for one kid twice; an organisation's other
  * keys (no kid, another `kty`, `crv`, `use`, `alg`, or `key_ops` without
- * `verify`) are skipped as if they were absent. (PROTOCOL §1)
+ * `verify`) are skipped as if they were absent. (docs/protocol.md §1)
  *
  * The argument is parsed JSON; parse it with core's strict `parseJson`, which
  * refuses doubled members.

@@ -1,4 +1,4 @@
-/** The rules for a published key set (PROTOCOL §1, RFC 7517). @module */
+/** The rules for a published key set (docs/protocol.md §1, RFC 7517). @module */
 
 import {
   isObject,

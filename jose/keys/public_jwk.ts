@@ -4,7 +4,7 @@ import type { Jwk } from "@sig/core";
 import { readKid, readPublicKey } from "./public_key.ts";
 
 /**
- * The public part of a key as it stands in a key set (PROTOCOL §1): `kty`,
+ * The public part of a key as it stands in a key set (docs/protocol.md §1): `kty`,
  * `crv`, `x`, the `kid` if there is one, `use` `sig` and `alg` `EdDSA`, in
  * this order. Nothing else is taken over.
  *

@@ -38,7 +38,7 @@ const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
  * allow signing.
  *
  * The key can't be read back: neither JSON, nor `console.log`, nor the
- * platform's export shows the private part. (SECURITY §1)
+ * platform's export shows the private part. (docs/protocol.md §2.5)
  *
  * @example
  * ```ts

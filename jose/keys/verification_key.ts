@@ -1,4 +1,4 @@
-/** A public key, and strict verification with it (SECURITY §1). @module */
+/** A public key, and strict verification with it (docs/protocol.md §2.5). @module */
 
 import { isObject, type Jwk, SigError } from "@sig/core";
 import { BackendChoice, type VerificationBackend } from "./backend.ts";
@@ -44,7 +44,7 @@ export interface ImportVerificationKeyOptions {
  * platform, so the bytes are judged here: 32 of them in canonical base64url, a
  * canonical encoding of a point on the curve, not of small order. `use`, `alg`
  * and `key_ops` are the business of a key set (see `createKeyResolver`).
- * (SECURITY §1)
+ * (docs/protocol.md §2.5)
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 // The HTTP contract of both servers as real processes: each route with each
-// method, media type, token and error body (INTERFACES §1, §3, §4).
+// method, media type, token and error body (docs/reference/http.md).
 import { assert, assertEquals } from "@std/assert";
 import {
   exchangeRaw,

@@ -1,4 +1,4 @@
-// What slow clients and silent others hold up, at real processes (SECURITY A3).
+// What slow clients and silent others hold up, at real processes.
 import {
   createMemoryKeyStore,
   createMemoryStore,

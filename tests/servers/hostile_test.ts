@@ -1,4 +1,4 @@
-// What `fetch` doesn't send, sent to both servers as real processes (SECURITY §5).
+// What `fetch` doesn't send, sent to both servers as real processes.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {

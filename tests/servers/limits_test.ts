@@ -1,4 +1,4 @@
-// Tokens, rates and places, at both servers as real processes (SECURITY A3).
+// Tokens, rates and places, at both servers as real processes.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   askWhile,

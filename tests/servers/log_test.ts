@@ -1,4 +1,4 @@
-// What the servers' logs say, and don't (SECURITY O1).
+// What the servers' logs say, and don't.
 import { assert, assertEquals } from "@std/assert";
 import { exchangeRaw, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import {

@@ -1,4 +1,4 @@
-// Logins at several processes with one memory (PROTOCOL §6).
+// Logins at several processes with one memory (docs/protocol.md §6).
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
 import {

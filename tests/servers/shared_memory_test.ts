@@ -1,4 +1,4 @@
-// Replicas of the API with one memory (PROTOCOL §6).
+// Replicas of the API with one memory (docs/protocol.md §6).
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { listPins, openPinStore } from "@sig/consumer/pins";

@@ -72,7 +72,6 @@ function readRefusal(
   ];
 }
 
-// SECURITY A4; the full table is a test of the flag's parser.
 const ADDRESSES = ["", "8787", ":8787", "127.0.0.1", "127.0.0.1:65536"];
 const MORE_ADDRESSES = ["127.0.0.1:-1", "127.1:80", "::1:80", "[::1]", "0:80"];
 const STRANGE_ADDRESSES = [

@@ -1,4 +1,4 @@
-/** Questions and their answers, about the feed `history` (PROTOCOL §5). @module */
+/** Questions and their answers, about the feed `history` (docs/protocol.md §5). @module */
 
 import type { JsonObject } from "./bytes.ts";
 import { CAROL, DAVE } from "./cases/history.ts";
@@ -32,7 +32,7 @@ function question(
     name,
     content: {
       description,
-      spec: "PROTOCOL §5",
+      spec: "docs/protocol.md §5",
       feed: "history",
       question: { subject, require, at, as_of, now },
       expected,

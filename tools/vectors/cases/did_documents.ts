@@ -1,4 +1,4 @@
-/** `did.json` (PROTOCOL §1). @module */
+/** `did.json` (docs/protocol.md §1). @module */
 
 import { base64url, type JsonObject, spell, without } from "../bytes.ts";
 import { didDocument, ISSUER, jwks, method, publicJwk } from "../documents.ts";
@@ -12,7 +12,7 @@ const once = { last_sequence: 1, state: [relationship(1)] };
 const KID_1 = `${ISSUER}#${KEY_1.kid}`;
 
 function good(name: string, description: string, did: JsonObject): FeedCase {
-  const head = { description, spec: "PROTOCOL §1" };
+  const head = { description, spec: "docs/protocol.md §1" };
   return valid(`did-${name}`, head, { ...content, did }, once);
 }
 
@@ -22,7 +22,7 @@ function bad(
   did: JsonObject | string,
   code = "invalid_did_document",
 ): FeedCase {
-  const head = { description, spec: "PROTOCOL §1" };
+  const head = { description, spec: "docs/protocol.md §1" };
   return invalid(`did-${name}`, head, { ...content, did }, { code });
 }
 
@@ -35,7 +35,7 @@ function unauthorized(
     `key-not-authorized-${name}`,
     {
       description,
-      spec: "PROTOCOL §1",
+      spec: "docs/protocol.md §1",
     },
     { ...content, did },
     {
@@ -52,7 +52,7 @@ export const didDocuments: readonly FeedCase[] = [
     "did-missing",
     {
       description: "Without did.json every key of the set may sign.",
-      spec: "PROTOCOL §1",
+      spec: "docs/protocol.md §1",
     },
     { ...content, did: null },
     {
@@ -136,7 +136,7 @@ export const didDocuments: readonly FeedCase[] = [
     description:
       "After a rotation that forgot the DID document, events of the new key " +
       "are refused.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     jwks: jwks(KEY_1, KEY_2),
     lines: [line(upsert(1)), line(upsert(2), { key: KEY_2 })],

@@ -1,4 +1,4 @@
-/** What may be spelled differently and means the same (PROTOCOL §2, §3). @module */
+/** What may be spelled differently and means the same (docs/protocol.md §2, §3). @module */
 
 import { concat, reversed } from "../bytes.ts";
 import { issuedOn, revoke, upsert } from "../events.ts";
@@ -29,7 +29,7 @@ function nested(levels: number): unknown {
 export const forms: readonly FeedCase[] = [
   valid("line-white-space", {
     description: "JSON white space in a line is allowed, even much of it.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       ` \t{ "protected" :\t"${e.protected}" , "payload":  "${e.payload}",` +
@@ -39,14 +39,14 @@ export const forms: readonly FeedCase[] = [
 
   valid("line-member-order", {
     description: "The members of a line may stand in any order.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [JSON.stringify(reversed({ ...e })), line(revoke(2))],
   }, twice),
 
   valid("line-escaped", {
     description: "A line may use JSON escapes, in names and in values.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       `{"\\u0070rotected":"\\u0065${
@@ -59,7 +59,7 @@ export const forms: readonly FeedCase[] = [
     "line-of-65536-bytes",
     {
       description: "A line of exactly 64 KiB, without its LF, is accepted.",
-      spec: "PROTOCOL §8",
+      spec: "docs/protocol.md §8",
     },
     { lines: [padded(line(upsert(1)), 65_536)] },
     once,
@@ -69,7 +69,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "The header may have white space and any member order: its bytes are " +
       "what was signed.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       line(upsert(1), { header: JSON.stringify(reversed(header()), null, 2) }),
@@ -82,14 +82,14 @@ export const forms: readonly FeedCase[] = [
 
   valid("payload-pretty-printed", {
     description: "A payload may be pretty-printed.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [line(`\r\n\t${JSON.stringify(upsert(1), null, 4)}\n`)],
   }, once),
 
   valid("payload-member-order", {
     description: "A payload's members may stand in any order, and be escaped.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       line(reversed(upsert(1))),
@@ -101,7 +101,7 @@ export const forms: readonly FeedCase[] = [
     "payload-depth-16",
     {
       description: "Sixteen levels of nesting, the payload itself among them.",
-      spec: "PROTOCOL §2",
+      spec: "docs/protocol.md §2",
     },
     { lines: [line(upsert(1, { metadata: { deep: nested(14) } }))] },
     once,
@@ -111,7 +111,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "Only sequence is judged by its spelling; other numbers may have any " +
       "form of RFC 8259.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [line(
       JSON.stringify(upsert(1, { metadata: "NUMBERS" })).replace(
@@ -123,7 +123,7 @@ export const forms: readonly FeedCase[] = [
 
   valid("members-null", {
     description: "Null in an optional member is read as absent.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1, { display: null, reason: null, metadata: null })),
@@ -138,7 +138,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "Unknown members are ignored, whatever they are called; __proto__ is " +
       "one of them.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(
       `{"__proto__":{"status":"revoked"},"constructor":[],"x":null,` +
@@ -150,7 +150,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "Identifiers are plain strings: names of JavaScript's prototypes, digits " +
       "and a space are relationships like others.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: ODD_IDS.map((relationship_id, i) =>
       line(upsert(i + 1, { relationship_id, event_id: `${relationship_id}#` }))
@@ -166,7 +166,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "Identifiers are compared code unit by code unit: NFC and NFD are two, " +
       "an escaped character is the character.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1, { relationship_id: COMPOSED })),
@@ -196,7 +196,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "Only identifiers are free of control characters; texts for people may " +
       "hold any.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       roles: ["", "de\nploy", "de\nploy"],
@@ -212,7 +212,7 @@ export const forms: readonly FeedCase[] = [
     "subject-not-did",
     {
       description: "A subject that is no DID is accepted with a warning.",
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
     },
     { lines: [line(upsert(1, { subject: "alice@example.org" }))] },
     {
@@ -224,7 +224,7 @@ export const forms: readonly FeedCase[] = [
 
   valid("subject-any-did", {
     description: "A subject may be a DID of any method.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       subject: "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
@@ -240,7 +240,7 @@ export const forms: readonly FeedCase[] = [
     description:
       "What is over the limits for writing is read with a warning for each " +
       "kind; it must not brick a foreign feed.",
-    spec: "PROTOCOL §3, §8",
+    spec: "docs/protocol.md §3, §8",
   }, {
     lines: [
       line(upsert(1, {
@@ -261,7 +261,7 @@ export const forms: readonly FeedCase[] = [
 
   valid("fields-at-limit", {
     description: "Exactly at the limits for writing there is no warning.",
-    spec: "PROTOCOL §8",
+    spec: "docs/protocol.md §8",
   }, {
     lines: [line(upsert(1, {
       event_id: "e".repeat(512),
@@ -285,7 +285,7 @@ export const forms: readonly FeedCase[] = [
 
   valid("private-event", {
     description: "A feed that is not public_only may hold private events.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     metadata: metadata({ public_only: false }),
     lines: [line(upsert(1, { visibility: "private" })), line(revoke(2))],
@@ -294,7 +294,7 @@ export const forms: readonly FeedCase[] = [
   valid("base64url-all-lengths", {
     description:
       "Payloads whose base64url leaves 0, 2 and 4 bits over are all canonical.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: ["", " ", "  "].map((space, i) =>
       line(concat(JSON.stringify(upsert(i + 1)), space))

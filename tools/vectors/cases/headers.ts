@@ -1,4 +1,4 @@
-/** Protected headers (PROTOCOL §2). @module */
+/** Protected headers (docs/protocol.md §2). @module */
 
 import { createHmac } from "node:crypto";
 import { base64url, type JsonObject, without } from "../bytes.ts";
@@ -17,9 +17,14 @@ function wrong(
   description: string,
   head: JsonObject | string,
 ): FeedCase {
-  return invalid(`header-${name}`, { description, spec: "PROTOCOL §2" }, {
-    lines: [first, line(revoke(2), { header: head })],
-  }, { code, line: 2 });
+  return invalid(
+    `header-${name}`,
+    { description, spec: "docs/protocol.md §2" },
+    {
+      lines: [first, line(revoke(2), { header: head })],
+    },
+    { code, line: 2 },
+  );
 }
 
 const alg = (name: string, description: string, value: unknown) =>
@@ -57,7 +62,7 @@ function hmacWithPublicKey(): string {
 export const headers: readonly FeedCase[] = [
   invalid("header-alg-none", {
     description: "alg none, with an empty signature.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       first,
@@ -71,7 +76,7 @@ export const headers: readonly FeedCase[] = [
     "header-alg-hs256",
     {
       description: "alg HS256, with the public key as the secret.",
-      spec: "PROTOCOL §2",
+      spec: "docs/protocol.md §2",
     },
     { lines: [first, hmacWithPublicKey()] },
     {

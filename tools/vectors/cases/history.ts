@@ -39,7 +39,7 @@ export const history: readonly FeedCase[] = [
     description:
       "Changes, an end that was recorded late, one that was announced early, " +
       "a return, a start that was recorded later, one still to come.",
-    spec: "PROTOCOL §4, §5",
+    spec: "docs/protocol.md §4, §5",
   }, {
     lines: [
       upsert(1, {

@@ -1,4 +1,4 @@
-/** `jwks.json` (PROTOCOL §1). @module */
+/** `jwks.json` (docs/protocol.md §1). @module */
 
 import { base64url, type JsonObject, spell, without } from "../bytes.ts";
 import { didDocument, jwks, keySet, publicJwk } from "../documents.ts";
@@ -25,7 +25,7 @@ function bad(
   document: JsonObject | string,
   kid?: string,
 ): FeedCase {
-  return invalid(`jwks-${name}`, { description, spec: "PROTOCOL §1" }, {
+  return invalid(`jwks-${name}`, { description, spec: "docs/protocol.md §1" }, {
     ...content,
     jwks: document,
   }, { code, ...(kid === undefined ? {} : { kid }) });
@@ -54,7 +54,7 @@ export const keySets: readonly FeedCase[] = [
   valid("key-rotation", {
     description:
       "After a rotation both keys stay published: old events keep theirs.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     jwks: jwks(KEY_1, KEY_2),
     did: didDocument([KEY_1, KEY_2]),
@@ -75,7 +75,7 @@ export const keySets: readonly FeedCase[] = [
     description:
       "An organisation's other keys are skipped: another kty, crv, use or " +
       "alg, key_ops without verify, no kid. Even under the kid of a key.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     ...content,
     jwks: keySet(
@@ -91,7 +91,7 @@ export const keySets: readonly FeedCase[] = [
   }, once),
   valid("jwks-minimal-key", {
     description: "use and alg may be absent; other members are ignored.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     ...content,
     jwks: {
@@ -111,7 +111,7 @@ export const keySets: readonly FeedCase[] = [
     "jwks-empty",
     {
       description: "A key set without keys, with an empty feed.",
-      spec: "PROTOCOL §1",
+      spec: "docs/protocol.md §1",
     },
     { jwks: keySet() },
     { last_sequence: 0 },

@@ -1,4 +1,4 @@
-/** Lines that are no envelopes (PROTOCOL §2). @module */
+/** Lines that are no envelopes (docs/protocol.md §2). @module */
 
 import { base64url, concat, type JsonObject } from "../bytes.ts";
 import { revoke, upsert } from "../events.ts";
@@ -17,7 +17,7 @@ function middle(
   description: string,
   bad: string | Uint8Array,
 ): FeedCase {
-  return invalid(`line-${name}`, { description, spec: "PROTOCOL §2" }, {
+  return invalid(`line-${name}`, { description, spec: "docs/protocol.md §2" }, {
     lines: [first, bad, third],
   }, { code, line: 2 });
 }
@@ -40,7 +40,7 @@ function whole(
 ): FeedCase {
   return invalid(
     `feed-${name}`,
-    { description, spec: "PROTOCOL §2" },
+    { description, spec: "docs/protocol.md §2" },
     content,
     result,
   );

@@ -1,4 +1,4 @@
-/** `sig.json` (PROTOCOL §1). @module */
+/** `sig.json` (docs/protocol.md §1). @module */
 
 import { type JsonObject, spell, without } from "../bytes.ts";
 import { didDocument, metadata } from "../documents.ts";
@@ -16,7 +16,10 @@ function bad(
   document: JsonObject | string,
   code = "invalid_metadata",
 ): FeedCase {
-  return invalid(`metadata-${name}`, { description, spec: "PROTOCOL §1" }, {
+  return invalid(`metadata-${name}`, {
+    description,
+    spec: "docs/protocol.md §1",
+  }, {
     ...content,
     metadata: document,
   }, { code });
@@ -29,14 +32,14 @@ const PORT_ISSUER = "did:web:acme.example%3A8443";
 export const metadataCases: readonly FeedCase[] = [
   valid("metadata-minimal", {
     description: "event_serialization may be absent.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     ...content,
     metadata: without(metadata(), "event_serialization"),
   }, once),
   valid("metadata-unknown-members", {
     description: "Unknown members and further algorithms are ignored.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     ...content,
     metadata: metadata({
@@ -48,7 +51,7 @@ export const metadataCases: readonly FeedCase[] = [
   valid("metadata-other-paths", {
     description:
       "Readers follow jwks_uri and events_uri, they don't guess file names.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     ...content,
     metadata: metadata({
@@ -60,7 +63,7 @@ export const metadataCases: readonly FeedCase[] = [
   }, once),
   valid("metadata-issuer-with-port", {
     description: "An issuer's did:web may have a percent-encoded port.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     metadata: metadata({
       issuer: PORT_ISSUER,

@@ -15,7 +15,7 @@ function chain(
   lines: readonly string[],
   result: InvalidResult,
 ): FeedCase {
-  const head = { description, spec: "PROTOCOL §4" };
+  const head = { description, spec: "docs/protocol.md §4" };
   return invalid(name, head, { lines }, result);
 }
 
@@ -27,7 +27,10 @@ function both(
   code: string,
   kid?: string,
 ): FeedCase {
-  return invalid(`first-fault-${name}`, { description, spec: "PROTOCOL §2" }, {
+  return invalid(`first-fault-${name}`, {
+    description,
+    spec: "docs/protocol.md §2",
+  }, {
     lines: [first, second],
   }, { code, line: 2, ...(kid === undefined ? {} : { kid }) });
 }
@@ -162,13 +165,13 @@ export const order: readonly FeedCase[] = [
   ),
   invalid("first-fault-issuer-before-sequence", {
     description: "The issuer before the sequence.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [first, line(upsert(9, { issuer: "did:web:other.example" }))],
   }, { code: "issuer_mismatch", line: 2, sequence: 9 }),
   invalid("first-fault-sequence-before-event-id", {
     description: "The sequence before the event_id.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       first,

@@ -1,4 +1,4 @@
-/** Payloads and their fields (PROTOCOL §2, §3). All are signed properly. @module */
+/** Payloads and their fields (docs/protocol.md §2, §3). All are signed properly. @module */
 
 import { concat, type JsonObject, without } from "../bytes.ts";
 import { revoke, upsert } from "../events.ts";
@@ -13,7 +13,7 @@ function bad(
   description: string,
   payload: JsonObject | string | Uint8Array,
 ): FeedCase {
-  return invalid(name, { description, spec: "PROTOCOL §2" }, {
+  return invalid(name, { description, spec: "docs/protocol.md §2" }, {
     lines: [first, line(payload)],
   }, { code, line: 2 });
 }
@@ -29,7 +29,10 @@ function sequence(name: string, what: string, text: string): FeedCase {
 }
 
 function field(name: string, what: string, event: JsonObject): FeedCase {
-  return invalid(`field-${name}`, { description: what, spec: "PROTOCOL §3" }, {
+  return invalid(`field-${name}`, {
+    description: what,
+    spec: "docs/protocol.md §3",
+  }, {
     lines: [first, line(event)],
   }, { code: "invalid_field", line: 2 });
 }
@@ -40,7 +43,7 @@ function coded(
   description: string,
   event: JsonObject,
 ): FeedCase {
-  return invalid(name, { description, spec: "PROTOCOL §3" }, {
+  return invalid(name, { description, spec: "docs/protocol.md §3" }, {
     lines: [first, line(event)],
   }, { code, line: 2 });
 }
@@ -61,7 +64,7 @@ function missing(name: string, event: JsonObject): FeedCase {
     `missing-${name}`,
     {
       description: `An event without ${name}.`,
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
     },
     { lines: [first, line(without(event, name))] },
     {

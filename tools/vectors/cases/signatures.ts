@@ -1,4 +1,4 @@
-/** Keys and signatures of events (PROTOCOL §1, §2; SECURITY §1). @module */
+/** Keys and signatures of events (docs/protocol.md §1, §2). @module */
 
 import { createHash } from "node:crypto";
 import { base64url, concat, toBytes } from "../bytes.ts";
@@ -66,7 +66,10 @@ function bad(
   description: string,
   changes: Partial<Envelope>,
 ): FeedCase {
-  return invalid(`signature-${name}`, { description, spec: "PROTOCOL §2" }, {
+  return invalid(`signature-${name}`, {
+    description,
+    spec: "docs/protocol.md §2",
+  }, {
     lines: [first, JSON.stringify({ ...second, ...changes })],
   }, { code: "signature_invalid", line: 2, kid: KEY_1.kid });
 }
@@ -77,7 +80,7 @@ function unknownKey(
   kid: string,
   content: CaseContent = {},
 ): FeedCase {
-  return invalid(`key-${name}`, { description, spec: "PROTOCOL §1" }, {
+  return invalid(`key-${name}`, { description, spec: "docs/protocol.md §1" }, {
     ...content,
     lines: [first, line(revoke(2), { header: header({ kid }) })],
   }, { code: "key_not_found", line: 2, kid });
@@ -122,7 +125,7 @@ export const signatures: readonly FeedCase[] = [
     "signature-of-stranger",
     {
       description: "Another key signs under a published kid.",
-      spec: "PROTOCOL §2",
+      spec: "docs/protocol.md §2",
     },
     { lines: [first, line(revoke(2), { key: STRANGER })] },
     {
@@ -133,7 +136,7 @@ export const signatures: readonly FeedCase[] = [
   ),
   invalid("signature-of-jws-detached", {
     description: "A signature over the bare payload, without the header.",
-    spec: "PROTOCOL §2",
+    spec: "docs/protocol.md §2",
   }, {
     lines: [
       first,
@@ -158,7 +161,7 @@ export const signatures: readonly FeedCase[] = [
 
   valid("key-kid-odd", {
     description: "A foreign kid of 256 characters, whatever they are.",
-    spec: "PROTOCOL §1",
+    spec: "docs/protocol.md §1",
   }, {
     jwks: keySet(publicJwk({ ...KEY_1, kid: ODD_KID })),
     did: null,

@@ -1,4 +1,4 @@
-/** Timestamps (PROTOCOL §3). @module */
+/** Timestamps (docs/protocol.md §3). @module */
 
 import { revoke, upsert } from "../events.ts";
 import { type FeedCase, invalid, relationship, valid } from "../feed_case.ts";
@@ -23,7 +23,7 @@ export const times: readonly FeedCase[] = [
   valid("time-nanoseconds", {
     description:
       "Nine digits count: valid_until one nanosecond after valid_from.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       valid_from: "2026-01-01T00:00:00.1Z",
@@ -39,7 +39,7 @@ export const times: readonly FeedCase[] = [
 
   valid("time-first-and-last", {
     description: "The years 0001 to 9999, and a leap day.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1, {
@@ -70,7 +70,7 @@ export const times: readonly FeedCase[] = [
       `time-${name}`,
       {
         description: `issued_at ${issued_at} is no timestamp of SIG.`,
-        spec: "PROTOCOL §3",
+        spec: "docs/protocol.md §3",
       },
       { lines: [line(upsert(1, { issued_at }))] },
       {
@@ -82,7 +82,7 @@ export const times: readonly FeedCase[] = [
 
   invalid("valid-until-equals-valid-from", {
     description: "An empty validity is refused, however it is spelled.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       valid_from: "2026-01-01T00:00:00Z",
@@ -92,7 +92,7 @@ export const times: readonly FeedCase[] = [
 
   invalid("valid-until-before-valid-from", {
     description: "Compared as instants, .09 s comes before .1 s.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       valid_from: "2026-01-01T00:00:00.1Z",
@@ -102,7 +102,7 @@ export const times: readonly FeedCase[] = [
 
   valid("issued-at-back-a-day", {
     description: "issued_at may go back by a day, exactly.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1, { issued_at: "2026-01-02T09:00:00Z" })),
@@ -112,7 +112,7 @@ export const times: readonly FeedCase[] = [
 
   valid("issued-at-back-more", {
     description: "Going back further is a warning.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1, { issued_at: "2026-01-02T09:00:00Z" })),
@@ -128,7 +128,7 @@ export const times: readonly FeedCase[] = [
     "issued-at-now-and-skew",
     {
       description: "issued_at 60 s ahead of the clock is within the skew.",
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
       now: "2026-01-01T08:59:00Z",
     },
     { lines: [line(upsert(1))] },
@@ -139,7 +139,7 @@ export const times: readonly FeedCase[] = [
     "issued-at-future",
     {
       description: "Further ahead is a warning.",
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
       now: "2026-01-01T08:58:59Z",
     },
     { lines: [line(upsert(1))] },
@@ -153,7 +153,7 @@ export const times: readonly FeedCase[] = [
     description:
       "effective_at more than 60 s after issued_at is a warning, and the " +
       "revoke counts at once; at 60 s there is none.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1)),

@@ -1,4 +1,4 @@
-/** Every transition of a relationship (the seed's table, PROTOCOL §4). @module */
+/** Every transition of a relationship (docs/protocol.md §4). @module */
 
 import { ALICE, BOB, issuedOn, revoke, upsert } from "../events.ts";
 import { type FeedCase, invalid, relationship, valid } from "../feed_case.ts";
@@ -25,7 +25,7 @@ export const transitions: readonly FeedCase[] = [
     "feed-empty",
     {
       description: "A feed of zero bytes is valid and says nothing.",
-      spec: "PROTOCOL §2",
+      spec: "docs/protocol.md §2",
     },
     { feed: "" },
     { last_sequence: 0 },
@@ -35,7 +35,7 @@ export const transitions: readonly FeedCase[] = [
     "upsert",
     {
       description: "none → active: the state is made from the event.",
-      spec: "PROTOCOL §4",
+      spec: "docs/protocol.md §4",
     },
     { lines: [line(upsert(1))] },
     {
@@ -47,7 +47,7 @@ export const transitions: readonly FeedCase[] = [
   valid("upsert-all-members", {
     description:
       "Every optional member is there; none of them is part of the state.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [line(upsert(1, {
       roles: ["deploy", "read"],
@@ -72,7 +72,7 @@ export const transitions: readonly FeedCase[] = [
 
   valid("upsert-every-type", {
     description: "One relationship of each type; roles may be empty.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: TYPES.map((relationship_type, i) =>
       line(upsert(i + 1, {
@@ -96,7 +96,7 @@ export const transitions: readonly FeedCase[] = [
     description:
       "active → active: a later upsert replaces everything, also what it " +
       "leaves empty.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(upsert(1, {
@@ -117,7 +117,7 @@ export const transitions: readonly FeedCase[] = [
     description:
       "active → revoked: reason and instant are recorded, the upsert's " +
       "members stay, last_sequence is the revoke's.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(upsert(1, { valid_until: "2027-01-01T00:00:00Z" })),
@@ -130,7 +130,7 @@ export const transitions: readonly FeedCase[] = [
 
   valid("revoke-every-reason", {
     description: "One revoke with each reason code.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: REASONS.flatMap((reason_code, i) => {
       const relationship_id = `rel-${reason_code}`;
@@ -153,7 +153,7 @@ export const transitions: readonly FeedCase[] = [
   valid("reactivate", {
     description:
       "revoked → active: an upsert clears the two revocation members.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(upsert(1)),
@@ -165,7 +165,7 @@ export const transitions: readonly FeedCase[] = [
   valid("revoked-again", {
     description:
       "A revoke of a revoked relationship replaces reason and instant.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(upsert(1)),
@@ -188,7 +188,7 @@ export const transitions: readonly FeedCase[] = [
     description:
       "A revoke ends the relationship that it names, no other one of the " +
       "same subject.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(upsert(1)),
@@ -215,7 +215,7 @@ export const transitions: readonly FeedCase[] = [
     {
       description:
         "A revoke with another subject counts; the state keeps the upsert's.",
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
     },
     { lines: [line(upsert(1)), line(revoke(2, { subject: BOB }))] },
     {
@@ -229,7 +229,7 @@ export const transitions: readonly FeedCase[] = [
     "subject-changed-by-upsert",
     {
       description: "An upsert with another subject replaces it.",
-      spec: "PROTOCOL §3",
+      spec: "docs/protocol.md §3",
     },
     { lines: [line(upsert(1)), line(upsert(2, { subject: BOB }))] },
     {
@@ -243,7 +243,7 @@ export const transitions: readonly FeedCase[] = [
     description:
       "By default a revoke with nothing to revoke is ignored; it uses up its " +
       "sequence, and a later upsert begins as usual.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
   }, {
     lines: [
       line(revoke(1)),
@@ -258,7 +258,7 @@ export const transitions: readonly FeedCase[] = [
 
   invalid("revoke-without-upsert-rejected", {
     description: "On request such a revoke makes the feed invalid.",
-    spec: "PROTOCOL §4",
+    spec: "docs/protocol.md §4",
     options: { unmatched_revoke: "reject" },
   }, {
     lines: [line(upsert(1)), line(revoke(2, { relationship_id: "rel-2" }))],
@@ -268,7 +268,7 @@ export const transitions: readonly FeedCase[] = [
     "revoke-without-upsert-keeps-event-id",
     {
       description: "An ignored revoke has used its event_id.",
-      spec: "PROTOCOL §4",
+      spec: "docs/protocol.md §4",
     },
     { lines: [line(revoke(1)), line(upsert(2, { event_id: "event-1" }))] },
     {
@@ -280,7 +280,7 @@ export const transitions: readonly FeedCase[] = [
   valid("unknown-event-ignored", {
     description:
       "On request an event of an unknown type is skipped; it uses its sequence.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
     options: { unknown_events: "ignore" },
   }, {
     lines: [
@@ -296,7 +296,7 @@ export const transitions: readonly FeedCase[] = [
 
   invalid("unknown-event-rejected", {
     description: "By default an unknown event type makes the feed invalid.",
-    spec: "PROTOCOL §3",
+    spec: "docs/protocol.md §3",
   }, {
     lines: [
       line(upsert(1)),

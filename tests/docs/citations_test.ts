@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** A file, then sections of it: `docs/protocol.md §2.6, §3` or `§2–§4`. */
+const CITATION =
+  /(?<![\w/.])((?:docs\/)?[\w/-]+\.md) (§[\d.]*\d(?:(?:, |–| and )§[\d.]*\d)*)/g;
+/** Texts that are not in the repository. */
+const UNKNOWN =
+  /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
+
+/** Folders whose citations are still to be converted. */
+const NOT_YET = /^(?:api|cli|issuer|web|consumer\/(?:ask|follow|pins))\//;
+
+async function trackedFiles(): Promise<string[]> {
+  const { stdout } = await new Deno.Command("git", {
+    args: ["ls-files", "-z"],
+    cwd: ROOT,
+  }).output();
+  return new TextDecoder().decode(stdout).split("\0")
+    .filter((path) => /\.(?:tsx?|md|json)$/.test(path));
+}
+
+async function sectionsOf(path: string): Promise<Set<string>> {
+  const text = await Deno.readTextFile(new URL(path, ROOT));
+  const headings = text.matchAll(/^#{2,4} (\d+(?:\.\d+)*)\.? /gm);
+  return new Set(Array.from(headings, ([, number]) => number!));
+}
+
+Deno.test("every cited section is a heading, and every cited text is here", async () => {
+  const known = new Map<string, Set<string>>();
+  const wrong: string[] = [];
+  let count = 0;
+  for (const file of await trackedFiles()) {
+    if (file === "tests/docs/citations_test.ts") continue;
+    const text = await Deno.readTextFile(new URL(file, ROOT))
+      .catch(() => ""); // deleted, not committed yet
+    for (const [all, path, list] of text.matchAll(CITATION)) {
+      if (!known.has(path!)) {
+        known.set(path!, await sectionsOf(path!).catch(() => new Set()));
+      }
+      for (const [, section] of list!.matchAll(/§([\d.]*\d)/g)) {
+        count++;
+        if (!known.get(path!)!.has(section!)) wrong.push(`${file}: ${all}`);
+      }
+    }
+    if (NOT_YET.test(file)) continue;
+    const [unknown] = UNKNOWN.exec(text) ?? [];
+    if (unknown !== undefined) wrong.push(`${file}: ${unknown}`);
+  }
+  assertEquals(wrong, []);
+  // The expressions above still find them.
+  assertEquals(count > 100, true, `${count} citations`);
+});
