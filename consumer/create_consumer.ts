@@ -1,4 +1,4 @@
-/** A consumer that stays: one verified state an issuer (PROTOCOL §6). @module */
+/** A consumer that stays: one verified state an issuer (docs/protocol.md §6). @module */
 
 import {
   type CheckAnswer,
@@ -42,7 +42,7 @@ import { validReport } from "./verify/verify_report.ts";
  * new, and remembers what it verified: an issuer that takes back, rewrites or
  * re-signs its history is told of (`feed_rolled_back`, `key_replaced`,
  * `key_withdrawn`, `feed_rewritten`), and not answered from, until it serves
- * the remembered history again. (PROTOCOL §6)
+ * the remembered history again. (docs/protocol.md §6)
  *
  * - Who asks while a refresh is under way shares it, unless it began longer ago
  *   than the state may be old. Who must have an answer of now (`verify`,

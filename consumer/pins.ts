@@ -1,6 +1,6 @@
 /**
  * Memory of issuers that outlives a process and is shared by several, for
- * `createConsumer` (PROTOCOL §6).
+ * `createConsumer` (docs/protocol.md §6).
  *
  * @example Two consumers with one memory
  * ```ts
