@@ -2,7 +2,6 @@
 
 import { usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION, suggest } from "@sig/core";
-import { askedFormat } from "./command_line/asked_format.ts";
 import {
   type Command,
   type Format,
@@ -11,7 +10,9 @@ import {
 import { COMMANDS } from "./commands.ts";
 import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
-import { reportError, widthOf, writeJson } from "./command_line/output.ts";
+import { askedFormat, reportError } from "./output/report_error.ts";
+import { widthOf } from "./output/table.ts";
+import { writeJson } from "./output/write.ts";
 import {
   defaultFormat,
   flagsOf,

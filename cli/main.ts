@@ -1,6 +1,6 @@
 /** The process `sig`. @module */
 
-import { askedFormat } from "./command_line/asked_format.ts";
+import { askedFormat, reportError } from "./output/report_error.ts";
 import { createDenoIo } from "./terminal/deno_io.ts";
 import { run } from "./run.ts";
 
@@ -9,17 +9,21 @@ export async function main(): Promise<void> {
   const io = createDenoIo();
   // An error that nobody caught must not end with Deno's own 1: a script would
   // read it as "deny".
-  const fail = async (error: unknown) => {
-    const { reportError } = await import("./command_line/output.ts");
-    return reportError(io, error, askedFormat(Deno.args) ?? "text");
+  const fail = (error: unknown) => {
+    try {
+      return reportError(io, error, askedFormat(Deno.args) ?? "text");
+    } catch {
+      // Nobody reads it, and 2 is all that is left to say.
+      return 2;
+    }
   };
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    fail(event.reason).then(Deno.exit, () => Deno.exit(2));
+    Deno.exit(fail(event.reason));
   });
   globalThis.addEventListener("error", (event) => {
     event.preventDefault();
-    fail(event.error).then(Deno.exit, () => Deno.exit(2));
+    Deno.exit(fail(event.error));
   });
   Deno.exit(await run(Deno.args, io).catch(fail));
 }

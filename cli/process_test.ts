@@ -45,6 +45,36 @@ Deno.test("exit codes of the process: 0 yes, 1 no, 2 no answer", async () => {
   });
 });
 
+Deno.test("with an empty cache and no network there is a message, and no answer", async (t) => {
+  await inWorkspace(async ({ dir: cwd }) => {
+    for (const entry of ["main.ts", "mod.ts"]) {
+      for (
+        const words of [
+          ["check", "--sig", "a.example", "--subject", "x", "--require", "a=b"],
+          ["--help"],
+          [],
+        ]
+      ) {
+        await t.step(`${entry} ${words.join(" ")}`, async () => {
+          const options = {
+            ...{ cwd, entry, permissions: ["-A", "--cached-only"] },
+            env: { DENO_DIR: `${cwd}/empty` },
+          };
+          const text = await sig(words, options);
+          assertEquals([text.code, text.stdout], [2, ""]);
+          assertStringIncludes(
+            text.stderr,
+            "error: fetch_failed: Cannot load the program: a part of it is not in Deno's cache",
+          );
+          const json = await sig([...words, "--format", "json"], options);
+          assertEquals([json.code, json.stdout], [2, ""]);
+          assertEquals(JSON.parse(json.stderr).code, "fetch_failed");
+        });
+      }
+    }
+  });
+});
+
 Deno.test("without a permission there is a clean error, no prompt and no trace", async (t) => {
   await withIssuer(async (cwd) => {
     const append = ["upsert", "--dir", "acme.example", "--type", "other"];

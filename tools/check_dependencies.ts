@@ -49,7 +49,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],
   ],
   cli: [
-    ...["terminal", "command_line", "shell", "issue", "people"],
+    ...["terminal", "output", "command_line", "shell", "issue", "people"],
     ...["ask", "site", "export", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],

@@ -2,12 +2,12 @@
 
 import type { FlagSpec, GivenFlags } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
+import type { Format } from "../output/write.ts";
 
 /** Exit code of an interrupted command. */
 export const INTERRUPTED = 130;
 
-/** How a command writes where `--format` is not given. */
-export type Format = "text" | "json";
+export type { Format };
 
 /** A command line that was understood. */
 export interface Call extends GivenFlags {

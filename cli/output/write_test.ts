@@ -4,7 +4,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { groupByLines, safe, safeJson } from "./output.ts";
+import { groupByLines, safe, safeJson } from "./write.ts";
 import { withIssuer } from "../testdata/workspace.ts";
 
 /** A direction, a terminal's control, a space, a hyphen, a filler, a tag. */

@@ -1,6 +1,40 @@
 /** Rows as a terminal of some width shows them, never broken within a word. @module */
 
 import { displayWidth, wrap } from "@sig/api/flags";
+import type { Io } from "../terminal/io.ts";
+import { type Colour, colour, type Output, safe } from "./write.ts";
+
+/** A column of {@linkcode writeTable}; a cell's text tells its colour. */
+export interface TableColumn {
+  /** What stands above it. */
+  readonly title: string;
+  /** The colour of a cell. */
+  readonly colour?: (cell: string) => Colour | undefined;
+}
+
+/** Columns of the terminal that reads the result; undefined where none does. */
+export function widthOf(io: Io): number | undefined {
+  return io.isTerminal("stdout") ? io.columns?.() : undefined;
+}
+
+/** Writes rows for people, as wide as their terminal is. */
+export function writeTable(
+  { io }: Output,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+): void {
+  const shown = columns.map(({ title, colour: of }): Column => ({
+    title,
+    paint(text, cell) {
+      const name = of?.(cell);
+      return name === undefined ? text : colour(io, "stdout", name, text);
+    },
+  }));
+  const cells = rows.map((row) => row.map(safe));
+  const lines = layOut(shown, cells, widthOf(io));
+  // At once: a feed may have very many.
+  if (lines.length > 0) io.stdout(`${lines.join("\n")}\n`);
+}
 
 /** One column. */
 export interface Column {

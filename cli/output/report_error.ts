@@ -1,0 +1,137 @@
+/**
+ * The report of an error. Whatever else can't be loaded, this is: it imports
+ * core alone, and nothing when it is called.
+ *
+ * @module
+ */
+
+import { isSigError, type Issue, SigError, toProblem } from "@sig/core";
+import type { Io } from "../terminal/io.ts";
+import { nextStep } from "./next_step.ts";
+import {
+  colour,
+  describeRanges,
+  type Format,
+  placeOf,
+  safe,
+  safeJson,
+} from "./write.ts";
+
+/** How a fault's detail begins that is in one row or line of a list. */
+const LIST_PLACE = /^(row|line) (\d+)([,:] .+)$/s;
+
+/** The `--format` among the words, if it is there and says what can be done. */
+export function askedFormat(words: readonly string[]): Format | undefined {
+  const at = words.findIndex((word) => /^--format(?:=|$)/.test(word));
+  const value = words[at]?.split("=")[1] ?? words[at + 1];
+  return at >= 0 && (value === "json" || value === "text") ? value : undefined;
+}
+
+/** Reports why a command could not do its work: exit code 2. */
+export function reportError(io: Io, thrown: unknown, format: Format): number {
+  const error = isNamed(thrown, "NotCapable")
+    ? toUsageError(thrown)
+    : isNamed(thrown, "OutputFailed")
+    ? toWriteFailed(thrown)
+    : isMissingModule(thrown)
+    ? toFetchFailed(thrown)
+    : thrown;
+  const problem = toProblem(error);
+  const next = isSigError(error) ? nextStep(error) : undefined;
+  if (format === "json") {
+    io.stderr(`${safeJson(JSON.stringify({ ...problem, next }))}\n`);
+    return 2;
+  }
+  const label = colour(io, "stderr", "red", "error");
+  const place = isSigError(error) ? placeOf(error.context) : "";
+  const at = place === "" ? "" : ` (at ${place})`;
+  io.stderr(`${label}: ${problem.code}: ${safe(problem.detail)}${at}\n`);
+  if (!isSigError(error)) return 2;
+  const { context } = error;
+  for (const line of describeIssues(context.errors ?? [])) {
+    io.stderr(`  ${safe(line)}\n`);
+  }
+  if (context.hint !== undefined) io.stderr(`  hint: ${safe(context.hint)}\n`);
+  if (next !== undefined) io.stderr(`  next: ${next}\n`);
+  return 2;
+}
+
+/** Each fault, and once what many rows or lines of a list share. */
+function describeIssues(issues: readonly Issue[]): readonly string[] {
+  const placed = issues.map((issue) => {
+    const [, word = "", number, rest] = LIST_PLACE.exec(issue.detail) ?? [];
+    // A row's fault names its column itself.
+    const field = word === "line" ? issue.pointer.replace(/^\/\d+/, "") : "";
+    const what = rest && (field === "" ? rest : `, field ${field}${rest}`);
+    return { ...issue, word, number: Number(number), what };
+  });
+  const groups = Map.groupBy(
+    placed,
+    (each) => each.what === undefined ? each : each.code + each.what,
+  );
+  return [...groups.values()].map((group) => {
+    const { code, pointer, detail, word, what } = group[0]!;
+    return what === undefined
+      ? `${code} ${pointer || "/"}: ${detail}`
+      : `${code} ${
+        describeRanges(word, group.map((each) => each.number))
+      }${what}`;
+  });
+}
+
+/**
+ * `NotCapable` is Deno's error of a permission that was not given to the
+ * process, `OutputFailed` that of `writeAll`.
+ */
+function isNamed(
+  error: unknown,
+  name: "NotCapable" | "OutputFailed",
+): error is Error {
+  return error instanceof Error && error.name === name;
+}
+
+/** A module of the program that is neither in Deno's cache nor can be fetched. */
+function isMissingModule(error: unknown): error is Error {
+  return error instanceof TypeError && "code" in error &&
+    error.code === "ERR_MODULE_NOT_FOUND";
+}
+
+function toFetchFailed(cause: Error): SigError {
+  // The first line names the module; more lines are of Deno's own.
+  const [what = ""] = cause.message.split("\n");
+  return new SigError(
+    "fetch_failed",
+    `Cannot load the program: a part of it is not in Deno's cache: ${what}`,
+    {
+      context: {
+        hint: "Run it once with access to the network.",
+      },
+      cause,
+    },
+  );
+}
+
+function toWriteFailed(cause: Error): SigError {
+  return new SigError(
+    "write_failed",
+    "Cannot write the result: standard output takes no more",
+    {
+      context: {
+        hint: "What the command was to do may be done: look before you repeat.",
+      },
+      cause,
+    },
+  );
+}
+
+function toUsageError(error: Error): SigError {
+  const flag = /--allow-[a-z]+/.exec(error.message)?.[0];
+  return new SigError(
+    "invalid_request",
+    "Cannot go on: the program was not given a permission that it needs",
+    {
+      context: flag ? { hint: `Run it with ${flag}.` } : {},
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,143 @@
+/**
+ * Text for people and JSON for programs. The report of an error needs it, so it
+ * imports core alone.
+ *
+ * @module
+ */
+
+import { escapeInvisible as safe, type Warning } from "@sig/core";
+import type { Io } from "../terminal/io.ts";
+
+export { safe };
+
+/** How a command writes where `--format` is not given. */
+export type Format = "text" | "json";
+
+/** Where a command writes, and how. */
+export interface Output {
+  /** The output format. */
+  readonly format: Format;
+  /** The outside. */
+  readonly io: Io;
+}
+
+/** JSON text that means the same and is safe for a terminal. */
+export function safeJson(json: string): string {
+  // A line feed stands between the members only, never inside a string.
+  return json.split("\n").map(safe).join("\n");
+}
+
+/** Writes one JSON value. */
+export function writeJson(io: Io, value: unknown): void {
+  io.stdout(`${safeJson(JSON.stringify(value, null, 2))}\n`);
+}
+
+/** Ranges of lines that are told of at the most. */
+const MAX_RANGES = 8;
+
+/** What a colour is for: yes, no, attention, less important. */
+export type Colour = "green" | "red" | "yellow" | "dim";
+const CODES: { readonly [name in Colour]: number } = {
+  green: 32,
+  red: 31,
+  yellow: 33,
+  dim: 2,
+};
+
+/** Colours text on terminals, unless NO_COLOR is set (no-color.org). */
+export function colour(
+  io: Io,
+  stream: "stdout" | "stderr",
+  name: Colour,
+  text: string,
+): string {
+  if (!io.isTerminal(stream) || io.env("NO_COLOR") !== undefined) return text;
+  return `\x1b[${CODES[name]}m${text}\x1b[0m`;
+}
+
+/** A timestamp to the second, so that a column of them has one width. */
+export function toSecond(timestamp: string | null): string {
+  return timestamp?.replace(/\.\d+Z$/, "Z") ?? "";
+}
+
+/** The colour of an effective status. */
+export function statusColour(status: string): Colour {
+  if (status === "active") return "green";
+  return status === "not_yet_valid" ? "dim" : "red";
+}
+
+/** Writes what was odd, to people only; once for what many lines share. */
+export function writeWarnings(
+  call: Output,
+  warnings: readonly Warning[],
+): void {
+  for (const { first, lines } of groupByLines(warnings, ({ code }) => code)) {
+    const place = lines === "" ? "" : ` (${lines})`;
+    warn(call, `${first.code}: ${first.detail}${place}`);
+  }
+}
+
+/**
+ * Findings of one kind over many lines, told once with their lines as ranges:
+ * `lines 3 to 57, 60`. The detail is that of the first one.
+ */
+export function groupByLines<T extends { readonly line?: number }>(
+  found: readonly T[],
+  kindOf: (each: T) => string,
+): readonly { readonly first: T; readonly lines: string }[] {
+  const groups = Map.groupBy(
+    found,
+    // What has no line is about the whole: each is told.
+    (each) => each.line === undefined ? each : kindOf(each),
+  );
+  return [...groups.values()].map((group) => ({
+    first: group[0]!,
+    lines: describeRanges("line", group.flatMap(({ line }) => line ?? [])),
+  }));
+}
+
+/** `1 event`, `2 events`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** `row 7`, `lines 3 to 57, 60`; empty without a number. */
+export function describeRanges(
+  word: string,
+  numbers: readonly number[],
+): string {
+  const ranges: [number, number][] = [];
+  for (const each of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && each === last[1] + 1) last[1] = each;
+    else ranges.push([each, each]);
+  }
+  if (ranges.length === 0) return "";
+  const words = ranges.slice(0, MAX_RANGES)
+    .map(([from, to]) => from === to ? `${from}` : `${from} to ${to}`);
+  const more = ranges.length - words.length;
+  return `${word}${numbers.length === 1 ? "" : "s"} ${words.join(", ")}${
+    more > 0 ? ` and ${more} more places` : ""
+  }`;
+}
+
+/** Says something odd, to people only. */
+export function warn(call: Output, text: string): void {
+  if (call.format === "json") return;
+  const label = colour(call.io, "stderr", "yellow", "warning");
+  call.io.stderr(`${label}: ${safe(text)}\n`);
+}
+
+/** Where an error is, in words; empty when it is nowhere. */
+export function placeOf(context: {
+  readonly [name: string]: unknown;
+}): string {
+  const words: string[] = [];
+  for (const name of ["line", "sequence", "kid", "pointer", "flag"]) {
+    const value = context[name];
+    if (value === undefined || value === "") continue;
+    const label = name === "pointer" ? "field" : name;
+    words.push(`${label} ${safe(String(value))}`);
+  }
+  return words.join(", ");
+}
