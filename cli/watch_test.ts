@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { command } from "./testdata/process.ts";
-import { inWorkspace, type Workspace } from "./testdata/workspace.ts";
+import {
+  type Given,
+  inWorkspace,
+  type Workspace,
+} from "./testdata/workspace.ts";
+import { waitUntil } from "../tests/kit/wait.ts";
 
 /** A folder's issuer with `n` events. */
 async function withFeed(
@@ -198,11 +203,10 @@ async function interruptExec(
   const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
   let stderr = "";
   while (!stderr.includes(until)) stderr += (await reader.read()).value;
-  let program = "";
-  while (program === "") {
-    program = await Deno.readTextFile(workspace.path("begun")).catch(() => "");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const program = await waitUntil(
+    "the program runs",
+    () => Deno.readTextFile(workspace.path("begun")).catch(() => ""),
+  );
   signals(child, Number(program));
   for (;;) {
     const { value, done } = await reader.read();
@@ -222,6 +226,7 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
     await append();
     // It goes on until it has seen that the watch was asked to stop.
     const waits = (code: number) =>
+      // real time: the shell waits until the test has written a file.
       `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
     const asks = (signal: Deno.Signal) => (child: Deno.ChildProcess) => {
       child.kill(signal);
@@ -236,7 +241,8 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
     await t.step("Ctrl-C, which ends the command too", async () => {
       await append();
       assertEquals(
-        await interruptExec(workspace, "exec sleep 60", {
+        // real time: it is ended by the signal.
+        await interruptExec(workspace, "exec sleep 600", {
           signals(child, program) {
             Deno.kill(program, "SIGINT");
             child.kill("SIGINT");
@@ -332,11 +338,21 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
       quoted.stderr,
       "warning: --exec knows no quotes: the words are sh, -c, 'exit, 0'\n",
     );
-    const at = {
-      terminals: ["stdout", "stderr"],
-      interrupted: Promise.resolve(),
-    } as const;
-    const ran = await workspace.sig([...watch, "true", "--cursor", "b"], at);
+    // Interrupted once the event was handed over: no look is under way then.
+    const atTerminals = (
+      ...terminals: ("stdout" | "stderr")[]
+    ): Given => {
+      const { promise: interrupted, resolve } = Promise.withResolvers<void>();
+      const runProgram = () => {
+        resolve();
+        return Promise.resolve(0);
+      };
+      return { terminals, interrupted, io: { runProgram } };
+    };
+    const ran = await workspace.sig(
+      [...watch, "true", "--cursor", "b"],
+      atTerminals("stdout", "stderr"),
+    );
     assertEquals(
       [ran.code, ran.stderr],
       [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
@@ -345,7 +361,10 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
       terminals: ["stdout", "stderr"],
     });
     assertEquals([once.code, once.stderr], [0, ""]);
-    const piped = { ...at, terminals: ["stderr"] } as const;
-    assertEquals((await workspace.sig([...watch, "true"], piped)).stderr, "");
+    const piped = await workspace.sig(
+      [...watch, "true", "--cursor", "c"],
+      atTerminals("stderr"),
+    );
+    assertEquals([piped.code, piped.stderr], [130, ""]);
   });
 });

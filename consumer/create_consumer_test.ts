@@ -12,6 +12,7 @@ import {
   upsert,
 } from "../tests/kit/test_issuer.ts";
 import { KEYS, QUESTION, setUp, START } from "./testdata/asked_issuer.ts";
+import { waitForEqual } from "../tests/kit/wait.ts";
 
 const { key1, stranger } = KEYS;
 
@@ -292,10 +293,7 @@ Deno.test("two large feeds of unlisted issuers are read at a time, listed ones a
   const listed = consumer.state("listed.example");
   // 64 KiB are one of these lines; the second waits for a place.
   const quiet = [2, 2, 7, 7, 7];
-  for (let i = 0; i < 1000 && issuers.sent().join() !== quiet.join(); i++) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  assertEquals(issuers.sent(), quiet);
+  await waitForEqual(issuers.sent, quiet);
   issuers.go();
   assertEquals((await listed).last_sequence, 8);
   for (const state of states) assertEquals((await state).last_sequence, 8);

@@ -9,6 +9,7 @@ import {
   walkState,
 } from "./mod.ts";
 import { upsert } from "../tests/kit/events.ts";
+import { turns } from "../tests/kit/wait.ts";
 
 const NOW = new Date("2026-06-01T00:00:00Z");
 const MANY = 5_000;
@@ -92,9 +93,8 @@ Deno.test("all who ask for the order at once share one sorting", async () => {
       yield;
     }
   };
-  const breathe = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
   const all = await Promise.all(
-    Array.from({ length: 20 }, () => runInSlices(counted(), breathe)),
+    Array.from({ length: 20 }, () => runInSlices(counted(), turns)),
   );
   for (const { entries } of all) assertEquals(entries[0]?.[0], "r0");
   // Each looks at least once whether it is done.

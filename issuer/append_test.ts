@@ -4,6 +4,7 @@ import { readVectors, vectorTest } from "../core/testdata/vectors.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, NOW, upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
+import { countTurns } from "../tests/kit/wait.ts";
 
 Deno.test("what an upsert leaves out is generated, in the order of the seed's tables", async () => {
   const { issuer } = await open();
@@ -270,15 +271,10 @@ Deno.test("signals and timers are heard while many events are signed and read", 
   const drafts = Array.from({ length: 2_000 }, () => upsert());
   // The platform's threads sign the first ones, between turns.
   await issuer.appendAll(drafts);
-  let turns = 0;
-  const timer = setInterval(() => turns++);
-  try {
-    await issuer.appendAll(drafts);
-    assert(turns >= 3, `${turns} turns while signing`);
-    turns = 0;
-    await issuer.published();
-    assert(turns >= 6, `${turns} turns while reading`);
-  } finally {
-    clearInterval(timer);
-  }
+  using turns = countTurns();
+  await issuer.appendAll(drafts);
+  assert(turns.count >= 3, `${turns.count} turns while signing`);
+  turns.count = 0;
+  await issuer.published();
+  assert(turns.count >= 6, `${turns.count} turns while reading`);
 });

@@ -9,6 +9,7 @@ import {
   type WorkerResult,
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { turns } from "../tests/kit/wait.ts";
 
 /** Every acknowledged event stands once, at its place. */
 async function assertAll(
@@ -145,7 +146,7 @@ Deno.test("a reader during appends sees whole events and at most one unfinished 
       for (const line of text.split("\n").slice(0, -1)) JSON.parse(line);
       last = text;
       reads++;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await turns();
     }
     assertEquals((await writing).code, 0);
     assert(reads > 3);

@@ -13,6 +13,7 @@ import { answerBatch } from "./answer_batch.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 import type { RequestLogEntry } from "../http/mod.ts";
 import { now, post, QUESTION, serveIssuer } from "../testdata/asking.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 function fetches(requests: readonly string[], path: string): number {
   return requests.filter((each) => each === path).length;
@@ -23,7 +24,7 @@ Deno.test("an issuer that fails is asked once a batch, whatever the bounds", asy
   const { app, server } = issuer;
   server.documents.set(PATHS.metadata, async () => {
     // Long enough for other questions to come while it is asked.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns(20);
     return status(500)();
   });
   const bounds: readonly (readonly [string, (i: number) => object])[] = [

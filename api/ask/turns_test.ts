@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SigError } from "@sig/core";
 import { createBreather } from "./breather.ts";
 import { createTurns } from "./turns.ts";
+import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 Deno.test("work is done in the order of coming, so many at a time", async () => {
   const takeTurn = createTurns({ places: 2, maxWaitMs: 10_000 });
@@ -19,12 +20,10 @@ Deno.test("work is done in the order of coming, so many at a time", async () => 
     });
   const all = ["a", "b", "c"].map(start);
   for (let finished = 0; finished < all.length; finished++) {
-    while (finish.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    }
+    await waitUntil("the next one begins", () => finish.length > 0);
     finish.shift()!();
     // Who comes when a place has just gone on to another one has to wait.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await turns();
     if (finished === 0) all.push(start("d"));
   }
   assertEquals(await Promise.all(all), ["a", "b", "c", "d"]);
@@ -79,7 +78,7 @@ Deno.test("one slice a turn of the event loop, whoever asks", async () => {
   const watch = (async () => {
     while (working) {
       const before = slices;
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await turns();
       most = Math.max(most, slices - before);
     }
   })();

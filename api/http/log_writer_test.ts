@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createLogWriter } from "./log_writer.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 /** A reader that takes nothing until it is let. */
 function createSlowReader() {
@@ -18,20 +19,16 @@ function createSlowReader() {
   };
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 0));
-}
-
 Deno.test("lines that come while one is written share the next write", async () => {
   const reader = createSlowReader();
   const log = createLogWriter(reader.write);
   log.write("1\n");
-  await until(() => reader.texts.length === 1);
+  await waitUntil("written", () => reader.texts.length === 1);
   log.write("2\n");
   log.write("3\n");
   assertEquals(reader.texts, ["1\n"]);
   reader.let();
-  await until(() => reader.texts.length === 2);
+  await waitUntil("written", () => reader.texts.length === 2);
   reader.let();
   await log.flush();
   assertEquals(reader.texts, ["1\n", "2\n3\n"]);
@@ -41,17 +38,17 @@ Deno.test("a reader that is too slow loses lines, and is told how many", async (
   const reader = createSlowReader();
   const log = createLogWriter(reader.write);
   log.write("first\n");
-  await until(() => reader.texts.length === 1);
+  await waitUntil("written", () => reader.texts.length === 1);
   const line = `${"x".repeat(1023)}\n`;
   for (let i = 0; i < 1030; i++) log.write(line);
   reader.let();
-  await until(() => reader.texts.length === 2);
+  await waitUntil("written", () => reader.texts.length === 2);
   const told = '{"level":"error","dropped_lines":6}\n';
   // Told even if nothing more is logged, and where the lines are missing.
   assertEquals(reader.texts[1], line.repeat(1024) + told);
   log.write("last\n");
   reader.let();
-  await until(() => reader.texts.length === 3);
+  await waitUntil("written", () => reader.texts.length === 3);
   reader.let();
   await log.flush();
   assertEquals(reader.texts[2], "last\n");

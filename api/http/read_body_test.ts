@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError, SigError } from "@sig/core";
 import { type BodyLimits, readBody } from "./read_body.ts";
+import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 interface Reading {
   /** The code and message, undefined when the body was read. */
@@ -57,11 +58,6 @@ function stream(
     },
   });
   return { body, seen };
-}
-
-/** One chunk after the other, as a network brings them. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 const TOO_LARGE =
@@ -140,7 +136,7 @@ Deno.test("small chunks don't hold on to large buffers", async () => {
     { length: 250 },
     () => new Uint8Array(65_536).subarray(0, 1),
   );
-  const { body } = stream(chunks, "end", turn);
+  const { body } = stream(chunks, "end", turns);
   const { length, reserved } = await read(post(body));
   assertEquals({ length, reserved }, { length: 250, reserved: 16_384 });
 });
@@ -245,12 +241,12 @@ Deno.test("a body in small chunks that come faster than they are read is left al
   assert(reserved > 16 * 1024 * 1024, `${reserved}`);
   // What nobody takes, nobody can send; when the refusal is sent, it ends.
   assertEquals(crumbs.seen.cancelled, false);
-  while (!crumbs.seen.cancelled) await turn();
+  await waitUntil("cancelled", () => crumbs.seen.cancelled);
 });
 
 Deno.test("chunks of a slow network and chunks of 32 KiB are read, however many", async () => {
   const packets = Array.from({ length: 600 }, () => new Uint8Array(536));
-  const slow = stream(packets, "end", turn);
+  const slow = stream(packets, "end", turns);
   assertEquals((await read(post(slow.body))).length, 600 * 536);
   const large = Array.from({ length: 500 }, () => new Uint8Array(32 * 1024));
   const fast = stream(large);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { bySize, piecesOf, sendAnswer } from "./send_answer.ts";
 import type { TextPieces } from "./send_answer.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 function heldAnswer(
   text: string | TextPieces,
@@ -147,9 +148,9 @@ Deno.test("an answer that is read too slowly is cut off in the end", async () =>
   let isCut = false;
   reader.closed.catch(() => isCut = true);
   // Something is taken all the time.
-  for (let i = 0; i < 90 && !isCut; i++) {
+  await waitUntil("cut off", async () => {
     await reader.read().catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return isCut;
+  });
   assertEquals([isCut, state.held], [true, 0]);
 });

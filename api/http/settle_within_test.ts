@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { settleWithin } from "./settle_within.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 Deno.test("it waits for what settles, and leaves no timer behind", async () => {
   let isDone = false;
-  const task = new Promise<void>((resolve) => setTimeout(resolve, 5))
+  const task = turns()
     .then(() => void (isDone = true));
   assertEquals(await settleWithin(task, 60_000), true);
   assertEquals(isDone, true);

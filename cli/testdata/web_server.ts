@@ -23,9 +23,6 @@ export interface WebServer extends AsyncDisposable {
   readonly complaints: string;
 }
 
-const WAIT_MS = 100;
-const MAX_WAITS = 100;
-
 /**
  * Starts a server with an exported configuration, in a folder of its own, and
  * waits until it listens. What would listen everywhere stays on loopback.
@@ -66,10 +63,13 @@ export async function startWebServer(
     await child.status;
     return (await said).join("");
   };
-  for (let waits = 0; !await listens(port); waits++) {
-    if (waits === MAX_WAITS) throw new Error(`${name}: ${await stop()}`);
-    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
-  }
+  let hasEnded = false;
+  child.status.then(() => hasEnded = true);
+  await waitUntil(
+    `${name} listens or has ended`,
+    async () => hasEnded || await listens(port),
+  );
+  if (hasEnded) throw new Error(`${name}: ${await stop()}`);
   return {
     complaints: complaints.split("\n").filter((line) =>
       // A certificate of a test has nobody to ask by OCSP.
@@ -139,6 +139,7 @@ ${(configuration.match(/(?<=^# {3}).*$/gm) ?? []).join("\n")}
 import ${folder}/site.conf
 `,
 };
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 const CHECK = {
   nginx: (main: string) => ["-t", "-c", main, "-e", "stderr"],

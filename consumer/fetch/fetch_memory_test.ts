@@ -6,6 +6,7 @@ import {
   startRawServer,
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 const MIB = 1024 * 1024;
 const OK = "HTTP/1.1 200 OK\r\n";
@@ -29,7 +30,7 @@ function drip(head: string, part: string): Behaviour {
     await send(connection, head);
     for (;;) {
       await send(connection, part);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await turns();
     }
   };
 }

@@ -13,13 +13,10 @@ import {
   startRawServer,
   untilClosed,
 } from "../../tests/kit/raw_server.ts";
+import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 Deno.test("a body of exactly the limit passes, one byte more does not", async () => {
   for (const extra of [0, 1]) {
@@ -91,7 +88,14 @@ Deno.test("a body that nobody reads is not taken in", async () => {
     }
   });
   const fetched = await fetchLocal(server.url, { maxBytes: 2 ** 31 });
-  await pause(300);
+  // As much as the buffers of two sockets hold, and then nothing more.
+  let last = -1;
+  let same = 0;
+  await waitUntil("sending stops", () => {
+    same = sent === last ? same + 1 : 0;
+    last = sent;
+    return same === 20;
+  });
   await fetched.cancel();
   await fetched.cancel();
   assert(sent < 2 ** 27, `${sent} bytes`);
@@ -179,20 +183,20 @@ Deno.test("a range says where the rest ends, and is held to it", async () => {
 
 Deno.test("a reset is fetch_failed, before the answer and within it", async () => {
   for (const head of ["", `${OK}content-length: 900\r\n\r\nabc`]) {
+    let reset = () => {};
     const server = createServer((socket) => {
       socket.on("error", () => {});
-      socket.once("data", () => {
-        if (head === "") return socket.resetAndDestroy();
-        socket.write(
-          head,
-          () => setTimeout(() => socket.resetAndDestroy(), 20),
-        );
-      });
+      reset = () => socket.resetAndDestroy();
+      socket.once("data", () => head === "" ? reset() : socket.write(head));
     });
     await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
     const { port } = server.address() as { port: number };
     const error = await expectSigError(
-      () => fetchText(`http://127.0.0.1:${port}/`),
+      async () => {
+        const fetched = await fetchLocal(`http://127.0.0.1:${port}/`);
+        reset();
+        await readText(fetched);
+      },
       "fetch_failed",
       "the connection was closed before the answer was complete",
     );
@@ -227,15 +231,15 @@ Deno.test("a server that never answers, stalls or drips is fetch_timeout", async
     },
     drippedHead: async (connection: Deno.TcpConn) => {
       await send(connection, "HTTP/1.1 200 OK\r\nx: ");
-      for (;;) await send(connection, "y").then(() => pause(10));
+      for (;;) await send(connection, "y").then(() => turns(10));
     },
     drippedBody: async (connection: Deno.TcpConn) => {
       await send(connection, `${OK}content-length: 900\r\n\r\n`);
-      for (;;) await send(connection, "y").then(() => pause(10));
+      for (;;) await send(connection, "y").then(() => turns(10));
     },
     continuedForEver: async (connection: Deno.TcpConn) => {
       for (;;) {
-        await send(connection, "HTTP/1.1 103 X\r\n\r\n").then(() => pause(10));
+        await send(connection, "HTTP/1.1 103 X\r\n\r\n").then(() => turns(10));
       }
     },
   };
@@ -255,16 +259,17 @@ Deno.test("the reader's own time does not count", async () => {
     await send(connection, CHUNKED);
     for (let i = 0; i < 4; i++) {
       await send(connection, "1\r\nx\r\n");
-      await pause(20);
+      await turns();
     }
     await send(connection, "0\r\n\r\n");
     await untilClosed(connection);
   });
-  const fetched = await fetchLocal(server.url, { totalTimeoutMs: 400 });
+  const fetched = await fetchLocal(server.url, { totalTimeoutMs: 2_000 });
   let text = "";
   for await (const chunk of fetched.body) {
     text += new TextDecoder().decode(chunk);
-    await pause(500);
+    // real time: four times this is more than the limit, which takes no clock.
+    await new Promise((resolve) => setTimeout(resolve, 600));
   }
   assertEquals(text, "xxxx");
 });
@@ -285,7 +290,7 @@ Deno.test("cancelling ends a read that is under way", async () => {
   });
   const fetched = await fetchLocal(server.url);
   const reading = readText(fetched);
-  await pause(30);
+  await turns(3);
   await fetched.cancel();
   await expectSigError(() => reading, "fetch_failed", "closed");
 });
@@ -304,7 +309,7 @@ Deno.test("the caller's abort is what is thrown, at any stage", async () => {
   const abort = new AbortController();
   const fetched = await fetchLocal(server.url, { signal: abort.signal });
   const reading = readText(fetched);
-  await pause(30);
+  await turns(3);
   abort.abort(new RangeError("enough"));
   await assertRejects(() => reading, RangeError, "enough");
 });

@@ -3,6 +3,7 @@ import { createNetworkBudget, WaitTimeout } from "./network_budget.ts";
 
 const never = () => new Promise<never>(() => {});
 
+// real time: what is tested is a stopwatch, which takes no clock.
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

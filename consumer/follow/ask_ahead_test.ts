@@ -11,6 +11,7 @@ import {
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
+import { turns, waitUntil } from "../../tests/kit/wait.ts";
 
 const [key1, key2] = await importTestKeys();
 
@@ -21,9 +22,10 @@ function serveMetadataLast(
 ): void {
   const asked = exchanges.length;
   documents.set(PATHS.metadata, async ({ signal }) => {
-    while (exchanges.length < asked + 3 && !signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
+    await waitUntil(
+      "asked for the three others",
+      () => exchanges.length >= asked + 3 || signal.aborted,
+    );
     const now = await text();
     documents.set(PATHS.metadata, now);
     return new Response(now);
@@ -121,7 +123,8 @@ Deno.test("a server with room for two requests at a time is no failure", async (
       server.documents.set(path, async (request) => {
         if (inHand.size === 2) return new Response(null, { status });
         inHand.add(request);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        // The others of a client that asks for all at once come meanwhile.
+        await turns(20);
         inHand.delete(request);
         return typeof served === "function"
           ? await served(request)
@@ -156,7 +159,7 @@ Deno.test("where a third request at a time is never answered, the rest is asked 
         return new Response();
       }
       inHand.add(request);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await waitUntil("two more requests", () => unanswered === 2);
       inHand.delete(request);
       return new Response(served as string);
     });

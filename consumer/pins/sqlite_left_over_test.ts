@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { openSqlitePinStore } from "./sqlite_pin_store.ts";
+import { countTurns } from "../../tests/kit/wait.ts";
 
 const OURS = { issuer: "did:web:a.example", state: "ours" };
 const THEIRS = { issuer: "did:web:b.example", state: "theirs" };
@@ -14,16 +15,14 @@ async function startStaging(path: string): Promise<Deno.ChildProcess> {
     const store = await openSqlitePinStore(${JSON.stringify(path)});
     await store.stage(${JSON.stringify(THEIRS)}, ${JSON.stringify(ROWS)});
     console.log("staged");
-    setInterval(() => {}, 1000);
+    // Until it is killed.
+    await Deno.stdin.read(new Uint8Array(1));
   `;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--ext=ts", "-"],
+    args: ["eval", "--ext=ts", code],
     stdin: "piped",
     stdout: "piped",
   }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(code));
-  await writer.close();
   const reader = child.stdout.getReader();
   await reader.read();
   await reader.cancel();
@@ -44,6 +43,7 @@ Deno.test("rows that a process stages stay while it lives, and go with the next 
     assertEquals(await stageOurs(), ["x"]);
   } finally {
     child.kill("SIGKILL");
+    await child.stdin.close().catch(() => {});
     await child.status;
   }
   assertEquals(await stageOurs(), [undefined]);
@@ -121,16 +121,14 @@ Deno.test("a process serves others while it deletes very many rows", async () =>
   await killed.stage(THEIRS, rows);
   await killed.close();
   const store = await openSqlitePinStore(path);
-  let turns = 0;
-  const timer = setInterval(() => turns++);
+  using turns = countTurns();
   await store.stage(OURS, rows);
   assertEquals(await store.staged(THEIRS, ["r1"]), [undefined]);
-  assert(turns > 0);
-  turns = 0;
+  assert(turns.count > 0);
+  turns.count = 0;
   await store.unstage(OURS);
   assertEquals(await store.staged(OURS, ["r1"]), [undefined]);
-  assert(turns > 0);
-  clearInterval(timer);
+  assert(turns.count > 0);
   await store.close();
   await Deno.remove(folder, { recursive: true });
 });

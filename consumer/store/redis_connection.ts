@@ -104,7 +104,7 @@ export async function connectRedis(
       const tried = withDeadline(timeoutMs, (signal) =>
         retryWhileBusy(
           () => evaluate(script, options, signal, (error) => demoted = error),
-          { isBusy, timeoutMs },
+          { isBusy, timeoutMs, signal },
         ));
       return tried.catch((error) => {
         throw unavailable(

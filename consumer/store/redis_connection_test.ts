@@ -35,8 +35,6 @@ Deno.test({
     } finally {
       await connection.close();
       await redis.stop();
-      // Of calls whose time was over in the pause before a further try.
-      await new Promise((done) => setTimeout(done, 700));
     }
   },
 });

@@ -9,6 +9,8 @@ export interface RetryOptions {
   readonly isBusy: (error: unknown) => boolean;
   /** How long to retry, in milliseconds. */
   readonly timeoutMs: number;
+  /** Ends the retrying, also in a pause. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -18,18 +20,23 @@ export interface RetryOptions {
  */
 export async function retryWhileBusy<T>(
   work: () => Promise<T>,
-  { isBusy, timeoutMs }: RetryOptions,
+  { isBusy, timeoutMs, signal }: RetryOptions,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (let pauseMs = 1;; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= end) throw error;
+      const isOver = signal?.aborted || performance.now() >= end;
+      if (!isBusy(error) || isOver) throw error;
     }
-    await new Promise((done) =>
-      setTimeout(done, pauseMs * (0.5 + Math.random()))
-    );
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, pauseMs * (0.5 + Math.random()));
+    const stop = () => resolve();
+    signal?.addEventListener("abort", stop);
+    await promise;
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
 }
 

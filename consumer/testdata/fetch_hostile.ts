@@ -5,6 +5,7 @@
 
 import { isSigError } from "@sig/core";
 import { fetchText } from "./fetching.ts";
+import { repeatedly } from "../../tests/kit/wait.ts";
 
 const [origin = "", ...paths] = Deno.args;
 
@@ -28,10 +29,9 @@ async function growthOf(work: () => Promise<unknown>): Promise<number> {
   const look = () => {
     most = Math.max(most, Deno.memoryUsage().rss);
   };
-  const watch = setInterval(look, 10);
+  using _watch = repeatedly(10, look);
   await work();
   look();
-  clearInterval(watch);
   return most - before;
 }
 

@@ -18,6 +18,7 @@ import {
 } from "../verify/signature_workers.ts";
 import type { VerifyFeedOptions } from "../verify/verified_feed.ts";
 import { verifyFeed } from "../verify/verify_feed.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 const [key1] = await importTestKeys();
 
@@ -95,7 +96,7 @@ export async function* chunksFor(
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) {
     yield bytes.slice(at, at + 65_536);
-    while (workers.isStarting) await new Promise((r) => setTimeout(r, 1));
+    await waitUntil("workers started", () => !workers.isStarting);
   }
 }
 

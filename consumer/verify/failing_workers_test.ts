@@ -92,6 +92,7 @@ Deno.test("workers start in a process without any permission", async () => {
   const program = `import { SignatureWorkers } from "${module}";
 const workers = new SignatureWorkers({ maxWorkers: 1 });
 workers.join();
+// real time: a process without permissions imports nothing of ours.
 while (workers.isStarting) await new Promise((r) => setTimeout(r, 5));
 console.log(workers.isReady);
 workers.leave();`;

@@ -27,6 +27,7 @@ import type { SignedLines } from "./signature_worker.ts";
 import { type PendingVerdicts, SignatureWorkers } from "./signature_workers.ts";
 import type { VerifyFeedOptions } from "./verified_feed.ts";
 import { verifyFeed } from "./verify_feed.ts";
+import { turns } from "../../tests/kit/wait.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 const bothKeys = await createKeyResolver({
@@ -238,7 +239,7 @@ Deno.test("readers at the same time share the workers, and the last one ends the
         },
         workers,
         // As in a server: others need this thread.
-        { breathe: () => new Promise((resolve) => setTimeout(resolve)) },
+        { breathe: turns },
       )),
   );
   assertEquals([most, workers.size], [2, 0]);
@@ -353,7 +354,7 @@ Deno.test("however long a feed is, batches go to workers in the same memory", as
     // Where others want a turn all batches are for workers.
     {
       ...{ issuer: DID, keys, publicOnly: true, now: NOW, workers },
-      breathe: () => new Promise((resolve) => setTimeout(resolve)),
+      breathe: turns,
     },
   );
   assertEquals(verifiedEvents, 300);

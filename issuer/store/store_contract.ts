@@ -152,6 +152,7 @@ export const FEED_STORE_RULES: readonly FeedStoreRule[] = [
       Array.from({ length: 8 }, () =>
         store.exclusively(SOON, async () => {
           most = Math.max(most, ++inside);
+          // real time: this file is published, without what tests share.
           await new Promise((resolve) => setTimeout(resolve, 1));
           inside--;
         })),

@@ -6,6 +6,7 @@ import {
   Browser,
   TestProvider,
 } from "../../web/openid/testdata/test_provider.ts";
+import { waitUntil } from "../kit/wait.ts";
 
 Deno.test({
   name:
@@ -32,14 +33,10 @@ Deno.test({
     try {
       const browser = new Browser();
       const open = async (): Promise<Response> => {
-        for (let tries = 0;; tries++) {
-          try {
-            return await browser.send(`http://${host}/a?b=c&d`);
-          } catch (error) {
-            if (tries === 100) throw error;
-            await new Promise((go) => setTimeout(go, 100));
-          }
-        }
+        return await waitUntil(
+          "the program listens",
+          () => browser.send(`http://${host}/a?b=c&d`).catch(() => undefined),
+        );
       };
       const asked = await open();
       await asked.body?.cancel();

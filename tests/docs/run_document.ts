@@ -94,6 +94,7 @@ function withServers(commands: string): string {
     .replace(SERVER, (line) => {
       const [, port] = PORT.exec(line) ?? [];
       if (port === undefined) throw new Error(`which port? ${line}`);
+      // real time: the shell waits until the server listens.
       return `${line}
 echo $! >>"$DOCS_RUN/pids"
 until curl -s -o "$DOCS_RUN/first" http://127.0.0.1:${port}/; do

@@ -1,13 +1,12 @@
 /** A server on loopback that says exactly the bytes it is told. @module */
 
+import { within } from "./wait.ts";
+
 /** What the server does with one connection, once the request was read. */
 export type Behaviour = (
   connection: Deno.TcpConn,
   request: string,
 ) => Promise<void>;
-
-/** A client that closes its side does so within a moment. */
-const LEFT_OPEN_MS = 10_000;
 
 /** A running server. */
 export interface RawServer {
@@ -63,14 +62,13 @@ export function startRawServer(
     async [Symbol.asyncDispose]() {
       listener.close();
       await accepting;
-      let leftOpen = 0;
-      const timer = setTimeout(() => {
-        leftOpen = open.size;
+      try {
+        await within("connections closed", Promise.all(open.values()));
+      } catch (error) {
         for (const connection of open.keys()) close(connection);
-      }, LEFT_OPEN_MS);
-      await Promise.all(open.values());
-      clearTimeout(timer);
-      if (leftOpen > 0) throw new Error(`${leftOpen} connections left open`);
+        await Promise.all(open.values());
+        throw error;
+      }
     },
   };
 }

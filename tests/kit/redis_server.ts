@@ -1,5 +1,7 @@
 /** A real Redis on loopback, for tests. */
 
+import { waitUntil } from "./wait.ts";
+
 const PROGRAM = "redis-server";
 
 /** A running server. */
@@ -55,10 +57,10 @@ export async function startRedis(
   const end = child.status.then(() => {
     ended = true;
   });
-  for (let tries = 0; !await answers(port); tries++) {
-    if (ended || tries === 200) throw new Error("redis-server did not start");
-    await new Promise((done) => setTimeout(done, 25));
-  }
+  await waitUntil("redis-server answers", async () => {
+    if (ended) throw new Error("redis-server did not start");
+    return await answers(port);
+  });
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
@@ -102,12 +104,10 @@ export async function demote(
   primary: TestRedis,
 ): Promise<void> {
   await askRedis(old.port, `REPLICAOF 127.0.0.1 ${primary.port}`);
-  for (let tries = 0; tries < 200; tries++) {
+  await waitUntil("it is a replica", async () => {
     const info = await askRedis(old.port, "INFO replication");
-    if (info.includes("master_link_status:up")) return;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error("redis-server did not become a replica");
+    return info.includes("master_link_status:up");
+  });
 }
 
 /** What a server answers to one command, as it came. */

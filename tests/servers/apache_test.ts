@@ -11,6 +11,7 @@ import {
 import type { Person } from "../../web/testdata/independent_client.ts";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import type { Page } from "playwright-core";
+import { WAIT_LIMIT_MS, waitForEqual, waitUntil } from "../kit/wait.ts";
 
 const MODULES = "/usr/lib/apache2/modules";
 
@@ -94,17 +95,16 @@ ${site}
     await Deno.remove(dir, { recursive: true });
     return await said + log;
   };
-  for (let waits = 0;; waits++) {
+  await waitUntil("Apache listens", async () => {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      break;
+      return true;
     } catch {
-      if (waits === 100) {
-        throw new Error(`Apache did not start: ${await stop()}`);
-      }
-      await new Promise((go) => setTimeout(go, 100));
+      return false;
     }
-  }
+  }).catch(async (error) => {
+    throw new Error(`Apache did not start: ${await stop()}`, { cause: error });
+  });
   return { [Symbol.asyncDispose]: async () => void await stop() };
 }
 
@@ -155,13 +155,13 @@ browserTest(
     );
     const { person, relationship } = await provider.employ();
     const context = await browser.newContext();
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(WAIT_LIMIT_MS);
     try {
       const page = await context.newPage();
       const text = async () => await page.locator("body").textContent();
       await page.goto(`${app}/index.html?a=b`);
       await consent(page, provider, person);
-      assertEquals([page.url(), await text()], [
+      await waitForEqual(async () => [page.url(), await text()], [
         `${app}/index.html?a=b`,
         "the wiki",
       ]);
@@ -181,20 +181,17 @@ browserTest(
       await provider.demo.revoke(relationship);
       await provider.web.provider!.watch();
       // What is being told at the same moment is told with the next delivery.
-      let heard = 0;
-      for (let tries = 0; heard === 0 && tries < 50; tries++) {
-        heard = await provider.web.provider!.deliver();
-        await new Promise((go) => setTimeout(go, 100));
-      }
+      const heard = await waitUntil(
+        "delivered",
+        () => provider.web.provider!.deliver(),
+      );
       assertEquals(heard, 1);
       // What the page shows says more than that another one did not come.
       const isAsked = () => new URL(page.url()).hash.startsWith("#/sign-in/");
-      for (let tries = 0; tries < 50; tries++) {
+      await waitUntil("asked to sign in", async () => {
         await page.goto(app);
-        if (isAsked()) break;
-        await new Promise((go) => setTimeout(go, 100));
-      }
-      assert(isAsked(), `at ${page.url()}: ${await text()}`);
+        return isAsked();
+      });
     } finally {
       await context.close();
     }

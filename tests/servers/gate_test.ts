@@ -22,6 +22,7 @@ import {
 import type { Person } from "../../web/testdata/independent_client.ts";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { createKey } from "../../web/ui_test/testdata/person.ts";
+import { WAIT_LIMIT_MS } from "../kit/wait.ts";
 
 /** A browser that keeps cookies by host name, as browsers do. */
 class Visitor {
@@ -260,7 +261,7 @@ for (const name of ["nginx", "caddy"] as const satisfies WebServerName[]) {
         const context = await browser.newContext({
           permissions: ["clipboard-read", "clipboard-write"],
         });
-        context.setDefaultTimeout(10_000);
+        context.setDefaultTimeout(WAIT_LIMIT_MS);
         try {
           const page = await context.newPage();
           await page.goto(`${provider.origin}/`);
@@ -364,6 +365,7 @@ Deno.test({
 async function soon<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const error = new Error("the connection was kept for 30 s");
+  // real time: what is told apart are two timeouts of the server.
   const timer = setTimeout(() => late.reject(error), 30_000);
   try {
     return await Promise.race([work, late.promise]);

@@ -16,6 +16,7 @@ import {
   ServerProcess,
   SERVERS,
 } from "../kit/server_process.ts";
+import { repeatedly } from "../kit/wait.ts";
 
 /** The head of a question whose body is announced, and not sent. */
 function unfinished(path: string, length: number): string {
@@ -222,17 +223,13 @@ for (const name of SERVERS) {
     );
     using dripping = await RawClient.connect(server.port);
     await dripping.send(unfinished(path, 1000) + "{");
-    const drip = setInterval(() => dripping.send(" "), 300);
-    try {
-      const clients = [silent, large, chunked, dripping];
-      for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
-        assertEquals(answer.status, 408);
-        assertEquals(JSON.parse(answer.body).code, "request_timeout");
-        // The rest is not awaited.
-        assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
-      }
-    } finally {
-      clearInterval(drip);
+    using _drip = repeatedly(300, () => dripping.send(" "));
+    const clients = [silent, large, chunked, dripping];
+    for (const answer of await Promise.all(clients.map((c) => c.receive()))) {
+      assertEquals(answer.status, 408);
+      assertEquals(JSON.parse(answer.body).code, "request_timeout");
+      // The rest is not awaited.
+      assertMatch(answer.headers.get("connection")!, /^close(, close)?$/);
     }
     await assertUntouched(server);
   });

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { askWhile, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import { QUESTIONS, ServerProcess, SERVERS } from "../kit/server_process.ts";
+import { repeatedly } from "../kit/wait.ts";
 
 const WORKERS = 8;
 
@@ -118,13 +119,9 @@ Deno.test("web: a request that never ends is cut off when the grace is over", as
     head("POST /nowhere HTTP/1.1", ["Content-Length: 1000000"]),
   );
   assertEquals((await client.receive()).status, 404);
-  const drip = setInterval(() => client.send(" "), 100);
-  try {
-    const { code, stderr } = await server.stop();
-    assertEquals(code, 0, stderr);
-  } finally {
-    clearInterval(drip);
-  }
+  using _drip = repeatedly(100, () => client.send(" "));
+  const { code, stderr } = await server.stop();
+  assertEquals(code, 0, stderr);
 });
 
 /** It has heard of the signal when it takes no further request. */

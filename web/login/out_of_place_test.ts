@@ -4,6 +4,7 @@ import { type AppOptions, createApp } from "../app.ts";
 import type { ChallengeStore } from "../stores/challenge_store.ts";
 import { createMemoryStore } from "../stores/memory_store.ts";
 import { type GivenChallenge, Person } from "../testdata/independent_client.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 const ORIGIN = "http://127.0.0.1:8788";
 const CREATE = "/v1/auth/challenge/create";
@@ -32,18 +33,20 @@ function siteOf(options: Partial<AppOptions>) {
   };
 }
 
-const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
-
 Deno.test("a store that hangs holds up logins, and not the page", async () => {
   const gate = Promise.withResolvers<void>();
   const memory = createMemoryStore();
+  let waiting = 0;
   const store: ChallengeStore = {
     ...memory,
-    create: (record, at) => gate.promise.then(() => memory.create(record, at)),
+    create(record, at) {
+      waiting++;
+      return gate.promise.then(() => memory.create(record, at));
+    },
   };
   const ask = siteOf({ store, maxConcurrent: 2 });
   const hanging = [ask(CREATE, {}), ask(CREATE, {})];
-  await tick();
+  await waitUntil("both hang", () => waiting === 2);
   const { status, body } = await ask(CREATE, {}, "192.0.2.2");
   assertEquals([status, body.code, body.detail], [
     503,
@@ -60,9 +63,11 @@ Deno.test("a store that hangs holds up logins, and not the page", async () => {
 
 Deno.test("hosts that one client names keep out no subjects of others", async () => {
   const gate = Promise.withResolvers<void>();
+  const hosts = new Set<string>();
   const ask = siteOf({
     allowPrivate: true,
-    fetch: async () => {
+    fetch: async ({ url }) => {
+      hosts.add(new URL(url).host);
       await gate.promise;
       return new Response(null, { status: 404 });
     },
@@ -83,12 +88,11 @@ Deno.test("hosts that one client names keep out no subjects of others", async ()
   for (let i = 0; i < 16; i++) {
     hanging.push(logIn(`host-${i}.example`, "192.0.2.1"));
   }
-  await tick();
-  await tick();
+  await waitUntil("all hosts are asked", () => hosts.size === 16);
   const refused = await logIn("host-16.example", "192.0.2.1");
   assertEquals([refused.status, refused.body.code], [503, "overloaded"]);
   const other = logIn("alice.example", "192.0.2.2");
-  await tick();
+  await waitUntil("another host is asked", () => hosts.has("alice.example"));
   gate.resolve();
   assertEquals((await other).body.code, "key_unresolvable");
   for (const { body } of await Promise.all(hanging)) {

@@ -7,6 +7,7 @@ import {
   TestProvider,
   usualClients,
 } from "./testdata/test_provider.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 /** An application that is told of logouts, and can be down. */
 function startReceiver() {
@@ -322,11 +323,15 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
   await using receiver = startReceiver();
   const clients = await clientsTold(receiver.uri);
   let isDying = true;
+  const begun = Promise.withResolvers<void>();
   await using first = await TestProvider.start({
     clients,
     settings: {
       // As if the process ended while it waits.
-      fetch: () => isDying ? new Promise(() => {}) : Promise.reject(),
+      fetch: () => {
+        begun.resolve();
+        return isDying ? new Promise(() => {}) : Promise.reject();
+      },
     },
   });
   await using second = await TestProvider.start({
@@ -339,7 +344,7 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
   await first.demo.revoke(relationship);
   await first.web.provider!.watch();
   void first.web.provider!.deliver();
-  await new Promise((go) => setTimeout(go, 50));
+  await begun.promise;
   assertEquals(await second.web.provider!.deliver(), 0);
   second.skewMs = 21_000;
   assertEquals(await second.web.provider!.deliver(), 1);
@@ -395,9 +400,7 @@ Deno.test("a logout by the person is told to every application of the session", 
   await response.body?.cancel();
   assertEquals(response.status, 200);
   // It tells at once, by itself.
-  for (let i = 0; i < 100 && receiver.tokens.length < 2; i++) {
-    await new Promise((go) => setTimeout(go, 20));
-  }
+  await waitUntil("both told", () => receiver.tokens.length === 2);
   const told = receiver.tokens.map((token) =>
     JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).aud
   );

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SUBJECTS_EACH_CLIENT } from "../login/out_of_place.ts";
 import { Person } from "../testdata/independent_client.ts";
 import { Browser, TestProvider } from "./testdata/test_provider.ts";
+import { waitUntil } from "../../tests/kit/wait.ts";
 
 /** Signs as somebody whose keys are at a host; status, code and detail. */
 async function signInAs(
@@ -51,9 +52,10 @@ Deno.test("applications: hosts that one client names keep out no subjects of oth
     if (answer[1] === "overloaded") refused++;
     return answer;
   });
-  while (asked.size + refused < hanging.length) {
-    await new Promise((go) => setTimeout(go, 10));
-  }
+  await waitUntil(
+    "all asked for or refused",
+    () => asked.size + refused === hanging.length,
+  );
   const other = await signInAs(provider, "alice.example", "192.0.2.2");
   silence.resolve();
   assertEquals(other, [

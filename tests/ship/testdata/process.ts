@@ -1,6 +1,7 @@
 /** Processes that these tests start, and end by their id. @module */
 
 import { assertEquals } from "@std/assert";
+import { within } from "../../kit/wait.ts";
 
 /** What a process is given. */
 export interface ProcessOptions {
@@ -34,9 +35,6 @@ export function spawn(
   }).spawn();
 }
 
-/** Compiling everything on a busy machine takes a quarter of it. */
-const RUN_TIMEOUT_MS = 120_000;
-
 /**
  * Runs a process to its end, with nothing on standard input. One that does not
  * end, a server where an error was expected, is killed.
@@ -51,9 +49,15 @@ export async function run(
 
 /** What a process came to; see {@linkcode run}. */
 export async function read(child: Deno.ChildProcess): Promise<Ran> {
-  const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT_MS);
-  const { code, stdout, stderr } = await child.output();
-  clearTimeout(timer);
+  const reading = child.output();
+  try {
+    await within("the process has ended", child.status);
+  } catch (error) {
+    child.kill("SIGKILL");
+    await reading;
+    throw error;
+  }
+  const { code, stdout, stderr } = await reading;
   const text = new TextDecoder();
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
@@ -77,8 +81,6 @@ export interface ServerProcess extends AsyncDisposable {
   stop(): Promise<Ran>;
 }
 
-const START_TIMEOUT_MS = 30_000;
-
 /** Starts a server and waits for the address that it prints. */
 export async function startServer(
   command: string,
@@ -101,13 +103,14 @@ export async function startServer(
     })();
     return stopped;
   };
-  const timer = setTimeout(stop, START_TIMEOUT_MS);
-  const origin = await Promise.race([
-    stdout.origin,
-    stderr.origin,
-    child.status.then(() => undefined),
-  ]);
-  clearTimeout(timer);
+  const origin = await within(
+    "the server listens, or has ended",
+    Promise.race([
+      stdout.origin,
+      stderr.origin,
+      child.status.then(() => undefined),
+    ]),
+  ).catch(() => undefined);
   if (origin === undefined) {
     throw new Error(`Cannot start ${args.join(" ")}: ${(await stop()).stderr}`);
   }

@@ -7,6 +7,7 @@ import {
   makeLines,
 } from "../../kit/test_issuer.ts";
 import { type ProcessOptions, type Ran, read, spawn } from "./process.ts";
+import { repeatedly } from "../../kit/wait.ts";
 
 /** Events of the feed: some 6 MiB, for which workers are worth their start. */
 export const LARGE_EVENTS = 8_000;
@@ -29,21 +30,19 @@ export async function runWithWorkers(
 ): Promise<Ran & { readonly share: number }> {
   const child = spawn(command, args, options);
   const ticks = new Map<string, readonly [name: string, ticks: number]>();
-  let isOver = false;
-  const ran = read(child).finally(() => isOver = true);
-  while (!isOver) {
+  using _sampling = repeatedly(10, () => {
     for (const [id, name, used] of threadsOf(child.pid)) {
       ticks.set(id, [name, used]);
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  });
+  const ran = await read(child);
   let all = 0;
   let workers = 0;
   for (const [name, used] of ticks.values()) {
     all += used;
     if (name.startsWith("worker-")) workers += used;
   }
-  return { ...await ran, share: workers / all };
+  return { ...ran, share: workers / all };
 }
 
 /** Each thread's number, name, and ticks of processor time. */

@@ -9,6 +9,7 @@ import {
 
 import { createDemoIssuer } from "../demo_issuer.ts";
 import { startDemoApps } from "./start_apps.ts";
+import { waitForEqual } from "../../../tests/kit/wait.ts";
 
 /** A person in a browser: cookies know hosts, not ports. */
 class Guest {
@@ -103,10 +104,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
   await ask(`${demo.origin}/demo/revoke`, { relationship_id });
   // Nobody does anything at either of them.
   for (const url of [shop, wiki]) {
-    for (let tries = 0; await guest.alive(url) !== 401; tries++) {
-      assert(tries < 200, `${url} stays open`);
-      await new Promise((go) => setTimeout(go, 50));
-    }
+    await waitForEqual(() => guest.alive(url), 401);
   }
   assertEquals(await isOpen(), [false, false]);
   for (const url of [shop, wiki]) {

@@ -10,6 +10,7 @@ import {
   TestProvider,
   usualClients,
 } from "./test_provider.ts";
+import { waitUntil } from "../../../tests/kit/wait.ts";
 
 /** What the processes of a fleet say of themselves; nobody listens there. */
 export const FLEET_ORIGIN = "http://127.0.0.1:8788";
@@ -47,11 +48,8 @@ export class Receiver {
   readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
 
   /** Waits until it was told so often. */
-  async heard(count: number, timeoutMs: number): Promise<void> {
-    const until = Date.now() + timeoutMs;
-    while (this.subjects.length < count && Date.now() < until) {
-      await new Promise((go) => setTimeout(go, 20));
-    }
+  async heard(count: number): Promise<void> {
+    await waitUntil("told", () => this.subjects.length >= count);
   }
 
   close(): Promise<void> {
@@ -62,7 +60,7 @@ export class Receiver {
 /** An issuer that is really served, and whose feed grows. */
 export async function serveIssuer() {
   /** Silent: it takes requests and answers none; how many were given up. */
-  const state = { isSilent: false, givenUp: 0 };
+  const state = { isSilent: false, givenUp: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -71,7 +69,9 @@ export async function serveIssuer() {
         request.signal.addEventListener("abort", () => state.givenUp++);
         return over.promise.then((response) => response.clone());
       }
-      const document = issuer.document(new URL(request.url).pathname);
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith(".jsonl")) state.feedRequests++;
+      const document = issuer.document(pathname);
       return document === undefined
         ? new Response(null, { status: 404 })
         : new Response(Uint8Array.from(document));
@@ -173,6 +173,13 @@ export class Fleet {
   /** Ends an employment in the feed that is served. */
   async revoke(relationship: string): Promise<void> {
     await this.#issuer.revoke(relationship);
+  }
+
+  /** Waits until the processes have looked at the feed so often again. */
+  async looks(count: number): Promise<void> {
+    const { serving } = this;
+    const enough = serving.feedRequests + count;
+    await waitUntil("looked again", () => serving.feedRequests >= enough);
   }
 
   /** The code that a person gets for `app` at a process. */

@@ -1,5 +1,7 @@
 /** The program as a process of its own. */
 
+import { waitUntil } from "../../../tests/kit/wait.ts";
+
 /** A running server. */
 export interface StartedServer {
   readonly url: string;
@@ -56,10 +58,7 @@ export async function startServer(
     url,
     hangUp: () => child.kill("SIGHUP"),
     async said(text) {
-      for (let tries = 0; !heard.includes(text); tries++) {
-        if (tries === 500) throw new Error(`it did not say ${text}: ${heard}`);
-        await new Promise((go) => setTimeout(go, 20));
-      }
+      await waitUntil(`said ${text}`, () => heard.includes(text));
     },
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),

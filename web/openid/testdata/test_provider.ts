@@ -87,6 +87,8 @@ export function testKeys(): Promise<ProviderKeys> {
 export class TestProvider {
   /** Added to the clock. */
   skewMs = 0;
+  /** Stops the clock there. */
+  frozenMs: number | undefined;
   /** What can't be asked is thrown. */
   issuerIsDown = false;
   origin = "";
@@ -95,7 +97,8 @@ export class TestProvider {
   records!: RecordStore;
   #server!: Deno.HttpServer<Deno.NetAddr>;
 
-  readonly now = (): Date => new Date(Date.now() + this.skewMs);
+  readonly now = (): Date =>
+    new Date((this.frozenMs ?? Date.now()) + this.skewMs);
 
   static async start(options: TestProviderOptions = {}): Promise<TestProvider> {
     const provider = new TestProvider();

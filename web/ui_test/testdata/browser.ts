@@ -5,7 +5,6 @@
  */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type Browser,
   chromium,
@@ -16,12 +15,8 @@ import {
   type Request,
   type WebError,
 } from "playwright-core";
+import { retry, WAIT_LIMIT_MS } from "../../../tests/kit/wait.ts";
 import { BROWSER_ARGS, findBrowser } from "./find_browser.ts";
-
-/** The one limit of all waiting: long, since it is only reached by a fault. */
-const TIMEOUT_MS = 60_000;
-
-const POLL_MS = 20;
 
 /** A person's device, unless a test wants another one. */
 const ORDINARY = {
@@ -63,22 +58,8 @@ export function browserTest(
   });
 }
 
-/**
- * Reads the page until it is as expected. A page draws after what made it
- * change, so a single read may come too early.
- *
- * @returns what was read.
- */
-export async function eventually<T>(
-  read: () => Promise<T>,
-  expected: T,
-): Promise<T> {
-  return await retry(async () => {
-    const found = await read();
-    assertEquals(found, expected);
-    return found;
-  });
-}
+/** A page draws after what made it change: a single read may come too early. */
+export { waitForEqual as eventually } from "../../../tests/kit/wait.ts";
 
 /** Waits until an element's text has all of these parts, and gives the text. */
 export async function shows(
@@ -93,19 +74,6 @@ export async function shows(
     }
     return text;
   });
-}
-
-/** Tries again until nothing is thrown, or the limit is reached. */
-async function retry<T>(work: () => Promise<T>): Promise<T> {
-  const deadlineMs = Date.now() + TIMEOUT_MS;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (Date.now() >= deadlineMs) throw error;
-    }
-    await delay(POLL_MS);
-  }
 }
 
 /** One for all tests of a file: pages share nothing, each has a context. */
@@ -211,7 +179,7 @@ export async function newPage(
     ...ORDINARY,
     ...device,
   });
-  context.setDefaultTimeout(TIMEOUT_MS);
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   await context.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => {
       console.error(`broke ${event.violatedDirective}: ${event.blockedURI}`);

@@ -1,0 +1,88 @@
+/**
+ * Finds what makes tests fail on a slow or busy machine: assertions on elapsed
+ * time and fixed sleeps. Run by `deno task check:tests`, part of
+ * `deno task test`.
+ *
+ * A test waits with `tests/kit/wait.ts`, counts, orders events or drives a clock
+ * that it passes in. Where only real time will do, such as a shell that polls, a
+ * comment of at least three words says why, at most five lines before:
+ * `// real time: the shell waits until the server listens.`
+ *
+ * @module
+ */
+
+/** A place that breaks a rule. */
+export interface TestFault {
+  /** Its line, from 1. */
+  readonly line: number;
+  /** What is wrong and what to write instead. */
+  readonly message: string;
+}
+
+const ELAPSED =
+  "elapsed time is measured; count, order events, or pass a clock instead";
+const SLEEP =
+  "a fixed sleep or timer; wait for what is expected with tests/kit/wait.ts";
+
+const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
+  [/\bperformance\.now\(|\bhrtime\b|\bTemporal\.Now\b/, ELAPSED],
+  [/\bDate\.now\(\) *(?:- *[a-z(]|[<>])/, ELAPSED],
+  [/(?:[a-z)] *- *|[<>]=? *)Date\.now\(\)/, ELAPSED],
+  [/\bnew Date\(\) *(?:-|[<>])/, ELAPSED],
+  [/\bassert\w*\(.*\b(?:elapsed|took|durationMs)\b/, ELAPSED],
+  [/\b(?:setTimeout|setInterval|setImmediate|waitForTimeout)\(/, SLEEP],
+  [/\bAbortSignal\.timeout\(|@std\/async|\btimers\/promises\b/, SLEEP],
+  [/\bsleep [.\d]/, SLEEP],
+];
+
+const ALLOWED = /\/\/ real time: \S+ \S+ \S+/;
+/** Lines that a comment reaches, its own among them. */
+const REACH = 6;
+/** The one place for timers. */
+const WAIT = "tests/kit/wait.ts";
+
+/** Faults of one test file. */
+export function findTestFaults(text: string): TestFault[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const rule = RULES.find(([pattern]) => pattern.test(line));
+    if (rule === undefined || /^\s*(?:\/\/|\*|\/\*)/.test(line)) return [];
+    const near = lines.slice(Math.max(0, at + 1 - REACH), at + 1);
+    if (near.some((each) => ALLOWED.test(each))) return [];
+    return [{ line: at + 1, message: rule[1] }];
+  });
+}
+
+/** Whether a file is a test, or only tests use it. */
+export function isOfTests(path: string): boolean {
+  return path !== WAIT && /\.tsx?$/.test(path) &&
+    /_test\.tsx?$|(?:^|\/)(?:tests|testdata|ui_test)\/|(?:^|\/)(?:testing|store_contract)\.ts$/
+      .test(path);
+}
+
+/** The files below a folder, as paths from it. */
+function* filesBelow(root: URL, folder = ""): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, root))) {
+    if (name.startsWith(".") || /^(?:node_modules|dist|vectors)$/.test(name)) {
+      continue;
+    }
+    if (isDirectory) yield* filesBelow(root, `${folder}${name}/`);
+    else yield folder + name;
+  }
+}
+
+if (import.meta.main) {
+  const root = new URL("../", import.meta.url);
+  let faults = 0;
+  for (const path of [...filesBelow(root)].filter(isOfTests).sort()) {
+    const text = Deno.readTextFileSync(new URL(path, root));
+    for (const { line, message } of findTestFaults(text)) {
+      console.error(`${path}:${line}: ${message}`);
+      faults++;
+    }
+  }
+  if (faults > 0) {
+    console.error(`${faults} faults; see "Tests" in CONTRIBUTING.md`);
+    Deno.exit(1);
+  }
+}
