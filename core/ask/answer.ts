@@ -1,32 +1,23 @@
 /** What is answered, and why (docs/protocol.md §5). @module */
 
-import { closedList } from "../errors/closed_list.ts";
 import type { Requirement } from "./requirement.ts";
 import type { EffectiveStatus } from "../replay/standing.ts";
 import type { Warning } from "../event/types.ts";
 
-/** Why an answer is deny: a closed list. */
-export type DenyReason =
-  | "no_relationship"
-  | "relationship_type_missing"
-  | "role_missing"
-  | "relationship_id_missing"
-  | "revoked"
-  | "expired"
-  | "not_yet_valid"
-  | "requirements_split";
-
 /** Every reason of a deny. */
-export const DENY_REASONS: readonly DenyReason[] = closedList<DenyReason>({
-  no_relationship: true,
-  relationship_type_missing: true,
-  role_missing: true,
-  relationship_id_missing: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-  requirements_split: true,
-});
+export const DENY_REASONS = [
+  "no_relationship",
+  "relationship_type_missing",
+  "role_missing",
+  "relationship_id_missing",
+  "revoked",
+  "expired",
+  "not_yet_valid",
+  "requirements_split",
+] as const;
+
+/** Why an answer is deny: a closed list. */
+export type DenyReason = (typeof DENY_REASONS)[number];
 
 /** One reason of a deny. */
 export interface Reason {

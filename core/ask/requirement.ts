@@ -1,23 +1,20 @@
 /** What a question requires of a relationship (docs/protocol.md §5). @module */
 
 import { SigError } from "../errors/error.ts";
-import { closedList } from "../errors/closed_list.ts";
 import { isObject } from "../event/fields.ts";
 import { quote } from "../text/quote.ts";
 import { suggest } from "../text/suggest.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
 
-/** A kind of requirement. */
-export type RequirementKey = "relationship" | "role" | "relationship_id";
-
 /** Every kind of requirement. */
-export const REQUIREMENT_KEYS: readonly RequirementKey[] = closedList<
-  RequirementKey
->({
-  relationship: true,
-  role: true,
-  relationship_id: true,
-});
+export const REQUIREMENT_KEYS = [
+  "relationship",
+  "role",
+  "relationship_id",
+] as const;
+
+/** A kind of requirement. */
+export type RequirementKey = (typeof REQUIREMENT_KEYS)[number];
 
 /** One thing that a relationship must meet. */
 export interface Requirement {

@@ -5,8 +5,6 @@
  * @module
  */
 
-import { closedList } from "../errors/closed_list.ts";
-
 /** The protocol version that this toolkit speaks. */
 export const SPEC_VERSION = "sig/0.1";
 
@@ -19,49 +17,33 @@ export const ATTESTATION_TYP = "sig-attestation+jwt";
 /** The `typ` of an invitation's header (docs/protocol.md §9). */
 export const INVITATION_TYP = "sig-invitation+jwt";
 
-/** A relationship type of v0.1. */
-export type RelationshipType =
-  | "employee"
-  | "founder"
-  | "contractor"
-  | "advisor"
-  | "investor"
-  | "admin_delegate"
-  | "other";
-
 /** Every relationship type of v0.1. */
-export const RELATIONSHIP_TYPES: readonly RelationshipType[] = closedList<
-  RelationshipType
->({
-  employee: true,
-  founder: true,
-  contractor: true,
-  advisor: true,
-  investor: true,
-  admin_delegate: true,
-  other: true,
-});
+export const RELATIONSHIP_TYPES = [
+  "employee",
+  "founder",
+  "contractor",
+  "advisor",
+  "investor",
+  "admin_delegate",
+  "other",
+] as const;
 
-/** A reason for a revocation of v0.1. */
-export type ReasonCode =
-  | "employment_ended"
-  | "contract_ended"
-  | "permission_revoked"
-  | "superseded"
-  | "admin_action"
-  | "error_correction"
-  | "other";
+/** A relationship type of v0.1. */
+export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number];
 
 /** Every reason for a revocation of v0.1. */
-export const REASON_CODES: readonly ReasonCode[] = closedList<ReasonCode>({
-  employment_ended: true,
-  contract_ended: true,
-  permission_revoked: true,
-  superseded: true,
-  admin_action: true,
-  error_correction: true,
-  other: true,
-});
+export const REASON_CODES = [
+  "employment_ended",
+  "contract_ended",
+  "permission_revoked",
+  "superseded",
+  "admin_action",
+  "error_correction",
+  "other",
+] as const;
+
+/** A reason for a revocation of v0.1. */
+export type ReasonCode = (typeof REASON_CODES)[number];
 
 /** Who may read an event. */
 export type Visibility = "public" | "private";
@@ -262,40 +244,26 @@ export interface RelationshipState {
   readonly last_sequence: number;
 }
 
-/** Every code of a warning. */
-export type WarningCode =
-  | "did_document_missing"
-  | "media_type_unexpected"
-  | "revoke_without_upsert"
-  | "revoked_again"
-  | "subject_not_did"
-  | "subject_changed"
-  | "issued_at_back"
-  | "issued_at_future"
-  | "effective_at_future"
-  | "unknown_event_ignored"
-  | "field_over_limit"
-  | "history_was_inconsistent"
-  | "memory_unavailable"
-  | "warnings_left_out";
-
 /** Every oddity. */
-export const WARNING_CODES: readonly WarningCode[] = closedList<WarningCode>({
-  did_document_missing: true,
-  media_type_unexpected: true,
-  revoke_without_upsert: true,
-  revoked_again: true,
-  subject_not_did: true,
-  subject_changed: true,
-  issued_at_back: true,
-  issued_at_future: true,
-  effective_at_future: true,
-  unknown_event_ignored: true,
-  field_over_limit: true,
-  history_was_inconsistent: true,
-  memory_unavailable: true,
-  warnings_left_out: true,
-});
+export const WARNING_CODES = [
+  "did_document_missing",
+  "media_type_unexpected",
+  "revoke_without_upsert",
+  "revoked_again",
+  "subject_not_did",
+  "subject_changed",
+  "issued_at_back",
+  "issued_at_future",
+  "effective_at_future",
+  "unknown_event_ignored",
+  "field_over_limit",
+  "history_was_inconsistent",
+  "memory_unavailable",
+  "warnings_left_out",
+] as const;
+
+/** Every code of a warning. */
+export type WarningCode = (typeof WARNING_CODES)[number];
 
 /** Something odd that does not make a feed invalid. */
 export interface Warning {

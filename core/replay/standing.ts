@@ -1,6 +1,5 @@
 /** Whether a relationship holds at an instant (docs/protocol.md §5). @module */
 
-import { closedList } from "../errors/closed_list.ts";
 import type { FeedHistory, RelationshipVersion } from "./history.ts";
 import {
   compareInstants,
@@ -9,22 +8,16 @@ import {
 } from "../text/timestamp.ts";
 import type { RelationshipState } from "../event/types.ts";
 
-/** What a relationship comes to at an instant; computed, never stored. */
-export type EffectiveStatus =
-  | "active"
-  | "revoked"
-  | "expired"
-  | "not_yet_valid";
-
 /** Every effective status. */
-export const EFFECTIVE_STATUSES: readonly EffectiveStatus[] = closedList<
-  EffectiveStatus
->({
-  active: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-});
+export const EFFECTIVE_STATUSES = [
+  "active",
+  "revoked",
+  "expired",
+  "not_yet_valid",
+] as const;
+
+/** What a relationship comes to at an instant; computed, never stored. */
+export type EffectiveStatus = (typeof EFFECTIVE_STATUSES)[number];
 
 /** A relationship as it stands at an instant. */
 export interface Standing {

@@ -493,124 +493,383 @@ function G2(n2, t3) {
   return "function" == typeof t3 ? t3(n2) : t3;
 }
 
-// core/errors/closed_list.ts
-function closedList(words) {
-  return Object.freeze(Object.keys(words));
-}
-
 // core/errors/error_codes.ts
-var ERROR_CATEGORIES = closedList({
-  usage: true,
-  invalid: true,
-  refused: true,
-  not_found: true,
-  conflict: true,
-  gone: true,
-  limit: true,
-  unavailable: true,
-  internal: true
-});
-function info(category, status) {
-  return Object.freeze({
-    category,
-    status
-  });
-}
-var ERROR_CODES = Object.freeze({
-  invalid_request: info("usage", 400),
-  invalid_json: info("usage", 400),
-  requirements_empty: info("usage", 400),
-  invalid_requirement: info("usage", 400),
-  invalid_identifier: info("usage", 400),
-  unsupported_did_method: info("usage", 400),
-  insecure_url: info("usage", 400),
-  ambiguous_relationship: info("usage", 400),
-  confirmation_required: info("usage", 400),
-  method_not_allowed: info("usage", 405),
-  unsupported_media_type: info("usage", 415),
-  missing_field: info("invalid", 422),
-  invalid_field: info("invalid", 422),
-  unsupported_spec_version: info("invalid", 422),
-  unknown_event_type: info("invalid", 422),
-  status_not_active: info("invalid", 422),
-  revoke_target_mismatch: info("invalid", 422),
-  private_event_in_public_feed: info("invalid", 422),
-  duplicate_json_member: info("invalid", 422),
-  invalid_envelope: info("invalid", 422),
-  invalid_base64url: info("invalid", 422),
-  invalid_header: info("invalid", 422),
-  typ_mismatch: info("invalid", 422),
-  algorithm_not_allowed: info("invalid", 422),
-  crit_not_supported: info("invalid", 422),
-  signature_invalid: info("invalid", 422),
-  invalid_key: info("invalid", 422),
-  private_key_in_jwks: info("invalid", 422),
-  key_not_found: info("invalid", 422),
-  duplicate_kid: info("invalid", 422),
-  invalid_line: info("invalid", 422),
-  incomplete_line: info("invalid", 422),
-  sequence_gap: info("invalid", 422),
-  sequence_out_of_order: info("invalid", 422),
-  duplicate_event_id: info("invalid", 422),
-  issuer_mismatch: info("invalid", 422),
-  revoke_without_upsert: info("invalid", 422),
-  invalid_metadata: info("invalid", 422),
-  invalid_did_document: info("invalid", 422),
-  key_not_authorized: info("invalid", 422),
-  invalid_attestation: info("invalid", 422),
-  invalid_invitation: info("invalid", 422),
-  issuer_not_allowed: info("refused", 403),
-  address_not_allowed: info("refused", 403),
-  audience_not_allowed: info("refused", 403),
-  audience_mismatch: info("refused", 403),
-  nonce_mismatch: info("refused", 403),
-  scope_not_granted: info("refused", 403),
-  subject_mismatch: info("refused", 403),
-  relationship_denied: info("refused", 403),
-  attestation_signature_invalid: info("refused", 403),
-  attestation_time_invalid: info("refused", 403),
-  unauthorized: info("refused", 401),
-  host_not_allowed: info("refused", 421),
-  origin_not_allowed: info("refused", 403),
-  not_found: info("not_found", 404),
-  challenge_not_found: info("not_found", 404),
-  source_not_found: info("not_found", 404),
-  signing_key_not_found: info("not_found", 404),
-  feed_rolled_back: info("conflict", 409),
-  feed_rewritten: info("conflict", 409),
-  key_replaced: info("conflict", 409),
-  key_withdrawn: info("conflict", 409),
-  challenge_used: info("conflict", 409),
-  issuer_exists: info("conflict", 409),
-  kid_exists: info("conflict", 409),
-  feed_locked: info("conflict", 409),
-  already_revoked: info("conflict", 409),
-  unknown_relationship: info("conflict", 409),
-  consistency_unavailable: info("conflict", 409),
-  plan_outdated: info("conflict", 409),
-  invitation_used: info("conflict", 409),
-  challenge_expired: info("gone", 410),
-  challenge_burned: info("gone", 410),
-  invitation_expired: info("gone", 410),
-  body_too_large: info("limit", 413),
-  line_too_long: info("limit", 413),
-  feed_too_large: info("limit", 413),
-  document_too_large: info("limit", 413),
-  too_many_events: info("limit", 413),
-  rate_limited: info("limit", 429),
-  fetch_failed: info("unavailable", 502),
-  fetch_status: info("unavailable", 502),
-  fetch_redirected: info("unavailable", 502),
-  fetch_media_type: info("unavailable", 502),
-  key_unresolvable: info("unavailable", 502),
-  fetch_timeout: info("unavailable", 504),
-  feed_stale: info("unavailable", 503),
-  store_unavailable: info("unavailable", 503),
-  write_failed: info("unavailable", 503),
-  overloaded: info("unavailable", 503),
-  request_timeout: info("unavailable", 408),
-  internal: info("internal", 500)
-});
+var ERROR_CODES = {
+  invalid_request: {
+    category: "usage",
+    status: 400
+  },
+  invalid_json: {
+    category: "usage",
+    status: 400
+  },
+  requirements_empty: {
+    category: "usage",
+    status: 400
+  },
+  invalid_requirement: {
+    category: "usage",
+    status: 400
+  },
+  invalid_identifier: {
+    category: "usage",
+    status: 400
+  },
+  unsupported_did_method: {
+    category: "usage",
+    status: 400
+  },
+  insecure_url: {
+    category: "usage",
+    status: 400
+  },
+  ambiguous_relationship: {
+    category: "usage",
+    status: 400
+  },
+  confirmation_required: {
+    category: "usage",
+    status: 400
+  },
+  method_not_allowed: {
+    category: "usage",
+    status: 405
+  },
+  unsupported_media_type: {
+    category: "usage",
+    status: 415
+  },
+  missing_field: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_field: {
+    category: "invalid",
+    status: 422
+  },
+  unsupported_spec_version: {
+    category: "invalid",
+    status: 422
+  },
+  unknown_event_type: {
+    category: "invalid",
+    status: 422
+  },
+  status_not_active: {
+    category: "invalid",
+    status: 422
+  },
+  revoke_target_mismatch: {
+    category: "invalid",
+    status: 422
+  },
+  private_event_in_public_feed: {
+    category: "invalid",
+    status: 422
+  },
+  duplicate_json_member: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_envelope: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_base64url: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_header: {
+    category: "invalid",
+    status: 422
+  },
+  typ_mismatch: {
+    category: "invalid",
+    status: 422
+  },
+  algorithm_not_allowed: {
+    category: "invalid",
+    status: 422
+  },
+  crit_not_supported: {
+    category: "invalid",
+    status: 422
+  },
+  signature_invalid: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_key: {
+    category: "invalid",
+    status: 422
+  },
+  private_key_in_jwks: {
+    category: "invalid",
+    status: 422
+  },
+  key_not_found: {
+    category: "invalid",
+    status: 422
+  },
+  duplicate_kid: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_line: {
+    category: "invalid",
+    status: 422
+  },
+  incomplete_line: {
+    category: "invalid",
+    status: 422
+  },
+  sequence_gap: {
+    category: "invalid",
+    status: 422
+  },
+  sequence_out_of_order: {
+    category: "invalid",
+    status: 422
+  },
+  duplicate_event_id: {
+    category: "invalid",
+    status: 422
+  },
+  issuer_mismatch: {
+    category: "invalid",
+    status: 422
+  },
+  revoke_without_upsert: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_metadata: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_did_document: {
+    category: "invalid",
+    status: 422
+  },
+  key_not_authorized: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_attestation: {
+    category: "invalid",
+    status: 422
+  },
+  invalid_invitation: {
+    category: "invalid",
+    status: 422
+  },
+  issuer_not_allowed: {
+    category: "refused",
+    status: 403
+  },
+  address_not_allowed: {
+    category: "refused",
+    status: 403
+  },
+  audience_not_allowed: {
+    category: "refused",
+    status: 403
+  },
+  audience_mismatch: {
+    category: "refused",
+    status: 403
+  },
+  nonce_mismatch: {
+    category: "refused",
+    status: 403
+  },
+  scope_not_granted: {
+    category: "refused",
+    status: 403
+  },
+  subject_mismatch: {
+    category: "refused",
+    status: 403
+  },
+  relationship_denied: {
+    category: "refused",
+    status: 403
+  },
+  attestation_signature_invalid: {
+    category: "refused",
+    status: 403
+  },
+  attestation_time_invalid: {
+    category: "refused",
+    status: 403
+  },
+  unauthorized: {
+    category: "refused",
+    status: 401
+  },
+  host_not_allowed: {
+    category: "refused",
+    status: 421
+  },
+  origin_not_allowed: {
+    category: "refused",
+    status: 403
+  },
+  not_found: {
+    category: "not_found",
+    status: 404
+  },
+  challenge_not_found: {
+    category: "not_found",
+    status: 404
+  },
+  source_not_found: {
+    category: "not_found",
+    status: 404
+  },
+  signing_key_not_found: {
+    category: "not_found",
+    status: 404
+  },
+  feed_rolled_back: {
+    category: "conflict",
+    status: 409
+  },
+  feed_rewritten: {
+    category: "conflict",
+    status: 409
+  },
+  key_replaced: {
+    category: "conflict",
+    status: 409
+  },
+  key_withdrawn: {
+    category: "conflict",
+    status: 409
+  },
+  challenge_used: {
+    category: "conflict",
+    status: 409
+  },
+  issuer_exists: {
+    category: "conflict",
+    status: 409
+  },
+  kid_exists: {
+    category: "conflict",
+    status: 409
+  },
+  feed_locked: {
+    category: "conflict",
+    status: 409
+  },
+  already_revoked: {
+    category: "conflict",
+    status: 409
+  },
+  unknown_relationship: {
+    category: "conflict",
+    status: 409
+  },
+  consistency_unavailable: {
+    category: "conflict",
+    status: 409
+  },
+  plan_outdated: {
+    category: "conflict",
+    status: 409
+  },
+  invitation_used: {
+    category: "conflict",
+    status: 409
+  },
+  challenge_expired: {
+    category: "gone",
+    status: 410
+  },
+  challenge_burned: {
+    category: "gone",
+    status: 410
+  },
+  invitation_expired: {
+    category: "gone",
+    status: 410
+  },
+  body_too_large: {
+    category: "limit",
+    status: 413
+  },
+  line_too_long: {
+    category: "limit",
+    status: 413
+  },
+  feed_too_large: {
+    category: "limit",
+    status: 413
+  },
+  document_too_large: {
+    category: "limit",
+    status: 413
+  },
+  too_many_events: {
+    category: "limit",
+    status: 413
+  },
+  rate_limited: {
+    category: "limit",
+    status: 429
+  },
+  fetch_failed: {
+    category: "unavailable",
+    status: 502
+  },
+  fetch_status: {
+    category: "unavailable",
+    status: 502
+  },
+  fetch_redirected: {
+    category: "unavailable",
+    status: 502
+  },
+  fetch_media_type: {
+    category: "unavailable",
+    status: 502
+  },
+  key_unresolvable: {
+    category: "unavailable",
+    status: 502
+  },
+  fetch_timeout: {
+    category: "unavailable",
+    status: 504
+  },
+  feed_stale: {
+    category: "unavailable",
+    status: 503
+  },
+  store_unavailable: {
+    category: "unavailable",
+    status: 503
+  },
+  write_failed: {
+    category: "unavailable",
+    status: 503
+  },
+  overloaded: {
+    category: "unavailable",
+    status: 503
+  },
+  request_timeout: {
+    category: "unavailable",
+    status: 408
+  },
+  internal: {
+    category: "internal",
+    status: 500
+  }
+};
+for (const info of Object.values(ERROR_CODES)) Object.freeze(info);
+Object.freeze(ERROR_CODES);
 
 // core/errors/error.ts
 var SigError = class extends Error {
@@ -760,18 +1019,6 @@ function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.le
   }
   return all;
 }
-
-// core/ask/answer.ts
-var DENY_REASONS = closedList({
-  no_relationship: true,
-  relationship_type_missing: true,
-  role_missing: true,
-  relationship_id_missing: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true,
-  requirements_split: true
-});
 
 // core/text/limits.ts
 var DEFAULT_LIMITS = Object.freeze({
@@ -1362,7 +1609,7 @@ var Fields = class {
     if (instant2 !== void 0) return instant2;
     return this.report(name, "invalid_field", `must be an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z${nullable ? ", or null" : ""}`);
   }
-  /** An optional member of a type; null counts as absent (PROTOCOL §3). */
+  /** An optional member of a type; null counts as absent (docs/protocol.md §3). */
   optional(name, is, expected) {
     const value = this.get(name);
     if (value === void 0 || value === null || is(value)) {
@@ -1424,47 +1671,31 @@ var SPEC_VERSION = "sig/0.1";
 var EVENT_TYP = "sig-event+jws";
 var ATTESTATION_TYP = "sig-attestation+jwt";
 var INVITATION_TYP = "sig-invitation+jwt";
-var RELATIONSHIP_TYPES = closedList({
-  employee: true,
-  founder: true,
-  contractor: true,
-  advisor: true,
-  investor: true,
-  admin_delegate: true,
-  other: true
-});
-var REASON_CODES = closedList({
-  employment_ended: true,
-  contract_ended: true,
-  permission_revoked: true,
-  superseded: true,
-  admin_action: true,
-  error_correction: true,
-  other: true
-});
-var WARNING_CODES = closedList({
-  did_document_missing: true,
-  media_type_unexpected: true,
-  revoke_without_upsert: true,
-  revoked_again: true,
-  subject_not_did: true,
-  subject_changed: true,
-  issued_at_back: true,
-  issued_at_future: true,
-  effective_at_future: true,
-  unknown_event_ignored: true,
-  field_over_limit: true,
-  history_was_inconsistent: true,
-  memory_unavailable: true,
-  warnings_left_out: true
-});
+var RELATIONSHIP_TYPES = [
+  "employee",
+  "founder",
+  "contractor",
+  "advisor",
+  "investor",
+  "admin_delegate",
+  "other"
+];
+var REASON_CODES = [
+  "employment_ended",
+  "contract_ended",
+  "permission_revoked",
+  "superseded",
+  "admin_action",
+  "error_correction",
+  "other"
+];
 
 // core/ask/requirement.ts
-var REQUIREMENT_KEYS = closedList({
-  relationship: true,
-  role: true,
-  relationship_id: true
-});
+var REQUIREMENT_KEYS = [
+  "relationship",
+  "role",
+  "relationship_id"
+];
 function parseRequirement(input) {
   const [key, value] = splitRequirement(input);
   if (!REQUIREMENT_KEYS.includes(key)) {
@@ -2080,7 +2311,7 @@ var Timepoint = class _Timepoint {
     this.text = text2;
     this.instant = instant2;
   }
-  /** The time of a timestamp, undefined for anything else (PROTOCOL §3). */
+  /** The time of a timestamp, undefined for anything else (docs/protocol.md §3). */
   static parse(text2) {
     const instant2 = parseTimestamp(text2);
     return instant2 && new _Timepoint(text2, instant2);
@@ -2218,12 +2449,12 @@ function requireSubject(subject) {
 }
 
 // core/replay/standing.ts
-var EFFECTIVE_STATUSES = closedList({
-  active: true,
-  revoked: true,
-  expired: true,
-  not_yet_valid: true
-});
+var EFFECTIVE_STATUSES = [
+  "active",
+  "revoked",
+  "expired",
+  "not_yet_valid"
+];
 function standingOf(history, relationshipId, moment) {
   const versions = history.versions.get(relationshipId);
   if (versions === void 0) return void 0;
