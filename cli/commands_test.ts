@@ -60,23 +60,6 @@ Deno.test("values that look like numbers or flags are text", async () => {
   });
 });
 
-Deno.test("the peer's command line works as it stands", async () => {
-  await withIssuer(async (workspace) => {
-    await runCase(workspace, {
-      name: "append-upsert",
-      args:
-        "append-upsert --events-path $D/acme/.well-known/sig/events.jsonl --issuer did:web:acme.example --kid orgsign-1 --subject did:web:carol.example --relationship-type advisor --roles a,b --relationship-id r3",
-      stdout: "Appended relationship.upsert r3 (seq=4)\n",
-    });
-    await runCase(workspace, {
-      name: "append-revoke",
-      args:
-        "append-revoke --events-path $D/acme/.well-known/sig/events.jsonl --relationship-id r3 --reason-code other",
-      stdout: "Appended relationship.revoke r3 (seq=5)\n",
-    });
-  });
-});
-
 Deno.test("after a rotation events are signed with the new key, and all verify", async () => {
   await withIssuer(async (workspace) => {
     await runCase(workspace, {

@@ -93,7 +93,7 @@ function help(
     return reportError(io, unknownCommand(word), format ?? "text");
   }
   if (format === "json") {
-    writeJson(io, { ...command, flags: flagsOf(command, word) });
+    writeJson(io, { ...command, flags: flagsOf(command) });
   } else io.stdout(commandHelp(command, word, widthOf(io)));
   return 0;
 }

@@ -7,7 +7,7 @@ import { VERSION } from "./terminal/version.ts";
 
 /** The commands of INTERFACES §2 that exist so far, and their aliases. */
 const NAMES = [
-  ...["init", "upsert", "append-upsert", "revoke", "append-revoke"],
+  ...["init", "upsert", "revoke"],
   ...[
     "plan",
     "apply",
@@ -65,7 +65,7 @@ Deno.test("help of every command names its flags and shows examples", async (t) 
           assertEquals([code, stderr], [0, ""]);
           assertStringIncludes(stdout, `Usage: sig ${name}`);
           assertStringIncludes(stdout, "\nExamples:\n  sig ");
-          for (const flag of flagsOf(command, name)) {
+          for (const flag of flagsOf(command)) {
             assertStringIncludes(stdout, `\n  --${flag.name}`);
           }
           const json = await workspace.sig(

@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { apiProgram } from "@sig/api/program";
+import { webProgram } from "@sig/web/program";
+import { COMMANDS } from "./commands.ts";
 import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
 
 const CHALLENGE = {
@@ -55,7 +58,10 @@ Deno.test("a private key is in no output of any command but generate", async () 
       `${append} --key ${file}`,
       `${append} --key $D/broken.jwk`,
       `${append} --key $D/text.jwk`,
-      `append-${append} --seed-hex ${d}`,
+      `${append} --seed-hex ${d}`,
+      `${append} --seed-hex=${d}`,
+      `${append} --key ${JSON.stringify({ kty: "OKP", d })}`,
+      `attest --challenge - --key ${JSON.stringify({ kty: "OKP", d })}`,
       "rotate-key --dir $D/acme --kid orgsign-1",
       `init other.example --dir $D/other --key ${file}`,
       `verify ${file}`,
@@ -392,3 +398,39 @@ Deno.test("key generate --format json names file, kid and did:key", async () => 
     assertEquals(JSON.parse(stdout), { file, kid: "me", did });
   });
 });
+
+Deno.test("no flag of any program takes a secret, only the file that holds it", () => {
+  const programs = [...COMMANDS, apiProgram, webProgram];
+  const about = programs.flatMap(({ name, flags }) =>
+    flags.flatMap((flag) =>
+      flag.value !== undefined &&
+        /secret|seed|passw|passphrase|private|token|key/i.test(
+          `${flag.name} ${flag.help}`,
+        )
+        ? [`${name} --${flag.name} ${flag.value}`]
+        : []
+    )
+  );
+  assert(about.includes("upsert --key FILE"));
+  // Identifiers, and where public keys are, are not secret.
+  const others = about.filter((each) => !/ (FILE|KID|DID|SOURCE)$/.test(each));
+  assertEquals(others, []);
+});
+
+Deno.test("--key with the key itself is refused, and not shown", () =>
+  withIssuer(async (workspace) => {
+    const secret = "0123456789abcdef".repeat(3);
+    const append = ["upsert", "--dir", "$D/acme", "--subject", "did:web:a.b"];
+    for (
+      const text of [`{"d":"${secret}"}`, ` {"kty":"OKP","d":"${secret}"}`]
+    ) {
+      const words = [...append, "--type", "other", "--key", text];
+      const { code, stdout, stderr } = await workspace.sig(words);
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(
+        stderr,
+        "error: invalid_key: Cannot use key: it must be the name of a file, not the key itself",
+      );
+      assert(!stderr.includes(secret));
+    }
+  }));

@@ -28,7 +28,7 @@ const LEAST: readonly (readonly [string, readonly string[]])[] = [
   ["apply --dir acme --from same.csv --yes", WRITING],
   ["import --dir acme drafts.jsonl", WRITING],
   [
-    "offboard --dir acme --subject did:web:b.example --reason-code other",
+    "offboard --dir acme --subject did:web:b.example --reason-code other --yes",
     WRITING,
   ],
   ["restore --dir acme --from ./acme", WRITING],

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   inWorkspace,
   withIssuer,
@@ -22,53 +22,6 @@ async function lastKid(workspace: Workspace): Promise<string> {
     key.last_sequence === last_sequence
   ).kid;
 }
-
-async function seedOf(workspace: Workspace, name: string): Promise<string> {
-  const { d } = JSON.parse(await Deno.readTextFile(workspace.path(name)));
-  const bytes = Uint8Array.fromBase64(d, { alphabet: "base64url" });
-  return bytes.toHex();
-}
-
-Deno.test("the peer's --seed-hex signs, warns, and is never shown", async () => {
-  await withIssuer(async (workspace) => {
-    const seed = await seedOf(workspace, STORED);
-    const env = { SIG_KEYS_DIR: workspace.path("empty") };
-    for (const kid of [[], ["--kid", "orgsign-1"]]) {
-      const words = ["append-upsert", ...APPEND, ...kid, "--seed-hex", seed];
-      const ran = await workspace.sig(words, { env });
-      assertEquals(ran.code, 0, ran.stderr);
-      assertStringIncludes(ran.stderr, "warning: --seed-hex: a secret on a");
-      assert(!(ran.stdout + ran.stderr).includes(seed));
-      const json = await workspace.sig([...words, "--format", "json"], { env });
-      assertEquals([json.code, json.stderr], [0, ""]);
-      assertEquals(await lastKid(workspace), "orgsign-1");
-    }
-  });
-});
-
-Deno.test("a seed is in no refusal", async () => {
-  await withIssuer(async (workspace) => {
-    const seed = "0123456789abcdef".repeat(4);
-    const cases: readonly (readonly [string[], string])[] = [
-      [["--seed-hex", seed], "error: signing_key_not_found"],
-      [["--seed-hex", seed, "--kid", "orgsign-1"], "error: invalid_key"],
-      [["--seed-hex", `${seed}0`], "error: invalid_request"],
-      [["--seed-hex", seed, "--seed-hex", seed], "--seed-hex is given twice"],
-      [["--seed-hx", seed], "Did you mean --seed-hex?"],
-      [[`--seed-hx=${seed}`], "Did you mean --seed-hex?"],
-      [["--seed-hex", seed, "--key", "$D/x.jwk"], "both name the key"],
-    ];
-    const before = await workspace.snapshot();
-    for (const [flags, message] of cases) {
-      const words = ["append-upsert", ...APPEND, ...flags];
-      const { code, stdout, stderr } = await workspace.sig(words);
-      assertEquals([code, stdout], [2, ""]);
-      assertStringIncludes(stderr, message);
-      assert(!stderr.includes(seed), message);
-    }
-    assertEquals(await workspace.snapshot(), before);
-  });
-});
 
 Deno.test("a key file signs under the kid it is published with, whatever it says", async () => {
   await inWorkspace(async (workspace) => {

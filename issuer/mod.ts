@@ -100,6 +100,7 @@ export {
 } from "./plan/change_relationship.ts";
 export type { DesiredRelationship } from "./plan/desired_relationship.ts";
 export {
+  endingOf,
   type Plan,
   planChanges,
   type PlannedChange,
@@ -109,9 +110,10 @@ export {
 export { planDrafts } from "./plan/plan_drafts.ts";
 export type { PlannedMembers } from "./plan/planned_members.ts";
 export {
+  type EndedRelationship,
   type PublishedRelationship,
   PublishedRelationships,
   type PublishedState,
 } from "./plan/published_relationships.ts";
-export { requireConfirmation } from "./plan/require_confirmation.ts";
+export { type GuardOptions, requireGuards } from "./plan/guards.ts";
 export { readPlan } from "./plan/read_plan.ts";

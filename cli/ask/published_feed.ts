@@ -3,7 +3,6 @@
 import { loadIssuer, openSource, verifyFeed } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import type { Call } from "../command_line/command.ts";
-import { issuerDir } from "../issue/issuer_dir.ts";
 import { withSource } from "./source_flags.ts";
 
 /**
@@ -17,7 +16,7 @@ export async function readPublishedFeed(
   call: Call,
   source: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const directory = { kind: "directory", path: issuerDir(call) } as const;
+  const directory = { kind: "directory", path: call.text("dir")! } as const;
   const { issuer: expected } = await loadIssuer(openSource(directory));
   return await withSource(call, source, async (location, options) => {
     const { issuer, keys, metadata, openFeed } = await loadIssuer(location);

@@ -40,8 +40,6 @@ export interface Command {
   }[];
   /** Its flags; `--format` and `--help` are added. */
   readonly flags: readonly FlagSpec[];
-  /** Flags of the peer's command line, under the alias only. */
-  readonly peerFlags?: readonly FlagSpec[];
   /** Lines to copy. */
   readonly examples: readonly string[];
   /** Where `--format` is not given and no terminal reads; text unless told. */

@@ -91,7 +91,7 @@ ${about}
 ${usage("Usage: ", usageLine(command, name), width)}
 ${aliases}${described}
 Flags:
-${twoColumns(flagsOf(command, name).map(flagRow), width)}
+${twoColumns(flagsOf(command).map(flagRow), width)}
 
 Examples:
 ${command.examples.map((line) => example(line, width)).join("\n")}

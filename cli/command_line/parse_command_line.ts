@@ -8,13 +8,11 @@ import type { Io } from "../terminal/io.ts";
 /** How every command can write. */
 const FORMATS = ["text", "json"];
 
-/** The flags of a command under one of its names. */
-export function flagsOf(command: Command, name: string): readonly FlagSpec[] {
-  const peer = name === command.name ? [] : command.peerFlags ?? [];
+/** The flags of a command. */
+export function flagsOf(command: Command): readonly FlagSpec[] {
   const formats = [...FORMATS, ...command.formats ?? []];
   return [
     ...command.flags,
-    ...peer,
     {
       name: "format",
       value: formats.join("|"),
@@ -46,7 +44,7 @@ export function parseCommandLine(
   io: Io,
 ): Call {
   const given = parseFlags(words, {
-    flags: flagsOf(command, name),
+    flags: flagsOf(command),
     seeHelp: seeHelp(command),
     // Most commands take their source as a word: one may be typed as the others.
     hintOfMissing: (missing, [word]) =>

@@ -9,7 +9,6 @@ import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
 
 const SAMPLE: Command = {
   name: "sample",
-  aliases: ["peer"],
   summary: "for these tests",
   positionals: [{ name: "first", help: "a word" }, {
     name: "second",
@@ -22,15 +21,14 @@ const SAMPLE: Command = {
     { name: "switch", help: "on or off" },
     { name: "quiet", help: "on or off" },
   ],
-  peerFlags: [{ name: "other", value: "X", help: "under the alias only" }],
   examples: [],
   run: () => Promise.resolve(0),
 };
 
 const io = createDenoIo();
 
-function parse(words: readonly string[], name = "sample"): Call {
-  return parseCommandLine(SAMPLE, name, words, io);
+function parse(words: readonly string[]): Call {
+  return parseCommandLine(SAMPLE, "sample", words, io);
 }
 
 Deno.test("a flag's value is given behind it or with =, and taken as it stands", () => {
@@ -73,8 +71,7 @@ Deno.test("what stands behind -- is a word", () => {
   assertEquals(parse(["--", "--one", "--"]).positionals, ["--one", "--"]);
 });
 
-Deno.test("the peer's flags are those of the alias", () => {
-  assertEquals(parse(["w", "--other", "x"], "peer").text("other"), "x");
+Deno.test("an unknown flag is refused", () => {
   const { context } = assertSigError(
     () => parse(["w", "--other", "x"]),
     "invalid_request",
@@ -120,8 +117,8 @@ Deno.test("a source that is typed as a word is hinted at where it goes by a flag
 });
 
 /** Any words: flags of the command, near misses, and all kinds of text. */
-function anyWords(command: Command, name: string): fc.Arbitrary<string[]> {
-  const flags = flagsOf(command, name).map((flag) => `--${flag.name}`);
+function anyWords(command: Command): fc.Arbitrary<string[]> {
+  const flags = flagsOf(command).map((flag) => `--${flag.name}`);
   const flag = fc.constantFrom(...flags);
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 8 }),
@@ -139,7 +136,7 @@ function anyWords(command: Command, name: string): fc.Arbitrary<string[]> {
 Deno.test("any words are understood or refused, by every command", () => {
   for (const command of COMMANDS) {
     for (const name of [command.name, ...command.aliases ?? []]) {
-      fc.assert(fc.property(anyWords(command, name), (words) => {
+      fc.assert(fc.property(anyWords(command), (words) => {
         try {
           const { positionals } = parseCommandLine(command, name, words, io);
           // No word is made up, split or changed.

@@ -15,6 +15,7 @@ import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
 import { doubtsAboutPlan } from "../people/plan_notices.ts";
 import { canAsk, requireYes } from "../issue/agreement.ts";
+import { untilUnmoved } from "../issue/until_unmoved.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 /** Bytes of a saved plan; 10,000 changes take about 6 MB. */
@@ -28,7 +29,7 @@ export const apply: Command = {
   name: "apply",
   summary: "make the feed say what a list says",
   description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has gone on since. Done\ntwice it does nothing. More endings than 5 and more than a tenth of the active\nrelationships need --confirm-revocations with exactly their number; an end\nthat is past by now counts like a revocation.",
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has changed since. Done\ntwice it does nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. Whoever was revoked comes back only with --readmit.",
   flags: [
     REQUIRED_DIR_FLAG,
     ...LIST_FLAGS,
@@ -36,9 +37,23 @@ export const apply: Command = {
     { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
     { name: "yes", help: "do not ask; needed where there is no terminal" },
     {
+      name: "confirm-losses",
+      value: "N",
+      help: "exactly N people may lose access",
+    },
+    {
       name: "confirm-revocations",
       value: "N",
-      help: "end exactly so many relationships",
+      help: "same as --confirm-losses",
+    },
+    {
+      name: "confirm-grants",
+      value: "N",
+      help: "exactly N people may gain access",
+    },
+    {
+      name: "readmit",
+      help: "people whose relationship was revoked may come back",
     },
     REASON_CODE_FLAG,
     ...SIGNING_FLAGS,
@@ -48,39 +63,64 @@ export const apply: Command = {
     "sig apply --dir acme.example --plan plan.json --yes --reason-code employment_ended",
   ],
   async run(call) {
-    const confirmed = readCount(call);
+    const confirmed = readConfirmed(call);
     const planOf = await readWanted(call);
-    const { planDrafts, requireConfirmation } = await import("@sig/issuer");
-    await using issuer = await openForAppend(call);
-    const state = await issuer.published();
-    const plan = await planOf(state);
-    if (plan.changes.length === 0) return reportBatch(call, []);
-    requireConfirmation(plan, state, confirmed, call.io.now());
-    await requireAgreed(call, plan);
+    const { planDrafts, requireGuards } = await import("@sig/issuer");
     const reasonCode = call.text("reason-code") as ReasonCode | undefined;
-    const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
-    const { last_sequence: ifLastSequence } = state;
-    const progress = createProgress(
-      call,
-      NEWS_EVERY,
-      (done) => `signed ${done} of ${drafts.length} events`,
-    );
-    const appended = await issuer.appendAll(drafts, {
-      ifLastSequence,
-      onProgress: progress?.show,
-    }).finally(() => progress?.wipe());
-    const actions = plan.changes.map(({ action }) => action);
-    return reportBatch(call, appended, actions);
+    await using issuer = await openForAppend(call);
+    const agreed = new Set<string>();
+    const apply = async () => {
+      const state = await issuer.published();
+      const plan = await planOf(state);
+      if (plan.changes.length === 0) return reportBatch(call, []);
+      const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
+      requireGuards(state, drafts, { ...confirmed, now: call.io.now() });
+      const changes = JSON.stringify(plan.changes);
+      if (!agreed.has(changes)) await requireAgreed(call, plan);
+      agreed.add(changes);
+      const progress = createProgress(
+        call,
+        NEWS_EVERY,
+        (done) => `signed ${done} of ${drafts.length} events`,
+      );
+      const appended = await issuer.appendAll(drafts, {
+        ifLastSequence: state.last_sequence,
+        onProgress: progress?.show,
+      }).finally(() => progress?.wipe());
+      const actions = plan.changes.map(({ action }) => action);
+      return reportBatch(call, appended, actions);
+    };
+    // A saved plan fits one feed only.
+    return await (call.text("plan") === undefined
+      ? untilUnmoved(apply)
+      : apply());
   },
 };
 
-function readCount(call: Call): number | undefined {
-  const text = call.text("confirm-revocations");
+/** What the operator has confirmed. */
+function readConfirmed(call: Call) {
+  const losses = readCount(call, "confirm-losses");
+  const revocations = readCount(call, "confirm-revocations");
+  if (losses !== undefined && revocations !== undefined) {
+    throw usageError(
+      "--confirm-revocations means the same as --confirm-losses",
+      {
+        flag: "--confirm-revocations",
+      },
+    );
+  }
+  return {
+    losses: losses ?? revocations,
+    grants: readCount(call, "confirm-grants"),
+    readmit: call.on("readmit"),
+  };
+}
+
+function readCount(call: Call, flag: string): number | undefined {
+  const text = call.text(flag);
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError("--confirm-revocations must be a number", {
-    flag: "--confirm-revocations",
-  });
+  throw usageError(`--${flag} must be a number`, { flag: `--${flag}` });
 }
 
 /** What is wanted, read before the issuer is opened. */
@@ -137,9 +177,9 @@ async function requireAgreed(call: Call, plan: Plan): Promise<void> {
   // Between a long plan and the question.
   for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
   await requireYes(call, "Append this?", {
-    refusal: `Cannot apply plan: nobody has agreed to its ${
+    refusal: `Cannot apply plan: ${
       counted(plan.changes.length, "change")
-    }`,
+    } not confirmed`,
     hint: "Look at sig plan, then add --yes.",
   });
 }

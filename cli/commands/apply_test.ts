@@ -213,14 +213,15 @@ Deno.test("an ended relationship denies every check, and a mass ending needs its
       (_, at) => `did:web:p${at}.example,advisor,x,,\n`,
     );
     await list(workspace, HEADER + ALICE + people.join(""));
-    assertEquals((await run(workspace, "apply", ["--yes"])).code, 0);
+    const all = ["--yes", "--confirm-grants", "8"];
+    assertEquals((await run(workspace, "apply", all)).code, 0);
     await list(workspace, HEADER + ALICE);
     const words = ["--prune", "--yes", "--reason-code", "contract_ended"];
     const refused = await run(workspace, "apply", words);
     assertEquals(refused.code, 2);
     assertStringIncludes(
       refused.stderr,
-      "confirmation_required: Cannot apply plan: it ends 8 of 9 active relationships",
+      "confirmation_required: Cannot apply plan: 8 of 9 people would lose access",
     );
     const done = await run(workspace, "apply", [
       ...words,
@@ -305,7 +306,7 @@ Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =
       assertEquals(code, 2);
       assertStringIncludes(
         stderr,
-        "confirmation_required: Cannot apply plan: nobody has agreed",
+        "confirmation_required: Cannot apply plan: 1 change not confirmed",
       );
       assertStringIncludes(stdout, "deploy, review → deploy, review, admin");
       assertStringIncludes(stdout, "none → Boss");
@@ -334,24 +335,218 @@ Deno.test("apply keeps the reason, which no list shows", () =>
     assertEquals([last.display, last.reason], [{ title: "Boss" }, "ticket 7"]);
   }));
 
-Deno.test("a column of dates that have passed ends nobody unconfirmed", () =>
-  withIssuer(async (workspace) => {
-    const rows = (end: string) =>
-      "subject,type,valid_until\n" +
-      Array.from({ length: 6 }, (_, i) =>
-        `did:web:p${i}.example,employee,${end}\n`)
-        .join("");
-    await list(workspace, rows(""));
-    await run(workspace, "apply", ["--yes"]);
-    await list(workspace, rows("2025-12-30"));
-    const refused = await run(workspace, "apply", ["--yes"]);
-    assertEquals(refused.code, 2);
-    assertStringIncludes(
-      refused.stderr,
-      "confirmation_required: Cannot apply plan: it ends 6 of 7 active relationships",
+/** 60 people and 600 whose relationships have expired, who count for nothing. */
+async function withSixty(
+  work: (workspace: Workspace) => Promise<void>,
+): Promise<void> {
+  await withIssuer(async (workspace) => {
+    const draft = (name: string, more: object) =>
+      JSON.stringify({
+        event_type: "relationship.upsert",
+        subject: `did:web:${name}.example`,
+        relationship_type: "employee",
+        roles: ["deploy"],
+        ...more,
+      });
+    const drafts = [
+      ...SIXTY.map((name) => draft(name, {})),
+      ...Array.from(
+        { length: 600 },
+        (_, n) => draft(`old${n}`, { valid_until: "2025-12-01T00:00:00Z" }),
+      ),
+    ];
+    const words = ["import", "--dir", "$D/acme", "-"];
+    const done = await workspace.sig(words, { stdin: drafts.join("\n") });
+    assertEquals(done.code, 0);
+    await work(workspace);
+  });
+}
+
+const SIXTY = Array.from({ length: 60 }, (_, n) => `p${n}`);
+
+for (
+  const [what, header, cells] of [
+    ["a start in 2062", "subject,type,valid_from", "employee,2062-01-01"],
+    [
+      "an end that has passed",
+      "subject,type,valid_until",
+      "employee,2025-12-30",
+    ],
+    ["an empty roles column", "subject,type,roles", "employee,"],
+  ] as const
+) {
+  Deno.test(`apply: ${what} takes nothing from 60 people with --yes alone`, () =>
+    withSixty(async (workspace) => {
+      const rows = SIXTY.map((name) => `did:web:${name}.example,${cells}\n`);
+      await list(workspace, `${header}\n${rows.join("")}`);
+      const before = await log(workspace);
+      const refused = await run(workspace, "apply", ["--yes"]);
+      assertEquals([refused.code, refused.stdout], [2, ""]);
+      assertStringIncludes(
+        refused.stderr,
+        "confirmation_required: Cannot apply plan: 60 of 61 people would lose access",
+      );
+      assertStringIncludes(refused.stderr, "add --confirm-losses 60");
+      assertEquals(await log(workspace), before);
+      const words = ["--yes", "--confirm-losses", "60"];
+      assertEquals((await run(workspace, "apply", words)).code, 0);
+    }));
+}
+
+Deno.test("apply: another type takes from and gives to 60 people, also by a saved plan", () =>
+  withSixty(async (workspace) => {
+    const { stdout } = await workspace.sig([
+      ...["who", "$D/acme", "--role", "deploy", "--format", "json"],
+    ]);
+    const held: readonly { subject: string; relationship_id: string }[] = JSON
+      .parse(stdout);
+    const rows = held.filter(({ subject }) => !subject.includes("alice"))
+      .map(({ subject, relationship_id }) =>
+        `${subject},contractor,${relationship_id}\n`
+      );
+    await list(workspace, `subject,type,relationship_id\n${rows.join("")}`);
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    // What a file says of itself is not believed.
+    const saved = JSON.parse(
+      await Deno.readTextFile(workspace.path("plan.json")),
     );
-    const meant = ["--yes", "--confirm-revocations", "6"];
-    assertEquals((await run(workspace, "apply", meant)).code, 0);
+    for (const change of saved.changes) change.action = "update";
+    await Deno.writeTextFile(
+      workspace.path("plan.json"),
+      JSON.stringify({ ...saved, unchanged: 600 }),
+    );
+    const words = ["--plan", "$D/plan.json", "--yes"];
+    const { code, stderr } = await run(workspace, "apply", words);
+    assertEquals(code, 2);
+    assertStringIncludes(
+      stderr,
+      "add --confirm-losses 60 --confirm-grants 60",
+    );
+  }));
+
+Deno.test("apply: the wrong file publishes nobody with --yes alone, and fills an empty feed", () =>
+  withIssuer(async (workspace) => {
+    const rows = Array.from(
+      { length: 500 },
+      (_, n) => `did:web:wrong${n}.example,other,,,\n`,
+    );
+    await list(workspace, HEADER + rows.join(""));
+    const { code, stderr } = await run(workspace, "apply", ["--yes"]);
+    assertEquals(code, 2);
+    assertStringIncludes(
+      stderr,
+      "confirmation_required: Cannot apply plan: 500 people would gain access, 1 have it now",
+    );
+    assertStringIncludes(stderr, "add --confirm-grants 500");
+    assertEquals((await log(workspace)).length, 3);
+    await workspace.sig(["init", "new.example", "--dir", "$D/new"]);
+    const first = await workspace.sig([
+      ...["apply", "--dir", "$D/new", "--from", "$D/people.csv", "--yes"],
+    ]);
+    assertEquals(first.code, 0);
+  }));
+
+Deno.test("apply: whoever was offboarded stays so while still on the list, unless --readmit", () =>
+  withIssuer(async (workspace) => {
+    const bob = "did:web:bob.example";
+    for (
+      const row of [`${bob},contractor,,,\n`, `${bob},contractor,x,,\n`]
+    ) {
+      await list(workspace, HEADER + ALICE + row);
+      const planned = await run(workspace, "plan");
+      assertEquals(planned.code, 1);
+      assertStringIncludes(
+        planned.stdout,
+        "    was revoked       2026-01-01T00:00:06Z, contract_ended (r2, seq=3); needs --readmit\n",
+      );
+      const nightly = await run(workspace, "apply", ["--yes"]);
+      assertEquals([nightly.code, nightly.stdout], [2, ""]);
+      assertStringIncludes(
+        nightly.stderr,
+        `confirmation_required: Cannot apply plan: 1 revoked relationship would be re-admitted, such as that of "${bob}" (contract_ended, 2026-01-01T`,
+      );
+    }
+    assertEquals((await log(workspace)).length, 3);
+    await run(workspace, "plan", ["--out", "$D/plan.json"]);
+    const text = await Deno.readTextFile(workspace.path("plan.json"));
+    assertEquals(
+      JSON.parse(text).changes[0].readmits.reason_code,
+      "contract_ended",
+    );
+    const { readmits: _, ...hidden } = JSON.parse(text).changes[0];
+    await Deno.writeTextFile(
+      workspace.path("plan.json"),
+      JSON.stringify({ ...JSON.parse(text), changes: [hidden] }),
+    );
+    const words = ["--plan", "$D/plan.json", "--yes"];
+    assertEquals((await run(workspace, "apply", words)).code, 2);
+    const meant = await run(workspace, "apply", [...words, "--readmit"]);
+    assertEquals([meant.code, meant.stdout], [0, "Appended 1 event (seq=4)\n"]);
+  }));
+
+Deno.test("apply: a list with 60 revoked identifiers brings nobody back", () =>
+  withSixty(async (workspace) => {
+    const { stdout } = await workspace.sig([
+      ...["who", "$D/acme", "--role", "deploy", "--format", "json"],
+    ]);
+    const held: readonly { subject: string; relationship_id: string }[] = JSON
+      .parse(stdout);
+    const others = held.filter(({ subject }) => !subject.includes("alice"));
+    const drafts = others.map(({ relationship_id }) =>
+      JSON.stringify({
+        event_type: "relationship.revoke",
+        relationship_id,
+        reason_code: "employment_ended",
+      })
+    );
+    await workspace.sig(["import", "--dir", "$D/acme", "-"], {
+      stdin: drafts.join("\n"),
+    });
+    const rows = others.map(({ subject, relationship_id }) =>
+      `${subject},employee,${relationship_id}\n`
+    );
+    await list(workspace, `subject,type,relationship_id\n${rows.join("")}`);
+    const { code, stderr } = await run(workspace, "apply", ["--yes"]);
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, "add --confirm-grants 60 --readmit");
+  }));
+
+Deno.test("apply --from plans again when somebody appends meanwhile, and asks again only about another plan", () =>
+  withIssuer(async (workspace) => {
+    await list(workspace, HEADER + ALICE + "did:web:eve.example,advisor,,,\n");
+    const terminal = (other: readonly string[]): Given => ({
+      terminals: ["stdin", "stdout"],
+      io: {
+        ask: async () => {
+          asked++;
+          if (asked === 1) {
+            assertEquals((await workspace.sig(other)).code, 0);
+          }
+          return true;
+        },
+      },
+    });
+    let asked = 0;
+    const unrelated = [
+      ...["upsert", "--dir", "$D/acme", "--subject", "did:web:joe.example"],
+      ...["--type", "advisor"],
+    ];
+    const same = await run(workspace, "apply", [], terminal(unrelated));
+    assertEquals([same.code, same.stderr, asked], [0, "", 1]);
+    assertStringIncludes(same.stdout, "Appended 1 event (seq=5)");
+    await list(workspace, HEADER + ALICE.replace("review", "refund"));
+    asked = 0;
+    const changed = await run(
+      workspace,
+      "apply",
+      [],
+      terminal([
+        ...["set", "--dir", "$D/acme", "--relationship-id", "r1"],
+        ...["--title", "Boss"],
+      ]),
+    );
+    assertEquals([changed.code, changed.stderr, asked], [0, "", 2]);
+    assertStringIncludes(changed.stdout, "Boss → none");
   }));
 
 Deno.test("a role that looks like several is warned of, with its row, once", () =>

@@ -110,9 +110,8 @@ async function keepName(
 ): Promise<void> {
   const { io } = call;
   if (name === undefined) return;
-  const { issuerDir } = await import("../issue/issuer_dir.ts");
   const { namesFile } = await import("../people/names.ts");
-  const dir = issuerDir(call);
+  const dir = call.text("dir")!;
   const isWanted = call.on("keep-name") ||
     canAsk(call) &&
       await io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));

@@ -1,8 +1,9 @@
 import { type ReasonCode, SigError } from "@sig/core";
-import type { Issuer, RevokeDraft } from "@sig/issuer";
+import type { Issuer, PublishedRelationship, RevokeDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { safe, writeWarnings } from "../command_line/output.ts";
+import { counted, safe, writeWarnings } from "../command_line/output.ts";
+import { canAsk, requireYes } from "../issue/agreement.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { reportBatch } from "../issue/batch.ts";
 import {
@@ -11,6 +12,8 @@ import {
   REQUIRED_DIR_FLAG,
   typeFlag,
 } from "../issue/relationship_flags.ts";
+import { MOST_NAMED } from "../issue/upsert_notices.ts";
+import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 
 /** `sig offboard` */
@@ -18,7 +21,7 @@ export const offboard: Command = {
   name: "offboard",
   summary: "end everything that a person has",
   description:
-    "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed.",
+    "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
   flags: [
     REQUIRED_DIR_FLAG,
     { name: "subject", value: "DID", help: "who goes", required: true },
@@ -26,15 +29,25 @@ export const offboard: Command = {
     { ...REASON_CODE_FLAG, required: true },
     EFFECTIVE_AT_FLAG,
     { name: "reason", value: "TEXT", help: "for people" },
+    { name: "yes", help: "do not ask; required without a terminal" },
+    NAMES_FLAG,
     ...SIGNING_FLAGS,
   ],
   examples: [
     "sig offboard --dir acme.example --subject did:web:alice.example --reason-code employment_ended",
+    "sig offboard --dir acme.example --subject did:web:bob.example --type contractor --reason-code contract_ended --yes",
   ],
   async run(call) {
     await using issuer = await openForAppend(call);
+    const agreed = new Set<string>();
     const appended = await untilUnmoved(async () => {
-      const { drafts, ifLastSequence } = await draftEndings(call, issuer);
+      const { active, drafts, ifLastSequence } = await draftEndings(
+        call,
+        issuer,
+      );
+      const shown = JSON.stringify(active);
+      if (!agreed.has(shown)) await requireAgreed(call, active);
+      agreed.add(shown);
       return await issuer.appendAll(drafts, { ifLastSequence });
     });
     if (call.format === "text") {
@@ -74,5 +87,26 @@ async function draftEndings(call: Call, issuer: Issuer) {
     ...(effectiveAt === undefined ? {} : { effective_at: effectiveAt }),
     ...(reason === undefined ? {} : { reason }),
   }));
-  return { drafts, ifLastSequence: last_sequence };
+  return { active, drafts, ifLastSequence: last_sequence };
+}
+
+/** Shows whose relationships end before it asks. */
+async function requireAgreed(
+  call: Call,
+  active: readonly PublishedRelationship[],
+): Promise<void> {
+  if (canAsk(call) || call.on("yes") && call.format === "text") {
+    const names = await readNames(call, call.text("dir"));
+    const { endingOf } = await import("@sig/issuer");
+    const { writeChange } = await import("../people/write_plan.ts");
+    for (const each of active) writeChange(call, endingOf(each), names);
+  }
+  const count = counted(active.length, "relationship");
+  const ids = active.map(({ upsert }) => upsert.relationship_id);
+  await requireYes(call, `End ${count}?`, {
+    refusal: `Cannot offboard: ending ${count} is not confirmed`,
+    hint: `Look at sig who, then add --yes. It would end ${
+      ids.slice(0, MOST_NAMED).join(", ")
+    }${ids.length > MOST_NAMED ? ", …" : ""}.`,
+  });
 }

@@ -23,7 +23,7 @@ const COMMANDS = [
   "upsert --subject did:web:z.example --type other",
   "revoke --relationship-id r1 --reason-code other",
   "set --relationship-id r1 --add-role x",
-  "offboard --subject did:web:alice.example --reason-code other",
+  "offboard --subject did:web:alice.example --reason-code other --yes",
   "import $D/drafts.jsonl",
   "apply --from $D/people.csv --yes",
 ];

@@ -6,24 +6,22 @@ import {
   APPEND_FLAGS,
   commonMembers,
   given,
-  PEER_FLAGS,
   reportAppended,
 } from "../issue/append.ts";
 import {
-  DIR_FLAG,
   EFFECTIVE_AT_FLAG,
   REASON_CODE_FLAG,
+  REQUIRED_DIR_FLAG,
 } from "../issue/relationship_flags.ts";
 import type { Command } from "../command_line/command.ts";
 
 /** `sig revoke` */
 export const revoke: Command = {
   name: "revoke",
-  aliases: ["append-revoke"],
   summary: "end a relationship",
   description: "Appends one signed event. It counts as soon as readers see it.",
   flags: [
-    DIR_FLAG,
+    REQUIRED_DIR_FLAG,
     {
       name: "relationship-id",
       value: "ID",
@@ -40,7 +38,6 @@ export const revoke: Command = {
     { name: "amend", help: "revoke once more, to correct reason or time" },
     ...APPEND_FLAGS,
   ],
-  peerFlags: PEER_FLAGS,
   examples: [
     "sig revoke --dir acme.example --relationship-id 01K9… --reason-code employment_ended",
   ],

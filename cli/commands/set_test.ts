@@ -138,7 +138,7 @@ Deno.test("offboard ends every active relationship in one batch, so that every c
     const done = await run(
       workspace,
       "offboard",
-      `--subject ${ALICE} --reason-code employment_ended --format json`,
+      `--subject ${ALICE} --reason-code employment_ended --yes --format json`,
     );
     assertEquals([done.code, done.stderr], [0, ""]);
     const report = JSON.parse(done.stdout);
@@ -156,7 +156,7 @@ Deno.test("offboard ends every active relationship in one batch, so that every c
     const again = await run(
       workspace,
       "offboard",
-      `--subject ${ALICE} --reason-code employment_ended`,
+      `--subject ${ALICE} --reason-code employment_ended --yes`,
     );
     assertEquals(again.code, 2);
     assertStringIncludes(
@@ -165,12 +165,75 @@ Deno.test("offboard ends every active relationship in one batch, so that every c
     );
   }));
 
+Deno.test("offboard shows each relationship, asks on a terminal, and needs --yes elsewhere", () =>
+  withIssuer(async (workspace) => {
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      `subject,name\n${ALICE},Alice Doe\n`,
+    );
+    const words = `--subject ${ALICE} --reason-code employment_ended`;
+    const refused =
+      "confirmation_required: Cannot offboard: ending 1 relationship is not confirmed";
+    for (const given of [{}, { terminals: ["stdout"] as const }]) {
+      const { code, stdout, stderr } = await run(
+        workspace,
+        "offboard",
+        words,
+        given,
+      );
+      assertEquals([code, stdout], [2, ""]);
+      assertStringIncludes(stderr, refused);
+      assertStringIncludes(stderr, "It would end r1.");
+    }
+    const asked: string[] = [];
+    const terminal = (answer: boolean) => ({
+      terminals: ["stdin", "stdout"] as const,
+      env: { NO_COLOR: "1" },
+      io: { ask: (text: string) => (asked.push(text), answer) },
+    });
+    const shown = `- end  Alice Doe  ${ALICE}  employee  r1\n` +
+      "    roles             deploy, review\n";
+    const no = await run(workspace, "offboard", words, terminal(false));
+    assertEquals([no.code, no.stdout], [2, shown]);
+    assertStringIncludes(no.stderr, refused);
+    assertEquals((await lastEvent(workspace)).sequence, 3);
+    const yes = await run(workspace, "offboard", words, terminal(true));
+    assertEquals(
+      [yes.code, yes.stdout],
+      [0, `${shown}Ended r1 (seq=4)\n`],
+    );
+    assertEquals(asked, ["End 1 relationship?", "End 1 relationship?"]);
+  }));
+
+Deno.test("offboard asks again only when the person's relationships changed meanwhile", () =>
+  withIssuer(async (workspace) => {
+    const offboard = async (words: string, meanwhile: string) => {
+      let asked = 0;
+      const { code, stdout } = await run(workspace, "offboard", words, {
+        terminals: ["stdin", "stdout"],
+        io: {
+          ask: async () => {
+            if (++asked === 1) await run(workspace, "upsert", meanwhile);
+            return true;
+          },
+        },
+      });
+      return [code, asked, stdout.match(/^Ended/gm)?.length];
+    };
+    const words = `--subject ${ALICE} --reason-code other`;
+    const second = `--subject ${ALICE} --type advisor`;
+    assertEquals(await offboard(words, second), [0, 2, 2]);
+    await run(workspace, "upsert", second);
+    const unrelated = "--subject did:web:eve.example --type advisor";
+    assertEquals(await offboard(words, unrelated), [0, 1, 1]);
+  }));
+
 Deno.test("an end that lies ahead is refused as a revocation, and named as what it is", () =>
   withIssuer(async (workspace) => {
     const { code, stderr } = await run(
       workspace,
       "offboard",
-      `--subject ${ALICE} --reason-code employment_ended --effective-at 2030-01-01T00:00:00Z`,
+      `--subject ${ALICE} --reason-code employment_ended --yes --effective-at 2030-01-01T00:00:00Z`,
     );
     assertEquals(code, 2);
     assertStringIncludes(
@@ -199,9 +262,12 @@ Deno.test("offboard of one type leaves the others", () =>
     const { stdout } = await run(
       workspace,
       "offboard",
-      `--subject ${ALICE} --type advisor --reason-code other`,
+      `--subject ${ALICE} --type advisor --reason-code other --yes`,
     );
-    assertEquals(stdout, "Ended r9 (seq=5)\n");
+    assertEquals(
+      stdout,
+      `- end  ${ALICE}  advisor  r9\n    roles             none\nEnded r9 (seq=5)\n`,
+    );
     assertEquals(
       (await run(workspace, "set", `--subject ${ALICE} --add-role x`)).code,
       0,
@@ -280,7 +346,7 @@ Deno.test("what has expired is not told of as still active", () =>
     await run(
       workspace,
       "offboard",
-      `--subject ${ALICE} --type employee --reason-code other`,
+      `--subject ${ALICE} --type employee --reason-code other --yes`,
     );
     const revoked = await run(
       workspace,

@@ -1,4 +1,4 @@
-import { type OpenObject, RELATIONSHIP_TYPES } from "@sig/core";
+import type { OpenObject } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { warn } from "../command_line/output.ts";
@@ -12,29 +12,26 @@ import {
   APPEND_FLAGS,
   commonMembers,
   given,
-  PEER_FLAGS,
   reportAppended,
 } from "../issue/append.ts";
 import {
   contentFlags,
-  DIR_FLAG,
+  REQUIRED_DIR_FLAG,
   typeFlag,
 } from "../issue/relationship_flags.ts";
 import { readValidity } from "../people/read_validity.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { usageError } from "@sig/api/flags";
 
 /** `sig upsert` */
 export const upsert: Command = {
   name: "upsert",
-  aliases: ["append-upsert"],
   summary: "add a relationship, or replace it",
   description:
     "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: [
-    DIR_FLAG,
+    REQUIRED_DIR_FLAG,
     { name: "subject", value: "DID", help: "who it is about", required: true },
-    typeFlag(),
+    { ...typeFlag(), required: true },
     { name: "role", value: "ROLE", help: "a role", repeat: true },
     {
       name: "relationship-id",
@@ -44,27 +41,18 @@ export const upsert: Command = {
     ...contentFlags("given"),
     ...APPEND_FLAGS,
   ],
-  peerFlags: [
-    ...PEER_FLAGS,
-    {
-      name: "relationship-type",
-      value: "TYPE",
-      help: "as --type",
-      choices: RELATIONSHIP_TYPES,
-    },
-    { name: "roles", value: "A,B", help: "roles, with commas between" },
-  ],
   examples: [
     "sig upsert --dir acme.example --subject did:web:alice.example --type employee --role deploy --role review",
     "sig upsert --dir acme.example --subject did:web:bob.example --type contractor --valid-until 2026-12-31",
   ],
   async run(call) {
+    const roles = call.texts("role");
     const draft: OpenObject = {
       event_type: "relationship.upsert",
       subject: call.text("subject"),
-      relationship_type: relationshipType(call),
+      relationship_type: call.text("type"),
       ...given({
-        roles: roles(call),
+        roles: roles.length === 0 ? undefined : roles,
         relationship_id: call.text("relationship-id"),
         valid_from: readValidity(call, "valid_from"),
         valid_until: readValidity(call, "valid_until"),
@@ -89,29 +77,6 @@ export const upsert: Command = {
     return reportAppended(call, appended, [...doubts, ...consequences]);
   },
 };
-
-function relationshipType(call: Call): string {
-  const type = call.text("type");
-  const peer = call.text("relationship-type");
-  if (type !== undefined && peer !== undefined) {
-    throw usageError("--type and --relationship-type mean the same", {
-      flag: "--relationship-type",
-    });
-  }
-  const found = type ?? peer;
-  if (found !== undefined) return found;
-  throw usageError("--type is required", {
-    flag: "--type",
-    hint: `One of ${RELATIONSHIP_TYPES.join(", ")}.`,
-  });
-}
-
-function roles(call: Call): readonly string[] | undefined {
-  const listed = call.text("roles")?.split(",").map((role) => role.trim())
-    .filter((role) => role !== "") ?? [];
-  const all = [...call.texts("role"), ...listed];
-  return all.length === 0 ? undefined : all;
-}
 
 function display(call: Call) {
   const shown = given({

@@ -2,7 +2,6 @@
 
 import { type FlagSpec, usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-import { dirRequired } from "../issue/dir_required.ts";
 import { PREFLIGHT_HEADERS, SITE_HEADERS } from "../site/site_headers.ts";
 import { VERSION } from "../terminal/version.ts";
 import caddy from "./caddy.txt" with { type: "text" };
@@ -195,7 +194,10 @@ function readCertificate(
 function requiredDir(call: Call): string {
   const dir = call.text("dir");
   if (dir !== undefined) return dir;
-  throw dirRequired();
+  throw usageError("--dir is required", {
+    flag: "--dir",
+    hint: "For example: --dir ./acme.example.",
+  });
 }
 
 /** A path on the server, which is another machine than this one. */

@@ -69,17 +69,6 @@ export const APPEND_FLAGS: readonly FlagSpec[] = [
   ...SIGNING_FLAGS,
 ];
 
-/** Flags of the peer's command line. */
-export const PEER_FLAGS: readonly FlagSpec[] = [
-  { name: "events-path", value: "FILE", help: "the feed, instead of --dir" },
-  { name: "issuer", value: "DID", help: "must be the directory's issuer" },
-  {
-    name: "seed-hex",
-    value: "HEX",
-    help: "the private key's seed; others can read it: use --key",
-  },
-];
-
 /** The members of a draft that both kinds have, as far as they are given. */
 export function commonMembers(call: Call): OpenObject {
   return given({

@@ -11,13 +11,22 @@ import { importSigningKey, type SigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { warn } from "../command_line/output.ts";
-import { usageError } from "@sig/api/flags";
 import { readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
 
 /** Reads a JWK file; nothing of it is ever quoted. */
 export async function readJwk(io: Io, path: string): Promise<OpenObject> {
+  if (/^\s*\{/.test(path)) {
+    // Other users of the machine can read the arguments of a command.
+    throw new SigError(
+      "invalid_key",
+      "Cannot use key: it must be the name of a file, not the key itself",
+      {
+        context: { hint: "Write it to a file of mode 0600, or use - (stdin)." },
+      },
+    );
+  }
   const bytes = await readInput(io, path, MAX_KEY_BYTES);
   try {
     const value = parseJson(bytes);
@@ -58,21 +67,4 @@ export async function readSigningKey(
   path: string,
 ): Promise<SigningKey> {
   return await importSigningKey(await readPrivateJwk(call, path));
-}
-
-const PKCS8_PREFIX = "302e020100300506032b657004220420";
-
-/** The peer's `--seed-hex` as a private JWK. */
-export async function seedToJwk(hex: string): Promise<OpenObject> {
-  if (!/^[0-9a-fA-F]{64}$/.test(hex)) {
-    throw usageError("--seed-hex must be 64 hexadecimal digits", {
-      flag: "--seed-hex",
-    });
-  }
-  const der = Uint8Array.fromHex(PKCS8_PREFIX + hex);
-  const key = await crypto.subtle.importKey("pkcs8", der, "Ed25519", true, [
-    "sign",
-  ]);
-  const { kty, crv, x, d } = await crypto.subtle.exportKey("jwk", key);
-  return { kty, crv, x, d };
 }

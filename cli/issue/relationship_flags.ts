@@ -3,15 +3,13 @@
 import { REASON_CODES, RELATIONSHIP_TYPES } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 
-/** The directory that a command works on; the peer's names take another flag. */
-export const DIR_FLAG: FlagSpec = {
+/** The directory that a command works on. */
+export const REQUIRED_DIR_FLAG: FlagSpec = {
   name: "dir",
   value: "DIR",
   help: "the issuer's directory",
+  required: true,
 };
-
-/** {@linkcode DIR_FLAG} where there is no other way to name it. */
-export const REQUIRED_DIR_FLAG: FlagSpec = { ...DIR_FLAG, required: true };
 
 /** A relationship's type. */
 export function typeFlag(help: string = RELATIONSHIP_TYPES.join(", ")) {

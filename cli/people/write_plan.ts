@@ -55,6 +55,20 @@ export function writeChange(
   io.stdout(
     `${head}  ${name}${safe(subject)}  ${safe(type)}${which}${place}\n`,
   );
+  const { readmits } = change;
+  if (readmits !== undefined) {
+    const { effective_at, reason_code, relationship_id, sequence } = readmits;
+    io.stdout(
+      `    ${"was revoked".padEnd(WIDEST)} ${
+        safe(effective_at)
+      }, ${reason_code} (${
+        safe(relationship_id)
+      }, seq=${sequence}); needs --readmit\n`,
+    );
+  }
+  if (before !== null && after === null) {
+    io.stdout(`    ${label("roles")} ${shown(before.roles)}\n`);
+  }
   for (const name of change.fields) {
     if (name === "relationship_type" && before === null) continue;
     const now = after === null ? "" : shown(after[name]);

@@ -48,7 +48,7 @@ export function completionTable(
     [command.name, ...command.aliases ?? []].map((name) => ({
       name,
       summary: command.summary,
-      flags: flagsOf(command, name).map((flag) => ({
+      flags: flagsOf(command).map((flag) => ({
         name: `--${flag.name}`,
         help: flag.help,
         repeat: flag.repeat ?? false,

@@ -19,7 +19,6 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ["serve acm\t", ["serve", "acme corp"]],
   ["upsert --type empl\t", ["upsert", "--type", "employee"]],
   ["upsert --type=empl\t", ["upsert", "--type=employee"]],
-  ["append-upsert --see\t", ["append-upsert", "--seed-hex"]],
   // The peer's flags belong to its names alone.
   ["upsert --see\t", ["upsert", "--see"]],
   ["audit --format ht\t", ["audit", "--format", "html"]],
@@ -99,12 +98,10 @@ Deno.test("every word and value that is a file or a folder is completed", () => 
   ]);
   assertEquals([...new Set(unknown)].sort(), [
     ...[
-      "A,B",
       "COMMAND",
       "DID",
       "DID|HOST",
       "DURATION",
-      "HEX",
       "HOST:PORT",
       "HOST[:PORT]",
       "ID",

@@ -80,7 +80,7 @@ function section(command: Command): readonly string[] {
     ...aliases.length === 0
       ? []
       : [".PP", prose(`Also called ${aliases.join(", ")}.`)],
-    ...[...words, ...flagsOf(command, name).map(flagRow)].flatMap(entry),
+    ...[...words, ...flagsOf(command).map(flagRow)].flatMap(entry),
     ...[".PP", ...example(command.examples)],
   ];
 }

@@ -63,7 +63,7 @@ Deno.test({
             at > start && /^ {0,3}\S/.test(line)
           );
           const part = lines.slice(start, end).join("\n");
-          for (const { name } of flagsOf(command, command.name)) {
+          for (const { name } of flagsOf(command)) {
             assertStringIncludes(part, `\n       --${name}`);
           }
           // What is copied is as it is typed.

@@ -24,9 +24,12 @@ import {
   type PlannedMembers,
   publishedMembers,
 } from "./planned_members.ts";
-import type {
-  PublishedRelationship,
-  PublishedState,
+import {
+  type EndedRelationship,
+  EndedRelationships,
+  keyOf,
+  type PublishedRelationship,
+  type PublishedState,
 } from "./published_relationships.ts";
 
 /** One thing that a plan does. */
@@ -45,6 +48,8 @@ export interface PlannedChange {
   readonly fields: readonly (keyof PlannedMembers)[];
   /** The row that asks for it; null where none does. */
   readonly row: number | null;
+  /** How the relationship, or the last of its subject and type, was revoked. */
+  readonly readmits?: EndedRelationship;
 }
 
 /** What would be done, and to which feed. */
@@ -134,12 +139,13 @@ export function planChanges(
   const changes: PlannedChange[] = [];
   let unchanged = 0;
   const counts = countOfEach(resolved.values());
+  const ended = new EndedRelationships(state);
   for (const each of resolved.values()) {
     try {
       requireOnlyOne(each, counts);
       const change = changeOf(each);
       if (change === undefined) unchanged++;
-      else changes.push(change);
+      else changes.push(withReadmission(change, ended));
     } catch (error) {
       if (!isSigError(error)) throw error;
       faults.push({ row: each.desired.row ?? null, error });
@@ -187,11 +193,6 @@ class ActiveRelationships {
   of(subject: string, type: string): readonly PublishedRelationship[] {
     return this.#byKey.get(keyOf(subject, type)) ?? [];
   }
-}
-
-/** A type has no space, so nothing else makes the same key. */
-function keyOf(subject: string, type: string): string {
-  return `${type} ${subject}`;
 }
 
 function isInScope(type: string, types: readonly string[] | undefined) {
@@ -355,6 +356,21 @@ function changeOf(each: Resolved): PlannedChange | undefined {
   };
 }
 
+/** The change with how the relationship had ended, if it brings one back. */
+export function withReadmission(
+  change: PlannedChange,
+  ended: EndedRelationships,
+): PlannedChange {
+  const { after, relationship_id, subject } = change;
+  if (after === null) return change;
+  const readmits = ended.before(
+    subject,
+    after.relationship_type,
+    relationship_id,
+  );
+  return readmits === undefined ? change : { ...change, readmits };
+}
+
 function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
   const [from, until] = [
     parseTimestamp(valid_from),
@@ -364,7 +380,8 @@ function requireValidity({ valid_from, valid_until }: PlannedMembers): void {
   throw invalid("valid_until", "valid_until must be after valid_from");
 }
 
-function endingOf({ upsert }: PublishedRelationship): PlannedChange {
+/** The change that ends a relationship. */
+export function endingOf({ upsert }: PublishedRelationship): PlannedChange {
   return {
     action: "revoke",
     relationship_id: upsert.relationship_id,

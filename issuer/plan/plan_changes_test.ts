@@ -8,7 +8,6 @@ import {
   PublishedRelationships,
   type PublishedState,
 } from "./published_relationships.ts";
-import { requireConfirmation } from "./require_confirmation.ts";
 
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";
@@ -283,58 +282,6 @@ Deno.test("only what is listed is managed; prune ends the rest, within its types
     plan(state, [{ subject: BOB, type: "advisor" }], { types: ["employee"] })
   );
   assert(isSigError(error, "invalid_field"));
-});
-
-Deno.test("more than 5 endings and more than a tenth need their exact number", () => {
-  const events = Array.from(
-    { length: 20 },
-    (_, at) => upsert(`r-${at}`, { subject: `did:web:p${at}.example` }),
-  );
-  const state = published(...events);
-  const made = plan(state, [], { prune: true });
-  for (const confirmed of [undefined, 19, 21]) {
-    const error = assertThrows(() =>
-      requireConfirmation(made, state, confirmed)
-    );
-    assert(isSigError(error, "confirmation_required"));
-    assertEquals(
-      error.context.hint,
-      "If that is meant, say --confirm-revocations 20.",
-    );
-  }
-  requireConfirmation(made, state, 20);
-  requireConfirmation(plan(state, []), state, 20);
-  const few = { ...made, changes: made.changes.slice(0, 5) };
-  requireConfirmation(few, state, undefined);
-});
-
-Deno.test("ends that are past by now are endings too", () => {
-  const events = Array.from(
-    { length: 20 },
-    (_, at) =>
-      upsert(`r-${at}`, {
-        subject: `did:web:p${at}.example`,
-        // The first ones have ended before.
-        valid_until: at < 4 ? "2025-01-01T00:00:00Z" : null,
-      }),
-  );
-  const state = published(...events);
-  const rows = events.map(({ subject }) => ({
-    subject,
-    type: "employee" as const,
-    valid_until: "2026-01-01T00:00:00Z",
-  }));
-  const made = plan(state, rows);
-  requireConfirmation(made, state, undefined, new Date("2025-12-31"));
-  const error = assertThrows(() =>
-    requireConfirmation(made, state, undefined, new Date("2026-01-01"))
-  );
-  assert(isSigError(error, "confirmation_required"));
-  assertEquals(
-    error.message,
-    "Cannot apply plan: it ends 16 of 20 active relationships",
-  );
-  requireConfirmation(made, state, 16, new Date("2026-01-01"));
 });
 
 Deno.test("10,000 rows are planned in one pass over each list", () => {

@@ -3,6 +3,8 @@
 import {
   isRevoke,
   isUpsert,
+  type ReasonCode,
+  type RelationshipRevokeEvent,
   type RelationshipUpsertEvent,
   type SigEvent,
   type UnknownEvent,
@@ -14,6 +16,8 @@ export interface PublishedRelationship {
   readonly upsert: RelationshipUpsertEvent;
   /** `active` or `revoked`; validity is not looked at. */
   readonly status: "active" | "revoked";
+  /** The revoke, if it is revoked. */
+  readonly revoke?: RelationshipRevokeEvent;
   /** Sequence of its last event, upsert or revoke. */
   readonly last_sequence: number;
 }
@@ -51,7 +55,69 @@ export class PublishedRelationships {
     } else if (isRevoke(event)) {
       const before = this.#byId.get(id);
       if (before === undefined) return;
-      this.#byId.set(id, { ...before, status: "revoked", last_sequence });
+      this.#byId.set(id, {
+        upsert: before.upsert,
+        status: "revoked",
+        revoke: event,
+        last_sequence,
+      });
     }
   }
+}
+
+/** How a relationship ended. */
+export interface EndedRelationship {
+  /** Which one. */
+  readonly relationship_id: string;
+  /** Sequence of the revoke. */
+  readonly sequence: number;
+  /** Why. */
+  readonly reason_code: ReasonCode;
+  /** Since when. */
+  readonly effective_at: string;
+}
+
+/** The relationships that were revoked and that no later event followed. */
+export class EndedRelationships {
+  readonly #byId: PublishedState["relationships"];
+  /** The one with the last event, by type and subject. */
+  readonly #last = new Map<string, PublishedRelationship>();
+
+  /** Looks at a feed. */
+  constructor({ relationships }: PublishedState) {
+    this.#byId = relationships;
+    for (const each of relationships.values()) {
+      const key = keyOf(each.upsert.subject, each.upsert.relationship_type);
+      const last = this.#last.get(key)?.last_sequence ?? 0;
+      if (each.last_sequence > last) this.#last.set(key, each);
+    }
+  }
+
+  /**
+   * The ending that an upsert undoes: the last event of its relationship, or of
+   * its subject and type, is a revoke other than `superseded`. An upsert that
+   * goes on with an active relationship undoes none.
+   */
+  before(
+    subject: string,
+    type: string,
+    id?: string | null,
+  ): EndedRelationship | undefined {
+    const own = this.#byId.get(id ?? "");
+    if (own?.status === "active" && own.upsert.relationship_type === type) {
+      return undefined;
+    }
+    for (const each of [own, this.#last.get(keyOf(subject, type))]) {
+      const { revoke } = each ?? {};
+      if (revoke === undefined || revoke.reason_code === "superseded") continue;
+      const { relationship_id, sequence, reason_code, effective_at } = revoke;
+      return { relationship_id, sequence, reason_code, effective_at };
+    }
+    return undefined;
+  }
+}
+
+/** A key for a subject and a type; a type has no space. */
+export function keyOf(subject: string, type: string): string {
+  return `${type} ${subject}`;
 }

@@ -1,7 +1,11 @@
 /** A saved plan, which nobody believes before it was compared. @module */
 
 import { isObject, SigError } from "@sig/core";
-import type { Plan, PlannedChange } from "./plan_changes.ts";
+import {
+  type Plan,
+  type PlannedChange,
+  withReadmission,
+} from "./plan_changes.ts";
 import {
   changedMembers,
   desiredMembers,
@@ -10,9 +14,10 @@ import {
   type PlannedMembers,
   publishedMembers,
 } from "./planned_members.ts";
-import type {
-  PublishedRelationship,
-  PublishedState,
+import {
+  EndedRelationships,
+  type PublishedRelationship,
+  type PublishedState,
 } from "./published_relationships.ts";
 
 const ACTIONS: readonly PlannedChange["action"][] = Object.freeze([
@@ -55,7 +60,9 @@ export function readPlan(value: unknown, state: PublishedState): Plan | "done" {
       "it says something else of a relationship than the feed does",
     );
   }
-  return plan;
+  const ended = new EndedRelationships(state);
+  const changes = plan.changes.map((each) => withReadmission(each, ended));
+  return { ...plan, changes };
 }
 
 function outdated(why: string): SigError {

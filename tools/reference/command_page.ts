@@ -51,7 +51,7 @@ number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`.`;
 
 function commandSection(command: Command): string {
   const { aliases = [], description, examples, flags, name, summary } = command;
-  const { peerFlags = [], positionals = [] } = command;
+  const { positionals = [] } = command;
   const usage = usageLine(command, name);
   return [
     `## \`sig ${name}\``,
@@ -61,9 +61,6 @@ function commandSection(command: Command): string {
     fence([usage]),
     positionals.length > 0 ? table("word", positionals.map(wordRow)) : "",
     flagTable(flags),
-    peerFlags.length > 0
-      ? `Under \`${aliases.join("`, `")}\` also:\n\n${flagTable(peerFlags)}`
-      : "",
     fence(examples),
   ].filter((part) => part !== "").join("\n\n") + "\n";
 }

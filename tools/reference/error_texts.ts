@@ -61,8 +61,8 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "Name the one that is meant by its `relationship_id`.",
   ),
   confirmation_required: says(
-    "A plan would end many relationships at once: more than 5 and more than a tenth of the active ones.",
-    "Look at the plan; if that is meant, repeat it with `--confirm-revocations` and exactly that number.",
+    "A command needs a confirmation that it did not get: `--yes` without a terminal; or a plan takes access from, or gives it to, more than 5 people and more than a tenth of those who have it, or re-admits somebody whose relationship was revoked.",
+    "Look at the plan; if it is meant, repeat the command with the flags that the hint names (`--yes`, `--confirm-losses N`, `--confirm-grants N`, `--readmit`).",
   ),
   method_not_allowed: says(
     "The path exists, but not for this HTTP method.",
