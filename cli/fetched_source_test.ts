@@ -74,6 +74,29 @@ Deno.test("verify, dump-state, check and log read an issuer over HTTP", async ()
   });
 });
 
+Deno.test("people are told wherever documents came by http, programs by a member", () =>
+  served(async ({ host, sig }) => {
+    const told =
+      "warning: origin not proven: documents came by http, without TLS\n";
+    for (
+      const words of [
+        ["check", "--sig", host, ...CHECK, "role=deploy"],
+        ["who", host],
+        ["dump-state", host],
+        ["log", host],
+        ["audit", host],
+        ["expiring", host, "--within", "1d"],
+        ["diff", host, "--from", "1", "--to", "1"],
+      ]
+    ) {
+      const { code, stderr } = await sig(...words, "--format", "text");
+      assert(code < 2, stderr);
+      assertEquals(stderr, told, words.join(" "));
+      const json = await sig(...words, "--format", "json");
+      assertEquals([json.code, json.stderr], [code, ""]);
+    }
+  }));
+
 Deno.test("without --allow-insecure no private server is asked", async () => {
   await served(async ({ answer, host, url, workspace }) => {
     let asked = 0;

@@ -14,6 +14,7 @@ import {
   type ParsedTime,
   parseTime,
   SigError,
+  type SourceKind,
   type Warning,
 } from "@sig/core";
 import type { PinChoice } from "./pin_flags.ts";
@@ -239,6 +240,7 @@ export async function stateOf(
 ): Promise<{
   readonly state: FeedState;
   readonly warnings: readonly Warning[];
+  readonly source: SourceKind;
 }> {
   const { verifyIssuer } = await import("@sig/consumer");
   const { result, warnings } = await withMemory(call, text, {
@@ -246,8 +248,8 @@ export async function stateOf(
       (await consumer.observe(name, { asOf })).verified,
     plain: verifyIssuer,
   });
-  const { state } = result;
-  return { state, warnings: [...warnings, ...result.warnings] };
+  const { source, state } = result;
+  return { source, state, warnings: [...warnings, ...result.warnings] };
 }
 
 /**

@@ -54,7 +54,7 @@ export const audit: Command = {
     const names = await namesOf(call, source);
     const { verifyIssuer } = await import("@sig/consumer");
     const changes = new RelationshipChanges();
-    const { issuer, state, warnings } = await withSource(
+    const verified = await withSource(
       call,
       source,
       (location, options) =>
@@ -63,6 +63,7 @@ export const audit: Command = {
           onEvent: (event) => changes.add(event),
         }),
     );
+    const { issuer, state } = verified;
     const until = to ?? parseTimestamp(changes.knownUntil);
     const report: AuditReport = {
       issuer,
@@ -71,7 +72,7 @@ export const audit: Command = {
       to: call.text("to") ?? changes.knownUntil,
       entries: until === undefined ? [] : changes.between(from, until),
     };
-    writeWarnings(call, warnings);
+    writeWarnings(call, verified.warnings, verified.source);
     writeReport(call, report, names);
     return 0;
   },

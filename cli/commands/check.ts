@@ -174,7 +174,7 @@ function warnOfWord(call: Call, answer: CheckAnswer): void {
 
 function writeAnswer(call: Call, answer: CheckAnswer, source: string): void {
   const { io } = call;
-  writeWarnings(call, answer.warnings);
+  writeWarnings(call, answer.warnings, answer.source);
   const allow = answer.decision === "allow";
   const word = colour(io, "stdout", allow ? "green" : "red", answer.decision);
   const asked = answer.requirements.map(({ key, value }) => `${key}=${value}`);

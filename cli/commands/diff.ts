@@ -62,13 +62,13 @@ export const diff: Command = {
     const names = await namesOf(call, source);
     const { verifyIssuer } = await import("@sig/consumer");
     const verified = await withSource(call, source, verifyIssuer);
-    writeWarnings(call, verified.warnings);
+    writeWarnings(call, verified.warnings, verified.source);
     const now = call.io.now();
     const before = dumpState(verified.state, { asOf: from, now });
     let state = verified.state;
     if (other !== undefined) {
       const second = await withSource(call, other, verifyIssuer);
-      writeWarnings(call, second.warnings);
+      writeWarnings(call, second.warnings, second.source);
       state = second.state;
     }
     return report(call, before, dumpState(state, { asOf: to, now }), names);

@@ -55,14 +55,15 @@ export const dumpState: Command = {
   async run(call) {
     const time = parseTimeFlags(call);
     const subject = call.text("subject");
-    const { state, warnings } = await stateOf(call, sourceOf(call), time);
+    const read = await stateOf(call, sourceOf(call), time);
+    const { state } = read;
     const found = dump(state, {
       ...time,
       subject,
       status: call.text("status"),
       now: call.io.now(),
     });
-    writeWarnings(call, warnings);
+    writeWarnings(call, read.warnings, read.source);
     if (call.format === "json") {
       call.io.stdout(`${safeJson(stringifyDump(found))}\n`);
     } else writeState(call, found);

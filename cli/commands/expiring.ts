@@ -43,14 +43,16 @@ export const expiring: Command = {
     const names = await namesOf(call, source);
     const { verifyIssuer } = await import("@sig/consumer");
     const { listActive, writeActive } = await import("../ask/list_active.ts");
-    const { state, warnings } = await withSource(call, source, verifyIssuer);
+    const verified = await withSource(call, source, verifyIssuer);
     const now = call.io.now();
     const last = addSeconds(instantOf(now), Math.ceil(within / 1000));
-    const found = listActive(state, {}, now).filter(({ valid_until }) => {
-      const end = parseTimestamp(valid_until);
-      return end !== undefined && compareInstants(end, last) <= 0;
-    });
-    writeWarnings(call, warnings);
+    const found = listActive(verified.state, {}, now).filter(
+      ({ valid_until }) => {
+        const end = parseTimestamp(valid_until);
+        return end !== undefined && compareInstants(end, last) <= 0;
+      },
+    );
+    writeWarnings(call, verified.warnings, verified.source);
     writeActive(call, found, names);
     return 0;
   },

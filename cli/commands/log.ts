@@ -87,7 +87,7 @@ export const log: Command = {
       events.push(event);
       effects.set(event.sequence, effect);
     }
-    writeWarnings(call, [...warnings, ...result.warnings]);
+    writeWarnings(call, [...warnings, ...result.warnings], result.source);
     writeEvents(call, events, effects, names);
     if (subject !== undefined && !heard.subject) {
       tellStranger(call, { subject });

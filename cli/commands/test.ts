@@ -64,8 +64,9 @@ export const test: Command = {
       });
     }
     const { verifyIssuer } = await import("@sig/consumer");
-    const { state, warnings } = await withSource(call, source, verifyIssuer);
-    writeWarnings(call, warnings);
+    const verified = await withSource(call, source, verifyIssuer);
+    const { state } = verified;
+    writeWarnings(call, verified.warnings, verified.source);
     const now = io.now();
     const outcomes = file.cases.map((expected) => judge(state, expected, now));
     report(call, state.issuer, outcomes);

@@ -40,12 +40,12 @@ export const who: Command = {
     const [role, type] = [call.text("role"), call.text("type")];
     const names = await namesOf(call, source);
     const { listActive, writeActive } = await import("../ask/list_active.ts");
-    const { state, warnings } = await stateOf(call, source, time);
-    const found = listActive(state, time, call.io.now()).filter((each) =>
+    const read = await stateOf(call, source, time);
+    const found = listActive(read.state, time, call.io.now()).filter((each) =>
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeWarnings(call, warnings);
+    writeWarnings(call, read.warnings, read.source);
     writeActive(call, found, names);
     return 0;
   },

@@ -5,7 +5,11 @@
  * @module
  */
 
-import { escapeInvisible as safe, type Warning } from "@sig/core";
+import {
+  escapeInvisible as safe,
+  type SourceKind,
+  type Warning,
+} from "@sig/core";
 import type { Io } from "../terminal/io.ts";
 
 export { safe };
@@ -66,11 +70,18 @@ export function statusColour(status: string): Colour {
   return status === "not_yet_valid" ? "dim" : "red";
 }
 
-/** Writes what was odd, to people only; once for what many lines share. */
+/**
+ * Writes warnings, to people only; once for what many lines share. Documents
+ * without TLS prove no origin: that is said as well.
+ */
 export function writeWarnings(
   call: Output,
   warnings: readonly Warning[],
+  source?: SourceKind,
 ): void {
+  if (source === "http") {
+    warn(call, "origin not proven: documents came by http, without TLS");
+  }
   for (const { first, lines } of groupByLines(warnings, ({ code }) => code)) {
     const place = lines === "" ? "" : ` (${lines})`;
     warn(call, `${first.code}: ${first.detail}${place}`);
