@@ -1,5 +1,6 @@
 // Real sockets: what becomes of bodies that come in small chunks, and fast.
 import { assertEquals, assertMatch } from "@std/assert";
+import { WAIT_LIMIT_MS, within } from "../../tests/kit/wait.ts";
 import { head, RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "./listen.ts";
 import { createService } from "./service.ts";
@@ -28,7 +29,8 @@ async function holdsUpNobody(crumbs: string): Promise<void> {
       await exchange.readJson(16 * 1024 * 1024);
       return exchange.json({});
     },
-  }]);
+    // What takes long here is refused for what it is, not for its time.
+  }], { bodyTimeoutMs: WAIT_LIMIT_MS });
   const server = listen({ hostname: "127.0.0.1", port: 0 }, app.fetch);
   const { port } = new URL(server.url);
   const clients = await Promise.all(
@@ -78,6 +80,7 @@ async function holdsUpNobody(crumbs: string): Promise<void> {
     isOver = true;
     for (const client of clients) client[Symbol.dispose]();
     await Promise.all(sending);
-    await server.shutdown(1_000);
+    await server.shutdown(WAIT_LIMIT_MS);
+    await within("the connections are closed", server.finished);
   }
 }

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "./listen.ts";
 import { createService } from "./service.ts";
-import { waitForEqual } from "../../tests/kit/wait.ts";
+import { WAIT_LIMIT_MS, waitForEqual, within } from "../../tests/kit/wait.ts";
 
 /** More than the buffers of two sockets hold. */
 const LENGTH = 32 * 1024 * 1024;
@@ -38,6 +38,7 @@ Deno.test("an answer that isn't read is cut off, and its room is free again", as
     assertEquals([status, headers.get("content-length")], [200, `${LENGTH}`]);
     assert(body.length < LENGTH, `${body.length} bytes`);
   } finally {
-    await server.shutdown(1_000);
+    await server.shutdown(WAIT_LIMIT_MS);
+    await within("the connections are closed", server.finished);
   }
 });

@@ -1,60 +1,40 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
-  feedOf,
-  importTestKeys,
-  lineOf,
-  upsert,
-} from "../../tests/kit/test_issuer.ts";
-import {
-  ALONE,
-  AT,
-  chunksFor,
-  CountedWorkers,
-  good,
-  outcome,
-  withLines,
-} from "../testdata/large_feed.ts";
-import type { SignatureWorkers } from "./signature_workers.ts";
+  judgesAsEver,
+  judgesWithCode,
+  withWorkers,
+} from "../testdata/failing_workers.ts";
 
-const [, , stranger] = await importTestKeys();
-const forged = await lineOf(upsert(AT + 1), stranger);
+const THROWING = {
+  "die at once": "throw new Error('no')",
+  "don't understand us": "postMessage('what?'); throw new Error('no')",
+  "die of the first batch":
+    "onmessage = () => { throw new Error('no') }; postMessage('ready')",
+  "die of the third batch":
+    "let n = 0; onmessage = ({data: {id, answer}}) => { if (++n === 3) throw new Error('no'); answer[0] = 1; postMessage(id) }; postMessage('ready')",
+};
 
-/** A platform whose workers do as they are told here, and are real else. */
-async function withWorkers(
-  replacement: unknown,
-  run: () => Promise<void>,
-): Promise<void> {
-  const original = globalThis.Worker;
-  Object.assign(globalThis, { Worker: replacement });
-  try {
-    await run();
-  } finally {
-    Object.assign(globalThis, { Worker: original });
-  }
-}
-
-/** Both feeds are judged as ever, whatever the workers do. */
-async function judgesAsEver(): Promise<CountedWorkers> {
-  const workers = new CountedWorkers({ maxWorkers: 2 });
-  for (const [bytes, code] of [[feedOf(good)], [withLines(forged), "s"]]) {
-    assert(bytes instanceof Uint8Array);
-    const source = (workers: SignatureWorkers) => chunksFor(workers, bytes);
-    const result = await outcome(source, workers, {});
-    assertEquals(result, await outcome(source, ALONE, {}));
-    assertEquals("thrown" in result, code !== undefined);
-    assertEquals(workers.size, 0);
-  }
-  return workers;
-}
+Deno.test(
+  `with workers that ${
+    Object.keys(THROWING).join(", or ")
+  } a feed is judged as ever`,
+  async () => {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-A", "--no-check", "--quiet", "--config", "deno.json"],
+        "consumer/testdata/failing_workers.ts",
+        ...Object.values(THROWING),
+      ],
+      cwd: new URL("../../", import.meta.url),
+    }).output();
+    const text = new TextDecoder().decode(stderr);
+    assertEquals(code, 0, text);
+    assertStringIncludes(text, 'Uncaught (in worker "signatures")');
+  },
+);
 
 for (
   const [name, code] of Object.entries({
-    "die at once": "throw new Error('no')",
-    "don't understand us": "postMessage('what?'); throw new Error('no')",
-    "die of the first batch":
-      "onmessage = () => { throw new Error('no') }; postMessage('ready')",
-    "die of the third batch":
-      "let n = 0; onmessage = ({data: {id, answer}}) => { if (++n === 3) throw new Error('no'); answer[0] = 1; postMessage(id) }; postMessage('ready')",
     "find nothing valid":
       "onmessage = ({data: {id, answer}}) => { answer[0] = 1; postMessage(id) }; postMessage('ready')",
     "answer with no verdict":
@@ -63,15 +43,8 @@ for (
       "onmessage = ({data: {id, answer}}) => { answer[0] = 1; postMessage(id + 7); postMessage(id) }; postMessage('ready')",
   })
 ) {
-  Deno.test(`with workers that ${name} a feed is judged as ever`, async () => {
-    const Real = globalThis.Worker;
-    class Other extends Real {
-      constructor(_url: string, options: WorkerOptions) {
-        super(`data:text/javascript,${encodeURIComponent(code)}`, options);
-      }
-    }
-    await withWorkers(Other, async () => void await judgesAsEver());
-  });
+  Deno.test(`with workers that ${name} a feed is judged as ever`, () =>
+    judgesWithCode(code));
 }
 
 Deno.test("where workers don't exist or may not start, a feed is judged as ever", async () => {
