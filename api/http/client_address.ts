@@ -71,7 +71,8 @@ export function createClientAddress(
     if (address === undefined || !isTrusted(address)) return address;
     const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
     for (const hop of hops.reverse()) {
-      const before = plain(hop.trim());
+      // White space of HTTP is SP and HTAB; `trim` strips twenty others.
+      const before = plain(/^[ \t]*([^ \t]*)[ \t]*$/.exec(hop)?.[1] ?? "");
       if (net.isIP(before) === 0) return address;
       address = before;
       if (!isTrusted(before)) return before;

@@ -39,8 +39,8 @@ export function createServerIo(): ServerIo {
     createPrivateFile,
     isOpenToOthers,
     onHangup,
-    serve: (address, respond) =>
-      Promise.resolve().then(() => listen(address, respond)),
+    serve: (address, respond, report) =>
+      Promise.resolve().then(() => listen(address, respond, report)),
     stopRequested: () => signalled(),
   };
 }

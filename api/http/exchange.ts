@@ -20,6 +20,9 @@ import {
 const NONE = Object.freeze([]);
 const NO_TYPE = Object.freeze({});
 
+/** Seconds after which a refusal that names no time is worth another try. */
+const RETRY_AFTER_SECONDS = 5;
+
 /** What is no page loads nothing, and stands in no frame, if shown as one. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
@@ -188,6 +191,9 @@ export class Exchange {
     }
     if (!isCacheable) all.append("cache-control", "no-store");
     if (!hasPolicy) all.append("content-security-policy", NO_CONTENT_POLICY);
+    if ((status === 429 || status === 503) && !all.has("retry-after")) {
+      all.append("retry-after", String(RETRY_AFTER_SECONDS));
+    }
     // To HEAD what the body's length would be, not 0 (RFC 9110 §8.6).
     const length = isLarge
       ? sized.length

@@ -31,7 +31,8 @@ const TOO_MANY_BYTES = "too many large requests are being answered";
  * - bodies on their way: four times as many as places, a quarter of the places
  *   for one client, or 16 where that is more;
  * - waiting for others, such as an issuer or a store: eight times as many as
- *   places, twice the places for one client, the places for one other;
+ *   places, twice the places for one client; for one other the places, and a
+ *   quarter of them for one client;
  * - bytes of large bodies and of answers until they are sent.
  */
 export class Load {
@@ -45,6 +46,8 @@ export class Load {
   readonly waiting: Shares;
   /** The same, by the other. */
   readonly waitedFor: Shares;
+  /** The same, by the other and the client. */
+  readonly waitedForByClient: Shares;
   /** Bytes held, by client. */
   readonly bytes: Shares;
 
@@ -55,6 +58,10 @@ export class Load {
     this.bodies = new Shares({ total: 16 * each, each });
     this.waiting = new Shares({ total: 8 * places, each: 2 * places });
     this.waitedFor = new Shares({ total: Infinity, each: places });
+    this.waitedForByClient = new Shares({
+      total: Infinity,
+      each: Math.ceil(places / 4),
+    });
     this.bytes = new Shares({ total: heldBytes, each: CLIENT_BYTES });
   }
 }
@@ -170,13 +177,22 @@ export class RequestFlow {
     eachClient?: number,
   ): Promise<T> {
     const { client } = this;
-    const { waiting, waitedFor } = this.#load;
-    const name = eachClient === undefined ? other : `${other} for ${client}`;
-    if (!waitedFor.take(name, 1, eachClient)) {
+    const { waiting, waitedFor, waitedForByClient } = this.#load;
+    const own = `${other} for ${client}`;
+    // Without a bound of its own, what clients name is bounded for each of them.
+    const all = eachClient === undefined ? other : own;
+    if (!waitedForByClient.take(own, 1, eachClient)) {
+      throw overloaded(
+        "too many requests of this client wait for the same answer of others",
+      );
+    }
+    if (!waitedFor.take(all)) {
+      waitedForByClient.giveBack(own);
       throw overloaded("too many requests wait for the same answer of others");
     }
     if (!waiting.take(client)) {
-      waitedFor.giveBack(name);
+      waitedForByClient.giveBack(own);
+      waitedFor.giveBack(all);
       throw overloaded("too many requests wait for others");
     }
     if (this.#waits++ === 0) this.#leave();
@@ -184,7 +200,8 @@ export class RequestFlow {
       return await work();
     } finally {
       waiting.giveBack(client);
-      waitedFor.giveBack(name);
+      waitedFor.giveBack(all);
+      waitedForByClient.giveBack(own);
       // Whoever has waited is answered, also where others work meanwhile.
       if (--this.#waits === 0 && !this.#hasEnded) this.#comeBack();
     }

@@ -66,30 +66,56 @@ Deno.test("a request that ends while it still waits leaves nothing behind", asyn
   assertEquals(load.working, 0);
 });
 
-Deno.test("as many as there are places wait for one, others for others", async () => {
-  const load = new Load({ places: 2, heldBytes: 1 });
+const SAME =
+  "overloaded: Cannot answer: too many requests wait for the same answer of others";
+const SAME_CLIENT =
+  "overloaded: Cannot answer: too many requests of this client wait for the same answer of others";
+
+/** Waits of clients for others that answer when they are told to. */
+function waitsOf(places: number) {
+  const load = new Load({ places, heldBytes: 1 });
   const gate = Promise.withResolvers<void>();
-  const wait = (client: string, other: string, each?: number) =>
-    flowOf(load, client).waitFor(other, () => gate.promise, each)
-      .then(() => "answered", (error) => `${error.code}: ${error.message}`);
-  const same =
-    "overloaded: Cannot answer: too many requests wait for the same answer of others";
+  return {
+    answer: () => gate.resolve(),
+    wait: (client: string, other: string, each?: number) =>
+      flowOf(load, client).waitFor(other, () => gate.promise, each)
+        .then(() => "answered", (error) => `${error.code}: ${error.message}`),
+  };
+}
+
+Deno.test("as many as there are places wait for one, others for others", async () => {
+  const { answer, wait } = waitsOf(2);
   const waits = [wait("c1", "silent"), wait("c2", "silent")];
-  assertEquals(await wait("c3", "silent"), same);
+  assertEquals(await wait("c3", "silent"), SAME);
   waits.push(wait("c1", "quick"));
   waits.push(wait("c3", "chosen", 1));
-  assertEquals(await wait("c3", "chosen", 1), same);
+  assertEquals(await wait("c3", "chosen", 1), SAME_CLIENT);
   waits.push(wait("c1", "x"), wait("c1", "y"));
   assertEquals(
     await wait("c1", "z"),
     "overloaded: Cannot answer: too many requests wait for others",
   );
   waits.push(wait("c2", "z"));
-  gate.resolve();
+  answer();
   for (const outcome of await Promise.all(waits)) {
     assertEquals(outcome, "answered");
   }
   assertEquals(await wait("c3", "silent"), "answered");
+});
+
+Deno.test("one client takes a quarter of the waits for one other", async () => {
+  const { answer, wait } = waitsOf(512);
+  const waits = Array.from({ length: 128 }, () => wait("c1", "silent"));
+  assertEquals(await wait("c1", "silent"), SAME_CLIENT);
+  for (const client of ["c2", "c3", "c4"]) {
+    waits.push(...Array.from({ length: 128 }, () => wait(client, "silent")));
+  }
+  assertEquals(await wait("c5", "silent"), SAME);
+  answer();
+  for (const outcome of await Promise.all(waits)) {
+    assertEquals(outcome, "answered");
+  }
+  assertEquals(await wait("c1", "silent"), "answered");
 });
 
 Deno.test("one client's bodies on their way leave room for those of others", () => {

@@ -33,7 +33,8 @@ export type LogFormat = "json" | "text";
 
 /**
  * An entry as one line. Whatever a client sent, it stays one line and can't
- * speak to a terminal.
+ * speak to a terminal. In the text format, what is not plain stands in quotes,
+ * so that nothing a client sends reads like further fields.
  *
  * @example
  * ```ts
@@ -53,7 +54,7 @@ export type LogFormat = "json" | "text";
  * }, "text");
  * assertEquals(
  *   line,
- *   "2026-01-01T00:00:00.000Z GET /\\u001b[2J 404 not_found 1ms r1\n",
+ *   "2026-01-01T00:00:00.000Z GET \"/\\u001b[2J\" 404 not_found 1ms r1\n",
  * );
  * ```
  */
@@ -64,11 +65,15 @@ export function formatLogEntry(
   if (format === "json") return jsonLine(entry);
   const { time, method, path, status, code, duration_ms, request_id, error } =
     entry;
-  const words = [time, method, path, status, code, `${duration_ms}ms`];
-  const line = [...words, request_id, error].filter((word) =>
-    word !== undefined
-  );
-  return `${escapeInvisible(line.join(" "))}\n`;
+  const words = [time, field(method), field(path), status, code];
+  words.push(`${duration_ms}ms`, field(request_id), error);
+  const line = words.filter((word) => word !== undefined).join(" ");
+  return `${escapeInvisible(line)}\n`;
+}
+
+/** One field of the text format. */
+function field(text: string): string {
+  return /^[!#-[\]-~]+$/.test(text) ? text : JSON.stringify(text);
 }
 
 /** Texts that are themselves in JSON, and that everybody sees. */

@@ -25,6 +25,21 @@ Deno.test("an entry is one JSON value, or words for people", () => {
   );
 });
 
+Deno.test("what a client sends forges no field of the text format", () => {
+  const forged = 'r1 2026-01-01T00:00:01.000Z POST /admin 200 1ms "r2"';
+  const line = (request_id: string) =>
+    formatLogEntry({ ...usual(), request_id }, "text");
+  const start = "2026-01-01T00:00:00.000Z GET /v1/check 200 3ms ";
+  assertEquals(line(forged), `${start}${JSON.stringify(forged)}\n`);
+  assertEquals(line("a\tb"), `${start}"a\\tb"\n`);
+  assertEquals(line("a\u00a0b"), `${start}"a\u00a0b"\n`);
+  assertEquals(line(""), `${start}""\n`);
+  assertEquals(
+    formatLogEntry({ ...usual(), method: 'G"T', path: "/a b" }, "text"),
+    '2026-01-01T00:00:00.000Z "G\\"T" "/a b" 200 3ms r1\n',
+  );
+});
+
 // SECURITY O1
 const HOSTILE = [
   ...["/\n{}", "/\r\nx", "/\u001b[2J", "/\u0007", "/\u009b31m", "/\u202e"],

@@ -154,12 +154,14 @@ export async function serveUntilStopped(
       await ready.promise;
       return await app!.fetch(request, info);
     };
+    // First: a process that runs out of descriptors can't begin to listen for
+    // signals any more.
+    const stop = io.stopRequested();
     server = await io.serve(
       startup.address,
       (request, info) => app?.fetch(request, info) ?? respond(request, info),
+      (message) => io.stderr(operatorLine(message, format, io.now())),
     );
-    // Before anyone can know that it runs, and stop it.
-    const stop = io.stopRequested();
     app = await startup.createApp(server.url, log);
     ready.resolve();
     announce(server.url);

@@ -108,9 +108,9 @@ Deno.test("the address is the first line, when requests are answered", async () 
   }, ""]);
   assertEquals(JSON.parse(entry!).client, "192.0.2.1");
   assertEquals(steps, [
-    "serve",
-    // Before anyone can know that it runs.
+    // Before anyone can know that it runs, or use up its descriptors.
     "stopRequested",
+    "serve",
     "createApp http://127.0.0.1:1",
     "shutdown 10000",
     "close",
@@ -162,7 +162,7 @@ Deno.test("an application that can't be made ends the process, and closes all", 
     stderr,
     'sig-test: invalid_identifier: Cannot start: "\\u001b[2J" is bad\n  hint: Use a DID.\n',
   );
-  assertEquals(steps, ["serve", "stopRequested", "shutdown 10000", "close"]);
+  assertEquals(steps, ["stopRequested", "serve", "shutdown 10000", "close"]);
 });
 
 Deno.test("what was opened is closed when it can't listen", async () => {
@@ -172,7 +172,7 @@ Deno.test("what was opened is closed when it can't listen", async () => {
   });
   assertEquals(code, 2);
   assertEquals(stderr, "sig-test: invalid_request: Cannot listen on x: no\n");
-  assertEquals(steps, ["close"]);
+  assertEquals(steps, ["stopRequested", "close"]);
 });
 
 Deno.test("a server that stops by itself ends the process", async () => {

@@ -46,8 +46,15 @@ export interface ServerIo {
   isOpenToOthers?(path: string): Promise<boolean>;
   /** Calls it at each SIGHUP, until what it returns is called. */
   onHangup?(work: () => void): () => void;
-  /** Serves requests; rejects with `invalid_request` if it can't listen. */
-  serve(address: Address, respond: Respond): Promise<RunningServer>;
+  /**
+   * Serves requests; rejects with `invalid_request` if it can't listen. `report`
+   * gets what the operator should know later.
+   */
+  serve(
+    address: Address,
+    respond: Respond,
+    report?: (message: string) => void,
+  ): Promise<RunningServer>;
   /** Resolves when the user or the system asks to stop. */
   stopRequested(): Promise<void>;
 }

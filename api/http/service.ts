@@ -23,6 +23,11 @@ export interface Route {
   readonly path: string;
   /** Answers without a token. */
   readonly open?: true;
+  /**
+   * Does not count for the rate limit: a proxy asks it once for each file of a
+   * page. It takes a place like others.
+   */
+  readonly unlimited?: true;
   /** Answers however busy the service is; for health checks. */
   readonly always?: true;
   /** Makes the response. */
@@ -117,7 +122,7 @@ export function createService(
     gate.requireSameSite(request);
     if (route.always) return route.handle(exchange, params);
     // An address that isn't known can't be told from others.
-    limit?.(client() ?? "", now().getTime());
+    if (!route.unlimited) limit?.(client() ?? "", now().getTime());
     if (!route.open) gate.requireToken(request.headers);
     // With a body it takes a place when that is there.
     if (route.method === "GET") flow.enter();

@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import { SigError } from "@sig/core";
+import type { Route } from "./service.ts";
 import { ask, post } from "./testdata/ask.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
@@ -20,6 +22,70 @@ Deno.test("a client over its rate gets 429, others and health checks don't", asy
   ms += 500;
   assertEquals((await from("192.0.2.1")).status, 200);
   assertEquals((await from("192.0.2.1")).status, 429);
+});
+
+Deno.test("an unlimited route doesn't count for the rate, and takes a place", async () => {
+  const gate = Promise.withResolvers<void>();
+  const app = serviceOf({
+    rateLimit: { perSecond: 1 },
+    maxConcurrent: 1,
+    now: () => new Date(0),
+  }, [{
+    method: "GET",
+    path: "/asset",
+    unlimited: true,
+    async handle(exchange) {
+      await gate.promise;
+      return exchange.json({});
+    },
+  }]);
+  const first = ask(app, "/asset");
+  assertEquals(outcome(await ask(app, "/asset")), [503, "overloaded"]);
+  gate.resolve();
+  assertEquals((await first).status, 200);
+  for (let i = 0; i < 3; i++) {
+    assertEquals((await ask(app, "/asset")).status, 200);
+  }
+  assertEquals((await ask(app, "/open")).status, 200);
+  assertEquals((await ask(app, "/open")).status, 429);
+});
+
+Deno.test("every 429 and 503 says when to try again", async () => {
+  const fail = (path: string, handle: Route["handle"]): Route => ({
+    method: "GET",
+    path,
+    handle,
+  });
+  const app = serviceOf({}, [
+    fail("/store", () => {
+      throw new SigError("store_unavailable", "Cannot read store: it is gone");
+    }),
+    fail("/full", () => {
+      throw new SigError("rate_limited", "Cannot answer: the store is full", {
+        context: { retry_after_seconds: 2.5 },
+      });
+    }),
+    fail("/page", (exchange) => exchange.reply("busy", { status: 503 })),
+    fail(
+      "/later",
+      (exchange) =>
+        exchange.reply("busy", {
+          status: 429,
+          headers: [["retry-after", "60"]],
+        }),
+    ),
+  ]);
+  const rows = [["/store", 503, "5"], ["/full", 429, "3"]] as const;
+  for (
+    const [path, status, seconds] of [
+      ...rows,
+      ...[["/page", 503, "5"], ["/later", 429, "60"]] as const,
+    ]
+  ) {
+    const answer = await ask(app, path);
+    assertEquals(answer.status, status);
+    assertEquals(answer.headers.get("retry-after"), seconds);
+  }
 });
 
 Deno.test("clients whose address isn't known share one rate", async () => {

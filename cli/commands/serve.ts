@@ -37,9 +37,14 @@ export const serve: Command = {
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
-    const server = await io.serve(address, createIssuerSite(dir));
-    // Before anyone can know that it runs, and stop it.
+    // First: a process that runs out of descriptors can't begin to listen for
+    // signals any more.
     const stop = io.stopRequested();
+    const server = await io.serve(
+      address,
+      createIssuerSite(dir),
+      (message) => io.stderr(`${safe(message)}\n`),
+    );
     if (call.format === "json") {
       writeJson(io, { url: server.url, dir });
     } else {

@@ -51,8 +51,8 @@ export function createDenoIo(): Io {
         return false;
       }
     },
-    serve: async (address, respond) =>
-      (await import("@sig/api/http")).listen(address, respond),
+    serve: async (address, respond, report) =>
+      (await import("@sig/api/http")).listen(address, respond, report),
     fileMode,
     ask,
     interrupted: () => signalled(["SIGINT"]),

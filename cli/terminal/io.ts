@@ -58,6 +58,7 @@ export interface Io {
   serve(
     address: { readonly hostname: string; readonly port: number },
     respond: Respond,
+    report?: (message: string) => void,
   ): Promise<RunningServer>;
   /** Permission bits of a file such as 0o600, null where there are none. */
   fileMode(path: string): Promise<number | null>;

@@ -37,18 +37,26 @@ export interface ProcessOptions {
   readonly permissions?: readonly string[];
   /** Variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** How many file descriptors it may have open (`ulimit -n`). */
+  readonly maxDescriptors?: number;
 }
 
 /** What a server on loopback needs, and no more. */
 export const LEAST: readonly string[] = ["--allow-net=127.0.0.1"];
 
 function commandOf(
-  name: ServerName,
+  name: ServerName | "cli",
   args: readonly string[],
-  { permissions = LEAST, env = {} }: ProcessOptions,
+  { permissions = LEAST, env = {}, maxDescriptors }: ProcessOptions,
 ): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", ...permissions, `${name}/main.ts`, ...args],
+  const words = [Deno.execPath(), "run", "--no-prompt", ...permissions];
+  words.push(`${name}/main.ts`, ...args);
+  if (maxDescriptors !== undefined) {
+    const script = `ulimit -n ${maxDescriptors} && exec "$@"`;
+    words.unshift("sh", "-c", script, "sh");
+  }
+  return new Deno.Command(words[0]!, {
+    args: words.slice(1),
     cwd: ROOT,
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
@@ -99,13 +107,16 @@ export class ServerProcess implements AsyncDisposable {
     this.port = Number(new URL(url).port);
   }
 
-  /** Starts it on a free port of loopback and waits for its first line. */
+  /**
+   * Starts it on a free port of loopback and waits for its first line. `cli` is
+   * for `sig serve`.
+   */
   static async start(
-    name: ServerName,
+    name: ServerName | "cli",
     args: readonly string[] = [],
     options: ProcessOptions & { readonly unread?: true } = {},
   ): Promise<ServerProcess> {
-    const all = ["--addr", "127.0.0.1:0", ...args];
+    const all = [...args, "--addr", "127.0.0.1:0"];
     const child = commandOf(name, all, options).spawn();
     const stderr = new StderrReader(child.stderr);
     if (options.unread === undefined) stderr.read();
@@ -126,6 +137,11 @@ export class ServerProcess implements AsyncDisposable {
   /** What it has said on standard error so far. */
   get stderr(): string {
     return this.#stderr.soFar;
+  }
+
+  /** Waits until it has said this on standard error. */
+  async said(text: string): Promise<void> {
+    await this.#stderr.has(text);
   }
 
   /** Begins to read standard error, where `unread` left it alone. */
@@ -185,6 +201,8 @@ class StderrReader {
   soFar = "";
   readonly #stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   #reading: Promise<void> | undefined;
+  #more = Promise.withResolvers<void>();
+  #hasEnded = false;
 
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     this.#stream = stream;
@@ -199,12 +217,24 @@ class StderrReader {
     return this.soFar;
   }
 
+  /** Resolves when this was said; rejects when the process ends without. */
+  async has(text: string): Promise<void> {
+    while (!this.soFar.includes(text)) {
+      if (this.#hasEnded) throw new Error(`never said: ${this.soFar}`);
+      this.#more = Promise.withResolvers();
+      await this.#more.promise;
+    }
+  }
+
   async #collect(): Promise<void> {
     for await (
       const text of this.#stream.pipeThrough(new TextDecoderStream())
     ) {
       this.soFar += text;
+      this.#more.resolve();
     }
+    this.#hasEnded = true;
+    this.#more.resolve();
   }
 }
 
