@@ -1,6 +1,6 @@
 /** Who is asking: the socket's address, or what a trusted proxy says. @module */
 
-import { quote, SigError } from "@sig/core";
+import { quote, SigError, trimOws } from "@sig/core";
 import { loadBuiltin } from "@sig/jose";
 
 /** The part of `node:net` that is used, without its types. */
@@ -71,8 +71,7 @@ export function createClientAddress(
     if (address === undefined || !isTrusted(address)) return address;
     const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
     for (const hop of hops.reverse()) {
-      // White space of HTTP is SP and HTAB; `trim` strips twenty others.
-      const before = plain(/^[ \t]*([^ \t]*)[ \t]*$/.exec(hop)?.[1] ?? "");
+      const before = plain(trimOws(hop));
       if (net.isIP(before) === 0) return address;
       address = before;
       if (!isTrusted(before)) return before;

@@ -6,8 +6,10 @@ import { trackInFlight } from "./in_flight.ts";
 import type { Respond, RunningServer } from "./server_io.ts";
 import { settleWithin } from "./settle_within.ts";
 
-/** Descriptors kept free for files and outgoing requests. */
-const RESERVED_DESCRIPTORS = 8;
+/** Descriptors that connections leave to files and outgoing requests. */
+const SPARE_DESCRIPTORS = 8;
+/** Milliseconds between two looks whether they are free. */
+const PROBE_MS = 1_000;
 /** Milliseconds between two attempts to accept connections again. */
 const RETRY_MS = 100;
 /** Milliseconds in which the operator reads the same only once. */
@@ -18,10 +20,9 @@ const QUIET_MS = 10_000;
  * body that nobody wants any more, and takes as many connections as the system
  * allows: where strangers can reach it, a reverse proxy belongs in front.
  *
- * When the process runs out of file descriptors, `Deno.serve` stops accepting
- * for good. Here it goes on: open connections are answered, descriptors in
- * reserve are there for files and outgoing requests, and new connections are
- * accepted as soon as descriptors are free.
+ * When connections use up the file descriptors, `Deno.serve` stops accepting for
+ * good. Here the idle ones are closed then, requests in flight are answered, and
+ * new connections are accepted as soon as descriptors are free.
  *
  * @example
  * ```ts
@@ -45,7 +46,6 @@ export function listen(
   const inFlight = trackInFlight(respond);
   const force = new AbortController();
   const stop = new AbortController();
-  const reserve = new DescriptorReserve();
   const serve = (port: number) =>
     Deno.serve({
       hostname,
@@ -63,43 +63,34 @@ export function listen(
   }
   const at = server.addr;
 
-  /** Waits for descriptors, and listens again. */
   const serveAgain = async () => {
     while (!stop.signal.aborted) {
       await wait(RETRY_MS, stop.signal);
+      if (!areFree(SPARE_DESCRIPTORS + 1)) continue;
       try {
-        reserve.take();
         server = serve(at.port);
         return;
       } catch {
-        reserve.release();
+        // The port is not free yet, or a descriptor has gone meanwhile.
       }
     }
   };
-  const acceptUntilStopped = async () => {
+  const serveUntilStopped = async () => {
     let reportedAt = -Infinity;
     while (!stop.signal.aborted) {
-      try {
-        await server.finished;
-        return;
-      } catch (error) {
-        reserve.release();
-        if (performance.now() - reportedAt >= QUIET_MS) {
-          reportedAt = performance.now();
-          const why = error instanceof Error ? error.message : "unknown error";
-          report(`Cannot accept connections, trying again: ${why}`);
-        }
+      const shortage = await untilShort(server, stop.signal);
+      if (shortage === undefined) break;
+      if (performance.now() - reportedAt >= QUIET_MS) {
+        reportedAt = performance.now();
+        report(`Closing idle connections: ${shortage}`);
       }
+      // It answers what is in flight, closes what is idle, and accepts no more.
+      server.shutdown().catch(() => {});
       await serveAgain();
     }
+    await server.finished.catch(() => {});
   };
-  try {
-    reserve.take();
-  } catch {
-    // So few descriptors that there is nothing to spare.
-    reserve.release();
-  }
-  const finished = acceptUntilStopped().finally(() => reserve.release());
+  const finished = serveUntilStopped();
 
   const host = at.hostname.includes(":") ? `[${at.hostname}]` : at.hostname;
   return {
@@ -122,40 +113,48 @@ export function listen(
   };
 }
 
-/**
- * File descriptors that are held for as long as there are others, so that
- * connections can't use up all of them. Permissions decide what holds them; with
- * neither permission there is no reserve.
- */
-class DescriptorReserve {
-  #held: Disposable[] = [];
-
-  /** Takes what is missing; throws if the system has not as many. */
-  take(): void {
-    const open = findDescriptorSource();
-    while (open !== undefined && this.#held.length < RESERVED_DESCRIPTORS) {
-      this.#held.push(open());
+/** Why descriptors are short, when they are; undefined when it has stopped. */
+async function untilShort(
+  server: Deno.HttpServer,
+  stop: AbortSignal,
+): Promise<string | undefined> {
+  const over = new AbortController();
+  const failed = server.finished.then(
+    () => undefined,
+    (error) => error instanceof Error ? error.message : "accepting failed",
+  ).finally(() => over.abort());
+  const signal = AbortSignal.any([stop, over.signal]);
+  while (!signal.aborted) {
+    await wait(PROBE_MS, signal);
+    if (!signal.aborted && !areFree(SPARE_DESCRIPTORS)) {
+      return "too few file descriptors are free";
     }
   }
-
-  /** Leaves them to the process. */
-  release(): void {
-    for (const each of this.#held) each[Symbol.dispose]();
-    this.#held = [];
-  }
+  return stop.aborted ? undefined : await failed;
 }
 
-function findDescriptorSource(): (() => Disposable) | undefined {
-  if (Deno.build.os === "windows") return undefined;
+/**
+ * Whether so many descriptors are free. Permissions decide how it is tried; with
+ * neither of them it is believed.
+ */
+function areFree(count: number): boolean {
   const isGranted = (wanted: Deno.PermissionDescriptor) =>
     Deno.permissions.querySync(wanted).state === "granted";
-  if (isGranted({ name: "read", path: "/dev/null" })) {
-    return () => Deno.openSync("/dev/null");
-  }
-  const loopback = { hostname: "127.0.0.1", port: 0 };
-  return isGranted({ name: "net", host: "127.0.0.1:0" })
-    ? () => Deno.listen(loopback)
+  const open = Deno.build.os === "windows"
+    ? undefined
+    : isGranted({ name: "read", path: "/dev/null" })
+    ? () => Deno.openSync("/dev/null")
+    : isGranted({ name: "net", host: "127.0.0.1:0" })
+    ? () => Deno.listen({ hostname: "127.0.0.1", port: 0 })
     : undefined;
+  if (open === undefined) return true;
+  using opened = new DisposableStack();
+  try {
+    for (let i = 0; i < count; i++) opened.use(open());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {

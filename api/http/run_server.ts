@@ -160,7 +160,8 @@ export async function serveUntilStopped(
     server = await io.serve(
       startup.address,
       (request, info) => app?.fetch(request, info) ?? respond(request, info),
-      (message) => io.stderr(operatorLine(message, format, io.now())),
+      (message) =>
+        io.stderr(operatorLine(message, format, io.now(), "warning")),
     );
     app = await startup.createApp(server.url, log);
     ready.resolve();
