@@ -1,6 +1,7 @@
 /** A server as a real process, with the least permissions. @module */
 
 import { assert, assertEquals } from "@std/assert";
+import { waitUntil } from "./wait.ts";
 
 /** The folder of the workspace. */
 export const ROOT: URL = new URL("../../", import.meta.url);
@@ -141,7 +142,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Waits until it has said this on standard error. */
   async said(text: string): Promise<void> {
-    await this.#stderr.has(text);
+    await waitUntil(text, () => this.stderr.includes(text));
   }
 
   /** Begins to read standard error, where `unread` left it alone. */
@@ -201,8 +202,6 @@ class StderrReader {
   soFar = "";
   readonly #stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   #reading: Promise<void> | undefined;
-  #more = Promise.withResolvers<void>();
-  #hasEnded = false;
 
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     this.#stream = stream;
@@ -217,24 +216,12 @@ class StderrReader {
     return this.soFar;
   }
 
-  /** Resolves when this was said; rejects when the process ends without. */
-  async has(text: string): Promise<void> {
-    while (!this.soFar.includes(text)) {
-      if (this.#hasEnded) throw new Error(`never said: ${this.soFar}`);
-      this.#more = Promise.withResolvers();
-      await this.#more.promise;
-    }
-  }
-
   async #collect(): Promise<void> {
     for await (
       const text of this.#stream.pipeThrough(new TextDecoderStream())
     ) {
       this.soFar += text;
-      this.#more.resolve();
     }
-    this.#hasEnded = true;
-    this.#more.resolve();
   }
 }
 

@@ -1,12 +1,18 @@
 // Idle connections that use up all file descriptors (SECURITY §10).
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   generateSigningKey,
   importSigningKey,
   jwkToDidKey,
   signAttestation,
 } from "@sig/jose";
-import { exchangeRaw, head, rawPost } from "../kit/raw_client.ts";
+import {
+  exchangeRaw,
+  head,
+  rawPost,
+  type RawResponse,
+} from "../kit/raw_client.ts";
+import { retry } from "../kit/wait.ts";
 import { ServerProcess } from "../kit/server_process.ts";
 import {
   importTestKeys,
@@ -41,15 +47,12 @@ class IdleConnections implements Disposable {
 }
 
 /** Asks on a new connection until one is answered. */
-async function send(
-  port: number,
-  data: string,
-): Promise<{ readonly status: number; readonly body: string }> {
-  for (;;) {
-    const answer = await exchangeRaw(port, data).catch(() => undefined);
-    if (answer !== undefined && answer.status !== 0) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+function send(port: number, data: string): Promise<RawResponse> {
+  return retry(async () => {
+    const answer = await exchangeRaw(port, data);
+    assert(answer.status !== 0, "the connection was closed");
+    return answer;
+  });
 }
 
 async function post(port: number, path: string, body: unknown) {
