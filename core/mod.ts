@@ -36,7 +36,7 @@
  *
  * @module
  */
-export { decodeBase64UrlStrict } from "./text/base64url.ts";
+export { decodeBase64UrlStrict } from "./text/bytes.ts";
 export { joinBytes, sameBytes } from "./text/bytes.ts";
 export {
   type AnswerLimits,
@@ -150,7 +150,7 @@ export {
   timeAsAsked,
   Timepoint,
   type TimeQuestion,
-} from "./ask/moment.ts";
+} from "./ask/evaluation_time.ts";
 export {
   type AskedQuestion,
   type AskedRequirement,
@@ -163,7 +163,7 @@ export {
 export { claimedSequence, parseEventPayload } from "./event/payload.ts";
 export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";
-export { quote } from "./text/quote.ts";
+export { quote } from "./text/escape_invisible.ts";
 export {
   applyEvent,
   type FeedState,
@@ -178,7 +178,10 @@ export {
   REQUIREMENT_KEYS,
   type RequirementKey,
 } from "./ask/requirement.ts";
-export { EFFECTIVE_STATUSES, type EffectiveStatus } from "./replay/standing.ts";
+export {
+  EFFECTIVE_STATUSES,
+  type EffectiveStatus,
+} from "./replay/effective_state.ts";
 export { suggest } from "./text/suggest.ts";
 export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
 export {

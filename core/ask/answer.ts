@@ -1,7 +1,7 @@
 /** What is answered, and why (docs/protocol.md §5). @module */
 
 import type { Requirement } from "./requirement.ts";
-import type { EffectiveStatus } from "../replay/standing.ts";
+import type { EffectiveStatus } from "../replay/effective_state.ts";
 import type { Warning } from "../event/types.ts";
 
 /** Every reason of a deny. */

@@ -5,15 +5,18 @@
  */
 
 import type { AnswerLimits, CheckResult } from "./answer.ts";
-import { Judging } from "./judging.ts";
-import { resolveMoment, timeAsAsked } from "./moment.ts";
+import { Evaluator } from "./evaluator.ts";
+import { resolveTime, timeAsAsked } from "./evaluation_time.ts";
 import {
   type ParsedQuestion,
   parseQuestion,
   type Question,
 } from "./question.ts";
 import type { FeedState } from "../replay/replay.ts";
-import { type Moment, standingOf } from "../replay/standing.ts";
+import {
+  effectiveStateAt,
+  type EvaluationTime,
+} from "../replay/effective_state.ts";
 import { runSteps, STEP_UNITS, type Steps } from "../text/steps.ts";
 import { formatInstant, instantOf } from "../text/timestamp.ts";
 
@@ -63,10 +66,10 @@ export function* checkSteps(
   options: CheckStepsOptions,
 ): Steps<CheckResult> {
   const { now } = options;
-  const moment = resolveMoment(state, question, now);
-  const judging = new Judging([question], options);
-  yield* judge(state, question.subject, moment, judging);
-  return yield* answerOf(question, 0, { state, moment, judging, now });
+  const time = resolveTime(state, question, now);
+  const evaluator = new Evaluator([question], options);
+  yield* judge(state, question.subject, time, evaluator);
+  return yield* answerOf(question, 0, { state, time, evaluator, now });
 }
 
 /**
@@ -85,19 +88,19 @@ export function* checkAllSteps(
 ): Steps<readonly (() => Steps<CheckResult>)[]> {
   const { now } = options;
   const asked = theirSubject(questions);
-  const moment = resolveMoment(state, asked, now);
-  const judging = new Judging(questions, options);
-  yield* judge(state, asked.subject, moment, judging);
+  const time = resolveTime(state, asked, now);
+  const evaluator = new Evaluator(questions, options);
+  yield* judge(state, asked.subject, time, evaluator);
   return questions.map((question, i) => () =>
-    answerOf(question, i, { state, moment, judging, now })
+    answerOf(question, i, { state, time, evaluator, now })
   );
 }
 
 /** What was judged. */
 interface Judged {
   readonly state: FeedState;
-  readonly moment: Moment;
-  readonly judging: Judging;
+  readonly time: EvaluationTime;
+  readonly evaluator: Evaluator;
   readonly now: Date;
 }
 
@@ -105,9 +108,9 @@ interface Judged {
 function* answerOf(
   { subject, requirements, at, asOf, explain }: ParsedQuestion,
   i: number,
-  { state, moment, judging, now }: Judged,
+  { state, time, evaluator, now }: Judged,
 ): Steps<CheckResult> {
-  const { match, notAfter } = judging.verdict(i);
+  const { match, notAfter } = evaluator.verdict(i);
   // A question about the past has an answer that time does not change.
   const isPast = at !== undefined || asOf !== undefined;
   return {
@@ -116,15 +119,15 @@ function* answerOf(
     // A list of its own: V8 writes frozen ones as JSON the slow way.
     requirements: [...requirements],
     matched_relationship_id: match?.state.relationship_id ?? null,
-    last_sequence: moment.events,
+    last_sequence: time.events,
     issuer: state.issuer,
-    ...judging.denyReasons(i, requirements),
+    ...evaluator.denyReasons(i, requirements),
     evaluated_at: formatInstant(instantOf(now)),
     at: timeAsAsked(at),
     as_of: timeAsAsked(asOf),
     not_after: isPast ? null : notAfter,
     ...(explain
-      ? { explain: yield* judging.explain(i, requirements, moment) }
+      ? { explain: yield* evaluator.explain(i, requirements, time) }
       : {}),
   };
 }
@@ -148,16 +151,16 @@ function theirSubject(questions: readonly ParsedQuestion[]): ParsedQuestion {
 function* judge(
   { history }: FeedState,
   subject: string,
-  moment: Moment,
-  judging: Judging,
+  time: EvaluationTime,
+  evaluator: Evaluator,
 ): Steps<void> {
   let units = 0;
   for (const id of history.relationshipsOf(subject)) {
-    const standing = standingOf(history, id, moment);
+    const effective = effectiveStateAt(history, id, time);
     units += 1 + (history.versions.get(id)!.length >> 3);
-    if (standing?.state.subject === subject) {
-      units += standing.state.roles.length >> 3;
-      units += judging.add(standing) >> 3;
+    if (effective?.state.subject === subject) {
+      units += effective.state.roles.length >> 3;
+      units += evaluator.add(effective) >> 3;
     }
     if (units < STEP_UNITS) continue;
     units = 0;

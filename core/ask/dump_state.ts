@@ -1,13 +1,17 @@
 /** A state as JSON, now or then (docs/protocol.md §4, §5). @module */
 
 import { SigError } from "../errors/error.ts";
-import { parseTime, resolveMoment, type TimeQuestion } from "./moment.ts";
+import {
+  parseTime,
+  resolveTime,
+  type TimeQuestion,
+} from "./evaluation_time.ts";
 import type { FeedState } from "../replay/replay.ts";
 import {
   EFFECTIVE_STATUSES,
+  effectiveStateAt,
   type EffectiveStatus,
-  standingOf,
-} from "../replay/standing.ts";
+} from "../replay/effective_state.ts";
 import { runSteps, STEP_UNITS, type Steps } from "../text/steps.ts";
 import type { RelationshipState } from "../event/types.ts";
 
@@ -114,7 +118,7 @@ export function* walkState(
 ): Steps<StatePart> {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
-  const moment = resolveMoment(state, parseTime(options), options.now);
+  const time = resolveTime(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries: [string, RelationshipState][] = [];
   const statuses: EffectiveStatus[] = [];
@@ -129,25 +133,25 @@ export function* walkState(
       yield;
     }
     units += 1 + (state.history.versions.get(id)!.length >> 3);
-    const standing = standingOf(state.history, id, moment);
-    if (!standing?.known) continue;
-    if (subject !== undefined && standing.state.subject !== subject) continue;
-    if (status !== undefined && standing.status !== status) continue;
-    const { roles } = standing.state;
+    const effective = effectiveStateAt(state.history, id, time);
+    if (!effective?.known) continue;
+    if (subject !== undefined && effective.state.subject !== subject) continue;
+    if (status !== undefined && effective.status !== status) continue;
+    const { roles } = effective.state;
     units += roles.length >> 3;
     let longer = length + STATE_LENGTH + 2 * id.length +
-      standing.state.subject.length;
+      effective.state.subject.length;
     for (const role of roles) longer += role.length + 3;
     hasMore = entries.length === limit ||
       entries.length > 0 && longer > maxLength;
     if (hasMore) break;
-    entries.push([id, standing.state]);
+    entries.push([id, effective.state]);
     length = longer;
-    statuses.push(standing.status);
+    statuses.push(effective.status);
   }
   return {
     issuer: state.issuer,
-    last_sequence: moment.events,
+    last_sequence: time.events,
     entries,
     statuses,
     hasMore,

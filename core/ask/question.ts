@@ -6,7 +6,7 @@ import {
   type ParsedTime,
   parseTime,
   type TimeQuestion,
-} from "./moment.ts";
+} from "./evaluation_time.ts";
 import { parseRequirement, type Requirement } from "./requirement.ts";
 
 /** A requirement as it is asked: `key=value`, or `{ key: value }`. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { DENY_REASONS } from "./answer.ts";
 import { check } from "./check.ts";
-import { Timepoint } from "./moment.ts";
+import { Timepoint } from "./evaluation_time.ts";
 import {
   type AskedQuestion,
   ParsedQuestion,

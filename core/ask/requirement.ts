@@ -2,7 +2,7 @@
 
 import { SigError } from "../errors/error.ts";
 import { isObject } from "../event/fields.ts";
-import { quote } from "../text/quote.ts";
+import { quote } from "../text/escape_invisible.ts";
 import { suggest } from "../text/suggest.ts";
 import { RELATIONSHIP_TYPES, type RelationshipState } from "../event/types.ts";
 

@@ -2,7 +2,10 @@
 
 import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";
-import type { EffectiveStatus, Standing } from "../replay/standing.ts";
+import type {
+  EffectiveState,
+  EffectiveStatus,
+} from "../replay/effective_state.ts";
 import { compareInstants, validInstant } from "../text/timestamp.ts";
 
 /** What was seen of the relationships that meet all of some requirements. */
@@ -10,7 +13,7 @@ export class Verdict {
   /** Places of the requirements, each once. */
   readonly needs: readonly number[];
   /** Of those that are active, the last spoken of. */
-  match: Standing | undefined;
+  match: EffectiveState | undefined;
   /** Why the others are not, as many as are told. */
   readonly inactive: Reason[] = [];
   /** How many there are. */
@@ -26,17 +29,17 @@ export class Verdict {
   }
 
   /** Takes one that meets all of them. */
-  add(standing: Standing, isActive: boolean): void {
+  add(effective: EffectiveState, isActive: boolean): void {
     if (isActive) {
-      this.match = later(this.match, standing);
+      this.match = later(this.match, effective);
       return;
     }
     this.inactiveCount++;
     if (this.inactive.length < this.#maxReasons) {
-      this.inactive.push(statusReason(standing));
+      this.inactive.push(statusReason(effective));
     }
-    const { valid_from: from } = standing.state;
-    if (standing.status !== "not_yet_valid" || from === null) return;
+    const { valid_from: from } = effective.state;
+    if (effective.status !== "not_yet_valid" || from === null) return;
     if (
       this.#begins === null ||
       compareInstants(validInstant(from), validInstant(this.#begins)) < 0
@@ -50,7 +53,10 @@ export class Verdict {
 }
 
 /** Of several, the one that the feed spoke of last is named. */
-export function later(a: Standing | undefined, b: Standing): Standing {
+export function later(
+  a: EffectiveState | undefined,
+  b: EffectiveState,
+): EffectiveState {
   return a === undefined || b.state.last_sequence > a.state.last_sequence
     ? b
     : a;
@@ -58,7 +64,7 @@ export function later(a: Standing | undefined, b: Standing): Standing {
 
 /** Why one that would meet it does not. */
 export function statusReason(
-  { state, status }: Standing,
+  { state, status }: EffectiveState,
   requirement?: Requirement,
 ): Reason {
   return {

@@ -1,7 +1,7 @@
 /** did:web identifiers and the well-known places (docs/protocol.md §1). @module */
 
 import { SigError } from "../errors/error.ts";
-import { quote } from "../text/quote.ts";
+import { quote } from "../text/escape_invisible.ts";
 
 /** A did:web identifier, taken apart. */
 export interface DidWeb {

@@ -7,13 +7,13 @@
  * @module
  */
 
-import { decodeBase64UrlInto } from "../text/base64url.ts";
+import { decodeBase64UrlInto } from "../text/bytes.ts";
 import { type ErrorContext, SigError } from "../errors/error.ts";
 import type { ErrorCode } from "../errors/error_codes.ts";
 import { isIdentifier, isObject } from "./fields.ts";
 import { JsonError, parseJson } from "../text/json.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
-import { quote } from "../text/quote.ts";
+import { quote } from "../text/escape_invisible.ts";
 import {
   EVENT_TYP,
   type EventHeader,

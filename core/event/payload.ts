@@ -13,7 +13,7 @@ import {
   parseJsonWithSpelling,
 } from "../text/json.ts";
 import { DEFAULT_LIMITS } from "../text/limits.ts";
-import { quote } from "../text/quote.ts";
+import { quote } from "../text/escape_invisible.ts";
 import type { SigEvent, UnknownEvent } from "./types.ts";
 import { issuesError } from "./validator.ts";
 

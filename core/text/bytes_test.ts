@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { joinBytes, sameBytes } from "@sig/core";
+import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
+import { decodeBase64UrlInto, decodeBase64UrlStrict } from "./bytes.ts";
 
 Deno.test("joined bytes are a copy, also of a single piece", () => {
   const piece = Uint8Array.of(1, 2);
@@ -18,4 +20,95 @@ Deno.test("bytes are the same only with the same length and the same bytes", () 
   assert(!sameBytes(bytes, bytes.subarray(0, 2)));
   assert(!sameBytes(bytes.subarray(0, 2), bytes));
   assert(!sameBytes(bytes, Uint8Array.of(1, 2, 4)));
+});
+
+import fc from "fast-check";
+
+/** The slow way to the same rule: decode leniently, encode, compare. */
+function decodeByReencoding(text: string): Uint8Array | undefined {
+  try {
+    const bytes = decodeBase64Url(text);
+    return encodeBase64Url(bytes) === text ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+Deno.test("every byte string has one text, which decodes to it", () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
+    assertEquals(
+      decodeBase64UrlStrict(encodeBase64Url(bytes)),
+      new Uint8Array(bytes),
+    );
+  }));
+});
+
+Deno.test("no mutation of one character is another spelling of the same bytes", () => {
+  for (const length of [1, 2, 3, 32, 64]) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + 251) & 255);
+    const text = encodeBase64Url(bytes);
+    for (let at = 0; at < text.length; at++) {
+      for (let code = 0; code < 256; code++) {
+        const mutant = text.slice(0, at) + String.fromCharCode(code) +
+          text.slice(at + 1);
+        const decoded = decodeBase64UrlStrict(mutant);
+        assertEquals(decoded, decodeByReencoding(mutant), mutant);
+        if (mutant !== text && decoded) {
+          assertEquals(encodeBase64Url(decoded), mutant);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("it agrees with decoding, encoding and comparing", () => {
+  const unit = fc.constantFrom(
+    ..."ABQgwxyz0189-_+/= \n\u00c1\u0141\u2028",
+  );
+  const text = fc.string({ unit, maxLength: 12 });
+  fc.assert(
+    fc.property(text, (text) => {
+      assertEquals(decodeBase64UrlStrict(text), decodeByReencoding(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+Deno.test("padding, white space, + and /, trailing bits are refused", () => {
+  const table: readonly (readonly [string, Uint8Array | undefined])[] = [
+    ["", new Uint8Array()],
+    ["AA", new Uint8Array([0])],
+    ["AAA", new Uint8Array([0, 0])],
+    ["-_-_", new Uint8Array([251, 255, 191])],
+    ["A", undefined],
+    ["AAAAA", undefined],
+    ["AA==", undefined],
+    ["AA=", undefined],
+    ["AAA=", undefined],
+    ["AB", undefined],
+    ["AAB", undefined],
+    ["+/+/", undefined],
+    [" AA", undefined],
+    ["AA\n", undefined],
+    ["A A", undefined],
+    ["AA\u0000", undefined],
+    ["\u0141A", undefined],
+  ];
+  for (const [text, expected] of table) {
+    assertEquals(decodeBase64UrlStrict(text), expected, JSON.stringify(text));
+  }
+});
+
+Deno.test("a part of some bytes is decoded as that part alone would be", () => {
+  const ascii = new TextEncoder().encode('"AQI","AQJ","","-_-_"');
+  const bytes = new Uint8Array(8).fill(7);
+  const decode = (from: number, to: number) =>
+    decodeBase64UrlInto(ascii, from, to, bytes);
+  assertEquals(decode(1, 4), 2);
+  assertEquals([...bytes], [1, 2, 7, 7, 7, 7, 7, 7]);
+  assertEquals(decode(7, 10), -1);
+  assertEquals(decode(13, 13), 0);
+  assertEquals(decode(16, 20), 3);
+  assertEquals(decode(0, 3), -1);
+  assertEquals(decode(16, 21), -1);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { escapeInvisible } from "./escape_invisible.ts";
+import { escapeInvisible, quote } from "./escape_invisible.ts";
 
 /** Code points that leave no mark on a screen, alone or between letters. */
 const HIDDEN:
@@ -163,4 +163,16 @@ Deno.test("marks without end take time in proportion to the text", () => {
     escapeInvisible(arabic),
     arabic.replaceAll("\u200c", "\\u200c"),
   );
+});
+
+Deno.test("quoted input has no control or direction characters, and is short", () => {
+  assertEquals(quote('a"b\n\u001b\u009b'), '"a\\"b\\n\\u001b\\u009b"');
+  assertEquals(
+    quote("\u202eab\u2066\u200b\ufeff\u2028\u061c"),
+    '"\\u202eab\\u2066\\u200b\\ufeff\\u2028\\u061c"',
+  );
+  assertEquals(quote("\ud800"), '"\\ud800"');
+  assertEquals(quote("é😀"), '"é😀"');
+  assertEquals(quote("x".repeat(80)), `"${"x".repeat(80)}"`);
+  assertEquals(quote("x".repeat(81)), `"${"x".repeat(80)}…"`);
 });

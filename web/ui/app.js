@@ -919,7 +919,27 @@ function isSigError(error, code) {
   return code === void 0 || found === code;
 }
 
-// core/text/visible_joiner.ts
+// core/text/escape_invisible.ts
+var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
+var ANY_HIDDEN = new RegExp(HIDDEN, "v");
+var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
+var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
+function escapeInvisible(text2) {
+  if (!ANY_HIDDEN.test(text2)) return text2;
+  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
+  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
+}
+function escapeBetweenEmoji(text2) {
+  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
+}
+function escapeUnits(character) {
+  let escaped = "";
+  for (let i3 = 0; i3 < character.length; i3++) {
+    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
+    escaped += `\\u${unit}`;
+  }
+  return escaped;
+}
 var JOINS_NEXT = String.raw`\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff\u0750-\u0758\u075c-\u076a\u076d-\u0770\u0772\u0775-\u0777\u077a-\u077f\u0886\u0889-\u088d\u08a0-\u08a9\u08af\u08b0\u08b3-\u08b8\u08ba-\u08c8`;
 var JOINS_BEFORE = String.raw`\u0622-\u0625\u0627\u0629\u062f-\u0632\u0648\u0671-\u0673\u0675-\u0677\u0688-\u0699\u06c0\u06c3-\u06cb\u06cd\u06cf\u06d2\u06d3\u06d5\u06ee\u06ef\u0759-\u075b\u076b\u076c\u0771\u0773\u0774\u0778\u0779\u0870-\u0882\u088e\u08aa-\u08ac\u08ae\u08b1\u08b2\u08b9`;
 var VIRAMA = String.raw`\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca`;
@@ -943,30 +963,21 @@ function isVisibleJoiner(text2, at) {
 function haveOneScript(one, other) {
   return one.charCodeAt(0) >> 7 === other.charCodeAt(0) >> 7;
 }
+function quote(text2) {
+  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
+  return escapeInvisible(JSON.stringify(short));
+}
 
-// core/text/escape_invisible.ts
-var HIDDEN = String.raw`[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800\ufffc\u{16fe4}\u{1d159}]--[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]`;
-var ANY_HIDDEN = new RegExp(HIDDEN, "v");
-var EACH_HIDDEN = new RegExp(HIDDEN, "gv");
-var EMOJI_PARTS = /[\u200d\ufe0f\u{e0020}-\u{e007f}]/u;
-function escapeInvisible(text2) {
-  if (!ANY_HIDDEN.test(text2)) return text2;
-  if (!EMOJI_PARTS.test(text2)) return escapeBetweenEmoji(text2);
-  return text2.split(/(\p{RGI_Emoji})/v).map((part, i3) => i3 % 2 === 1 ? part : escapeBetweenEmoji(part)).join("");
-}
-function escapeBetweenEmoji(text2) {
-  return text2.replace(EACH_HIDDEN, (found, at) => isVisibleJoiner(text2, at) ? found : escapeUnits(found));
-}
-function escapeUnits(character) {
-  let escaped = "";
-  for (let i3 = 0; i3 < character.length; i3++) {
-    const unit = character.charCodeAt(i3).toString(16).padStart(4, "0");
-    escaped += `\\u${unit}`;
+// core/text/bytes.ts
+function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
   }
-  return escaped;
+  return all;
 }
-
-// core/text/base64url.ts
 var ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 var SIX_BITS = (() => {
   const table = new Uint8Array(256).fill(255);
@@ -1007,17 +1018,6 @@ function decodeBase64UrlInto(ascii, from, to, bytes) {
     if (rest === 3) bytes[at++] = b << 4 | c3 >> 2;
   }
   return seen > 63 ? -1 : at;
-}
-
-// core/text/bytes.ts
-function joinBytes(pieces, length = pieces.reduce((sum, piece) => sum + piece.length, 0)) {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }
 
 // core/text/limits.ts
@@ -1430,34 +1430,6 @@ function escapePointer(place) {
   return String(place).replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-// core/text/utc_seconds.ts
-var SECONDS_OF_DAY = 86400;
-var MARCH_DAYS = 719468;
-var DAYS_OF_4_YEARS = 1461;
-var DAYS_OF_100_YEARS = 36524;
-var DAYS_OF_400_YEARS = 146097;
-var TWO_DIGITS = Object.freeze(Array.from({
-  length: 100
-}, (_3, n2) => String(n2).padStart(2, "0")));
-function utcSeconds(seconds) {
-  const days = Math.floor(seconds / SECONDS_OF_DAY);
-  const time = seconds - days * SECONDS_OF_DAY;
-  const hours = Math.floor(time / 3600);
-  const minutes = Math.floor(time / 60) % 60;
-  return `${dateOf(days + MARCH_DAYS)}T${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[time % 60]}`;
-}
-function dateOf(day) {
-  const cycle = Math.floor(day / DAYS_OF_400_YEARS);
-  const ofCycle = day - cycle * DAYS_OF_400_YEARS;
-  const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) - Math.floor(ofCycle / DAYS_OF_100_YEARS) + Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
-  const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
-  const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) + Math.floor(yearOfCycle / 100);
-  const month = Math.floor((5 * ofYear + 2) / 153);
-  const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
-  const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);
-  return `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month >= 10 ? month - 9 : month + 3]}-${TWO_DIGITS[ofMonth]}`;
-}
-
 // core/text/timestamp.ts
 var MIN_SECONDS = -62135596800;
 var MAX_SECONDS = 253402300799;
@@ -1548,6 +1520,32 @@ function fractionOf(nanoseconds) {
   if (ms >= 100 && ms % 10 !== 0 && Number.isInteger(ms)) return `.${ms}`;
   return `.${String(nanoseconds).padStart(9, "0").replace(/0+$/, "")}`;
 }
+var SECONDS_OF_DAY = 86400;
+var MARCH_DAYS = 719468;
+var DAYS_OF_4_YEARS = 1461;
+var DAYS_OF_100_YEARS = 36524;
+var DAYS_OF_400_YEARS = 146097;
+var TWO_DIGITS = Object.freeze(Array.from({
+  length: 100
+}, (_3, n2) => String(n2).padStart(2, "0")));
+function utcSeconds(seconds) {
+  const days = Math.floor(seconds / SECONDS_OF_DAY);
+  const time = seconds - days * SECONDS_OF_DAY;
+  const hours = Math.floor(time / 3600);
+  const minutes = Math.floor(time / 60) % 60;
+  return `${dateOf(days + MARCH_DAYS)}T${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes]}:${TWO_DIGITS[time % 60]}`;
+}
+function dateOf(day) {
+  const cycle = Math.floor(day / DAYS_OF_400_YEARS);
+  const ofCycle = day - cycle * DAYS_OF_400_YEARS;
+  const leapDays = Math.floor(ofCycle / (DAYS_OF_4_YEARS - 1)) - Math.floor(ofCycle / DAYS_OF_100_YEARS) + Math.floor(ofCycle / (DAYS_OF_400_YEARS - 1));
+  const yearOfCycle = Math.floor((ofCycle - leapDays) / 365);
+  const ofYear = ofCycle - yearOfCycle * 365 - Math.floor(yearOfCycle / 4) + Math.floor(yearOfCycle / 100);
+  const month = Math.floor((5 * ofYear + 2) / 153);
+  const ofMonth = ofYear - Math.floor((153 * month + 2) / 5) + 1;
+  const year = cycle * 400 + yearOfCycle + (month >= 10 ? 1 : 0);
+  return `${TWO_DIGITS[Math.floor(year / 100)]}${TWO_DIGITS[year % 100]}-${TWO_DIGITS[month >= 10 ? month - 9 : month + 3]}-${TWO_DIGITS[ofMonth]}`;
+}
 
 // core/event/fields.ts
 var CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -1620,12 +1618,6 @@ var Fields = class {
 };
 function isString(value) {
   return typeof value === "string";
-}
-
-// core/text/quote.ts
-function quote(text2) {
-  const short = text2.length > 80 ? `${text2.slice(0, 80)}\u2026` : text2;
-  return escapeInvisible(JSON.stringify(short));
 }
 
 // core/text/suggest.ts
@@ -1861,17 +1853,17 @@ var Verdict = class {
     this.#maxReasons = maxReasons ?? Infinity;
   }
   /** Takes one that meets all of them. */
-  add(standing, isActive) {
+  add(effective, isActive) {
     if (isActive) {
-      this.match = later(this.match, standing);
+      this.match = later(this.match, effective);
       return;
     }
     this.inactiveCount++;
     if (this.inactive.length < this.#maxReasons) {
-      this.inactive.push(statusReason(standing));
+      this.inactive.push(statusReason(effective));
     }
-    const { valid_from: from } = standing.state;
-    if (standing.status !== "not_yet_valid" || from === null) return;
+    const { valid_from: from } = effective.state;
+    if (effective.status !== "not_yet_valid" || from === null) return;
     if (this.#begins === null || compareInstants(validInstant(from), validInstant(this.#begins)) < 0) this.#begins = from;
   }
   /** Allow ends with its relationship; deny may end when a later one begins. */
@@ -1894,14 +1886,14 @@ function statusReason({ state, status }, requirement) {
   };
 }
 
-// core/ask/judging.ts
+// core/ask/evaluator.ts
 var MISSING = Object.freeze({
   relationship: "relationship_type_missing",
   role: "role_missing",
   relationship_id: "relationship_id_missing"
 });
 var NONE = Object.freeze([]);
-var Judging = class {
+var Evaluator = class {
   #index;
   #needs;
   /** Each set of requirements once. */
@@ -1947,20 +1939,20 @@ var Judging = class {
     this.#maxExplained = this.#needs.reduce((most, { maxExplained }) => Math.max(most, maxExplained), 0);
   }
   /** Takes the next relationship; returns how many verdicts it was for. */
-  add(standing) {
+  add(effective) {
     this.#count++;
     if (this.#explained.length < this.#maxExplained) {
-      this.#explained.push(standing);
+      this.#explained.push(effective);
     }
-    const isActive = standing.status === "active";
-    const met = this.#index.metBy(standing.state);
+    const isActive = effective.status === "active";
+    const met = this.#index.metBy(effective.state);
     for (const i3 of met) {
       this.#metByActive[i3] ||= isActive;
-      this.#lastMeeting[i3] = later(this.#lastMeeting[i3], standing);
+      this.#lastMeeting[i3] = later(this.#lastMeeting[i3], effective);
     }
     if (this.#verdicts.length === 1) {
       const isAll = met.length === this.#index.distinct.length;
-      if (isAll) this.#verdicts[0].add(standing, isActive);
+      if (isAll) this.#verdicts[0].add(effective, isActive);
       return 1;
     }
     for (const i3 of met) this.#metIn[i3] = this.#count;
@@ -1970,7 +1962,7 @@ var Judging = class {
       for (const verdict of this.#byRarest[i3]) {
         looks++;
         if (verdict.needs.every(isMet)) {
-          verdict.add(standing, isActive);
+          verdict.add(effective, isActive);
         }
       }
     }
@@ -2021,7 +2013,7 @@ var Judging = class {
     };
   }
   /** How each relationship was judged; the one that matched is among them. */
-  *explain(question, requirements, moment) {
+  *explain(question, requirements, time) {
     const { verdict: { match }, places, maxExplained } = this.#needs[question];
     const shown2 = this.#explained.slice(0, maxExplained);
     if (match && shown2.length > 0 && !shown2.includes(match)) {
@@ -2029,17 +2021,17 @@ var Judging = class {
     }
     const relationships = [];
     let units = 0;
-    for (const standing of shown2) {
-      relationships.push(this.#explainOne(standing, requirements, places));
-      units += requirements.length + (standing.state.roles.length >> 3);
+    for (const effective of shown2) {
+      relationships.push(this.#explainOne(effective, requirements, places));
+      units += requirements.length + (effective.state.roles.length >> 3);
       if (units < STEP_UNITS) continue;
       units = 0;
       yield;
     }
     return {
-      judged_at: formatInstant(moment.instant),
-      tense: moment.tense,
-      events: moment.events,
+      judged_at: formatInstant(time.instant),
+      tense: time.tense,
+      events: time.events,
       relationships,
       ...shown2.length < this.#count ? {
         truncated: true,
@@ -2301,7 +2293,7 @@ function isRevoke(event) {
   return event.event_type === "relationship.revoke";
 }
 
-// core/ask/moment.ts
+// core/ask/evaluation_time.ts
 var Timepoint = class _Timepoint {
   /** As it was spelled: RFC 3339 UTC. */
   text;
@@ -2334,7 +2326,7 @@ function parseAsOf(asOf) {
     }
   });
 }
-function resolveMoment(state, { at, asOf }, now) {
+function resolveTime(state, { at, asOf }, now) {
   const known = resolveAsOf(state, asOf);
   return at === void 0 ? {
     instant: instantOf(now),
@@ -2448,19 +2440,19 @@ function requireSubject(subject) {
   });
 }
 
-// core/replay/standing.ts
+// core/replay/effective_state.ts
 var EFFECTIVE_STATUSES = [
   "active",
   "revoked",
   "expired",
   "not_yet_valid"
 ];
-function standingOf(history, relationshipId, moment) {
+function effectiveStateAt(history, relationshipId, time) {
   const versions = history.versions.get(relationshipId);
   if (versions === void 0) return void 0;
-  const count = countUntil(versions, moment.events);
+  const count = countUntil(versions, time.events);
   if (count === 0) return void 0;
-  return moment.tense === "now" ? standingNow(versions[count - 1], moment.instant) : standingThen(versions, count, moment.instant);
+  return time.tense === "now" ? effectiveNow(versions[count - 1], time.instant) : effectiveThen(versions, count, time.instant);
 }
 function countUntil(versions, events) {
   let low = 0;
@@ -2473,7 +2465,7 @@ function countUntil(versions, events) {
   }
   return low;
 }
-function standingNow({ state }, instant2) {
+function effectiveNow({ state }, instant2) {
   const status = state.status === "revoked" ? "revoked" : validity(state, instant2);
   return {
     state,
@@ -2481,7 +2473,7 @@ function standingNow({ state }, instant2) {
     known: true
   };
 }
-function standingThen(versions, count, instant2) {
+function effectiveThen(versions, count, instant2) {
   let at = count - 1;
   while (at >= 0 && compareInstants(versions[at].issuedAt, instant2) > 0) at--;
   const revoke = findRevoke(versions, at + 1, count, instant2);
@@ -2552,20 +2544,20 @@ function check(state, question) {
 }
 function* checkSteps(state, question, options) {
   const { now } = options;
-  const moment = resolveMoment(state, question, now);
-  const judging = new Judging([
+  const time = resolveTime(state, question, now);
+  const evaluator = new Evaluator([
     question
   ], options);
-  yield* judge(state, question.subject, moment, judging);
+  yield* judge(state, question.subject, time, evaluator);
   return yield* answerOf(question, 0, {
     state,
-    moment,
-    judging,
+    time,
+    evaluator,
     now
   });
 }
-function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, moment, judging, now }) {
-  const { match, notAfter } = judging.verdict(i3);
+function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, time, evaluator, now }) {
+  const { match, notAfter } = evaluator.verdict(i3);
   const isPast = at !== void 0 || asOf !== void 0;
   return {
     decision: match ? "allow" : "deny",
@@ -2575,26 +2567,26 @@ function* answerOf({ subject, requirements, at, asOf, explain }, i3, { state, mo
       ...requirements
     ],
     matched_relationship_id: match?.state.relationship_id ?? null,
-    last_sequence: moment.events,
+    last_sequence: time.events,
     issuer: state.issuer,
-    ...judging.denyReasons(i3, requirements),
+    ...evaluator.denyReasons(i3, requirements),
     evaluated_at: formatInstant(instantOf(now)),
     at: timeAsAsked(at),
     as_of: timeAsAsked(asOf),
     not_after: isPast ? null : notAfter,
     ...explain ? {
-      explain: yield* judging.explain(i3, requirements, moment)
+      explain: yield* evaluator.explain(i3, requirements, time)
     } : {}
   };
 }
-function* judge({ history }, subject, moment, judging) {
+function* judge({ history }, subject, time, evaluator) {
   let units = 0;
   for (const id of history.relationshipsOf(subject)) {
-    const standing = standingOf(history, id, moment);
+    const effective = effectiveStateAt(history, id, time);
     units += 1 + (history.versions.get(id).length >> 3);
-    if (standing?.state.subject === subject) {
-      units += standing.state.roles.length >> 3;
-      units += judging.add(standing) >> 3;
+    if (effective?.state.subject === subject) {
+      units += effective.state.roles.length >> 3;
+      units += evaluator.add(effective) >> 3;
     }
     if (units < STEP_UNITS) continue;
     units = 0;
@@ -2726,7 +2718,7 @@ var FEW = 256;
 function* walkState(state, options) {
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
-  const moment = resolveMoment(state, parseTime(options), options.now);
+  const time = resolveTime(state, parseTime(options), options.now);
   const ids = yield* sortedIds(state, subject);
   const entries = [];
   const statuses = [];
@@ -2741,26 +2733,26 @@ function* walkState(state, options) {
       yield;
     }
     units += 1 + (state.history.versions.get(id).length >> 3);
-    const standing = standingOf(state.history, id, moment);
-    if (!standing?.known) continue;
-    if (subject !== void 0 && standing.state.subject !== subject) continue;
-    if (status !== void 0 && standing.status !== status) continue;
-    const { roles } = standing.state;
+    const effective = effectiveStateAt(state.history, id, time);
+    if (!effective?.known) continue;
+    if (subject !== void 0 && effective.state.subject !== subject) continue;
+    if (status !== void 0 && effective.status !== status) continue;
+    const { roles } = effective.state;
     units += roles.length >> 3;
-    let longer = length + STATE_LENGTH + 2 * id.length + standing.state.subject.length;
+    let longer = length + STATE_LENGTH + 2 * id.length + effective.state.subject.length;
     for (const role of roles) longer += role.length + 3;
     hasMore = entries.length === limit || entries.length > 0 && longer > maxLength;
     if (hasMore) break;
     entries.push([
       id,
-      standing.state
+      effective.state
     ]);
     length = longer;
-    statuses.push(standing.status);
+    statuses.push(effective.status);
   }
   return {
     issuer: state.issuer,
-    last_sequence: moment.events,
+    last_sequence: time.events,
     entries,
     statuses,
     hasMore,
@@ -7684,14 +7676,14 @@ export {
   SigError,
   isSigError,
   escapeInvisible,
-  decodeBase64UrlStrict,
+  quote,
   joinBytes,
+  decodeBase64UrlStrict,
   DEFAULT_LIMITS,
   JsonError,
   parseJson,
   instantOf,
   isObject,
-  quote,
   RELATIONSHIP_TYPES,
   EFFECTIVE_STATUSES,
   check,

@@ -14,7 +14,7 @@ export {
   type ErrorCode,
 } from "../../../core/errors/error_codes.ts";
 export { escapeInvisible } from "../../../core/text/escape_invisible.ts";
-export { decodeBase64UrlStrict } from "../../../core/text/base64url.ts";
+export { decodeBase64UrlStrict } from "../../../core/text/bytes.ts";
 export { validateSignableChallenge } from "../../../jose/attestation/challenge.ts";
 export { attest, clockOf, signingKeyOf } from "../../browser/attest.ts";
 export { hasEd25519 } from "../../browser/ed25519_support.ts";

@@ -3,8 +3,8 @@ import {
   type AskedTime,
   isDigits,
   parseTime,
-  resolveMoment,
-} from "./moment.ts";
+  resolveTime,
+} from "./evaluation_time.ts";
 import { Replay, replay } from "../replay/replay.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
 import { assertSigError, catchSigError } from "../../tests/kit/sig_errors.ts";
@@ -13,7 +13,7 @@ import { day, upsert } from "../../tests/kit/events.ts";
 const { state } = replay([upsert(1), upsert(2), upsert(3)]);
 const now = new Date("2026-06-01T00:00:00.250Z");
 const instant = (text: string) => parseTimestamp(text)!;
-const resolve = (time: AskedTime) => resolveMoment(state, parseTime(time), now);
+const resolve = (time: AskedTime) => resolveTime(state, parseTime(time), now);
 
 Deno.test("without at and as_of the clock is meant, and the whole feed", () => {
   assertEquals(resolve({}), {
@@ -70,7 +70,7 @@ Deno.test("a sequence beyond the feed can't be answered", () => {
   }
   const empty = replay([]).state;
   assertEquals(
-    catchSigError(() => resolveMoment(empty, parseTime({ asOf: 1 }), now)).code,
+    catchSigError(() => resolveTime(empty, parseTime({ asOf: 1 }), now)).code,
     "consistency_unavailable",
   );
 });
@@ -104,7 +104,7 @@ Deno.test("a state keeps its end when its replay goes on", () => {
   const early = run.state();
   run.apply(upsert(2));
   assertEquals(
-    resolveMoment(early, parseTime({ asOf: day(9) }), now).events,
+    resolveTime(early, parseTime({ asOf: day(9) }), now).events,
     1,
   );
 });

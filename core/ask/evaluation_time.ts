@@ -2,9 +2,9 @@
 
 import { SigError } from "../errors/error.ts";
 import { isSequence } from "../event/event.ts";
-import { quote } from "../text/quote.ts";
+import { quote } from "../text/escape_invisible.ts";
 import type { FeedState } from "../replay/replay.ts";
-import type { Moment } from "../replay/standing.ts";
+import type { EvaluationTime } from "../replay/effective_state.ts";
 import { type Instant, instantOf, parseTimestamp } from "../text/timestamp.ts";
 
 /**
@@ -92,11 +92,11 @@ function parseAsOf(asOf: number | string | Timepoint): number | Timepoint {
  *
  * @throws {SigError} `consistency_unavailable` for a sequence beyond the feed.
  */
-export function resolveMoment(
+export function resolveTime(
   state: FeedState,
   { at, asOf }: ParsedTime,
   now: Date,
-): Moment {
+): EvaluationTime {
   const known = resolveAsOf(state, asOf);
   return at === undefined
     ? { instant: instantOf(now), tense: "now", ...known }

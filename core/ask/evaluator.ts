@@ -1,4 +1,4 @@
-/** Judging a subject's relationships, for one question or many (docs/protocol.md §5). @module */
+/** Evaluating a subject's relationships, for one question or many (docs/protocol.md §5). @module */
 
 import type {
   AnswerLimits,
@@ -10,7 +10,10 @@ import type {
 import type { ParsedQuestion } from "./question.ts";
 import type { Requirement } from "./requirement.ts";
 import { RequirementIndex } from "./requirement_index.ts";
-import type { Moment, Standing } from "../replay/standing.ts";
+import type {
+  EffectiveState,
+  EvaluationTime,
+} from "../replay/effective_state.ts";
 import { STEP_UNITS, type Steps } from "../text/steps.ts";
 import { formatInstant } from "../text/timestamp.ts";
 import { later, statusReason, Verdict } from "./verdict.ts";
@@ -38,7 +41,7 @@ interface Needs {
  * each is found once which requirements it meets, however many questions have
  * them, and only the questions that need one of those are looked at.
  */
-export class Judging {
+export class Evaluator {
   readonly #index: RequirementIndex;
   readonly #needs: readonly Needs[];
   /** Each set of requirements once. */
@@ -46,12 +49,12 @@ export class Judging {
   /** By the requirement that the fewest of them need. */
   readonly #byRarest: readonly (readonly Verdict[])[];
   readonly #maxExplained: number;
-  readonly #explained: Standing[] = [];
+  readonly #explained: EffectiveState[] = [];
   #count = 0;
   /** Per distinct requirement: whether an active relationship meets it. */
   readonly #metByActive: boolean[] = [];
   /** Per distinct requirement: the last spoken of that meets it. */
-  readonly #lastMeeting: (Standing | undefined)[] = [];
+  readonly #lastMeeting: (EffectiveState | undefined)[] = [];
   /** Per distinct requirement: the last one that meets it, by its count. */
   readonly #metIn: number[] = [];
 
@@ -84,20 +87,20 @@ export class Judging {
   }
 
   /** Takes the next relationship; returns how many verdicts it was for. */
-  add(standing: Standing): number {
+  add(effective: EffectiveState): number {
     this.#count++;
     if (this.#explained.length < this.#maxExplained) {
-      this.#explained.push(standing);
+      this.#explained.push(effective);
     }
-    const isActive = standing.status === "active";
-    const met = this.#index.metBy(standing.state);
+    const isActive = effective.status === "active";
+    const met = this.#index.metBy(effective.state);
     for (const i of met) {
       this.#metByActive[i] ||= isActive;
-      this.#lastMeeting[i] = later(this.#lastMeeting[i], standing);
+      this.#lastMeeting[i] = later(this.#lastMeeting[i], effective);
     }
     if (this.#verdicts.length === 1) {
       const isAll = met.length === this.#index.distinct.length;
-      if (isAll) this.#verdicts[0]!.add(standing, isActive);
+      if (isAll) this.#verdicts[0]!.add(effective, isActive);
       return 1;
     }
     for (const i of met) this.#metIn[i] = this.#count;
@@ -107,7 +110,7 @@ export class Judging {
       for (const verdict of this.#byRarest[i]!) {
         looks++;
         if (verdict.needs.every(isMet)) {
-          verdict.add(standing, isActive);
+          verdict.add(effective, isActive);
         }
       }
     }
@@ -154,7 +157,7 @@ export class Judging {
   *explain(
     question: number,
     requirements: readonly Requirement[],
-    moment: Moment,
+    time: EvaluationTime,
   ): Steps<Explanation> {
     const { verdict: { match }, places, maxExplained } = this
       .#needs[question]!;
@@ -164,17 +167,17 @@ export class Judging {
     }
     const relationships: ExplainedRelationship[] = [];
     let units = 0;
-    for (const standing of shown) {
-      relationships.push(this.#explainOne(standing, requirements, places));
-      units += requirements.length + (standing.state.roles.length >> 3);
+    for (const effective of shown) {
+      relationships.push(this.#explainOne(effective, requirements, places));
+      units += requirements.length + (effective.state.roles.length >> 3);
       if (units < STEP_UNITS) continue;
       units = 0;
       yield;
     }
     return {
-      judged_at: formatInstant(moment.instant),
-      tense: moment.tense,
-      events: moment.events,
+      judged_at: formatInstant(time.instant),
+      tense: time.tense,
+      events: time.events,
       relationships,
       ...(shown.length < this.#count
         ? { truncated: true, relationship_count: this.#count }
@@ -183,7 +186,7 @@ export class Judging {
   }
 
   #explainOne(
-    { state, status }: Standing,
+    { state, status }: EffectiveState,
     requirements: readonly Requirement[],
     places: readonly number[],
   ): ExplainedRelationship {

@@ -20,7 +20,7 @@ export const EFFECTIVE_STATUSES = [
 export type EffectiveStatus = (typeof EFFECTIVE_STATUSES)[number];
 
 /** A relationship as it stands at an instant. */
-export interface Standing {
+export interface EffectiveState {
   /** The version in force; before the first one, the first. */
   readonly state: RelationshipState;
   /** What it comes to. */
@@ -30,7 +30,7 @@ export interface Standing {
 }
 
 /** Which instant, and how it is asked. */
-export interface Moment {
+export interface EvaluationTime {
   /** The instant that is judged. */
   readonly instant: Instant;
   /** `now`: what the feed says last. `then`: what was true at the instant. */
@@ -39,19 +39,19 @@ export interface Moment {
   readonly events: number;
 }
 
-/** The standing of a relationship, undefined when it isn't known by `events`. */
-export function standingOf(
+/** The effective state of a relationship; undefined when it isn't known by `events`. */
+export function effectiveStateAt(
   history: FeedHistory,
   relationshipId: string,
-  moment: Moment,
-): Standing | undefined {
+  time: EvaluationTime,
+): EffectiveState | undefined {
   const versions = history.versions.get(relationshipId);
   if (versions === undefined) return undefined;
-  const count = countUntil(versions, moment.events);
+  const count = countUntil(versions, time.events);
   if (count === 0) return undefined;
-  return moment.tense === "now"
-    ? standingNow(versions[count - 1]!, moment.instant)
-    : standingThen(versions, count, moment.instant);
+  return time.tense === "now"
+    ? effectiveNow(versions[count - 1]!, time.instant)
+    : effectiveThen(versions, count, time.instant);
 }
 
 /** How many versions the first `events` events left, by bisection. */
@@ -71,11 +71,11 @@ export function countUntil(
   return low;
 }
 
-/** A revoke counts from the moment it is seen: fail closed. */
-function standingNow(
+/** A revoke counts as soon as it is read: fail closed. */
+function effectiveNow(
   { state }: RelationshipVersion,
   instant: Instant,
-): Standing {
+): EffectiveState {
   const status = state.status === "revoked"
     ? "revoked"
     : validity(state, instant);
@@ -83,11 +83,11 @@ function standingNow(
 }
 
 /** Of the first `count` versions; nothing is copied, there may be very many. */
-function standingThen(
+function effectiveThen(
   versions: readonly RelationshipVersion[],
   count: number,
   instant: Instant,
-): Standing {
+): EffectiveState {
   let at = count - 1;
   while (at >= 0 && compareInstants(versions[at]!.issuedAt, instant) > 0) at--;
   const revoke = findRevoke(versions, at + 1, count, instant);
@@ -122,7 +122,7 @@ function beforeFirst(
   { state }: RelationshipVersion,
   instant: Instant,
   revoke: RelationshipVersion | undefined,
-): Standing {
+): EffectiveState {
   const { valid_from: from } = state;
   const begun = from !== null &&
     compareInstants(validInstant(from), instant) <= 0;
@@ -135,7 +135,7 @@ function beforeFirst(
 function ended(
   revoke: RelationshipVersion,
   state: RelationshipState,
-): Standing {
+): EffectiveState {
   const { revoked_reason_code, revoked_effective_at } = revoke.state;
   return {
     state: {

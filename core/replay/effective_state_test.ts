@@ -1,19 +1,23 @@
 import { assertEquals } from "@std/assert";
 import { replay } from "./replay.ts";
-import { EFFECTIVE_STATUSES, type Standing, standingOf } from "./standing.ts";
+import {
+  EFFECTIVE_STATUSES,
+  type EffectiveState,
+  effectiveStateAt,
+} from "./effective_state.ts";
 import { parseTimestamp } from "../text/timestamp.ts";
 import type { SigEvent } from "../event/types.ts";
 import { day, revoke, upsert } from "../../tests/kit/events.ts";
 
-function standing(
+function effective(
   events: readonly SigEvent[],
   tense: "now" | "then",
   at: string,
   known = events.length,
-): Standing | undefined {
+): EffectiveState | undefined {
   const { history } = replay(events).state;
   const instant = parseTimestamp(at)!;
-  return standingOf(history, "r1", { instant, tense, events: known });
+  return effectiveStateAt(history, "r1", { instant, tense, events: known });
 }
 
 /** Each instant with the status there, and the sequence that decided it. */
@@ -25,7 +29,7 @@ function assertTimeline(
   timeline: Timeline,
 ): void {
   for (const [at, status, sequence] of timeline) {
-    const found = standing(events, tense, at);
+    const found = effective(events, tense, at);
     assertEquals(
       [at, found?.status, found?.state.last_sequence],
       [at, status, sequence],
@@ -89,7 +93,7 @@ Deno.test("no bounds: always active, once issued", () => {
   assertTimeline([up(1, 5)], "now", [[day(1), "active", 1]]);
 });
 
-Deno.test("now: a revoke counts from the moment it is seen", () => {
+Deno.test("now: a revoke counts as soon as it is read", () => {
   for (const effective of [1, 10, 31]) {
     assertTimeline([up(1, 5), end(2, 10, effective)], "now", [
       [day(1), "revoked", 2],
@@ -121,7 +125,7 @@ Deno.test("then: the version in force is the last one issued by then", () => {
     [day(14, NANO_BEFORE), "active", 2],
     [day(15), "active", 3],
   ]);
-  assertEquals(standing(events, "then", day(12))?.state.roles, ["b"]);
+  assertEquals(effective(events, "then", day(12))?.state.roles, ["b"]);
 });
 
 Deno.test("then: in sequence order, also where issued_at goes back", () => {
@@ -178,7 +182,7 @@ Deno.test("then: re-activation holds from its issued_at on, the gap stays", () =
     [day(14, NANO_BEFORE), "revoked", 2],
     [day(15), "active", 3],
   ]);
-  const found = standing(events, "then", day(15))!;
+  const found = effective(events, "then", day(15))!;
   assertEquals("revoked_reason_code" in found.state, false);
 });
 
@@ -202,7 +206,7 @@ Deno.test("then: an ended version shows the revoke's reason and instant", () => 
       reason_code: "admin_action",
     }),
   ];
-  const { state, known } = standing(events, "then", day(8))!;
+  const { state, known } = effective(events, "then", day(8))!;
   assertEquals(
     [
       state.status,
@@ -222,8 +226,8 @@ Deno.test("then: a start that was recorded later counts from valid_from on", () 
     [day(9), "active", 1],
     [day(20), "expired", 1],
   ]);
-  assertEquals(standing(events, "then", day(4))?.known, false);
-  assertEquals(standing(events, "then", day(5))?.known, true);
+  assertEquals(effective(events, "then", day(4))?.known, false);
+  assertEquals(effective(events, "then", day(5))?.known, true);
 });
 
 Deno.test("then: only the first upsert can have been recorded later", () => {
@@ -257,8 +261,8 @@ Deno.test("then: a retroactive revoke also ends a start that was recorded later"
 
 Deno.test("only the events that are asked for are looked at", () => {
   const events = [up(1, 5), end(2, 10, 7)];
-  assertEquals(standing(events, "then", day(8), 1)?.status, "active");
-  assertEquals(standing(events, "now", day(20), 1)?.status, "active");
-  assertEquals(standing(events, "now", day(20), 0), undefined);
-  assertEquals(standing(events, "then", day(20), 0), undefined);
+  assertEquals(effective(events, "then", day(8), 1)?.status, "active");
+  assertEquals(effective(events, "now", day(20), 1)?.status, "active");
+  assertEquals(effective(events, "now", day(20), 0), undefined);
+  assertEquals(effective(events, "then", day(20), 0), undefined);
 });
