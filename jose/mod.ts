@@ -34,17 +34,17 @@ export {
   type ParsedAttestation,
   type SignableChallenge,
 } from "./attestation/attestation.ts";
-export type { VerificationBackend } from "./keys/backend.ts";
+export type { VerificationBackend } from "./keys/platform.ts";
 export { isScopeToken, MAX_SCOPES } from "./attestation/challenge.ts";
 export {
   describeChallenge,
   type DescribedChallenge,
-} from "./attestation/challenge_message.ts";
-export { equalInConstantTime } from "./bytes/constant_time.ts";
-export { encodeBase64Url } from "./bytes/encode_base64_url.ts";
+} from "./attestation/challenge.ts";
+export { equalInConstantTime } from "./bytes/bytes.ts";
+export { encodeBase64Url } from "./bytes/bytes.ts";
 export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
-export { loadBuiltin } from "./bytes/load_builtin.ts";
-export { calculateKid, calculateKidOf } from "./keys/kid.ts";
+export { loadBuiltin } from "./keys/platform.ts";
+export { calculateKid, calculateKidOf } from "./keys/public_key.ts";
 export { didKeyToJwk, jwkToDidKey } from "./keys/did_key.ts";
 export {
   readDidDocument,
@@ -54,22 +54,22 @@ export {
 export {
   generateSigningKey,
   type GenerateSigningKeyOptions,
-} from "./keys/generate_signing_key.ts";
+} from "./keys/signing_key.ts";
 export {
   createKeyResolver,
   type CreateKeyResolverOptions,
   type KeyResolver,
 } from "./keys/key_resolver.ts";
 export { parseAttestation } from "./attestation/parse_attestation.ts";
-export { toPublicJwk } from "./keys/public_jwk.ts";
-export { resolveDidKey } from "./keys/resolve_did_key.ts";
+export { toPublicJwk } from "./keys/public_key.ts";
+export { resolveDidKey } from "./keys/did_key.ts";
 export {
   type AttestationPreview,
   previewAttestation,
   signAttestation,
   type SignAttestationOptions,
 } from "./attestation/sign_attestation.ts";
-export { signEvent } from "./event/sign_event.ts";
+export { signEvent } from "./event/envelope.ts";
 export { importSigningKey, type SigningKey } from "./keys/signing_key.ts";
 export {
   importVerificationKey,
@@ -114,4 +114,4 @@ export {
   type VerifyAttestationOptions,
   verifyAttestationSignature,
 } from "./attestation/verify_attestation.ts";
-export { verifyEnvelope } from "./event/verify_envelope.ts";
+export { verifyEnvelope } from "./event/envelope.ts";

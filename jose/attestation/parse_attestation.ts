@@ -2,14 +2,10 @@
 
 import {
   ATTESTATION_TYP,
-  decodeBase64UrlStrict,
   type ErrorCode,
   type ErrorContext,
   isIdentifier,
-  isObject,
-  JsonError,
   type OpenObject,
-  parseJson,
   SigError,
 } from "@sig/core";
 import {
@@ -19,7 +15,7 @@ import {
   type ParsedAttestation,
 } from "./attestation.ts";
 import { member } from "../bytes/json_object.ts";
-import { encodeSigningInput } from "../event/signing_input.ts";
+import { readCompactJws } from "../event/jws.ts";
 
 /** A DID with a fragment and nothing else (DID Core §3.2). */
 const KEY_ID = /^(did:[a-z0-9]+:[A-Za-z0-9._:%-]+)#[^#]+$/;
@@ -46,19 +42,17 @@ const KEY_ID = /^(did:[a-z0-9]+:[A-Za-z0-9._:%-]+)#[^#]+$/;
  * `typ_mismatch`, `invalid_header`.
  */
 export function parseAttestation(jwt: string): ParsedAttestation {
-  const [first, second, third] = splitToken(jwt);
-  const headerObject = readObject(first, "the header");
-  const claimsObject = readObject(second, "the claims");
-  const signature = decodePart(third, "the signature");
-  const { header, subject } = readHeader(headerObject);
-  const claims = readClaims(claimsObject);
+  requireLength(jwt);
+  const jws = readCompactJws(jwt, (why) => fault("invalid_attestation", why));
+  const { header, subject } = readHeader(jws.header);
+  const claims = readClaims(jws.claims);
   return {
     header,
     claims,
     subject,
     scopes: splitScope(claims.scope ?? ""),
-    signature,
-    signingInput: encodeSigningInput({ protected: first, payload: second }),
+    signature: jws.signature,
+    signingInput: jws.signingInput,
   };
 }
 
@@ -68,7 +62,7 @@ function fault(code: ErrorCode, why: string, context?: ErrorContext): SigError {
   });
 }
 
-function splitToken(jwt: unknown): readonly [string, string, string] {
+function requireLength(jwt: unknown): void {
   if (typeof jwt !== "string") {
     throw fault("invalid_attestation", "it must be a string");
   }
@@ -79,40 +73,6 @@ function splitToken(jwt: unknown): readonly [string, string, string] {
       { limit: MAX_ATTESTATION_LENGTH },
     );
   }
-  const [first, second, third, ...rest] = jwt.split(".");
-  if (
-    first === undefined || second === undefined || third === undefined ||
-    rest.length > 0
-  ) {
-    throw fault(
-      "invalid_attestation",
-      "it must be three base64url parts with dots between them",
-    );
-  }
-  return [first, second, third];
-}
-
-function decodePart(part: string, what: string): Uint8Array<ArrayBuffer> {
-  const bytes = decodeBase64UrlStrict(part);
-  if (bytes !== undefined) return bytes;
-  throw fault(
-    "invalid_attestation",
-    `${what} must be base64url without padding, white space or trailing bits`,
-  );
-}
-
-function readObject(part: string, what: string): OpenObject {
-  try {
-    const value = parseJson(decodePart(part, what));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw fault(
-      "invalid_attestation",
-      `${what} must be strict JSON: ${error.message}`,
-    );
-  }
-  throw fault("invalid_attestation", `${what} must be one JSON object`);
 }
 
 /** Exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no `b64`. */

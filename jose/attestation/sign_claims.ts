@@ -12,7 +12,7 @@ import {
   MAX_ATTESTATION_LENGTH,
 } from "./attestation.ts";
 import { jwkToDidKey } from "../keys/did_key.ts";
-import { signJws } from "../event/sign_jws.ts";
+import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 /** Who signs. */
@@ -85,8 +85,7 @@ export async function signClaims(
   key: SigningKey,
 ): Promise<string> {
   const header = { alg: "EdDSA", typ: ATTESTATION_TYP, kid };
-  const jws = await signJws(header, JSON.stringify(claims), key);
-  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
+  const jwt = await signCompactJws(header, claims, key);
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
   throw refuseToSign(
     "invalid_attestation",

@@ -9,9 +9,9 @@ import {
 } from "@sig/core";
 import type { AttestationChallenge, ParsedAttestation } from "./attestation.ts";
 import { validateChallenge, type ValidChallenge } from "./challenge.ts";
-import { equalInConstantTime } from "../bytes/constant_time.ts";
+import { equalInConstantTime } from "../bytes/bytes.ts";
 import { parseAttestation } from "./parse_attestation.ts";
-import { resolveDidKey } from "../keys/resolve_did_key.ts";
+import { resolveDidKey } from "../keys/did_key.ts";
 import type { VerificationKey } from "../keys/verification_key.ts";
 
 /** Finds the key that an attestation's `kid` names, or throws. */

@@ -1,8 +1,7 @@
 /** Answering an invitation, and verifying the answer (docs/protocol.md §9). @module */
 
 import { instantOf, isObject, SigError } from "@sig/core";
-import type { ParsedInvitation } from "./invitation.ts";
-import { malformed } from "./invitation_claims.ts";
+import { malformed, type ParsedInvitation } from "./invitation.ts";
 import { parseInvitation } from "./parse_invitation.ts";
 import {
   requireUnexpired,
@@ -19,7 +18,7 @@ import {
   type AttestationKeyResolver,
   verifyAttestation,
 } from "../attestation/verify_attestation.ts";
-import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
+import { encodeBase64Url } from "../bytes/bytes.ts";
 import { member } from "../bytes/json_object.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 

@@ -5,11 +5,11 @@ import {
   DEFAULT_INVITATION_SECONDS,
   type InvitationTerms,
   type ParsedInvitation,
+  readInvitationClaims,
 } from "./invitation.ts";
-import { readInvitationClaims } from "./invitation_claims.ts";
 import { parseInvitation } from "./parse_invitation.ts";
-import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
-import { signJws } from "../event/sign_jws.ts";
+import { encodeBase64Url } from "../bytes/bytes.ts";
+import { signCompactJws } from "../event/jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 
 /** What {@linkcode createInvitation} needs. */
@@ -89,6 +89,5 @@ export async function createInvitation(
     for: terms.for,
   });
   const header = { alg: "EdDSA", typ: INVITATION_TYP, kid: key.kid };
-  const jws = await signJws(header, JSON.stringify(claims), key);
-  return parseInvitation(`${jws.protected}.${jws.payload}.${jws.signature}`);
+  return parseInvitation(await signCompactJws(header, claims, key));
 }

@@ -1,6 +1,20 @@
 /** Enrolment: who is invited to what (docs/protocol.md §9). @module */
 
-import type { INVITATION_TYP, RelationshipType } from "@sig/core";
+import {
+  compareInstants,
+  decodeBase64UrlStrict,
+  DEFAULT_LIMITS,
+  type INVITATION_TYP,
+  isDid,
+  isIdentifier,
+  type OpenObject,
+  parseTimestamp,
+  quote,
+  RELATIONSHIP_TYPES,
+  type RelationshipType,
+  SigError,
+} from "@sig/core";
+import { member } from "../bytes/json_object.ts";
 
 /**
  * Characters of an invitation at most: 64 roles of 128 characters fit in, and
@@ -66,4 +80,149 @@ export interface ParsedInvitation {
   readonly signature: Uint8Array<ArrayBuffer>;
   /** The bytes that were signed. */
   readonly signingInput: Uint8Array<ArrayBuffer>;
+}
+
+// Tied to the type, so that a claim can't be forgotten in one place.
+const CLAIMS: { readonly [C in keyof Required<InvitationClaims>]: true } = {
+  iss: true,
+  jti: true,
+  iat: true,
+  exp: true,
+  relationship_type: true,
+  roles: true,
+  valid_from: true,
+  valid_until: true,
+  for: true,
+};
+/** What the random bytes of a `jti` are counted in. */
+const JTI_BYTES = 32;
+/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can write. */
+const MAX_SECONDS = 253_402_300_799;
+
+/** An error of form; `pointer` names the claim. */
+export function malformed(why: string, pointer?: string): SigError {
+  return new SigError("invalid_invitation", `Cannot use invitation: ${why}`, {
+    context: pointer === undefined ? {} : { pointer },
+  });
+}
+
+/**
+ * Reads the claims. The set is closed: a claim that nobody here knows may have
+ * been meant to limit what is offered.
+ *
+ * @throws {SigError} `invalid_invitation` with `context.pointer`.
+ */
+export function readInvitationClaims(claims: OpenObject): InvitationClaims {
+  const extra = Object.keys(claims).find((name) =>
+    !Object.hasOwn(CLAIMS, name)
+  );
+  if (extra !== undefined) {
+    throw malformed(`it has an unknown claim ${quote(extra)}`);
+  }
+  const most = DEFAULT_LIMITS.maxIdentifierLength;
+  const iss = member(claims, "iss");
+  if (typeof iss !== "string" || !isDid(iss) || iss.length > most) {
+    throw wrong("iss", `a DID of at most ${most} characters`);
+  }
+  const jti = member(claims, "jti");
+  if (
+    typeof jti !== "string" || decodeBase64UrlStrict(jti)?.length !== JTI_BYTES
+  ) throw wrong("jti", `${JTI_BYTES} bytes in base64url`);
+  const relationship_type = RELATIONSHIP_TYPES.find((type) =>
+    type === member(claims, "relationship_type")
+  );
+  if (relationship_type === undefined) {
+    throw wrong(
+      "relationship_type",
+      `one of ${RELATIONSHIP_TYPES.join(", ")}`,
+    );
+  }
+  return {
+    iss,
+    jti,
+    ...readLife(claims),
+    relationship_type,
+    roles: readRoles(member(claims, "roles")),
+    ...readValidity(claims),
+    ...readName(claims),
+  };
+}
+
+function wrong(name: string, expected: string): SigError {
+  return malformed(`claim ${name} must be ${expected}`, `/${name}`);
+}
+
+function readLife(claims: OpenObject): { iat: number; exp: number } {
+  const [iat, exp] = [readSeconds(claims, "iat"), readSeconds(claims, "exp")];
+  const life = exp - iat;
+  if (life >= MIN_INVITATION_SECONDS && life <= MAX_INVITATION_SECONDS) {
+    return { iat, exp };
+  }
+  throw wrong("exp", "1 hour to 90 days after iat");
+}
+
+function readSeconds(claims: OpenObject, name: "iat" | "exp"): number {
+  const value = member(claims, name);
+  const isSeconds = typeof value === "number" && Number.isInteger(value) &&
+    value >= 0 && value <= MAX_SECONDS;
+  if (isSeconds) return value;
+  throw wrong(name, "whole seconds since 1970");
+}
+
+function readRoles(roles: unknown): readonly string[] {
+  const { maxRoles, maxRoleLength } = DEFAULT_LIMITS;
+  const isRole = (role: unknown): role is string =>
+    isIdentifier(role) && role.length <= maxRoleLength;
+  if (
+    Array.isArray(roles) && roles.length <= maxRoles && roles.every(isRole) &&
+    new Set(roles).size === roles.length
+  ) return roles;
+  throw wrong(
+    "roles",
+    `at most ${maxRoles} strings, each once and of 1 to ${maxRoleLength} characters without control characters`,
+  );
+}
+
+function readValidity(
+  claims: OpenObject,
+): Pick<InvitationClaims, "valid_from" | "valid_until"> {
+  const valid_from = readTime(claims, "valid_from");
+  const valid_until = readTime(claims, "valid_until");
+  const [from, until] = [
+    parseTimestamp(valid_from),
+    parseTimestamp(valid_until),
+  ];
+  if (from && until && compareInstants(until, from) <= 0) {
+    throw wrong("valid_until", "after valid_from");
+  }
+  return {
+    ...(valid_from === undefined ? {} : { valid_from }),
+    ...(valid_until === undefined ? {} : { valid_until }),
+  };
+}
+
+/** Null says the same as absence, as in an event (docs/protocol.md §3). */
+function readTime(
+  claims: OpenObject,
+  name: "valid_from" | "valid_until",
+): string | undefined {
+  const value = member(claims, name) ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && parseTimestamp(value)) return value;
+  throw wrong(
+    name,
+    "an RFC 3339 UTC timestamp such as 2026-01-31T09:00:00Z",
+  );
+}
+
+function readName(claims: OpenObject): { for?: string } {
+  const name = member(claims, "for") ?? undefined;
+  if (name === undefined) return {};
+  if (isIdentifier(name) && name.length <= MAX_INVITED_NAME_LENGTH) {
+    return { for: name };
+  }
+  throw wrong(
+    "for",
+    `1 to ${MAX_INVITED_NAME_LENGTH} characters without control characters`,
+  );
 }

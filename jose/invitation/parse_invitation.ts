@@ -1,22 +1,15 @@
 /** Reading an invitation, also out of a link (docs/protocol.md §9). @module */
 
-import {
-  decodeBase64UrlStrict,
-  formatInstant,
-  INVITATION_TYP,
-  isObject,
-  JsonError,
-  type OpenObject,
-  parseJson,
-} from "@sig/core";
+import { formatInstant, INVITATION_TYP, type OpenObject } from "@sig/core";
 import {
   type InvitationHeader,
+  malformed,
   MAX_INVITATION_LENGTH,
   type ParsedInvitation,
+  readInvitationClaims,
 } from "./invitation.ts";
-import { malformed, readInvitationClaims } from "./invitation_claims.ts";
 import { isKid, member } from "../bytes/json_object.ts";
-import { encodeSigningInput } from "../event/signing_input.ts";
+import { readCompactJws } from "../event/jws.ts";
 
 /** What stands before the invitation in a link's fragment. */
 const FRAGMENT = "#/invitation/";
@@ -77,23 +70,16 @@ export function parseInvitation(invitation: string): ParsedInvitation {
   if (text.length > MAX_INVITATION_LENGTH) {
     throw malformed(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
   }
-  const parts = text.split(".");
-  const [first, second, third] = parts;
-  if (
-    first === undefined || second === undefined || third === undefined ||
-    parts.length > 3
-  ) {
-    throw malformed("it must be three base64url parts with dots between them");
-  }
-  const header = readHeader(readObject(first, "the header"));
-  const claims = readInvitationClaims(readObject(second, "the claims"));
+  const jws = readCompactJws(text, malformed);
+  const header = readHeader(jws.header);
+  const claims = readInvitationClaims(jws.claims);
   return {
     text,
     header,
     claims,
     expires_at: formatInstant({ seconds: claims.exp, nanoseconds: 0 }),
-    signature: decodePart(third, "the signature"),
-    signingInput: encodeSigningInput({ protected: first, payload: second }),
+    signature: jws.signature,
+    signingInput: jws.signingInput,
   };
 }
 
@@ -106,25 +92,6 @@ function textOf(invitation: unknown): string {
   const at = invitation.indexOf(FRAGMENT);
   const text = at < 0 ? invitation : invitation.slice(at + FRAGMENT.length);
   return text.trim();
-}
-
-function decodePart(part: string, what: string): Uint8Array<ArrayBuffer> {
-  const bytes = decodeBase64UrlStrict(part);
-  if (bytes !== undefined) return bytes;
-  throw malformed(
-    `${what} must be base64url without padding, white space or trailing bits`,
-  );
-}
-
-function readObject(part: string, what: string): OpenObject {
-  try {
-    const value = parseJson(decodePart(part, what));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw malformed(`${what} must be strict JSON: ${error.message}`);
-  }
-  throw malformed(`${what} must be one JSON object`);
 }
 
 /** Exactly `alg`, `typ` and `kid`: no embedded key, no `crit`, no `b64`. */

@@ -1,8 +1,7 @@
 /** Whether an invitation is the issuer's, and still counts (docs/protocol.md §9). @module */
 
 import { DEFAULT_LIMITS, instantOf, quote, SigError } from "@sig/core";
-import type { ParsedInvitation } from "./invitation.ts";
-import { malformed } from "./invitation_claims.ts";
+import { malformed, type ParsedInvitation } from "./invitation.ts";
 import { parseInvitation } from "./parse_invitation.ts";
 import type { KeyResolver } from "../keys/key_resolver.ts";
 

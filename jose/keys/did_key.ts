@@ -1,15 +1,21 @@
 /** did:key for Ed25519 (W3C CCG did:key, docs/protocol.md §7). @module */
 
-import { type Jwk, quote, SigError } from "@sig/core";
+import { isSigError, type Jwk, quote, SigError } from "@sig/core";
 import { encodeBase58 } from "@std/encoding/base58";
 import { decodeBase58 } from "../bytes/base58.ts";
-import { encodeBase64Url } from "../bytes/encode_base64_url.ts";
+import { encodeBase64Url } from "../bytes/bytes.ts";
 import {
   findPublicKeyFault,
   invalidKey,
   type PublicKey,
   readPublicKey,
 } from "./public_key.ts";
+import { BackendChoice } from "./platform.ts";
+import {
+  importPublicKey,
+  type ImportVerificationKeyOptions,
+  type VerificationKey,
+} from "./verification_key.ts";
 
 /** Multicodec `ed25519-pub`, as a varint. */
 const MULTICODEC = [0xed, 0x01] as const;
@@ -104,4 +110,62 @@ function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase58(did.slice("did:key:z".length));
   if (bytes !== undefined) return bytes;
   throw malformed("what follows the z must be base58");
+}
+
+/**
+ * The key that a did:key URL such as `did:key:z6Mk…#z6Mk…` names. Nothing is
+ * fetched: the DID is the key. This is what `verifyAttestation` does by itself;
+ * a verifier that also knows did:web subjects falls back to it. The backend is
+ * `web` unless told: most keys are used once.
+ *
+ * @example
+ * ```ts
+ * import { resolveDidKey } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const id = "z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp";
+ * const key = await resolveDidKey(`did:key:${id}#${id}`);
+ * assertEquals(key.jwk.x, "O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik");
+ * ```
+ *
+ * @throws {SigError} `unsupported_did_method` for another DID method,
+ * `invalid_key`, and `invalid_header` for what is no did:key or has another
+ * fragment than its own: the kid is a signed header's, not a caller's mistake.
+ * @throws {TypeError} when backend `node` is wanted where there is none.
+ */
+export async function resolveDidKey(
+  kid: string,
+  options: ImportVerificationKeyOptions = {},
+): Promise<VerificationKey> {
+  const choice = new BackendChoice(options.backend ?? "web");
+  const [did = "", fragment] = kid.split("#", 2);
+  const publicKey = readKey(kid, did);
+  if (kid === `${did}#${did.slice("did:key:".length)}`) {
+    return await importPublicKey(publicKey, kid, choice);
+  }
+  throw invalidKid(
+    kid,
+    fragment === undefined
+      ? "it has no fragment"
+      : "its fragment must repeat the key",
+  );
+}
+
+function readKey(kid: string, did: string): PublicKey {
+  try {
+    return readDidKey(did);
+  } catch (error) {
+    if (!isSigError(error, "invalid_identifier")) throw error;
+    throw invalidKid(kid, "it is no did:key", error);
+  }
+}
+
+function invalidKid(kid: string, why: string, cause?: unknown): SigError {
+  return new SigError(
+    "invalid_header",
+    `Cannot use kid ${quote(kid)}: ${why}`,
+    {
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

@@ -7,7 +7,7 @@ import {
   quote,
   SigError,
 } from "@sig/core";
-import { BackendChoice, type VerificationBackend } from "./backend.ts";
+import { BackendChoice, type VerificationBackend } from "./platform.ts";
 import { MAX_KID_LENGTH, member } from "../bytes/json_object.ts";
 import { readKeySet } from "./key_set.ts";
 import { importKey, type VerificationKey } from "./verification_key.ts";

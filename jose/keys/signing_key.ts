@@ -1,12 +1,23 @@
 /** A private key that signs and shows nothing of itself. @module */
 
-import { isObject, joinBytes, type Jwk, type OpenObject } from "@sig/core";
-import { hasBuiltins } from "../bytes/load_builtin.ts";
-import { calculateKid } from "./kid.ts";
-import { loadNodeCrypto } from "./platform_crypto.ts";
-import { toPublicJwk } from "./public_jwk.ts";
-import { decode32, invalidKey, readKid, readPublicKey } from "./public_key.ts";
+import {
+  isObject,
+  joinBytes,
+  type Jwk,
+  type OpenObject,
+  type PrivateJwk,
+} from "@sig/core";
+import { hasBuiltins, loadNodeCrypto } from "./platform.ts";
+import {
+  calculateKid,
+  decode32,
+  invalidKey,
+  readKid,
+  readPublicKey,
+  toPublicJwk,
+} from "./public_key.ts";
 import { importVerificationKey } from "./verification_key.ts";
+import { isKid } from "../bytes/json_object.ts";
 
 /**
  * Signs with a key that may live anywhere: this package's hold the private part
@@ -181,4 +192,50 @@ function takeOver(
   } catch {
     return undefined;
   }
+}
+
+/** Options of {@linkcode generateSigningKey}. */
+export interface GenerateSigningKeyOptions {
+  /** 1–256 characters; the RFC 7638 thumbprint unless told. */
+  readonly kid?: string;
+}
+
+/**
+ * Makes a private Ed25519 key as a JWK. Store it where nobody else reads it;
+ * `importSigningKey` makes it a signer, `toPublicJwk` its public part.
+ *
+ * @example
+ * ```ts
+ * import { calculateKid, generateSigningKey } from "@sig/jose";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const jwk = await generateSigningKey();
+ * assertEquals(jwk.kid, await calculateKid(jwk));
+ * ```
+ *
+ * @throws {RangeError} for a kid that can't be one.
+ */
+export async function generateSigningKey(
+  options: GenerateSigningKeyOptions = {},
+): Promise<PrivateJwk> {
+  const { kid } = options;
+  if (kid !== undefined && !isKid(kid)) {
+    throw new RangeError(
+      "Cannot generate key: kid must be 1 to 256 characters without control ones",
+    );
+  }
+  const { generateKeyPair } = await import("jose/key/generate/keypair");
+  const { exportJWK } = await import("jose/key/export");
+  const { privateKey } = await generateKeyPair("EdDSA", {
+    crv: "Ed25519",
+    extractable: true,
+  });
+  // Platforms add members of their own (`alg`, `ext`, `key_ops`).
+  const { x = "", d = "" } = await exportJWK(privateKey);
+  const bare = { kty: "OKP", crv: "Ed25519", x } as const;
+  const publicJwk = toPublicJwk({
+    ...bare,
+    kid: kid ?? await calculateKid(bare),
+  });
+  return { ...publicJwk, d };
 }

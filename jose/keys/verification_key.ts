@@ -1,10 +1,14 @@
 /** A public key, and strict verification with it (docs/protocol.md §2.5). @module */
 
 import { isObject, type Jwk, SigError } from "@sig/core";
-import { BackendChoice, type VerificationBackend } from "./backend.ts";
+import {
+  BackendChoice,
+  type NodeCrypto,
+  type NodeKey,
+  type VerificationBackend,
+} from "./platform.ts";
 import { isStrictSignature } from "../bytes/ed25519_bytes.ts";
 import { isKid, member } from "../bytes/json_object.ts";
-import type { NodeCrypto, NodeKey } from "./platform_crypto.ts";
 import {
   invalidKey,
   type PublicKey,

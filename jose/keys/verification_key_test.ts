@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { importVerificationKey, type VerificationBackend } from "@sig/jose";
-import { WEB_VERIFICATIONS } from "./backend.ts";
+import { WEB_VERIFICATIONS } from "./platform.ts";
 import {
   encodeNumber,
   findX,

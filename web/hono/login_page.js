@@ -1083,29 +1083,6 @@ function validateUrl(fields, name) {
 var MAX_ATTESTATION_LENGTH = 8 * 1024;
 var ENROL_SCOPE = "enrol";
 
-// jose/attestation/challenge_message.ts
-function describeChallenge(challenge) {
-  const { scopes, require: require2 } = challenge;
-  const lines = [
-    `${challenge.audience} wants you to sign in with your key:`,
-    challenge.subject ?? "any did:key or did:web of yours",
-    "",
-    `You grant: ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
-    ...require2 === null ? [] : [
-      `You must have: ${require2.join(", ")}`
-    ],
-    "Agree only if you are on this site and started this yourself.",
-    "",
-    `URI: ${challenge.audience}`,
-    "Version: 1",
-    `Nonce: ${challenge.nonce}`,
-    `Issued At: ${challenge.issued_at}`,
-    `Expiration Time: ${challenge.expires_at}`,
-    `Request ID: ${challenge.challenge_id}`
-  ];
-  return lines.map(escapeInvisible).join("\n");
-}
-
 // jose/bytes/json_object.ts
 var MAX_KID_LENGTH = 256;
 function member(object, name) {
@@ -1219,6 +1196,27 @@ function fault(code, pointer, why) {
     }
   });
 }
+function describeChallenge(challenge) {
+  const { scopes, require: require2 } = challenge;
+  const lines = [
+    `${challenge.audience} wants you to sign in with your key:`,
+    challenge.subject ?? "any did:key or did:web of yours",
+    "",
+    `You grant: ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
+    ...require2 === null ? [] : [
+      `You must have: ${require2.join(", ")}`
+    ],
+    "Agree only if you are on this site and started this yourself.",
+    "",
+    `URI: ${challenge.audience}`,
+    "Version: 1",
+    `Nonce: ${challenge.nonce}`,
+    `Issued At: ${challenge.issued_at}`,
+    `Expiration Time: ${challenge.expires_at}`,
+    `Request ID: ${challenge.challenge_id}`
+  ];
+  return lines.map(escapeInvisible).join("\n");
+}
 
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
@@ -1303,7 +1301,7 @@ function encodeBase64Url(data) {
   );
 }
 
-// jose/bytes/encode_base64_url.ts
+// jose/bytes/bytes.ts
 var OPTIONS = {
   alphabet: "base64url",
   omitPadding: true
@@ -1505,24 +1503,47 @@ function jwkToDidKey(jwk) {
   return `did:key:z${encodeBase58(Uint8Array.of(...MULTICODEC, ...bytes))}`;
 }
 
-// jose/event/signing_input.ts
-var encoder4 = new TextEncoder();
-function encodeSigningInput(parts) {
-  return encoder4.encode(`${parts.protected}.${parts.payload}`);
-}
+// jose/keys/signing_key.ts
+var PKCS8_PREFIX = Uint8Array.of(...[
+  48,
+  46,
+  2,
+  1,
+  0,
+  48,
+  5,
+  6
+], ...[
+  3,
+  43,
+  101,
+  112,
+  4,
+  34,
+  4,
+  32
+]);
+var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
-// jose/event/sign_jws.ts
-var encoder5 = new TextEncoder();
+// jose/event/jws.ts
+var encoder4 = new TextEncoder();
+function encodeSigningInput(header, payload) {
+  return encoder4.encode(`${header}.${payload}`);
+}
 async function signJws(header, payload, key) {
   const parts = {
-    protected: encodeBase64Url2(encoder5.encode(JSON.stringify(header))),
-    payload: encodeBase64Url2(encoder5.encode(payload))
+    protected: encodeBase64Url2(encoder4.encode(JSON.stringify(header))),
+    payload: encodeBase64Url2(encoder4.encode(payload))
   };
-  const signature = await key.sign(encodeSigningInput(parts));
+  const input = encodeSigningInput(parts.protected, parts.payload);
   return {
     ...parts,
-    signature: encodeBase64Url2(signature)
+    signature: encodeBase64Url2(await key.sign(input))
   };
+}
+async function signCompactJws(header, claims, key) {
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  return `${jws.protected}.${jws.payload}.${jws.signature}`;
 }
 
 // jose/attestation/sign_claims.ts
@@ -1565,8 +1586,7 @@ async function signClaims(claims, kid, key) {
     typ: ATTESTATION_TYP,
     kid
   };
-  const jws = await signJws(header, JSON.stringify(claims), key);
-  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
+  const jwt = await signCompactJws(header, claims, key);
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
   throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
 }
@@ -1635,28 +1655,6 @@ function chooseScopes({ scopes }, challenge) {
   }
   return granted;
 }
-
-// jose/keys/signing_key.ts
-var PKCS8_PREFIX = Uint8Array.of(...[
-  48,
-  46,
-  2,
-  1,
-  0,
-  48,
-  5,
-  6
-], ...[
-  3,
-  43,
-  101,
-  112,
-  4,
-  34,
-  4,
-  32
-]);
-var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
 // jose/invitation/invitation.ts
 var MAX_INVITATION_LENGTH = 16 * 1024;

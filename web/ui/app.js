@@ -4009,29 +4009,6 @@ function replay(events, options = {}) {
 var MAX_ATTESTATION_LENGTH = 8 * 1024;
 var ENROL_SCOPE = "enrol";
 
-// jose/attestation/challenge_message.ts
-function describeChallenge(challenge) {
-  const { scopes, require: require2 } = challenge;
-  const lines = [
-    `${challenge.audience} wants you to sign in with your key:`,
-    challenge.subject ?? "any did:key or did:web of yours",
-    "",
-    `You grant: ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
-    ...require2 === null ? [] : [
-      `You must have: ${require2.join(", ")}`
-    ],
-    "Agree only if you are on this site and started this yourself.",
-    "",
-    `URI: ${challenge.audience}`,
-    "Version: 1",
-    `Nonce: ${challenge.nonce}`,
-    `Issued At: ${challenge.issued_at}`,
-    `Expiration Time: ${challenge.expires_at}`,
-    `Request ID: ${challenge.challenge_id}`
-  ];
-  return lines.map(escapeInvisible).join("\n");
-}
-
 // jose/bytes/json_object.ts
 var MAX_KID_LENGTH2 = 256;
 function member(object, name) {
@@ -4145,6 +4122,27 @@ function fault2(code, pointer, why) {
     }
   });
 }
+function describeChallenge(challenge) {
+  const { scopes, require: require2 } = challenge;
+  const lines = [
+    `${challenge.audience} wants you to sign in with your key:`,
+    challenge.subject ?? "any did:key or did:web of yours",
+    "",
+    `You grant: ${scopes.length === 0 ? "nothing more" : scopes.join(" ")}`,
+    ...require2 === null ? [] : [
+      `You must have: ${require2.join(", ")}`
+    ],
+    "Agree only if you are on this site and started this yourself.",
+    "",
+    `URI: ${challenge.audience}`,
+    "Version: 1",
+    `Nonce: ${challenge.nonce}`,
+    `Issued At: ${challenge.issued_at}`,
+    `Expiration Time: ${challenge.expires_at}`,
+    `Request ID: ${challenge.challenge_id}`
+  ];
+  return lines.map(escapeInvisible).join("\n");
+}
 
 // npm:deno-std@1.4.0/encoding/_common64.js
 var padding = "=".charCodeAt(0);
@@ -4229,7 +4227,7 @@ function encodeBase64Url(data) {
   );
 }
 
-// jose/bytes/encode_base64_url.ts
+// jose/bytes/bytes.ts
 var OPTIONS = {
   alphabet: "base64url",
   omitPadding: true
@@ -4286,7 +4284,39 @@ function fromHex(hex) {
   return bytes;
 }
 
-// jose/bytes/load_builtin.ts
+// jose/keys/platform.ts
+function loadNodeCrypto() {
+  return loadBuiltin("node:crypto");
+}
+var WEB_VERIFICATIONS = 256;
+var BackendChoice = class {
+  #node;
+  #webLeft;
+  /** @throws {TypeError} when `node` is wanted and the platform has none. */
+  constructor(wanted = "auto") {
+    this.#webLeft = wanted === "auto" ? WEB_VERIFICATIONS : Infinity;
+    if (wanted !== "node") return;
+    this.#node = loadNodeCrypto();
+    if (this.#node === void 0) {
+      throw new TypeError('Cannot use backend "node": this platform has no node:crypto');
+    }
+  }
+  /** What is chosen now, without counting. */
+  get node() {
+    return this.#node;
+  }
+  /** What the next verification is done with; undefined means WebCrypto. */
+  next() {
+    if (this.#node !== void 0) return this.#node;
+    if (this.#webLeft > 0) {
+      this.#webLeft--;
+      return void 0;
+    }
+    this.#webLeft = Infinity;
+    this.#node = loadNodeCrypto();
+    return this.#node;
+  }
+};
 function loader() {
   const { process } = globalThis;
   return process?.getBuiltinModule;
@@ -4474,6 +4504,115 @@ function decodeBase582(text2) {
   return bytes;
 }
 
+// jose/keys/verification_key.ts
+async function importKey(jwk, choice) {
+  if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
+    const kid = member(jwk, "kid");
+    throw new SigError("private_key_in_jwks", "Cannot use key: it has a private member d (expected a public key)", {
+      context: isKid(kid) ? {
+        kid
+      } : {}
+    });
+  }
+  return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);
+}
+async function importPublicKey(publicKey, kid, choice) {
+  const node = choice.node;
+  const imported = node === void 0 ? {
+    web: await importWeb(publicKey, kid)
+  } : {
+    node: importNode(node, publicKey, kid)
+  };
+  return new Ed25519VerificationKey(publicKey, kid, choice, imported);
+}
+async function importWeb({ bytes }, kid) {
+  try {
+    return await crypto.subtle.importKey("raw", bytes, "Ed25519", false, [
+      "verify"
+    ]);
+  } catch {
+    throw invalidKey("this platform's WebCrypto refuses it", kid);
+  }
+}
+function importNode(node, { x: x2 }, kid) {
+  try {
+    const key = {
+      kty: "OKP",
+      crv: "Ed25519",
+      x: x2
+    };
+    return node.createPublicKey({
+      key,
+      format: "jwk"
+    });
+  } catch {
+    throw invalidKey("this platform's node:crypto refuses it", kid);
+  }
+}
+var Ed25519VerificationKey = class {
+  kid;
+  jwk;
+  #publicKey;
+  #choice;
+  #web;
+  /** Null once `node:crypto` has refused the key: WebCrypto stays. */
+  #node;
+  constructor(publicKey, kid, choice, imported) {
+    const named = kid === void 0 ? {} : {
+      kid
+    };
+    if (kid !== void 0) this.kid = kid;
+    this.jwk = Object.freeze({
+      kty: "OKP",
+      crv: "Ed25519",
+      x: publicKey.x,
+      ...named
+    });
+    this.#publicKey = publicKey;
+    this.#choice = choice;
+    this.#web = "web" in imported ? imported.web : void 0;
+    this.#node = "node" in imported ? imported.node : void 0;
+  }
+  get publicKey() {
+    return this.#publicKey.bytes.slice();
+  }
+  verify(signature, message) {
+    if (!isStrictSignature(signature)) return false;
+    const node = this.#choice.next();
+    const key = node === void 0 ? void 0 : this.#nodeKey(node);
+    if (node === void 0 || key === void 0) {
+      return this.#verifyWeb(signature, message);
+    }
+    try {
+      return node.verify(null, message, key, signature) === true;
+    } catch {
+      return false;
+    }
+  }
+  #nodeKey(node) {
+    if (this.#node === void 0) {
+      try {
+        this.#node = importNode(node, this.#publicKey, this.kid);
+      } catch {
+        this.#node = null;
+      }
+    }
+    return this.#node ?? void 0;
+  }
+  async #verifyWeb(signature, message) {
+    if (this.#web === void 0) return false;
+    const copies = [
+      signature.slice(),
+      message.slice()
+    ];
+    try {
+      return await crypto.subtle.verify("Ed25519", this.#web, ...copies);
+    } catch {
+      return false;
+    }
+  }
+};
+
 // jose/keys/did_key.ts
 var MULTICODEC = [
   237,
@@ -4629,41 +4768,27 @@ function invalid2(why, pointer) {
   });
 }
 
-// jose/keys/platform_crypto.ts
-function loadNodeCrypto() {
-  return loadBuiltin("node:crypto");
-}
-
-// jose/keys/backend.ts
-var WEB_VERIFICATIONS = 256;
-var BackendChoice = class {
-  #node;
-  #webLeft;
-  /** @throws {TypeError} when `node` is wanted and the platform has none. */
-  constructor(wanted = "auto") {
-    this.#webLeft = wanted === "auto" ? WEB_VERIFICATIONS : Infinity;
-    if (wanted !== "node") return;
-    this.#node = loadNodeCrypto();
-    if (this.#node === void 0) {
-      throw new TypeError('Cannot use backend "node": this platform has no node:crypto');
-    }
-  }
-  /** What is chosen now, without counting. */
-  get node() {
-    return this.#node;
-  }
-  /** What the next verification is done with; undefined means WebCrypto. */
-  next() {
-    if (this.#node !== void 0) return this.#node;
-    if (this.#webLeft > 0) {
-      this.#webLeft--;
-      return void 0;
-    }
-    this.#webLeft = Infinity;
-    this.#node = loadNodeCrypto();
-    return this.#node;
-  }
-};
+// jose/keys/signing_key.ts
+var PKCS8_PREFIX = Uint8Array.of(...[
+  48,
+  46,
+  2,
+  1,
+  0,
+  48,
+  5,
+  6
+], ...[
+  3,
+  43,
+  101,
+  112,
+  4,
+  34,
+  4,
+  32
+]);
+var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 
 // jose/keys/key_set.ts
 var PRIVATE_MEMBERS = [
@@ -4750,115 +4875,6 @@ function findSkipReason(entry) {
   return 'its "key_ops" lacks verify';
 }
 
-// jose/keys/verification_key.ts
-async function importKey(jwk, choice) {
-  if (isObject(jwk) && Object.hasOwn(jwk, "d")) {
-    const kid = member(jwk, "kid");
-    throw new SigError("private_key_in_jwks", "Cannot use key: it has a private member d (expected a public key)", {
-      context: isKid(kid) ? {
-        kid
-      } : {}
-    });
-  }
-  return await importPublicKey(readPublicKey(jwk), readKid(jwk), choice);
-}
-async function importPublicKey(publicKey, kid, choice) {
-  const node = choice.node;
-  const imported = node === void 0 ? {
-    web: await importWeb(publicKey, kid)
-  } : {
-    node: importNode(node, publicKey, kid)
-  };
-  return new Ed25519VerificationKey(publicKey, kid, choice, imported);
-}
-async function importWeb({ bytes }, kid) {
-  try {
-    return await crypto.subtle.importKey("raw", bytes, "Ed25519", false, [
-      "verify"
-    ]);
-  } catch {
-    throw invalidKey("this platform's WebCrypto refuses it", kid);
-  }
-}
-function importNode(node, { x: x2 }, kid) {
-  try {
-    const key = {
-      kty: "OKP",
-      crv: "Ed25519",
-      x: x2
-    };
-    return node.createPublicKey({
-      key,
-      format: "jwk"
-    });
-  } catch {
-    throw invalidKey("this platform's node:crypto refuses it", kid);
-  }
-}
-var Ed25519VerificationKey = class {
-  kid;
-  jwk;
-  #publicKey;
-  #choice;
-  #web;
-  /** Null once `node:crypto` has refused the key: WebCrypto stays. */
-  #node;
-  constructor(publicKey, kid, choice, imported) {
-    const named = kid === void 0 ? {} : {
-      kid
-    };
-    if (kid !== void 0) this.kid = kid;
-    this.jwk = Object.freeze({
-      kty: "OKP",
-      crv: "Ed25519",
-      x: publicKey.x,
-      ...named
-    });
-    this.#publicKey = publicKey;
-    this.#choice = choice;
-    this.#web = "web" in imported ? imported.web : void 0;
-    this.#node = "node" in imported ? imported.node : void 0;
-  }
-  get publicKey() {
-    return this.#publicKey.bytes.slice();
-  }
-  verify(signature, message) {
-    if (!isStrictSignature(signature)) return false;
-    const node = this.#choice.next();
-    const key = node === void 0 ? void 0 : this.#nodeKey(node);
-    if (node === void 0 || key === void 0) {
-      return this.#verifyWeb(signature, message);
-    }
-    try {
-      return node.verify(null, message, key, signature) === true;
-    } catch {
-      return false;
-    }
-  }
-  #nodeKey(node) {
-    if (this.#node === void 0) {
-      try {
-        this.#node = importNode(node, this.#publicKey, this.kid);
-      } catch {
-        this.#node = null;
-      }
-    }
-    return this.#node ?? void 0;
-  }
-  async #verifyWeb(signature, message) {
-    if (this.#web === void 0) return false;
-    const copies = [
-      signature.slice(),
-      message.slice()
-    ];
-    try {
-      return await crypto.subtle.verify("Ed25519", this.#web, ...copies);
-    } catch {
-      return false;
-    }
-  }
-};
-
 // jose/keys/key_resolver.ts
 async function createKeyResolver(jwks, options = {}) {
   const { usable, skipped } = readKeySet(jwks, options.limits ?? DEFAULT_LIMITS);
@@ -4910,24 +4926,50 @@ function refusal(code, kid, why, skipReason) {
   });
 }
 
-// jose/event/signing_input.ts
+// jose/event/jws.ts
 var encoder4 = new TextEncoder();
-function encodeSigningInput(parts) {
-  return encoder4.encode(`${parts.protected}.${parts.payload}`);
+function encodeSigningInput(header, payload) {
+  return encoder4.encode(`${header}.${payload}`);
 }
-
-// jose/event/sign_jws.ts
-var encoder5 = new TextEncoder();
 async function signJws(header, payload, key) {
   const parts = {
-    protected: encodeBase64Url2(encoder5.encode(JSON.stringify(header))),
-    payload: encodeBase64Url2(encoder5.encode(payload))
+    protected: encodeBase64Url2(encoder4.encode(JSON.stringify(header))),
+    payload: encodeBase64Url2(encoder4.encode(payload))
   };
-  const signature = await key.sign(encodeSigningInput(parts));
+  const input = encodeSigningInput(parts.protected, parts.payload);
   return {
     ...parts,
-    signature: encodeBase64Url2(signature)
+    signature: encodeBase64Url2(await key.sign(input))
   };
+}
+async function signCompactJws(header, claims, key) {
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  return `${jws.protected}.${jws.payload}.${jws.signature}`;
+}
+function readCompactJws(text2, fault3) {
+  const [first, second, third, ...rest] = text2.split(".");
+  if (first === void 0 || second === void 0 || third === void 0 || rest.length > 0) throw fault3("it must be three base64url parts with dots between them");
+  return {
+    header: readObject(first, "the header", fault3),
+    claims: readObject(second, "the claims", fault3),
+    signature: decodePart(third, "the signature", fault3),
+    signingInput: encodeSigningInput(first, second)
+  };
+}
+function decodePart(part, what, fault3) {
+  const bytes = decodeBase64UrlStrict(part);
+  if (bytes !== void 0) return bytes;
+  throw fault3(`${what} must be base64url without padding, white space or trailing bits`);
+}
+function readObject(part, what, fault3) {
+  try {
+    const value = parseJson(decodePart(part, what, fault3));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw fault3(`${what} must be strict JSON: ${error.message}`);
+  }
+  throw fault3(`${what} must be one JSON object`);
 }
 
 // jose/attestation/sign_claims.ts
@@ -4970,8 +5012,7 @@ async function signClaims(claims, kid, key) {
     typ: ATTESTATION_TYP,
     kid
   };
-  const jws = await signJws(header, JSON.stringify(claims), key);
-  const jwt = `${jws.protected}.${jws.payload}.${jws.signature}`;
+  const jwt = await signCompactJws(header, claims, key);
   if (jwt.length <= MAX_ATTESTATION_LENGTH) return jwt;
   throw refuseToSign("invalid_attestation", `it would be longer than ${MAX_ATTESTATION_LENGTH} characters`);
 }
@@ -5038,27 +5079,26 @@ function chooseScopes({ scopes }, challenge) {
   return granted;
 }
 
-// jose/keys/signing_key.ts
-var PKCS8_PREFIX = Uint8Array.of(...[
-  48,
-  46,
-  2,
-  1,
-  0,
-  48,
-  5,
-  6
-], ...[
-  3,
-  43,
-  101,
-  112,
-  4,
-  34,
-  4,
-  32
-]);
-var SELF_TEST = new TextEncoder().encode("sig signing key self-test");
+// jose/event/envelope.ts
+function verifyEnvelope(parsed, keys) {
+  const { header, signature, signingInput } = parsed;
+  const key = keys.resolve(header.kid);
+  const verdict = key.verify(signature, signingInput);
+  if (verdict === true) return key;
+  if (verdict === false) throw signatureInvalid(header.kid, signature);
+  return verdict.then((verified) => {
+    if (verified) return key;
+    throw signatureInvalid(header.kid, signature);
+  });
+}
+function signatureInvalid(kid, signature) {
+  const why = signature.length === SIGNATURE_BYTES ? `it is not a signature of key ${quote(kid)} over these bytes` : `it has ${signature.length} bytes (expected ${SIGNATURE_BYTES})`;
+  return new SigError("signature_invalid", `Cannot verify signature: ${why}`, {
+    context: {
+      kid
+    }
+  });
+}
 
 // jose/invitation/invitation.ts
 var MAX_INVITATION_LENGTH = 16 * 1024;
@@ -5066,8 +5106,6 @@ var MIN_INVITATION_SECONDS = 3600;
 var DEFAULT_INVITATION_SECONDS = 7 * 86400;
 var MAX_INVITATION_SECONDS = 90 * 86400;
 var MAX_INVITED_NAME_LENGTH = 128;
-
-// jose/invitation/invitation_claims.ts
 var CLAIMS = {
   iss: true,
   jti: true,
@@ -5186,13 +5224,9 @@ function parseInvitation(invitation) {
   if (text2.length > MAX_INVITATION_LENGTH) {
     throw malformed2(`it is longer than ${MAX_INVITATION_LENGTH} characters`);
   }
-  const parts = text2.split(".");
-  const [first, second, third] = parts;
-  if (first === void 0 || second === void 0 || third === void 0 || parts.length > 3) {
-    throw malformed2("it must be three base64url parts with dots between them");
-  }
-  const header = readHeader(readObject(first, "the header"));
-  const claims = readInvitationClaims(readObject(second, "the claims"));
+  const jws = readCompactJws(text2, malformed2);
+  const header = readHeader(jws.header);
+  const claims = readInvitationClaims(jws.claims);
   return {
     text: text2,
     header,
@@ -5201,11 +5235,8 @@ function parseInvitation(invitation) {
       seconds: claims.exp,
       nanoseconds: 0
     }),
-    signature: decodePart(third, "the signature"),
-    signingInput: encodeSigningInput({
-      protected: first,
-      payload: second
-    })
+    signature: jws.signature,
+    signingInput: jws.signingInput
   };
 }
 function textOf(invitation) {
@@ -5216,21 +5247,6 @@ function textOf(invitation) {
   const at = invitation.indexOf(FRAGMENT);
   const text2 = at < 0 ? invitation : invitation.slice(at + FRAGMENT.length);
   return text2.trim();
-}
-function decodePart(part, what) {
-  const bytes = decodeBase64UrlStrict(part);
-  if (bytes !== void 0) return bytes;
-  throw malformed2(`${what} must be base64url without padding, white space or trailing bits`);
-}
-function readObject(part, what) {
-  try {
-    const value = parseJson(decodePart(part, what));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    throw malformed2(`${what} must be strict JSON: ${error.message}`);
-  }
-  throw malformed2(`${what} must be one JSON object`);
 }
 function readHeader(header) {
   const alg = member(header, "alg");
@@ -5320,27 +5336,6 @@ async function challengeOf({ text: text2, claims, expires_at }) {
     ],
     expires_at
   };
-}
-
-// jose/event/verify_envelope.ts
-function verifyEnvelope(parsed, keys) {
-  const { header, signature, signingInput } = parsed;
-  const key = keys.resolve(header.kid);
-  const verdict = key.verify(signature, signingInput);
-  if (verdict === true) return key;
-  if (verdict === false) throw signatureInvalid(header.kid, signature);
-  return verdict.then((verified) => {
-    if (verified) return key;
-    throw signatureInvalid(header.kid, signature);
-  });
-}
-function signatureInvalid(kid, signature) {
-  const why = signature.length === SIGNATURE_BYTES ? `it is not a signature of key ${quote(kid)} over these bytes` : `it has ${signature.length} bytes (expected ${SIGNATURE_BYTES})`;
-  return new SigError("signature_invalid", `Cannot verify signature: ${why}`, {
-    context: {
-      kid
-    }
-  });
 }
 
 // web/browser/attest.ts
@@ -7701,11 +7696,11 @@ export {
   loadBuiltin,
   readDidDocument,
   createKeyResolver,
+  verifyEnvelope,
   parseInvitation,
   verifyInvitation,
   requireUnexpired,
   answerInvitation,
-  verifyEnvelope,
   signingKeyOf,
   hasEd25519,
   focusOn,

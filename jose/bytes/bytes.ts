@@ -1,4 +1,4 @@
-/** base64url, by the platform where it can. @module */
+/** Base64url, and comparing secrets. @module */
 
 import { encodeBase64Url as encodeInScript } from "@std/encoding/base64url";
 
@@ -23,4 +23,25 @@ const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
  */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return (bytes as NativeEncoder).toBase64?.(OPTIONS) ?? encodeInScript(bytes);
+}
+
+/**
+ * Whether two strings are equal, in a time that depends on their lengths only:
+ * how many characters of a secret or a nonce were right must not show.
+ *
+ * @example
+ * ```ts
+ * import { equalInConstantTime } from "@sig/jose";
+ * import { assert } from "@std/assert";
+ *
+ * assert(equalInConstantTime("n-1", "n-1"));
+ * assert(!equalInConstantTime("n-1", "n-2"));
+ * ```
+ */
+export function equalInConstantTime(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) {
+    difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(b.length, 1));
+  }
+  return difference === 0;
 }

@@ -1,0 +1,307 @@
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import {
+  createFeedLineParser,
+  decodeBase64UrlStrict,
+  type ErrorCode,
+  isSigError,
+  parseEventPayload,
+  parseFeedLine,
+} from "@sig/core";
+import {
+  createKeyResolver,
+  importSigningKey,
+  importVerificationKey,
+  type KeyResolver,
+  signEvent,
+  type VerificationBackend,
+  verifyEnvelope,
+} from "@sig/jose";
+import { FlattenedSign, flattenedVerify, importJWK } from "jose";
+import { encodeBase64Url } from "@std/encoding/base64url";
+import { readJsonVectors, vectorTest } from "../testdata/vectors.ts";
+import { signJws } from "./jws.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { jwkOfSeed, testJwk, testKey } from "../testdata/keys.ts";
+
+interface Corpus {
+  readonly jwksSets: Readonly<Record<string, unknown>>;
+  readonly cases: readonly {
+    readonly id: string;
+    readonly class: string;
+    readonly line: string;
+    readonly jwks: string;
+    readonly expect: "accept" | "reject";
+  }[];
+}
+
+/** The codes that a class of cases may end with. */
+const CODES: Readonly<Record<string, readonly ErrorCode[]>> = {
+  alg: ["algorithm_not_allowed"],
+  kid: ["invalid_header", "key_not_found", "signature_invalid"],
+  typ: ["typ_mismatch"],
+  crit: ["crit_not_supported"],
+  hdr: ["invalid_header"],
+  hjson: ["invalid_header", "duplicate_json_member"],
+  env: [
+    "invalid_envelope",
+    "invalid_line",
+    "invalid_header",
+    "duplicate_json_member",
+  ],
+  b64: ["invalid_base64url"],
+  payload: [
+    "invalid_envelope",
+    "invalid_field",
+    "duplicate_json_member",
+    "line_too_long",
+  ],
+};
+
+/** The same for faults of the key set itself. */
+const JWKS_CODES: Readonly<Record<string, ErrorCode>> = {
+  dupkid: "duplicate_kid",
+  dupkidSame: "duplicate_kid",
+  priv: "private_key_in_jwks",
+  oct: "private_key_in_jwks",
+  mixed: "private_key_in_jwks",
+  ident: "invalid_key",
+  xpad: "invalid_key",
+  xbits: "invalid_key",
+  notarray: "invalid_key",
+};
+
+const BACKENDS: readonly VerificationBackend[] = ["node", "web"];
+
+for (const backend of BACKENDS) {
+  // No network: whatever a header names (`jku`, `x5u`, a kid that is a URL),
+  // a request would end with NotCapable instead of the code.
+  vectorTest(
+    `${backend}: every line of the envelope corpus, without any request`,
+    "own/envelopes.json",
+    async () => {
+      const net = await Deno.permissions.query({ name: "net" });
+      assertNotEquals(net.state, "granted");
+      const corpus = readJsonVectors<Corpus>("own/envelopes.json");
+      assertEquals(corpus.cases.length, 134);
+      for (const test of corpus.cases) {
+        const code = await judge(
+          corpus.jwksSets[test.jwks],
+          test.line,
+          backend,
+        );
+        if (test.expect === "accept") {
+          assertEquals(code, undefined, test.id);
+          continue;
+        }
+        const expected = test.class === "jwks"
+          ? [JWKS_CODES[test.jwks] ?? "key_not_found"]
+          : CODES[test.class];
+        assert(code && expected?.includes(code), `${test.id}: ${code}`);
+      }
+    },
+  );
+}
+
+async function judge(
+  jwks: unknown,
+  line: string,
+  backend: VerificationBackend,
+): Promise<ErrorCode | undefined> {
+  try {
+    const keys = await createKeyResolver(jwks, { backend });
+    const parsed = parseFeedLine(line);
+    await verifyEnvelope(parsed, keys);
+    parseEventPayload(parsed.payload);
+    return undefined;
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return error.code;
+  }
+}
+
+const EVENT = {
+  sequence: 1,
+  subject: "did:web:é.example",
+  nested: { b: 1, a: [] },
+};
+
+Deno.test("jose signs the same bytes and verifies ours", async () => {
+  const { kty, crv, x, d } = await testJwk("a");
+  const envelope = await signEvent(EVENT, await testKey("a"));
+  const theirs = await new FlattenedSign(
+    new TextEncoder().encode(JSON.stringify(EVENT)),
+  )
+    .setProtectedHeader({ alg: "EdDSA", kid: "a", typ: "sig-event+jws" })
+    .sign(await importJWK({ kty, crv, x, d }, "EdDSA"));
+  assertEquals<unknown>({ ...envelope }, { ...theirs });
+  const verified = await flattenedVerify(
+    { ...envelope },
+    await importJWK({ kty, crv, x }, "EdDSA"),
+  );
+  assertEquals(
+    new TextDecoder().decode(verified.payload),
+    JSON.stringify(EVENT),
+  );
+});
+
+Deno.test("the same event and key give the same bytes, in the same order", async () => {
+  const key = await testKey("a");
+  const [first, second] = [
+    await signEvent(EVENT, key),
+    await signEvent(EVENT, key),
+  ];
+  assertEquals(JSON.stringify(first), JSON.stringify(second));
+  assertEquals(Object.keys(first), ["protected", "payload", "signature"]);
+  const { header, payload } = parseFeedLine(JSON.stringify(first));
+  assertEquals(header, { alg: "EdDSA", kid: "a", typ: "sig-event+jws" });
+  assertEquals(new TextDecoder().decode(payload), JSON.stringify(EVENT));
+});
+
+Deno.test("only an object is signed", async () => {
+  const key = await testKey("a");
+  for (const event of [[], null, "{}", 5, undefined] as unknown[]) {
+    await assertRejects(
+      () => signEvent(event as Record<string, unknown>, key),
+      TypeError,
+      "Cannot sign event: it must be an object",
+    );
+  }
+});
+
+interface Rfc8037 {
+  readonly input: {
+    readonly payload: string;
+    readonly key: { readonly d: string };
+  };
+  readonly output: { readonly json_flat: unknown };
+}
+
+vectorTest(
+  "RFC 8037, A.4: the same members, and no SIG event",
+  "rfc8037/jws.json",
+  async () => {
+    const { input, output } = readJsonVectors<Rfc8037>("rfc8037/jws.json");
+    const seed = decodeBase64UrlStrict(input.key.d) ?? new Uint8Array();
+    const key = await importSigningKey(await jwkOfSeed(seed));
+    const jws = await signJws({ alg: "EdDSA" }, input.payload, key);
+    assertEquals<unknown>(jws, output.json_flat);
+    await expectSigError(
+      () => parseFeedLine(JSON.stringify(jws)),
+      "typ_mismatch",
+      "typ must be sig-event+jws",
+    );
+  },
+);
+
+const signer = await testKey("a");
+const other = await testKey("b");
+const envelope = await signEvent({ sequence: 1, note: "é😀" }, signer);
+
+for (const backend of BACKENDS) {
+  const keys = await createKeyResolver({
+    keys: [signer.publicJwk, other.publicJwk],
+  }, { backend });
+  const verify = (members: object) =>
+    verifyEnvelope(
+      parseFeedLine(JSON.stringify({ ...envelope, ...members })),
+      keys,
+    );
+
+  Deno.test(`${backend}: the key that signed is returned`, async () => {
+    const signedBy = verify({});
+    assertEquals(signedBy instanceof Promise, backend === "web");
+    assertEquals((await signedBy).kid, "a");
+  });
+
+  Deno.test(`${backend}: another payload, header or signature does not verify`, async () => {
+    const theirs = await signEvent({ sequence: 1, note: "é😀" }, other);
+    const second = await signEvent({ sequence: 2 }, signer);
+    for (
+      const members of [
+        { payload: second.payload },
+        { signature: second.signature },
+        { signature: theirs.signature },
+        { protected: theirs.protected },
+        {
+          protected: `${
+            btoa('{"alg":"EdDSA","kid":"a","typ":"sig-event+jws"} ')
+          }`,
+        },
+        { payload: "" },
+      ]
+    ) {
+      const error = await expectSigError(
+        () => verify(members),
+        "signature_invalid",
+        "Cannot verify signature: it is not a signature of key ",
+      );
+      assertEquals(
+        error.context.kid,
+        members.protected === theirs.protected ? "b" : "a",
+      );
+    }
+  });
+
+  Deno.test(`${backend}: a signature of another length is signature_invalid`, async () => {
+    for (const length of [0, 1, 63, 65, 1024]) {
+      const signature = encodeBase64Url(new Uint8Array(length));
+      const error = await expectSigError(
+        () => verify({ signature }),
+        "signature_invalid",
+        `Cannot verify signature: it has ${length} bytes (expected 64)`,
+      );
+      assertEquals(error.context, { kid: "a" });
+    }
+  });
+
+  Deno.test(`${backend}: lines in flight do not share their bytes`, async () => {
+    const lines = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const event = { sequence: i, pad: "x".repeat((i * 997) % 9000) };
+        return JSON.stringify(await signEvent(event, signer));
+      }),
+    );
+    // One parser reads all lines into the same arrays.
+    const parse = createFeedLineParser();
+    const encoder = new TextEncoder();
+    const verdicts = lines.map((line) =>
+      verifyEnvelope(parse(encoder.encode(line)), keys)
+    );
+    for (const verdict of verdicts) assertEquals((await verdict).kid, "a");
+  });
+}
+
+Deno.test("an unknown kid comes before the signature", async () => {
+  const keys = await createKeyResolver({ keys: [other.publicJwk] });
+  const parsed = parseFeedLine(JSON.stringify({ ...envelope, signature: "" }));
+  const error = await expectSigError(
+    () => verifyEnvelope(parsed, keys),
+    "key_not_found",
+    'Cannot use key "a": the key set has no such key',
+  );
+  assertEquals(error.context, { kid: "a" });
+});
+
+Deno.test("an unauthorised key comes before the signature", async () => {
+  const keys = await createKeyResolver({ keys: [signer.publicJwk] }, {
+    authorized: new Map(),
+  });
+  const parsed = parseFeedLine(JSON.stringify({ ...envelope, signature: "" }));
+  await expectSigError(
+    () => verifyEnvelope(parsed, keys),
+    "key_not_authorized",
+    'Cannot use key "a"',
+  );
+});
+
+Deno.test("a resolver of one's own fits as well", async () => {
+  const key = await importVerificationKey(signer.publicJwk);
+  const keys: KeyResolver = { keys: new Map([["a", key]]), resolve: () => key };
+  const parsed = parseFeedLine(JSON.stringify(envelope));
+  assertEquals(await verifyEnvelope(parsed, keys), key);
+});

@@ -1,0 +1,108 @@
+/** JWS as it is signed and read here (RFC 7515, docs/protocol.md §2.2, §7.2). @module */
+
+import {
+  decodeBase64UrlStrict,
+  type FlattenedJws,
+  isObject,
+  JsonError,
+  type OpenObject,
+  parseJson,
+  type SigError,
+} from "@sig/core";
+import { encodeBase64Url } from "../bytes/bytes.ts";
+import type { SigningKey } from "../keys/signing_key.ts";
+
+const encoder = new TextEncoder();
+
+/** The signed bytes `<protected>.<payload>`; base64url makes them ASCII. */
+function encodeSigningInput(
+  header: string,
+  payload: string,
+): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`${header}.${payload}`);
+}
+
+/** Signs header and payload as `JSON.stringify` writes them. */
+export async function signJws(
+  header: Readonly<Record<string, string>>,
+  payload: string,
+  key: SigningKey,
+): Promise<FlattenedJws> {
+  const parts = {
+    protected: encodeBase64Url(encoder.encode(JSON.stringify(header))),
+    payload: encodeBase64Url(encoder.encode(payload)),
+  };
+  const input = encodeSigningInput(parts.protected, parts.payload);
+  return { ...parts, signature: encodeBase64Url(await key.sign(input)) };
+}
+
+/** Signs claims as a JWT in compact serialization. */
+export async function signCompactJws(
+  header: Readonly<Record<string, string>>,
+  claims: object,
+  key: SigningKey,
+): Promise<string> {
+  const jws = await signJws(header, JSON.stringify(claims), key);
+  return `${jws.protected}.${jws.payload}.${jws.signature}`;
+}
+
+/** The parts of a JWT in compact serialization; nothing is verified. */
+export interface CompactJws {
+  /** The protected header. */
+  readonly header: OpenObject;
+  /** The claims. */
+  readonly claims: OpenObject;
+  /** The signature, of any length; empty for an unsecured token. */
+  readonly signature: Uint8Array<ArrayBuffer>;
+  /** The bytes that were signed. */
+  readonly signingInput: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Reads three base64url parts, the first two of them strict JSON objects.
+ *
+ * @throws what `fault` makes of the reason.
+ */
+export function readCompactJws(
+  text: string,
+  fault: (why: string) => SigError,
+): CompactJws {
+  const [first, second, third, ...rest] = text.split(".");
+  if (
+    first === undefined || second === undefined || third === undefined ||
+    rest.length > 0
+  ) throw fault("it must be three base64url parts with dots between them");
+  return {
+    header: readObject(first, "the header", fault),
+    claims: readObject(second, "the claims", fault),
+    signature: decodePart(third, "the signature", fault),
+    signingInput: encodeSigningInput(first, second),
+  };
+}
+
+function decodePart(
+  part: string,
+  what: string,
+  fault: (why: string) => SigError,
+): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64UrlStrict(part);
+  if (bytes !== undefined) return bytes;
+  throw fault(
+    `${what} must be base64url without padding, white space or trailing bits`,
+  );
+}
+
+function readObject(
+  part: string,
+  what: string,
+  fault: (why: string) => SigError,
+): OpenObject {
+  try {
+    const value = parseJson(decodePart(part, what, fault));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw fault(`${what} must be strict JSON: ${error.message}`);
+  }
+  throw fault(`${what} must be one JSON object`);
+}
