@@ -101,6 +101,7 @@ export {
 export type { DesiredRelationship } from "./plan/desired_relationship.ts";
 export {
   endingOf,
+  type ExpiredRelationship,
   type Plan,
   planChanges,
   type PlannedChange,

@@ -7,6 +7,7 @@ import {
   instantOf,
   isUpsert,
   parseTimestamp,
+  quote,
   type SigEvent,
   type UnknownEvent,
   type Warning,
@@ -17,6 +18,7 @@ import type {
   VerifiedIssuer,
 } from "@sig/consumer";
 import type { Finding } from "./finding.ts";
+import { hiddenIn, SimilarNames } from "../issue/similar_names.ts";
 import { found } from "./found.ts";
 
 /** Bytes and events that a server takes (PROTOCOL §8). */
@@ -65,6 +67,7 @@ export class FeedExamination {
       ...warningFindings(verified.warnings),
       ...this.#personalFindings(),
       ...relationshipFindings(verified, now),
+      ...nameFindings(verified),
       ...this.#keyFindings(now),
       ...sizeFindings(verified.feed),
     ];
@@ -151,6 +154,31 @@ function relationshipFindings(
     places("relationship", ids),
   );
   return [...doubled, ended];
+}
+
+function nameFindings({ state }: VerifiedIssuer): readonly Finding[] {
+  const active = [...state.by_relationship_id.values()]
+    .filter(({ status }) => status === "active");
+  const kinds = [
+    ["subjects", new Set(active.map(({ subject }) => subject))],
+    ["roles", new Set(active.flatMap(({ roles }) => roles))],
+  ] as const;
+  return kinds.flatMap(([kind, names]) => [
+    ...new SimilarNames(names).groups.map((group) =>
+      found(
+        "similar_names",
+        `the ${kind} ${group.map(quote).join(", ")} look the same`,
+        places(kind, group.map(quote)),
+      )
+    ),
+    ...[...names].filter((name) => hiddenIn(name) !== undefined).map((name) =>
+      found(
+        "similar_names",
+        `one of the ${kind}, ${quote(name)}, ${hiddenIn(name)}`,
+        places(kind, [quote(name)]),
+      )
+    ),
+  ]);
 }
 
 /** Whether a feed nears what servers take. */

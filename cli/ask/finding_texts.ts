@@ -32,6 +32,13 @@ export const FEED_FINDINGS = {
     why: "After one of them is revoked, the subject is still allowed",
     mend: "Revoke those that are not meant, with sig revoke",
   },
+  similar_names: {
+    severity: "warning",
+    when:
+      "Subjects or roles differ in case or in characters that are not visible, or hide such a character",
+    why: "People take them for the same, and every check compares exactly",
+    mend: "Give people the intended subject or role, and revoke the other",
+  },
   expired_not_ended: {
     severity: "info",
     when: "Relationships have expired and were not revoked",

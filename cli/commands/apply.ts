@@ -13,7 +13,7 @@ import {
 } from "../issue/relationship_flags.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
-import { doubtsAboutPlan } from "../people/plan_notices.ts";
+import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { canAsk, requireYes } from "../issue/agreement.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -72,11 +72,16 @@ export const apply: Command = {
     const apply = async () => {
       const state = await issuer.published();
       const plan = await planOf(state);
-      if (plan.changes.length === 0) return reportBatch(call, []);
+      const now = call.io.now();
+      const doubts = doubtsAboutPlan(plan, state, now);
+      if (plan.changes.length === 0) {
+        for (const doubt of doubts) warn(call, doubt);
+        return reportBatch(call, []);
+      }
       const drafts = planDrafts(plan, state, reasonCode ?? "admin_action");
-      requireGuards(state, drafts, { ...confirmed, now: call.io.now() });
+      requireGuards(state, drafts, { ...confirmed, now });
       const changes = JSON.stringify(plan.changes);
-      if (!agreed.has(changes)) await requireAgreed(call, plan);
+      if (!agreed.has(changes)) await requireAgreed(call, plan, doubts);
       agreed.add(changes);
       const progress = createProgress(
         call,
@@ -135,7 +140,7 @@ async function readWanted(
     const people = readPeople(bytes, format);
     return async (state) => {
       const { planChanges } = await import("@sig/issuer");
-      return planChanges(state, people, options);
+      return planChanges(state, people, { ...options, now: call.io.now() });
     };
   }
   for (const flag of ["from", "input", "scope", "prune"]) {
@@ -169,13 +174,17 @@ async function readWanted(
 }
 
 /** Whoever is asked sees the plan first. */
-async function requireAgreed(call: Call, plan: Plan): Promise<void> {
+async function requireAgreed(
+  call: Call,
+  plan: Plan,
+  doubts: readonly string[],
+): Promise<void> {
   if (canAsk(call)) {
     const { writePlan } = await import("../people/write_plan.ts");
     writePlan(call, plan, await readNames(call, call.text("dir")));
   }
   // Between a long plan and the question.
-  for (const doubt of doubtsAboutPlan(plan)) warn(call, doubt);
+  for (const doubt of doubts) warn(call, doubt);
   await requireYes(call, "Append this?", {
     refusal: `Cannot apply plan: ${
       counted(plan.changes.length, "change")

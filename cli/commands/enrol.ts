@@ -8,7 +8,9 @@ import {
   consequencesOf,
   doubtsAbout,
   MOST_NAMED,
-} from "../issue/upsert_notices.ts";
+  namesIn,
+  RECENT_BYTES,
+} from "../issue/change_notices.ts";
 import { canAsk, requireYes } from "../issue/agreement.ts";
 import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -61,11 +63,13 @@ export const enrol: Command = {
       key: createSubjectKeys(call),
     });
     const draft = enrolmentDraft(answer);
-    const { relationships } = await issuer.current({
+    const { recent, relationships } = await issuer.current({
       subject: answer.subject,
       most: MOST_NAMED,
+      recentBytes: RECENT_BYTES,
     });
-    const doubts = doubtsAbout(draft, relationships, call.io.now());
+    const names = namesIn(recent);
+    const doubts = doubtsAbout(draft, relationships, call.io.now(), names);
     show(call, did, answer);
     for (const each of doubts) warn(call, each);
     await requireYes(call, "Publish this?", {

@@ -5,7 +5,7 @@ import type { Call, Command } from "../command_line/command.ts";
 import { warn, writeJson } from "../command_line/output.ts";
 import { SIGNING_FLAGS } from "../issue/append.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
-import { doubtsAbout } from "../issue/upsert_notices.ts";
+import { doubtsAbout } from "../issue/change_notices.ts";
 import { readValidity } from "../people/read_validity.ts";
 import { REQUIRED_DIR_FLAG, typeFlag } from "../issue/relationship_flags.ts";
 

@@ -12,7 +12,7 @@ import {
   REQUIRED_DIR_FLAG,
   typeFlag,
 } from "../issue/relationship_flags.ts";
-import { MOST_NAMED } from "../issue/upsert_notices.ts";
+import { MOST_NAMED } from "../issue/change_notices.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
 

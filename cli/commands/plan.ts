@@ -3,7 +3,7 @@ import type { Command } from "../command_line/command.ts";
 import { warn, writeJson } from "../command_line/output.ts";
 import { NAMES_FLAG, readNames } from "../people/names.ts";
 import { LIST_FLAGS, planOptions, readList } from "../people/people_flags.ts";
-import { doubtsAboutPlan } from "../people/plan_notices.ts";
+import { doubtsAboutPlan } from "../issue/change_notices.ts";
 
 /** `sig plan` */
 export const plan: Command = {
@@ -34,7 +34,9 @@ export const plan: Command = {
     const { planChanges } = await import("@sig/issuer");
     const { openIssuerDir } = await import("../issue/issuer_dir.ts");
     await using issuer = await openIssuerDir(call);
-    const made = planChanges(await issuer.published(), people, options);
+    const state = await issuer.published();
+    const now = call.io.now();
+    const made = planChanges(state, people, { ...options, now });
     const out = call.text("out");
     if (out !== undefined) {
       const text = JSON.stringify(made, null, 2);
@@ -46,7 +48,7 @@ export const plan: Command = {
       writePlan(call, made, names);
     }
     // At the end of a long plan, where it is read.
-    for (const doubt of doubtsAboutPlan(made)) warn(call, doubt);
+    for (const doubt of doubtsAboutPlan(made, state, now)) warn(call, doubt);
     return made.changes.length === 0 ? 0 : 1;
   },
 };

@@ -1,7 +1,7 @@
 import type { EventDraft } from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import { warn } from "../command_line/output.ts";
-import { MOST_NAMED, stillActive } from "../issue/upsert_notices.ts";
+import { MOST_NAMED, stillActive } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,

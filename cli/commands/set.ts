@@ -5,9 +5,14 @@ import {
   suggest,
 } from "@sig/core";
 import { usageError } from "@sig/api/flags";
-import type { DesiredRelationship, EventDraft, Issuer } from "@sig/issuer";
+import type {
+  DesiredRelationship,
+  EventDraft,
+  PublishedState,
+} from "@sig/issuer";
 import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
+import { warn } from "../output/write.ts";
 import { requireAgreement } from "../issue/agreement.ts";
 import {
   commonMembers,
@@ -22,7 +27,7 @@ import {
   typeFlag,
 } from "../issue/relationship_flags.ts";
 import { untilUnmoved } from "../issue/until_unmoved.ts";
-import { doubtsAbout } from "../issue/upsert_notices.ts";
+import { doubtsAbout, namesIn } from "../issue/change_notices.ts";
 import type { End } from "../people/read_day.ts";
 import { readValidity } from "../people/read_validity.ts";
 
@@ -34,7 +39,7 @@ export const set: Command = {
   name: "set",
   summary: "change a relationship, keep the rest of it",
   description:
-    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away.",
+    "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
   flags: [
     REQUIRED_DIR_FLAG,
     { name: "relationship-id", value: "ID", help: "the relationship" },
@@ -62,6 +67,7 @@ export const set: Command = {
       help: "a role that it has no more",
       repeat: true,
     },
+    { name: "no-roles", help: "take all roles away" },
     ...contentFlags("or none"),
     // Visibility is kept like everything else.
     ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
@@ -78,21 +84,27 @@ export const set: Command = {
     const { writeChange } = await import("../people/write_plan.ts");
     const agreed = new Set<string>();
     return await untilUnmoved(async () => {
-      const { last_sequence: ifLastSequence, upsert } = await find(
-        call,
-        issuer,
-      );
+      const state = await issuer.published();
+      const { last_sequence: ifLastSequence } = state;
+      const upsert = find(call, state);
       const roles = rolesOf(call, upsert.roles);
       const { change, draft } = changeRelationship(upsert, {
         ...wanted,
         ...(roles === undefined ? {} : { roles }),
       });
-      if (change.fields.length === 0) return reportBatch(call, []);
-      const changed = Object.fromEntries(
-        change.fields.map((name) => [name, draft[name as keyof typeof draft]]),
+      const names = namesIn(
+        Iterator.from(state.relationships.values()).map(({ upsert }) => upsert),
       );
-      const doubts = doubtsAbout(changed, [], call.io.now())
+      const wantedNow = {
+        roles: draft.roles?.filter((role) => !upsert.roles.includes(role)),
+        valid_until: draft.valid_until,
+      };
+      const doubts = doubtsAbout(wantedNow, [], call.io.now(), names)
         .filter((doubt) => !agreed.has(doubt));
+      if (change.fields.length === 0) {
+        for (const doubt of doubts) warn(call, doubt);
+        return reportBatch(call, []);
+      }
       await requireAgreement(call, doubts);
       for (const doubt of doubts) agreed.add(doubt);
       // The issuer judges every member: flags are only text.
@@ -118,7 +130,7 @@ function readWanted(call: Call): Wanted {
       .map((name) => call.text(name)),
     call.text("metadata"),
   ].filter((value) => value !== undefined);
-  if (changes.length === 0) {
+  if (changes.length === 0 && !call.on("no-roles")) {
     throw usageError("nothing is named that should change", {
       hint: "For example: --add-role review, or --valid-until 2027-06-30.",
     });
@@ -129,6 +141,20 @@ function readWanted(call: Call): Wanted {
   ) {
     throw usageError("--relationship-id or --subject is required", {
       flag: "--subject",
+    });
+  }
+  for (const flag of ["role", "add-role"]) {
+    if (!call.texts(flag).includes("none")) continue;
+    throw usageError(`--${flag} none would grant a role named "none"`, {
+      flag: `--${flag}`,
+      hint: "--no-roles takes all roles away.",
+    });
+  }
+  const named = ["role", "add-role", "remove-role"]
+    .find((flag) => call.texts(flag).length > 0);
+  if (call.on("no-roles") && named !== undefined) {
+    throw usageError(`--no-roles and --${named} contradict each other`, {
+      flag: "--no-roles",
     });
   }
   if (
@@ -165,13 +191,13 @@ function readEnd(call: Call, end: End): string | null | undefined {
  * is kept is signed again, so whoever forged the index could bring a role, or
  * an ended relationship, back.
  */
-async function find(call: Call, issuer: Issuer): Promise<
-  { readonly last_sequence: number; readonly upsert: RelationshipUpsertEvent }
-> {
+function find(
+  call: Call,
+  { relationships }: PublishedState,
+): RelationshipUpsertEvent {
   const id = call.text("relationship-id");
   const subject = call.text("subject");
   const type = call.text("type");
-  const { last_sequence, relationships } = await issuer.published();
   if (id !== undefined && relationships.get(id)?.status === "revoked") {
     throw new SigError(
       "already_revoked",
@@ -206,7 +232,7 @@ async function find(call: Call, issuer: Issuer): Promise<
       },
     );
   }
-  if (more.length === 0) return { last_sequence, upsert };
+  if (more.length === 0) return upsert;
   const each = matches.map(({ relationship_id, relationship_type, roles }) =>
     `${relationship_id} (${[relationship_type, ...roles].join(", ")})`
   );
@@ -229,6 +255,7 @@ function rolesOf(
   call: Call,
   before: readonly string[],
 ): readonly string[] | undefined {
+  if (call.on("no-roles")) return [];
   const roles = call.texts("role");
   if (roles.length > 0) return roles;
   const [added, removed] = [call.texts("add-role"), call.texts("remove-role")];

@@ -127,6 +127,172 @@ Deno.test("set refuses what is ambiguous, unknown, revoked or misspelt, and writ
     assertEquals(await workspace.snapshot(), before);
   }));
 
+Deno.test("set --role none is refused with a hint, and --no-roles takes all roles away", () =>
+  withIssuer(async (workspace) => {
+    const before = await workspace.snapshot();
+    for (const flag of ["role", "add-role"]) {
+      const { code, stdout, stderr } = await run(
+        workspace,
+        "set",
+        `--relationship-id r1 --${flag} none`,
+      );
+      assertEquals([code, stdout], [2, ""]);
+      assertEquals(
+        stderr,
+        `error: invalid_request: Cannot run: --${flag} none would grant a role named "none" (at flag --${flag})\n` +
+          "  hint: --no-roles takes all roles away.\n",
+      );
+    }
+    for (const flag of ["role", "add-role", "remove-role"]) {
+      const { code, stderr } = await run(
+        workspace,
+        "set",
+        `--relationship-id r1 --no-roles --${flag} x`,
+      );
+      assertEquals(code, 2);
+      assertStringIncludes(
+        stderr,
+        `--no-roles and --${flag} contradict each other`,
+      );
+    }
+    assertEquals(await workspace.snapshot(), before);
+    const done = await run(workspace, "set", "--relationship-id r1 --no-roles");
+    assertEquals([done.code, done.stderr], [0, ""]);
+    assertEquals((await lastEvent(workspace)).roles, []);
+  }));
+
+Deno.test("plan, apply and set say that every check denies whose relationship has expired", () =>
+  withIssuer(async (workspace) => {
+    const end = "2025-12-01T00:00:00Z";
+    const zoe = "did:web:zoe.example";
+    await run(
+      workspace,
+      "upsert",
+      `--subject ${zoe} --type employee --valid-until ${end} --relationship-id z`,
+    );
+    await Deno.writeTextFile(
+      workspace.path("people.csv"),
+      `subject,type\n${ALICE},employee\n${zoe},employee\n`,
+    );
+    const says =
+      `warning: row 3: the relationship of ${zoe} expired at ${end}: every check denies it\n`;
+    for (
+      const [command, yes] of [["plan", []], ["apply", ["--yes"]]] as const
+    ) {
+      const words = ["--dir", "$D/acme", "--from", "$D/people.csv", ...yes];
+      const ran = await workspace.sig([command, ...words]);
+      assertEquals([ran.code, ran.stderr], [0, says]);
+    }
+    const json = await workspace.sig([
+      ...["plan", "--dir", "$D/acme", "--from", "$D/people.csv"],
+      ...["--format", "json"],
+    ]);
+    assertEquals(JSON.parse(json.stdout).expired, [
+      { relationship_id: "z", subject: zoe, valid_until: end, row: 3 },
+    ]);
+    const changed = await run(
+      workspace,
+      "set",
+      `--subject ${zoe} --add-role x`,
+    );
+    assertEquals([changed.code, changed.stderr], [
+      0,
+      `warning: it ended already, at ${end}: every check will deny it\n`,
+    ]);
+    // A change that leaves the end where it is, and one that changes nothing.
+    const same = await run(workspace, "set", `--subject ${zoe} --add-role x`);
+    assertEquals([same.code, same.stderr], [0, changed.stderr]);
+    await Deno.writeTextFile(
+      workspace.path("people.csv"),
+      `subject,type,title\n${zoe},employee,Boss\n`,
+    );
+    const planned = await workspace.sig([
+      ...["plan", "--dir", "$D/acme", "--from", "$D/people.csv"],
+    ]);
+    assertEquals([planned.code, planned.stderr], [
+      1,
+      says.replace("row 3", "row 2"),
+    ]);
+  }));
+
+Deno.test("a name that differs from a published one in case or in what is not visible is doubted", () =>
+  withIssuer(async (workspace) => {
+    const bob = "did:web:bob.example";
+    const doubtful: readonly (readonly [string[], string])[] = [
+      [
+        ["--subject", "did:web:Alice.example"],
+        'the subject "did:web:Alice.example" differs from "did:web:alice.example" in case or in characters that are not visible; checks compare exactly',
+      ],
+      [
+        ["--subject", bob, "--role", "Review"],
+        'the role "Review" differs from "review" in case or in characters that are not visible; checks compare exactly',
+      ],
+      [
+        ["--subject", bob, "--role", "ad\u200bmin"],
+        'the role "ad\\u200bmin" contains a character that is not visible',
+      ],
+      [
+        ["--subject", bob, "--role", "none"],
+        '"none" is a role of that name, not no role',
+      ],
+    ];
+    const upsert = ["upsert", "--dir", "$D/acme", "--type", "advisor"];
+    for (const [words, doubt] of doubtful) {
+      const asked: string[] = [];
+      const { code } = await workspace.sig([...upsert, ...words], {
+        terminals: ["stdin", "stdout"],
+        io: { ask: (text) => (asked.push(text), false) },
+      });
+      assertEquals([code, asked], [2, [`${doubt}. Append it all the same?`]]);
+    }
+    const rows = [
+      `did:web:Alice.example,advisor,`,
+      `${bob},advisor,Review;ad\u200bmin;none`,
+      `did:web:eve.example,advisor,REVIEW`,
+    ];
+    await Deno.writeTextFile(
+      workspace.path("people.csv"),
+      `subject,type,roles\n${rows.join("\n")}\n`,
+    );
+    const planned = await workspace.sig([
+      ...["plan", "--dir", "$D/acme", "--from", "$D/people.csv"],
+    ]);
+    assertEquals(planned.code, 1);
+    assertEquals(planned.stderr.trimEnd().split("\n"), [
+      `warning: row 2: ${doubtful[0]![1]}`,
+      `warning: row 3: ${doubtful[1]![1]}`,
+      `warning: row 3: ${doubtful[2]![1]}`,
+      `warning: row 3: ${doubtful[3]![1]}`,
+      `warning: row 4: ${doubtful[1]![1].replace("Review", "REVIEW")}`,
+    ]);
+    for (const [words] of doubtful) {
+      assertEquals((await workspace.sig([...upsert, ...words])).code, 0);
+    }
+    const doctor = await workspace.sig([
+      "doctor",
+      "$D/acme",
+      "--format",
+      "json",
+    ]);
+    const { findings } = JSON.parse(doctor.stdout);
+    assertEquals(
+      findings.filter(({ code }: { code: string }) => code === "similar_names")
+        .map(({ what }: { what: string }) => what),
+      [
+        'the subjects "did:web:Alice.example", "did:web:alice.example" look the same',
+        'the roles "Review", "review" look the same',
+        'one of the roles, "ad\\u200bmin", contains a character that is not visible',
+      ],
+    );
+    // What is published already is no news.
+    const again = await workspace.sig([
+      ...upsert,
+      ...["--subject", bob, "--role", "Review", "--role", "review"],
+    ]);
+    assertEquals(again.code, 0);
+    assertEquals(again.stderr.includes("differs"), false);
+  }));
+
 Deno.test("offboard ends every active relationship in one batch, so that every check denies", () =>
   withIssuer(async (workspace) => {
     await run(workspace, "upsert", `--subject ${ALICE} --type advisor`);

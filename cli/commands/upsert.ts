@@ -7,7 +7,9 @@ import {
   consequencesOf,
   doubtsAbout,
   MOST_NAMED,
-} from "../issue/upsert_notices.ts";
+  namesIn,
+  RECENT_BYTES,
+} from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
@@ -61,12 +63,14 @@ export const upsert: Command = {
       ...commonMembers(call),
     };
     await using issuer = await openForAppend(call);
-    const { relationships } = await issuer.current({
+    const { recent, relationships } = await issuer.current({
       relationship_id: call.text("relationship-id"),
       subject: call.text("subject"),
       most: MOST_NAMED,
+      recentBytes: RECENT_BYTES,
     });
-    const doubts = doubtsAbout(draft, relationships, call.io.now());
+    const names = namesIn(recent);
+    const doubts = doubtsAbout(draft, relationships, call.io.now(), names);
     await requireAgreement(call, doubts);
     // The issuer judges every member: flags are only text.
     const appended = await issuer.append(draft as unknown as EventDraft);

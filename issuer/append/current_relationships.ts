@@ -1,6 +1,12 @@
 /** What a feed says of one relationship, or one subject, right now. @module */
 
-import { isUpsert, type Limits, type RelationshipUpsertEvent } from "@sig/core";
+import {
+  createFeedLineParser,
+  isUpsert,
+  type Limits,
+  parseEventPayload,
+  type RelationshipUpsertEvent,
+} from "@sig/core";
 import type { IndexedRelationship } from "../index/feed_index.ts";
 import type { IndexWriter } from "../index/index_writer.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
@@ -14,6 +20,8 @@ export interface CurrentQuestion {
   readonly subject?: string | undefined;
   /** Those of the subject with the latest events, so many; all unless told. */
   readonly most?: number | undefined;
+  /** Also the upserts in the last so many bytes of the feed (default: 0). */
+  readonly recentBytes?: number | undefined;
 }
 
 /** A relationship as its last event leaves it. */
@@ -34,6 +42,8 @@ export interface CurrentRelationships {
   readonly last_sequence: number;
   /** In the order of their last events. */
   readonly relationships: readonly CurrentRelationship[];
+  /** The upserts of `recentBytes`; their signatures are not verified again. */
+  readonly recent: readonly RelationshipUpsertEvent[];
 }
 
 /** More than any feed has events. */
@@ -46,7 +56,8 @@ const MANY = 2 ** 40;
  * @throws {IndexError} when a line does not say what the index says.
  */
 export async function readCurrent(
-  { relationship_id: id, subject, most = MANY }: CurrentQuestion,
+  { relationship_id: id, subject, most = MANY, recentBytes = 0 }:
+    CurrentQuestion,
   feed: OpenFeed,
   known: IndexWriter,
   limits: Limits,
@@ -65,5 +76,32 @@ export async function readCurrent(
     relationships.push({ relationship_id, subject, upsert, last_sequence });
   }
   relationships.sort((a, b) => a.last_sequence - b.last_sequence);
-  return { last_sequence: known.mark.sequence, relationships };
+  const { bytes, sequence: last_sequence } = known.mark;
+  const from = Math.max(0, bytes - recentBytes);
+  const recent = from === bytes
+    ? []
+    : [...readRecent(await feed.read(from, bytes - from), limits)];
+  return { last_sequence, relationships, recent };
+}
+
+const LF = 0x0a;
+
+/** The upserts of the whole lines in the end of a feed. */
+function* readRecent(
+  bytes: Uint8Array,
+  limits: Limits,
+): Generator<RelationshipUpsertEvent> {
+  const parse = createFeedLineParser({ limits });
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LF, start);
+    if (end < 0) return;
+    try {
+      const { payload } = parse(bytes.subarray(start, end));
+      const event = parseEventPayload(payload);
+      if (isUpsert(event)) yield event;
+    } catch {
+      // The first line may be the rest of one.
+    }
+    start = end + 1;
+  }
 }

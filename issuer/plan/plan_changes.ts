@@ -9,6 +9,7 @@
 
 import {
   compareInstants,
+  instantOf,
   isSigError,
   type Issue,
   parseTimestamp,
@@ -69,6 +70,20 @@ export interface Plan {
   readonly unchanged: number;
   /** Active relationships that no row is about and that stay as they are. */
   readonly unmanaged: number;
+  /** Of those that are unchanged: whose validity has ended. Absent: none. */
+  readonly expired?: readonly ExpiredRelationship[];
+}
+
+/** A relationship that is as its row says, and that every check denies. */
+export interface ExpiredRelationship {
+  /** Which one. */
+  readonly relationship_id: string;
+  /** Whose. */
+  readonly subject: string;
+  /** When it ended. */
+  readonly valid_until: string;
+  /** The row that asks for it; null where there are no rows. */
+  readonly row: number | null;
 }
 
 /** Options of {@linkcode planChanges}. */
@@ -77,6 +92,8 @@ export interface PlanOptions {
   readonly types?: readonly string[] | undefined;
   /** End active relationships, of those types, that no row is about. */
   readonly prune?: boolean | undefined;
+  /** The clock: tells which unchanged relationships have expired. */
+  readonly now?: Date | undefined;
 }
 
 /** A row and the relationship that it is about. */
@@ -117,7 +134,7 @@ interface Resolved {
 export function planChanges(
   state: PublishedState,
   desired: Iterable<DesiredRelationship>,
-  { types, prune = false }: PlanOptions = {},
+  { types, prune = false, now }: PlanOptions = {},
 ): Plan {
   const active = new ActiveRelationships(state);
   const faults: RowFault[] = [];
@@ -137,6 +154,7 @@ export function planChanges(
     }
   }
   const changes: PlannedChange[] = [];
+  const expired: ExpiredRelationship[] = [];
   let unchanged = 0;
   const counts = countOfEach(resolved.values());
   const ended = new EndedRelationships(state);
@@ -144,8 +162,10 @@ export function planChanges(
     try {
       requireOnlyOne(each, counts);
       const change = changeOf(each);
-      if (change === undefined) unchanged++;
-      else changes.push(withReadmission(change, ended));
+      if (change === undefined) {
+        unchanged++;
+        expired.push(...expiredOf(each, now));
+      } else changes.push(withReadmission(change, ended));
     } catch (error) {
       if (!isSigError(error)) throw error;
       faults.push({ row: each.desired.row ?? null, error });
@@ -169,6 +189,7 @@ export function planChanges(
     changes: [...changes, ...ending.map(endingOf).sort(byIdentifier)],
     unchanged,
     unmanaged: rest.length - ending.length,
+    ...(expired.length === 0 ? {} : { expired }),
   };
 }
 
@@ -354,6 +375,22 @@ function changeOf(each: Resolved): PlannedChange | undefined {
     fields,
     row: desired.row ?? null,
   };
+}
+
+function expiredOf(
+  { desired, published }: Resolved,
+  now: Date | undefined,
+): readonly ExpiredRelationship[] {
+  const { relationship_id, subject, valid_until } = published?.upsert ?? {};
+  const end = parseTimestamp(valid_until);
+  if (now === undefined || end === undefined) return [];
+  if (compareInstants(instantOf(now), end) < 0) return [];
+  return [{
+    relationship_id: relationship_id!,
+    subject: subject!,
+    valid_until: valid_until!,
+    row: desired.row ?? null,
+  }];
 }
 
 /** The change with how the relationship had ended, if it brings one back. */

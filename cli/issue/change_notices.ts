@@ -1,4 +1,4 @@
-/** What an upsert does beyond what its words say. @module */
+/** What an operator may not have meant, and what follows from a change. @module */
 
 import {
   compareInstants,
@@ -6,15 +6,20 @@ import {
   parseTimestamp,
   type RelationshipUpsertEvent,
 } from "@sig/core";
-import type { CurrentRelationship } from "@sig/issuer";
+import type { CurrentRelationship, Plan, PublishedState } from "@sig/issuer";
+import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
-/** Active relationships of one subject that are named at the most. */
+/** Relationships of a subject, or doubts, that are named at most. */
 export const MOST_NAMED = 10;
+
+/** Bytes of the feed's end that new names are compared with: 5,000 events. */
+export const RECENT_BYTES = 4 * 1024 * 1024;
 
 /** The members of an upsert's draft that are looked at; flags are only text. */
 export interface WantedUpsert {
   readonly relationship_id?: unknown;
   readonly relationship_type?: unknown;
+  readonly subject?: unknown;
   readonly roles?: unknown;
   readonly valid_from?: unknown;
   readonly valid_until?: unknown;
@@ -23,19 +28,42 @@ export interface WantedUpsert {
   readonly metadata?: unknown;
 }
 
+/** Published names that new ones are compared with. */
+export interface KnownNames {
+  readonly subjects: SimilarNames;
+  readonly roles: SimilarNames;
+}
+
+/** The names in upserts. */
+export function namesIn(
+  upserts: Iterable<RelationshipUpsertEvent>,
+): KnownNames {
+  const subjects = new SimilarNames();
+  const roles = new SimilarNames();
+  for (const upsert of upserts) {
+    subjects.add(upsert.subject);
+    for (const role of upsert.roles) roles.add(role);
+  }
+  return { subjects, roles };
+}
+
 /** What is hardly ever meant: to be asked about before anything is signed. */
 export function doubtsAbout(
   wanted: WantedUpsert,
   known: readonly CurrentRelationship[],
   now: Date,
+  names: KnownNames = namesIn([]),
 ): readonly string[] {
   const doubts: string[] = [];
+  if (typeof wanted.subject === "string") {
+    const { subject } = wanted;
+    doubts.push(...doubtsAboutName("subject", subject, names.subjects));
+  }
   for (const role of textsOf(wanted.roles)) {
-    const doubt = doubtAboutRole(
-      role,
-      "several are given as --role A --role B",
+    doubts.push(
+      ...doubtsAboutRole(role, "several are given as --role A --role B"),
+      ...doubtsAboutName("role", role, names.roles),
     );
-    if (doubt !== undefined) doubts.push(doubt);
   }
   if (hasEnded(wanted.valid_until, now)) {
     doubts.push(
@@ -51,21 +79,72 @@ export function doubtsAbout(
   return doubts;
 }
 
+/** What a list may not have meant to say, each doubt once. */
+export function doubtsAboutPlan(
+  { changes, expired = [] }: Plan,
+  { relationships }: PublishedState,
+  now: Date,
+): readonly string[] {
+  const names = namesIn(
+    Iterator.from(relationships.values()).map(({ upsert }) => upsert),
+  );
+  const doubts = new Map<string, string>();
+  const add = (row: number | null, found: readonly string[]) => {
+    for (const doubt of found) {
+      if (doubts.has(doubt)) continue;
+      doubts.set(doubt, row === null ? doubt : `row ${row}: ${doubt}`);
+    }
+  };
+  for (const { before, after, row, subject } of changes) {
+    if (after === null) continue;
+    add(row, doubtsAboutName("subject", subject, names.subjects));
+    names.subjects.add(subject);
+    for (const role of after.roles) {
+      if (before?.roles.includes(role)) continue;
+      add(
+        row,
+        doubtsAboutRole(
+          role,
+          "several are separated by ; in CSV, and are items of a list elsewhere",
+        ),
+      );
+      add(row, doubtsAboutName("role", role, names.roles));
+      names.roles.add(role);
+    }
+    if (hasEnded(after.valid_until, now)) {
+      add(row, [expiredDoubt(subject, after.valid_until)]);
+    }
+  }
+  for (const { row, subject, valid_until } of expired) {
+    add(row, [expiredDoubt(subject, valid_until)]);
+  }
+  const all = [...doubts.values()];
+  const more = all.length - MOST_NAMED;
+  return more <= 0
+    ? all
+    : [...all.slice(0, MOST_NAMED), `${more} more such doubts`];
+}
+
+function expiredDoubt(subject: string, end: string | null): string {
+  return `the relationship of ${subject} expired at ${end}: every check denies it`;
+}
+
 /**
  * A role that looks like several: the commas and semicolons that separate them
- * elsewhere make one role here, which nobody will ever ask for.
+ * elsewhere make one role here, which no requirement names. `none` clears other
+ * members.
  */
-export function doubtAboutRole(
-  role: string,
-  several: string,
-): string | undefined {
+function doubtsAboutRole(role: string, several: string): readonly string[] {
+  if (role === "none") return [`"none" is a role of that name, not no role`];
   const mark = role.includes(",")
     ? "comma"
     : role.includes(";")
     ? "semicolon"
     : undefined;
-  if (mark === undefined) return undefined;
-  return `${JSON.stringify(role)} is one role with a ${mark} in it; ${several}`;
+  if (mark === undefined) return [];
+  return [
+    `${JSON.stringify(role)} is one role with a ${mark} in it; ${several}`,
+  ];
 }
 
 /** What the operator should know of an upsert that was appended. */
