@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     ...["terminal", "output", "command_line", "shell", "issue", "people"],
-    ...["ask", "site", "export", "commands"],
+    ...["ask", "doctor", "site", "export", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [

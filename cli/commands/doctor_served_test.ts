@@ -14,7 +14,9 @@ import {
   type TestCertificate,
 } from "../../tests/kit/certificates.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
-import { examineServed } from "../ask/examine_served.ts";
+import { judge } from "../doctor/finding.ts";
+import { Requests } from "../doctor/requests.ts";
+import { askServer, SERVED_FINDINGS } from "../doctor/served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { doctor, shortened } from "../testdata/doctor.ts";
 import { sig as process } from "../testdata/process.ts";
@@ -141,6 +143,39 @@ function tlsTest(name: string, fn: (t: Deno.TestContext) => Promise<void>) {
   Deno.test({ name, ignore, fn });
 }
 
+Deno.test("a server that hangs is left at the deadline of all requests, which is said", () =>
+  serving(async (workspace, server) => {
+    const held = Promise.withResolvers<Response>();
+    const deadline = new AbortController();
+    const asked: string[] = [];
+    let allowedMs: number | undefined;
+    server.fault = (request, good) => {
+      if (allowedMs === undefined) return good(request);
+      asked.push(request.url);
+      deadline.abort(new DOMException("too late", "TimeoutError"));
+      return held.promise;
+    };
+    const { code, found } = await doctor(
+      workspace,
+      [server.host, "--allow-insecure"],
+      {
+        io: {
+          ...NOW.io,
+          deadline(ms) {
+            allowedMs = ms;
+            return deadline.signal;
+          },
+        },
+      },
+    );
+    held.resolve(new Response());
+    assertEquals([allowedMs, asked.length], [30_000, 1]);
+    assertEquals([code, found], [1, [
+      ["server_slow", "warning"],
+      ["no_tls", "error"],
+    ]]);
+  }));
+
 tlsTest(
   "a certificate is found that nobody trusts, or that is for another name",
   async (t) => {
@@ -185,14 +220,15 @@ async function overTls(
     const source = parseSource(`https://${host}/.well-known/sig.json`, policy);
     const location = openSource(source, policy);
     const now = new Date();
-    const findings = await examineServed({
+    const answers = await askServer({
       location,
       metadata: (await loadIssuer(location)).metadata,
       feedBytes: (await verifyIssuer(location, { now })).feed.bytes,
       now,
       probe: (url, options) => probeUrl(url, { ...options, ...policy }),
       ...(httpOrigin === undefined ? {} : { httpOrigin }),
-    });
+    }, new Requests(new AbortController().signal));
+    const findings = judge(SERVED_FINDINGS, answers);
     found = shortened(JSON.stringify({ findings }));
   }, { tls });
   return found;

@@ -286,7 +286,7 @@ Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
     );
     const text = await workspace.sig(["doctor", "$D/acme"]);
     assertStringIncludes(text.stdout, "warning: personal_data: 1 events");
-    assertStringIncludes(text.stdout, "  mend: ");
+    assertStringIncludes(text.stdout, "  fix: ");
     assert(!text.stdout.includes("eve@"));
   }));
 

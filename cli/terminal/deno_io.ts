@@ -28,6 +28,7 @@ export function createDenoIo(): Io {
         ? (Deno.noColor ? "1" : undefined)
         : readVariable(name),
     now: () => new Date(),
+    deadline: (ms) => AbortSignal.timeout(ms),
     readStdin: (maxBytes) => readStream(Deno.stdin.readable, maxBytes),
     readFile,
     createPrivateFile,

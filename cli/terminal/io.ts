@@ -50,6 +50,8 @@ export interface Io {
    * for its end; its exit code. Rejects with `invalid_request` if it can't.
    */
   runProgram?(words: readonly string[], stdin: string): Promise<number>;
+  /** Aborts when so much time has passed. */
+  deadline(ms: number): AbortSignal;
   /** Adds to a file, made of mode 0600; rejects with `write_failed`. */
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODES } from "@sig/core";
-import { FINDING_TEXTS } from "../../cli/ask/finding_texts.ts";
+import { SECTIONS } from "../../tools/reference/finding_page.ts";
 import { ERROR_TEXTS } from "../../tools/reference/error_texts.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -24,7 +24,11 @@ Deno.test("every error code has a meaning and a next step", () => {
 });
 
 Deno.test("each finding says when, why and how to mend, as parts of sentences", () => {
-  for (const [code, { mend, when, why }] of Object.entries(FINDING_TEXTS)) {
+  for (
+    const [code, { mend, when, why }] of SECTIONS.flatMap(([, , rows]) =>
+      Object.entries(rows)
+    )
+  ) {
     assert(/^[A-Z`].*[^.]$/.test(when), `${code} needs its case`);
     assert(/^[A-Z].*[^.]$/.test(why), `${code} needs its reason`);
     assert(/^[A-Za-z].*[^.]$/.test(mend), `${code} needs its remedy`);

@@ -1,23 +1,32 @@
 /** `docs/reference/findings.md`, from the doctor's own table. @module */
 
-import {
-  DISK_FINDINGS,
-  FEED_FINDINGS,
-  type FindingText,
-  PUBLISHED_FINDINGS,
-  SERVED_FINDINGS,
-} from "../../cli/ask/finding_texts.ts";
+import { DISK_FINDINGS } from "../../cli/doctor/disk.ts";
+import { DOCUMENT_FINDINGS } from "../../cli/doctor/documents.ts";
+import { FEED_FINDINGS } from "../../cli/doctor/feed.ts";
+import type { FindingRow } from "../../cli/doctor/finding.ts";
+import { PUBLISHED_FINDINGS } from "../../cli/doctor/published.ts";
+import { REFUSED_FINDINGS, SERVED_FINDINGS } from "../../cli/doctor/served.ts";
 
-const SECTIONS: readonly (readonly [
+/** What the reference says of a finding. */
+type FindingText = Pick<
+  FindingRow<never>,
+  "severity" | "when" | "why" | "mend"
+>;
+
+/** The findings by section. */
+export const SECTIONS: readonly (readonly [
   string,
   string,
   { readonly [code: string]: FindingText },
 ])[] = [
-  ["Feed and keys", "Of every source.", FEED_FINDINGS],
+  ["Feed and keys", "Of every source.", {
+    ...FEED_FINDINGS,
+    ...DOCUMENT_FINDINGS,
+  }],
   [
     "How documents are served",
     "Of sources that are fetched. Each document is asked for as a reader and as a browser would.",
-    SERVED_FINDINGS,
+    { ...REFUSED_FINDINGS, ...SERVED_FINDINGS },
   ],
   [
     "Permissions",
@@ -54,7 +63,7 @@ ${about}
 
 ${
         Object.entries(findings).map(([code, { mend, severity, when, why }]) =>
-          `- **\`${code}\`** (${severity}). ${when}. ${why}. _Mend:_ ${mend}.`
+          `- **\`${code}\`** (${severity}). ${when}. ${why}. _Fix:_ ${mend}.`
         ).join("\n")
       }
 `

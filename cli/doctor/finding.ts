@@ -1,13 +1,13 @@
-/** What a doctor finds, and how it is told. @module */
+/** What `sig doctor` finds: rows that judge what was read, and SARIF. @module */
 
 import { VERSION } from "../terminal/version.ts";
 
 /** How much it matters. */
 export type Severity = "error" | "warning" | "info";
 
-/** Something that should be looked at (INTERFACES §2b). */
+/** A finding, as it is printed (docs/reference/findings.md). */
 export interface Finding {
-  /** Stable: what kind of trouble. */
+  /** Stable: the kind of finding. */
   readonly code: string;
   /** `error`: answers are wrong or missing. `warning`: they may become so. */
   readonly severity: Severity;
@@ -15,10 +15,54 @@ export interface Finding {
   readonly what: string;
   /** Why it matters. */
   readonly why: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly mend: string;
   /** A document, a file, a key or an event. */
   readonly where: string;
+}
+
+/** What was found and where, and how to fix it if not as its row says. */
+export type Found = readonly [what: string, where: string, mend?: string];
+
+/** A kind of finding: judges what was read, and asks nobody. */
+export interface FindingRow<X> {
+  /** As {@linkcode Finding.severity}. */
+  readonly severity: Severity;
+  /** When it is found, for the reference. */
+  readonly when: string;
+  /** As {@linkcode Finding.why}. */
+  readonly why: string;
+  /** As {@linkcode Finding.mend}. */
+  readonly mend: string;
+  /** Judges. */
+  find(examined: X): readonly Found[];
+}
+
+/** Rows by their codes. */
+export interface FindingTable<X> {
+  readonly [code: string]: FindingRow<X>;
+}
+
+/** The findings of a table, in its order. */
+export function judge<X>(
+  table: FindingTable<X>,
+  examined: X,
+): readonly Finding[] {
+  return Object.entries(table).flatMap(([code, row]) =>
+    row.find(examined).map(([what, where, mend = row.mend]) => ({
+      ...{ code, severity: row.severity, what, why: row.why, mend, where },
+    }))
+  );
+}
+
+/** `event 1, 2, 3, 4, 5 and 7 more` */
+export function places(
+  what: string,
+  all: readonly (string | number)[],
+): string {
+  if (all.length === 0) return "documents";
+  const more = all.length > 5 ? ` and ${all.length - 5} more` : "";
+  return `${what} ${all.slice(0, 5).join(", ")}${more}`;
 }
 
 const LEVELS = { error: "error", warning: "warning", info: "note" } as const;

@@ -1,7 +1,7 @@
 import type { RelationshipUpsertEvent } from "@sig/core";
 import { assertEquals } from "@std/assert";
-import { FeedExamination, sizeFindings } from "./examine_feed.ts";
-import { RelationshipChanges } from "./relationship_changes.ts";
+import { RelationshipChanges } from "../ask/relationship_changes.ts";
+import { FEED_FINDINGS, FeedNotes } from "./feed.ts";
 
 function upsert(
   members: Partial<RelationshipUpsertEvent>,
@@ -26,16 +26,16 @@ function upsert(
 }
 
 Deno.test("a feed that nears what servers take is found, by bytes and by events", () => {
-  const codes = (bytes: number, verifiedEvents: number) =>
-    sizeFindings({ bytes, verifiedEvents }).map(({ code }) => code);
-  assertEquals(codes(50_331_647, 187_499), []);
-  assertEquals(codes(50_331_648, 1), ["feed_large"]);
-  assertEquals(codes(1, 187_500), ["feed_large"]);
+  const count = (bytes: number, verifiedEvents: number) =>
+    FEED_FINDINGS.feed_large.find({ feed: { bytes, verifiedEvents } }).length;
+  assertEquals(count(50_331_647, 187_499), 0);
+  assertEquals(count(50_331_648, 1), 1);
+  assertEquals(count(1, 187_500), 1);
 });
 
 // With work that grows by the square these would not end while anybody waits.
 Deno.test("text and roles without end cost no more than their length", () => {
-  const examination = new FeedExamination();
+  const examination = new FeedNotes();
   for (const part of ["a", "a.", "a@", "a@a.", "+1 2", "born 1"]) {
     const event = upsert({ reason: part.repeat(1_000_000) });
     examination.add({ event, kid: "k1", line: event.sequence });

@@ -1,0 +1,112 @@
+/** Permissions on the machine that signs. @module */
+
+import { dataFolder } from "@sig/api/flags";
+import type { Io } from "../terminal/io.ts";
+import { keyStoreDir } from "../issue/key_store_dir.ts";
+import type { FindingTable } from "./finding.ts";
+
+/** Bits that let anybody but the owner in. */
+const OTHERS = 0o077;
+/** Bits that let the group or everybody read. */
+const READABLE = 0o044;
+
+/** What is published, each folder before what it holds. */
+const PUBLISHED = [
+  ...["", "/sig.json", "/jwks.json", "/did.json"],
+  ...["/sig", "/sig/events.jsonl"],
+].map((place) => `.well-known${place}`);
+
+/** Permission bits of what is private and of what is published. */
+export interface ExaminedDisk {
+  readonly dir: string;
+  /** The modes of all that exists, by path. */
+  readonly modes: ReadonlyMap<string, number>;
+  /** Paths of the key store, and of the key that the environment names. */
+  readonly keys: readonly string[];
+}
+
+/** Reads the modes. */
+export async function readDisk(
+  io: Io,
+  dir: string,
+  issuer: string,
+  kids: readonly string[],
+): Promise<ExaminedDisk> {
+  const keys = keyPaths(io, issuer, kids);
+  const published = PUBLISHED.map((place) => `${dir}/${place}`);
+  const modes = new Map<string, number>();
+  for (const path of [`${dir}/.sig`, ...published, ...keys]) {
+    const mode = await io.fileMode(path);
+    if (mode !== null) modes.set(path, mode);
+  }
+  return { dir, modes, keys };
+}
+
+/** The key that is named, and those of the key store. */
+function keyPaths(
+  io: Io,
+  issuer: string,
+  kids: readonly string[],
+): readonly string[] {
+  const file = io.env("SIG_KEY_FILE");
+  const named = file === undefined ? [] : [file];
+  const isKnown = io.env("SIG_KEYS_DIR") !== undefined ||
+    dataFolder(io.env).folder !== undefined;
+  if (!isKnown) return named;
+  // The feed was verified: the issuer is a proper did:web without a path.
+  const host = decodeURIComponent(issuer.slice("did:web:".length));
+  const folder = `${keyStoreDir(io)}/${host}`;
+  const files = kids.filter((kid) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(kid))
+    .map((kid) => `${folder}/${kid}.jwk`);
+  return [...named, folder, ...files];
+}
+
+const isOpen = ({ modes }: ExaminedDisk, path: string) =>
+  ((modes.get(path) ?? 0) & OTHERS) !== 0;
+
+/** Of sources that are directories. */
+export const DISK_FINDINGS = {
+  folder_open_to_others: {
+    severity: "warning",
+    when: "Others on the machine can look into `.sig`",
+    why:
+      "It holds names of people, and whoever can write there can stop appends",
+    mend: "chmod 700 the folder",
+    find(disk) {
+      const path = `${disk.dir}/.sig`;
+      if (!isOpen(disk, path)) return [];
+      return [[
+        "others on this machine can look into the issuer's own folder",
+        ...[path, `chmod 700 ${path}`] as const,
+      ]];
+    },
+  },
+  document_closed_to_others: {
+    severity: "info",
+    when: "Only the owner can read what is published",
+    why: "A web server that runs as another user answers 403 or 404",
+    mend: "chmod -R a+rX the folder .well-known, unless the owner serves it",
+    find({ dir, modes }) {
+      const closed = PUBLISHED.map((place) => `${dir}/${place}`)
+        .find((path) => ((modes.get(path) ?? READABLE) & READABLE) === 0);
+      if (closed === undefined) return [];
+      return [[
+        "other users of this machine, such as a web server's, can't read it",
+        ...[closed, `chmod -R a+rX ${dir}/.well-known`] as const,
+      ]];
+    },
+  },
+  key_open_to_others: {
+    severity: "error",
+    when:
+      "Others on the machine can read a private key, or look into its folder",
+    why: "Whoever has the key can sign anything in your name",
+    mend: "chmod go-rwx it; if somebody may have read it: sig rotate-key",
+    find: (disk) =>
+      disk.keys.filter((path) => isOpen(disk, path)).map((path) => [
+        "others on this machine can read a private key or its folder",
+        path,
+        `chmod go-rwx ${path}; if somebody may have read it: sig rotate-key`,
+      ]),
+  },
+} as const satisfies FindingTable<ExaminedDisk>;

@@ -1,0 +1,140 @@
+/** Reads what there is of an issuer, and judges it by the tables. @module */
+
+import { isSigError } from "@sig/core";
+import type {
+  IssuerLocation,
+  Source,
+  VerifiedIssuer,
+  VerifyIssuerOptions,
+} from "@sig/consumer";
+import type { Call } from "../command_line/command.ts";
+import { groupByLines, placeOf } from "../output/write.ts";
+import { DISK_FINDINGS, readDisk } from "./disk.ts";
+import { DOCUMENT_FINDINGS, readDocuments } from "./documents.ts";
+import {
+  type ExaminedFeed,
+  FEED_FINDINGS,
+  FeedNotes,
+  warningFindings,
+} from "./feed.ts";
+import { type Finding, judge } from "./finding.ts";
+import { EventDigests } from "./published.ts";
+import { Requests } from "./requests.ts";
+import { askServer, REFUSED_FINDINGS, SERVED_FINDINGS } from "./served.ts";
+
+/** For all requests together, once the feed is verified. */
+const DEADLINE_MS = 30_000;
+
+/** A source, examined. */
+export interface Examined {
+  readonly findings: readonly Finding[];
+  /** Of the events that were verified. */
+  readonly digests: EventDigests;
+  /** Undefined where what is published is faulty. */
+  readonly verified?: VerifiedIssuer;
+}
+
+/** Verifies, and examines the rest if the feed is valid. */
+export async function examine(
+  call: Call,
+  source: Source,
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<Examined> {
+  const { isFault, verifyIssuer } = await import("@sig/consumer");
+  const notes = new FeedNotes();
+  const digests = new EventDigests();
+  try {
+    const verified = await verifyIssuer(location, {
+      ...options,
+      onEvent(event) {
+        notes.add(event);
+        digests.add(event);
+      },
+    });
+    const findings = [
+      ...warningFindings(verified.warnings),
+      ...judge<ExaminedFeed>(FEED_FINDINGS, {
+        ...verified,
+        notes,
+        now: call.io.now(),
+      }),
+      ...await examineAround(call, source, location, verified, options),
+    ];
+    return { verified, digests, findings };
+  } catch (error) {
+    const unserved = isSigError(error) ? judge(REFUSED_FINDINGS, error) : [];
+    if (unserved.length > 0) return { digests, findings: unserved };
+    if (
+      isSigError(error, "fetch_redirected") ||
+      isSigError(error, "fetch_status") || isSigError(error, "fetch_media_type")
+    ) {
+      const finding = fault(error.code, error.message, "documents");
+      return { digests, findings: [finding] };
+    }
+    if (!isFault(error)) throw error;
+    return { digests, findings: await listFaults(location, options) };
+  }
+}
+
+/** Documents, disk and server. */
+async function examineAround(
+  call: Call,
+  source: Source,
+  location: IssuerLocation,
+  { feed, issuer }: VerifiedIssuer,
+  options: VerifyIssuerOptions,
+): Promise<readonly Finding[]> {
+  const { loadIssuer, probeUrl } = await import("@sig/consumer");
+  const { metadata } = await loadIssuer(location, options);
+  const requests = new Requests(call.io.deadline(DEADLINE_MS));
+  const used = new Set(feed.keys.map(({ kid }) => kid));
+  const documents = await readDocuments(
+    ...[location, metadata, { issuer, used }, requests] as const,
+  );
+  const findings = [...judge(DOCUMENT_FINDINGS, documents)];
+  if (source.kind === "directory") {
+    const disk = await readDisk(call.io, source.path, issuer, documents.kids);
+    findings.push(...judge(DISK_FINDINGS, disk));
+  }
+  if (location.reader.kind === "remote") {
+    const allowPrivate = call.on("allow-insecure");
+    const answers = await askServer({
+      ...{ location, metadata, feedBytes: feed.bytes, now: call.io.now() },
+      probe: (url, asked) => probeUrl(url, { ...asked, allowPrivate }),
+    }, requests);
+    findings.push(...judge(SERVED_FINDINGS, answers));
+  }
+  return findings;
+}
+
+/** Every fault of documents that readers refuse. */
+async function listFaults(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<readonly Finding[]> {
+  const { reportIssuer } = await import("@sig/consumer");
+  const { valid, ...rest } = await reportIssuer(location, options);
+  const faults = valid || !("errors" in rest) ? [] : rest.errors;
+  return groupByLines(faults, ({ code, kid }) => `${code} ${kid ?? ""}`)
+    .map(({ first, lines }) =>
+      fault(
+        first.code,
+        first.detail,
+        lines || placeOf({ ...first }) || "documents",
+      )
+    );
+}
+
+function fault(code: string, what: string, where: string): Finding {
+  return {
+    code,
+    severity: "error",
+    what,
+    why: "Readers refuse the issuer, so that no check can be answered",
+    mend: code.startsWith("fetch_")
+      ? "Serve the document itself at its well-known path, without a redirect"
+      : "Restore the documents from a copy; sig verify lists every fault",
+    where,
+  };
+}

@@ -1,0 +1,211 @@
+/** The feed and its state. @module */
+
+import {
+  addSeconds,
+  compareInstants,
+  dumpState,
+  instantOf,
+  isUpsert,
+  parseTimestamp,
+  quote,
+  type SigEvent,
+  type UnknownEvent,
+  type Warning,
+} from "@sig/core";
+import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
+import { hiddenIn, SimilarNames } from "../issue/similar_names.ts";
+import {
+  type Finding,
+  type FindingTable,
+  type Found,
+  places,
+} from "./finding.ts";
+
+/** What a server accepts by default (docs/protocol.md §8). */
+const SERVER_BYTES = 64 * 1024 * 1024;
+const SERVER_EVENTS = 250_000;
+/** Share of a server's limits from which on a feed is large. */
+const LARGE = 0.75;
+
+const KEY_DAYS = 365;
+const DAY_SECONDS = 86_400;
+
+const PERSONAL: readonly (readonly [string, RegExp])[] = [
+  // One sign before the @ is enough; more would be looked at again and again.
+  ["a mail address", /[\w.+-]@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/i],
+  ["a phone number", /(?<![\w.:-])\+\d{1,3}(?:[ ()/.-]{0,2}\d){7,12}(?![\w-])/],
+  [
+    "a birth date",
+    /(?:birth|born|dob|geburt)[^\d]{0,20}(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{4})/i,
+  ],
+];
+
+/** What is kept of each event while a feed is verified. */
+export class FeedNotes {
+  /** Sequences by the kind of personal data that their text seems to hold. */
+  readonly personal = new Map<string, number[]>();
+  /** The key of the last event, and when it was used first. */
+  key: { readonly kid: string; readonly since: string } | undefined;
+  readonly #firstUse = new Map<string, string>();
+
+  /** Takes the next event. */
+  add({ event, kid }: VerifiedEvent): void {
+    const since = this.#firstUse.get(kid) ?? event.issued_at;
+    this.#firstUse.set(kid, since);
+    this.key = { kid, since };
+    const text = freeText(event);
+    for (const [what, pattern] of PERSONAL) {
+      if (!pattern.test(text)) continue;
+      const known = this.personal.get(what) ?? [];
+      this.personal.set(what, known);
+      known.push(event.sequence);
+    }
+  }
+}
+
+/** What a writer of events chose freely. */
+function freeText(event: SigEvent | UnknownEvent): string {
+  const display = isUpsert(event) ? event.display : undefined;
+  return JSON.stringify([display, event.reason, event.metadata]);
+}
+
+/** A feed that was verified. */
+export interface ExaminedFeed {
+  readonly notes: Pick<FeedNotes, "personal" | "key">;
+  readonly state: VerifiedIssuer["state"];
+  readonly feed: Pick<VerifiedIssuer["feed"], "bytes" | "verifiedEvents">;
+  readonly now: Date;
+}
+
+/** Of every source. */
+export const FEED_FINDINGS = {
+  personal_data: {
+    severity: "warning",
+    when:
+      "Free text of an event looks like a mail address, a phone number or a birth date",
+    why: "A feed is public, and what it said can never be taken back",
+    mend: "Leave it out of title, department, label, reason and metadata",
+    find: ({ notes }) =>
+      Array.from(notes.personal, ([what, sequences]) => [
+        `${sequences.length} events seem to hold ${what}`,
+        places("event", sequences),
+      ]),
+  },
+  second_active_relationship: {
+    severity: "warning",
+    when: "A subject has several active relationships of one type",
+    why: "After one of them is revoked, the subject is still allowed",
+    mend: "Revoke those that are not meant, with sig revoke",
+    find({ state, now }) {
+      const active = dumpState(state, { now, status: "active" });
+      const groups = Map.groupBy(
+        active.by_relationship_id.values(),
+        ({ subject, relationship_type: type }) =>
+          JSON.stringify([subject, type]),
+      );
+      return [...groups.values()].filter(({ length }) => length > 1)
+        .map((group) => {
+          const { subject, relationship_type: type } = group[0]!;
+          const ids = group.map(({ relationship_id }) => relationship_id);
+          return [
+            `${subject} has ${group.length} active relationships of type ${type}`,
+            `relationships ${ids.join(", ")}`,
+          ];
+        });
+    },
+  },
+  expired_not_ended: {
+    severity: "info",
+    when: "Relationships have expired and were not revoked",
+    why: "Every check denies them, but no event says why they ended",
+    mend: "Revoke them, or renew them with a later valid_until",
+    find({ state, now }) {
+      const expired = dumpState(state, { now, status: "expired" });
+      const ids = [...expired.by_relationship_id.keys()];
+      if (ids.length === 0) return [];
+      return [[
+        `${ids.length} relationships have expired and were not revoked`,
+        places("relationship", ids),
+      ]];
+    },
+  },
+  similar_names: {
+    severity: "warning",
+    when:
+      "Subjects or roles differ in case or in characters that are not visible, or hide such a character",
+    why: "People take them for the same, and every check compares exactly",
+    mend: "Give people the intended subject or role, and revoke the other",
+    find({ state }) {
+      const active = [...state.by_relationship_id.values()]
+        .filter(({ status }) => status === "active");
+      const kinds = [
+        ["subjects", new Set(active.map(({ subject }) => subject))],
+        ["roles", new Set(active.flatMap(({ roles }) => roles))],
+      ] as const;
+      return kinds.flatMap(([kind, names]) => [
+        ...new SimilarNames(names).groups.map((group): Found => [
+          `the ${kind} ${group.map(quote).join(", ")} look the same`,
+          places(kind, group.map(quote)),
+        ]),
+        ...[...names].filter((name) => hiddenIn(name) !== undefined)
+          .map((name): Found => [
+            `one of the ${kind}, ${quote(name)}, ${hiddenIn(name)}`,
+            places(kind, [quote(name)]),
+          ]),
+      ]);
+    },
+  },
+  key_old: {
+    severity: "warning",
+    when: "The signing key has been in use for a year",
+    why: "The longer a key is in use, the more an unnoticed copy can forge",
+    mend: "sig rotate-key --help",
+    find({ notes: { key }, now }) {
+      if (key === undefined) return [];
+      const since = parseTimestamp(key.since)!;
+      const limit = addSeconds(since, KEY_DAYS * DAY_SECONDS);
+      if (compareInstants(limit, instantOf(now)) > 0) return [];
+      return [[
+        `the signing key is in use since ${key.since}`,
+        `key ${key.kid}`,
+      ]];
+    },
+  },
+  feed_large: {
+    severity: "warning",
+    when: "The feed has reached three quarters of what servers accept",
+    why: "Servers accept 250000 events and 67108864 bytes by default",
+    mend:
+      "Ask the operators of verifying servers to raise their limits, and append less often",
+    find: ({ feed: { bytes, verifiedEvents } }: Pick<ExaminedFeed, "feed">) =>
+      bytes < SERVER_BYTES * LARGE && verifiedEvents < SERVER_EVENTS * LARGE
+        ? []
+        : [[
+          `the feed has ${verifiedEvents} events and ${bytes} bytes`,
+          ".well-known/sig/events.jsonl",
+        ]],
+  },
+} as const satisfies FindingTable<ExaminedFeed>;
+
+const FIXES: { readonly [code: string]: string } = {
+  issued_at_future: "Set the clock of the machine that signs",
+  issued_at_back: "Set the clock of the machine that signs",
+  media_type_unexpected: "Serve the document with its own content type",
+  did_document_missing: "Publish .well-known/did.json",
+};
+
+/** Warnings of readers, one finding for each code. */
+export function warningFindings(
+  warnings: readonly Warning[],
+): readonly Finding[] {
+  const groups = Map.groupBy(warnings, ({ code }) => code);
+  return Array.from(groups, ([code, group]) => ({
+    code,
+    severity: "warning",
+    what: group[0]!.detail,
+    why: "Readers are warned of it, and strict ones may refuse the feed",
+    mend: FIXES[code] ??
+      "See the events; an append-only feed can only be corrected by new ones",
+    where: places("event", group.flatMap(({ sequence }) => sequence ?? [])),
+  }));
+}

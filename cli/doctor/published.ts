@@ -1,0 +1,121 @@
+/** A published copy, compared with the source. @module */
+
+import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
+import { loadBuiltin } from "@sig/jose";
+import type { FindingTable } from "./finding.ts";
+
+/** What is used of `node:crypto`, which digests at once. */
+interface NodeCrypto {
+  createHash(name: "sha256"): {
+    update(text: string): { digest(): Uint8Array };
+  };
+}
+
+/** Bytes of a digest that are kept: enough that nobody finds two alike. */
+const BYTES = 16;
+
+/**
+ * Digests of a feed's events, so that two feeds are compared in all that they
+ * say: equal states may come from other events.
+ */
+export class EventDigests {
+  #digests = new Uint8Array(BYTES * 1_024);
+  #count = 0;
+  // The command line runs in Deno alone, which has it.
+  readonly #crypto = loadBuiltin("node:crypto") as NodeCrypto;
+
+  /** Takes the next verified event. */
+  add({ event, kid }: VerifiedEvent): void {
+    const at = this.#count++ * BYTES;
+    if (at === this.#digests.length) {
+      const grown = new Uint8Array(2 * at);
+      grown.set(this.#digests);
+      this.#digests = grown;
+    }
+    const digest = this.#crypto.createHash("sha256")
+      .update(JSON.stringify([kid, event])).digest();
+    this.#digests.set(digest.subarray(0, BYTES), at);
+  }
+
+  /** The first event, from 1, that both have and that differs. */
+  firstDifference(others: EventDigests): number | undefined {
+    const common = BYTES * Math.min(this.#count, others.#count);
+    for (let at = 0; at < common; at++) {
+      if (this.#digests[at] === others.#digests[at]) continue;
+      return Math.floor(at / BYTES) + 1;
+    }
+    return undefined;
+  }
+}
+
+/** Both feeds. */
+export interface ComparedFeeds {
+  readonly here: VerifiedIssuer["state"];
+  readonly there: VerifiedIssuer["state"];
+  /** The first event that differs. */
+  readonly firstDifference: number | undefined;
+  /** The published source. */
+  readonly against: string;
+}
+
+type Relation = "other_issuer" | "differs" | "ahead" | "behind" | "same";
+
+function relationOf(
+  { here, there, firstDifference }: ComparedFeeds,
+): Relation {
+  if (here.issuer !== there.issuer) return "other_issuer";
+  if (firstDifference !== undefined) return "differs";
+  const more = there.last_sequence - here.last_sequence;
+  return more > 0 ? "ahead" : more < 0 ? "behind" : "same";
+}
+
+function whenRelated(
+  relation: Relation,
+  what: (feeds: ComparedFeeds) => string,
+) {
+  return (feeds: ComparedFeeds): readonly (readonly [string, string])[] =>
+    relationOf(feeds) === relation ? [[what(feeds), feeds.against]] : [];
+}
+
+const counts = ({ here, there }: ComparedFeeds) =>
+  `the published feed has ${there.last_sequence} events, this one ${here.last_sequence}`;
+
+/** With `--against`. */
+export const PUBLISHED_FINDINGS = {
+  published_other_issuer: {
+    severity: "error",
+    when: "The published documents are of another issuer",
+    why: "Readers of that place learn about another issuer",
+    mend: "Publish the documents at the host that they name",
+    find: whenRelated(
+      "other_issuer",
+      ({ against, here, there }) =>
+        `${against} is of ${there.issuer}, not of ${here.issuer}`,
+    ),
+  },
+  published_differs: {
+    severity: "error",
+    when: "Both feeds begin with the same events, and then differ",
+    why: "One of both was rewritten; readers who remember refuse the other",
+    mend: "Append nothing until you know which is right: sig log shows both",
+    find: whenRelated(
+      "differs",
+      ({ firstDifference }) =>
+        `the published feed differs from event ${firstDifference} on`,
+    ),
+  },
+  published_ahead: {
+    severity: "error",
+    when: "The published feed has more events",
+    why: "An append here would fork the history, and readers would refuse it",
+    mend: "sig restore --help: bring this directory up to what is published",
+    find: whenRelated("ahead", counts),
+  },
+  published_behind: {
+    severity: "warning",
+    when: "The published feed has fewer events",
+    why: "Readers don't know of the newest events, revocations among them",
+    mend: "Publish the directory again",
+    find: whenRelated("behind", counts),
+  },
+} as const satisfies FindingTable<ComparedFeeds>;

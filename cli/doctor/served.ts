@@ -1,0 +1,505 @@
+/** How documents are served. @module */
+
+import {
+  isSigError,
+  type SigError,
+  type SigMetadata,
+  WELL_KNOWN_PATHS,
+} from "@sig/core";
+import type {
+  IssuerLocation,
+  OpenedDocument,
+  Probed,
+  ProbeOptions,
+} from "@sig/consumer";
+import type { FindingTable, Found } from "./finding.ts";
+import type { Requests } from "./requests.ts";
+
+/** Bytes by which a feed may have grown since it was verified. */
+const NEW_BYTES = 256 * 1024;
+/** A path at which nobody publishes anything. */
+const ABSENT = "/.well-known/sig/no-such-document-of-sig-doctor";
+/** Files of each issuer's directory that nobody may fetch. */
+const PRIVATE = ["/.sig/lock", "/.sig/names.csv"];
+
+const DAY_MS = 86_400_000;
+/** Certificates that renew by themselves do so a month before they end. */
+const CERTIFICATE_DAYS = 21;
+/** A revocation should not be delayed for longer. */
+const CACHE_SECONDS = 300;
+/** The clock skew of docs/protocol.md §8. */
+const CLOCK_MS = 60_000;
+
+/** How a URL is asked; `probeUrl` with its policy. */
+export type Probe = (url: string, options?: ProbeOptions) => Promise<Probed>;
+
+/** The head of a document's answer. */
+export interface ServedHead {
+  /** The path of its URL. */
+  readonly path: string;
+  /** The head. */
+  readonly head: Pick<Probed, "header" | "certificateUntil">;
+}
+
+/** What {@linkcode askServer} needs. */
+export interface ServedPlace {
+  /** Where the documents were read. */
+  readonly location: IssuerLocation;
+  /** The metadata there. */
+  readonly metadata: SigMetadata;
+  /** Bytes of the feed when it was verified. */
+  readonly feedBytes: number;
+  /** Asks a URL for the head of its answer. */
+  readonly probe: Probe;
+  /** The time. */
+  readonly now: Date;
+  /** Where the same host speaks http (default: its port 80). */
+  readonly httpOrigin?: string;
+}
+
+/** What a server answered. */
+export interface ServedAnswers {
+  readonly metadataRef: string;
+  readonly feedUrl: string;
+  readonly now: Date;
+  /** The documents that were there. */
+  readonly heads: readonly ServedHead[];
+  /** The feed's entity tag; undefined: not answered. */
+  readonly etag: string | null | undefined;
+  /** The feed was sent again to a reader that named its tag. */
+  readonly isSentAgain: boolean;
+  /** `ignored`, or the fault of the answer to a range. */
+  readonly range: "ignored" | SigError | undefined;
+  /** What http answered, at this URL. */
+  readonly http: { readonly url: string; readonly head: Probed } | undefined;
+  /** The answer to a preflight, null if nobody answered; undefined: too late. */
+  readonly preflight: Probed | null | undefined;
+  /** Paths that exist and must not. */
+  readonly present: readonly string[];
+  /** What had no answer within the deadline. */
+  readonly unanswered: readonly string[];
+}
+
+/** Asks for each document as a browser and as a reader would. */
+export async function askServer(
+  place: ServedPlace,
+  requests: Requests,
+): Promise<ServedAnswers> {
+  const { httpOrigin, location, metadata, now, probe } = place;
+  const { metadataRef } = location;
+  const { events_uri: feedUrl, jwks_uri } = metadata;
+  const { host, origin, port, protocol } = new URL(metadataRef);
+  const ask = (url: string, options: ProbeOptions = {}) =>
+    requests.ask(
+      `${options.method ?? "GET"} ${url}`,
+      (signal) => probe(url, { ...options, signal }),
+    );
+  const heads: ServedHead[] = [];
+  const did = origin + WELL_KNOWN_PATHS.did_document;
+  for (const url of [did, jwks_uri, metadataRef, feedUrl]) {
+    const head = await ask(url, {
+      headers: {
+        origin: "https://reader.example",
+        "accept-encoding": "gzip, br",
+      },
+    });
+    if (head?.status === 200) heads.push({ path: new URL(url).pathname, head });
+  }
+  const feed = await askConditions(place, requests);
+  const httpUrl = (httpOrigin ?? `http://${host}`) + WELL_KNOWN_PATHS.metadata;
+  const asksHttp = protocol === "https:" &&
+    (port === "" || httpOrigin !== undefined);
+  const http = asksHttp
+    ? await reached(ask(httpUrl, { allowHttp: true }))
+    : undefined;
+  const preflight = await reached(ask(feedUrl, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://reader.example",
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "if-none-match",
+    },
+  }));
+  const present: string[] = [];
+  for (const path of [ABSENT, ...PRIVATE]) {
+    const head = await reached(ask(origin + path));
+    if (head?.status === 200) present.push(path);
+  }
+  return {
+    ...{ ...feed, feedUrl, heads, metadataRef, now, preflight, present },
+    http: http ? { url: httpUrl, head: http } : undefined,
+    unanswered: requests.unanswered,
+  };
+}
+
+/** Whether a reader can ask for what is new only. */
+async function askConditions(
+  { feedBytes: bytes, location: { reader }, metadata }: ServedPlace,
+  requests: Requests,
+): Promise<Pick<ServedAnswers, "etag" | "isSentAgain" | "range">> {
+  const url = metadata.events_uri;
+  const open = (conditions?: Parameters<typeof reader.open>[1]["conditions"]) =>
+    requests.ask(`GET ${url}`, async (signal): Promise<OpenedDocument> => {
+      const opened = await reader.open(url, {
+        ...{ name: "feed", maxBytes: bytes + NEW_BYTES, signal },
+        ...(conditions === undefined ? {} : { conditions }),
+      });
+      await opened.cancel();
+      return opened;
+    });
+  const etag = (await open())?.etag;
+  const isSentAgain = typeof etag === "string" &&
+    (await open({ ifNoneMatch: etag }))?.unchanged === false;
+  const unasked = { etag, isSentAgain, range: undefined };
+  if (bytes <= 1) return unasked;
+  try {
+    const part = await open({ range: { from: bytes - 1 } });
+    if (part === undefined || part.range !== undefined) return unasked;
+    return { ...unasked, range: "ignored" };
+  } catch (error) {
+    if (!isAboutRange(error)) throw error;
+    return { ...unasked, range: error };
+  }
+}
+
+/** The same request without a range was answered a moment ago. */
+function isAboutRange(error: unknown): error is SigError {
+  if (isSigError(error, "fetch_failed")) {
+    return error.context.kind === "range" || error.context.kind === "http";
+  }
+  return isSigError(error, "fetch_status") ||
+    isSigError(error, "fetch_media_type");
+}
+
+/** Null where nobody answers. */
+async function reached(
+  probing: Promise<Probed | undefined>,
+): Promise<Probed | null | undefined> {
+  try {
+    return await probing;
+  } catch (error) {
+    if (isSigError(error) && error.category === "unavailable") return null;
+    throw error;
+  }
+}
+
+/**
+ * For how many seconds a shared cache may answer without asking (RFC 9111
+ * §4.2.1); undefined where it may guess.
+ */
+function cachedSeconds(
+  { head }: ServedHead,
+  now: Date,
+): number | undefined {
+  const directives = (head.header("cache-control") ?? "").toLowerCase()
+    .split(",").map((each) => each.trim());
+  if (directives.some((each) => /^(?:no-store|no-cache|private)$/.test(each))) {
+    return 0;
+  }
+  for (const name of ["s-maxage", "max-age"]) {
+    const life = directives.find((each) => each.startsWith(`${name}=`));
+    const [seconds] = /\d+/.exec(life ?? "") ?? [];
+    if (seconds !== undefined) return Number(seconds);
+  }
+  const expires = head.header("expires");
+  if (expires === null) return undefined;
+  const until = Date.parse(expires);
+  // A malformed one, `0` above all, says that it is over (RFC 9111 §5.3).
+  return Number.isNaN(until) ? 0 : (until - now.getTime()) / 1000;
+}
+
+/** The documents of which a header is not as it should be. */
+function documentsOf(
+  heads: readonly ServedHead[],
+  isFound: (header: (name: string) => string, each: ServedHead) => boolean,
+  what: (count: number, heads: readonly ServedHead[]) => string,
+): readonly Found[] {
+  const found = heads.filter((each) =>
+    isFound(
+      (name) => (each.head.header(name) ?? "").trim().toLowerCase(),
+      each,
+    )
+  );
+  if (found.length === 0) return [];
+  return [[
+    what(found.length, found),
+    found.map(({ path }) => path).join(", "),
+  ]];
+}
+
+const COSTS = "Every look costs the whole feed, for its readers and for you";
+const EXPORT = "sig export prints a configuration that does";
+const NO_ANSWER = "Readers refuse it, so that no check can be answered";
+
+/** Of sources whose documents could not be read because of how they are served. */
+export const REFUSED_FINDINGS = {
+  certificate_refused: {
+    severity: "error",
+    when:
+      "The certificate is not trusted (self-signed, of an unknown authority, without the intermediate ones), not valid now, or for another name",
+    why: "Readers don't trust the host, so that no check can be answered",
+    mend:
+      "Get one for the host's name from an authority that browsers trust, and send the intermediate certificates as well",
+    find: refused("tls"),
+  },
+  compressed_always: {
+    severity: "error",
+    when: "A document is compressed for readers that did not ask for it",
+    why: NO_ANSWER,
+    mend: "Switch compression off for the documents",
+    find: refused("encoding"),
+  },
+  length_unsaid: {
+    severity: "error",
+    when: "A document comes without `content-length` and without chunks",
+    why: "Readers refuse it, since it could have been cut off on the way",
+    mend: "Let the server and each proxy speak HTTP/1.1 and send the length",
+    find: refused("unframed"),
+  },
+} as const satisfies FindingTable<SigError>;
+
+function refused(kind: string): (error: SigError) => readonly Found[] {
+  return ({ code, context, reason }) =>
+    code === "fetch_failed" && context.kind === kind
+      ? [[reason, `${context.url}`]]
+      : [];
+}
+
+/** Of sources that are fetched. */
+export const SERVED_FINDINGS = {
+  server_slow: {
+    severity: "warning",
+    when: "Requests of `sig doctor` had no answer within 30 seconds in all",
+    why: "What they ask for was not examined, and readers wait as well",
+    mend: "Find out what the server waits for, then run sig doctor again",
+    find: ({ metadataRef, unanswered }) =>
+      unanswered.length === 0 ? [] : [[
+        `${unanswered.length} requests had no answer in time, the first of them ${
+          unanswered[0]
+        }`,
+        metadataRef,
+      ]],
+  },
+  etag_missing: {
+    severity: "warning",
+    when: "The feed comes without an `ETag`",
+    why: COSTS,
+    mend: "Let the server send ETag",
+    find: ({ etag, feedUrl }) =>
+      etag === null ? [["the feed is served without an ETag", feedUrl]] : [],
+  },
+  etag_ignored: {
+    severity: "warning",
+    when: "`If-None-Match` with the feed's own tag is not answered with 304",
+    why: COSTS,
+    mend: "Let the server answer If-None-Match with 304",
+    find: ({ isSentAgain, feedUrl }) =>
+      isSentAgain
+        ? [[
+          "the server sends the feed again although it is unchanged",
+          feedUrl,
+        ]]
+        : [],
+  },
+  range_ignored: {
+    severity: "warning",
+    when: "`Range` is not answered with 206",
+    why: COSTS,
+    mend: "Let the server answer Range with 206, without compression",
+    find: ({ range, feedUrl }) =>
+      range === "ignored"
+        ? [["the server sends the whole feed when asked for its end", feedUrl]]
+        : [],
+  },
+  range_wrong: {
+    severity: "error",
+    when: "`Range` is answered with other bytes than those asked for",
+    why: "Readers that know the beginning of the feed refuse the answer",
+    mend: "Fix the server's ranges, or switch them off",
+    find: ({ range, feedUrl }) =>
+      typeof range === "object" ? [[range.reason, feedUrl]] : [],
+  },
+  no_tls: {
+    severity: "error",
+    when: "The documents are served over http",
+    why: "Anybody on the way can withhold or undo a revocation",
+    mend: "Serve them over https with a certificate of the host",
+    find: ({ metadataRef }) =>
+      metadataRef.startsWith("http:")
+        ? [["the documents are served over http", metadataRef]]
+        : [],
+  },
+  certificate_expires: {
+    severity: "warning",
+    when: "The certificate expires within three weeks",
+    why: "From then on no check can be answered",
+    mend: "Renew it now, and find out why that did not happen by itself",
+    find({ heads, now }) {
+      const ends = heads.flatMap(({ head }) => head.certificateUntil ?? []);
+      if (ends.length === 0) return [];
+      const end = new Date(Math.min(...ends.map((each) => each.getTime())));
+      const days = Math.floor((end.getTime() - now.getTime()) / DAY_MS);
+      if (days >= CERTIFICATE_DAYS) return [];
+      return [[
+        `the certificate expires in ${days} days, at ${end.toISOString()}`,
+        "certificate",
+      ]];
+    },
+  },
+  http_not_redirected: {
+    severity: "warning",
+    when:
+      "Port 80 of the host answers with the document, or redirects elsewhere than to https",
+    why: "Anybody on the way can change what an old link leads to",
+    mend: "Redirect http to https for the whole host, or close port 80",
+    find({ http }) {
+      if (http === undefined) return [];
+      const { head: { header, status }, url } = http;
+      if (status < 200 || status >= 400) return [];
+      const target = URL.parse(header("location") ?? "", url);
+      if (status >= 300 && target?.protocol === "https:") return [];
+      return [[
+        status < 300
+          ? "http answers with a document of its own"
+          : "http redirects elsewhere than to https",
+        url,
+      ]];
+    },
+  },
+  cors_missing: {
+    severity: "warning",
+    when: "Documents come without `access-control-allow-origin: *`",
+    why: "Pages in browsers can't read them",
+    mend: `Send access-control-allow-origin: *; ${EXPORT}`,
+    find: ({ heads }) =>
+      documentsOf(
+        heads,
+        (header) => header("access-control-allow-origin") !== "*",
+        (count) => `${count} documents don't allow every origin`,
+      ),
+  },
+  cors_preflight_refused: {
+    severity: "info",
+    when: "`OPTIONS` does not allow `if-none-match`; many static hosts can't",
+    why: "Pages in browsers can't ask whether something has changed",
+    mend: `Let the server answer OPTIONS; ${EXPORT}`,
+    find({ feedUrl, preflight }) {
+      if (preflight === undefined) return [];
+      const allowed = preflight?.header("access-control-allow-headers") ?? "";
+      const isAllowed = preflight !== null && preflight.status >= 200 &&
+        preflight.status < 300 &&
+        /(?:^|,)\s*(?:if-none-match|\*)\s*(?:,|$)/i.test(allowed);
+      if (isAllowed) return [];
+      return [["a page may not send if-none-match", new URL(feedUrl).pathname]];
+    },
+  },
+  cached_for_long: {
+    severity: "warning",
+    when: "Caches may keep documents for more than five minutes",
+    why: "Readers behind a cache learn of a revocation that much later",
+    mend: "Send cache-control: no-cache, and purge the caches",
+    find({ heads, now }) {
+      const secondsOf = (each: ServedHead) => cachedSeconds(each, now) ?? 0;
+      return documentsOf(
+        heads,
+        (_, each) => secondsOf(each) > CACHE_SECONDS,
+        (count, found) =>
+          `${count} documents may be kept, for up to ${
+            Math.max(...found.map(secondsOf))
+          } s`,
+      );
+    },
+  },
+  cache_unsaid: {
+    severity: "warning",
+    when: "Documents come without `cache-control` and `expires`",
+    why: "Caches guess for how long they may keep documents",
+    mend: `Send cache-control: no-cache; ${EXPORT}`,
+    find: ({ heads, now }) =>
+      documentsOf(
+        heads,
+        (_, each) => cachedSeconds(each, now) === undefined,
+        (count) => `${count} documents don't say how long they may be kept`,
+      ),
+  },
+  compressed_on_request: {
+    severity: "warning",
+    when: "Documents are compressed for readers that accept that",
+    why: "Browsers accept it, and then neither lengths nor ranges fit",
+    mend:
+      "Switch compression off for the documents, or send cache-control: no-transform",
+    find: ({ heads }) =>
+      documentsOf(
+        heads,
+        (header) => !/^(?:identity)?$/.test(header("content-encoding")),
+        (count) => `${count} documents are compressed where that is accepted`,
+      ),
+  },
+  media_type_missing: {
+    severity: "info",
+    when: "Documents come without `content-type`",
+    why: "Browsers and proxies guess what they are",
+    mend:
+      `Send application/x-ndjson for the feed, application/json for the others; ${EXPORT}`,
+    find: ({ heads }) =>
+      documentsOf(
+        heads,
+        (header) => header("content-type") === "",
+        (count) => `${count} documents have no content type`,
+      ),
+  },
+  sniffing_allowed: {
+    severity: "info",
+    when: "Documents come without `x-content-type-options: nosniff`",
+    why: "A browser may take text of an event for a page",
+    mend: `Send x-content-type-options: nosniff; ${EXPORT}`,
+    find: ({ heads }) =>
+      documentsOf(
+        heads,
+        (header) => header("x-content-type-options") !== "nosniff",
+        (count) => `${count} documents let browsers guess what they are`,
+      ),
+  },
+  missing_not_404: {
+    severity: "warning",
+    when: "A document that can't exist is answered with 200",
+    why: "A document that you remove would be a faulty one, not a missing one",
+    mend: "Answer 404 for what does not exist",
+    find: ({ present }) =>
+      present.includes(ABSENT)
+        ? [["what does not exist is answered with status 200", ABSENT]]
+        : [],
+  },
+  private_folder_served: {
+    severity: "error",
+    when: "`.sig` of the issuer's directory can be fetched",
+    why: "It holds names of people, and what was cut off after a crash",
+    mend: "Serve the published documents alone; sig export prints how",
+    // A server that answers everything with 200 shows nothing by that.
+    find: ({ present: [path] }) =>
+      path === undefined || path === ABSENT
+        ? []
+        : [["a file of the issuer's own folder can be fetched", path]],
+  },
+  clock_differs: {
+    severity: "warning",
+    when:
+      "The server's `Date` is more than a minute away from the clock of this machine",
+    why:
+      "With a wrong clock events lie in the future, and certificates and ends of validity are misjudged",
+    mend: "Set both clocks by NTP",
+    find({ heads, now }) {
+      // A cache answers with the time at which the cache asked.
+      const date = heads.filter(({ head }) => head.header("age") === null)
+        .map(({ head }) => Date.parse(head.header("date") ?? ""))
+        .find((each) => !Number.isNaN(each));
+      if (date === undefined) return [];
+      const apart = Math.round(Math.abs(date - now.getTime()) / 1000);
+      if (apart * 1000 <= CLOCK_MS) return [];
+      return [[
+        `the server's clock and this one are ${apart} s apart`,
+        "header date",
+      ]];
+    },
+  },
+} as const satisfies FindingTable<ServedAnswers>;
