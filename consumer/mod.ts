@@ -43,7 +43,7 @@ export type {
 export { createConsumer } from "./create_consumer.ts";
 export { type Probed, type ProbeOptions, probeUrl } from "./fetch/probe_url.ts";
 export type { RequestMethod } from "./fetch/transport.ts";
-export { isFault } from "./verify/fault.ts";
+export { isFault } from "./verify/feed_fault.ts";
 export {
   type ContentRange,
   type FetchConditions,
@@ -106,9 +106,8 @@ export type {
   VerifiedFeed,
   VerifyFeedOptions,
 } from "./verify/verified_feed.ts";
-export type { KnownHeader, SignedLines } from "./verify/signature_worker.ts";
 export {
-  type PendingVerdicts,
+  type SignatureBatch,
   SignatureWorkers,
   type SignatureWorkersOptions,
 } from "./verify/signature_workers.ts";

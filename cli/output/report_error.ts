@@ -98,7 +98,7 @@ function isMissingModule(error: unknown): error is Error {
 
 function toFetchFailed(cause: Error): SigError {
   // The first line names the module; more lines are of Deno's own.
-  const [what = ""] = cause.message.split("\n");
+  const what = /^[^\n]*/.exec(cause.message)?.[0] ?? "";
   return new SigError(
     "fetch_failed",
     `Cannot load the program: a part of it is not in Deno's cache: ${what}`,

@@ -9,7 +9,7 @@
 
 import { isSigError, type SigError, type Warning } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
-import { isFault } from "../verify/fault.ts";
+import { isFault } from "../verify/feed_fault.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { FetchConditions } from "../fetch/fetch_options.ts";
 import { fetchedKeys } from "./fetched_keys.ts";

@@ -10,7 +10,7 @@ import {
 } from "@sig/core";
 import { askAhead, heldDocuments } from "./ask_ahead.ts";
 import { ConditionalReader, NO_DOCUMENTS } from "../read/conditional_reader.ts";
-import { isFault } from "../verify/fault.ts";
+import { isFault } from "../verify/feed_fault.ts";
 import { makePin, reducePin } from "../pins/issuer_pin.ts";
 import {
   accept,

@@ -11,9 +11,8 @@ import {
   NOW,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import type { SignedLines } from "../verify/signature_worker.ts";
 import {
-  type PendingVerdicts,
+  type SignatureBatch,
   SignatureWorkers,
 } from "../verify/signature_workers.ts";
 import type { VerifyFeedOptions } from "../verify/verified_feed.ts";
@@ -73,19 +72,13 @@ export class CountedWorkers extends SignatureWorkers {
   batches = 0;
   answered = 0;
 
-  override verify(lines: SignedLines): PendingVerdicts {
+  override async verify(
+    batch: SignatureBatch,
+  ): Promise<Uint8Array | undefined> {
     this.batches++;
-    const pending = super.verify(lines);
-    const count = (verdicts: Uint8Array | undefined) => {
-      if (verdicts !== undefined) this.answered++;
-      return verdicts;
-    };
-    return {
-      get isAnswered() {
-        return pending.isAnswered;
-      },
-      verdicts: () => pending.verdicts().then(count),
-    };
+    const verdicts = await super.verify(batch);
+    if (verdicts !== undefined) this.answered++;
+    return verdicts;
   }
 }
 

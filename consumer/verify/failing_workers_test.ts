@@ -11,7 +11,7 @@ const THROWING = {
   "die of the first batch":
     "onmessage = () => { throw new Error('no') }; postMessage('ready')",
   "die of the third batch":
-    "let n = 0; onmessage = ({data: {id, answer}}) => { if (++n === 3) throw new Error('no'); answer[0] = 1; postMessage(id) }; postMessage('ready')",
+    "let n = 0; onmessage = ({data: {id}}) => { if (++n === 3) throw new Error('no'); postMessage({id, verdicts: new Uint8Array(999)}) }; postMessage('ready')",
 };
 
 Deno.test(
@@ -36,11 +36,11 @@ Deno.test(
 for (
   const [name, code] of Object.entries({
     "find nothing valid":
-      "onmessage = ({data: {id, answer}}) => { answer[0] = 1; postMessage(id) }; postMessage('ready')",
+      "onmessage = ({data: {id, ends}}) => postMessage({id, verdicts: new Uint8Array(ends.length)}); postMessage('ready')",
     "answer with no verdict":
-      "onmessage = ({data: {id}}) => postMessage(id); postMessage('ready')",
+      "onmessage = ({data: {id}}) => postMessage({id}); postMessage('ready')",
     "answer for others":
-      "onmessage = ({data: {id, answer}}) => { answer[0] = 1; postMessage(id + 7); postMessage(id) }; postMessage('ready')",
+      "onmessage = ({data: {id}}) => { postMessage({id: id + 7, verdicts: new Uint8Array(9).fill(1)}); postMessage({id, verdicts: new Uint8Array()}) }; postMessage('ready')",
   })
 ) {
   Deno.test(`with workers that ${name} a feed is judged as ever`, () =>

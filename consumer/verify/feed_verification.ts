@@ -27,12 +27,15 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
-import { isStrictSignature, type KeyResolver, verifyEnvelope } from "@sig/jose";
-import { isFault, located } from "./fault.ts";
-import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_errors.ts";
+import {
+  type KeyResolver,
+  type VerificationKey,
+  verifyEnvelope,
+} from "@sig/jose";
+import { isFault, located } from "./feed_fault.ts";
+import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
-import { type ProvenKeys, ReadAhead } from "./read_ahead.ts";
-import { SignatureWorkers } from "./signature_workers.ts";
+import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
 import { turnOfEventLoop } from "./turn_of_event_loop.ts";
 import type {
@@ -204,20 +207,18 @@ export class FeedVerification {
     this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(
+    const queue = new SignatureQueue(
       options.workers ?? new SignatureWorkers(),
-      options.keys,
-      // Where others wait for this thread, it leaves signatures to workers.
       options.breathe === undefined,
     );
     try {
-      ahead.expect(options.expectedBytes ?? 0);
-      const broken = await this.#readLines(bytes, splitter, ahead);
+      queue.expect(options.expectedBytes ?? 0);
+      const broken = await this.#readLines(bytes, splitter, queue);
       // What was read before it broke is judged first, as without workers.
-      await this.#judgeAll(ahead);
+      await this.#judgeAll(queue);
       if (broken !== undefined && !this.#isFull) throw broken.error;
     } finally {
-      ahead.end();
+      queue.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -231,7 +232,7 @@ export class FeedVerification {
   async #readLines(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     splitter: LineSplitter,
-    ahead: ReadAhead,
+    queue: SignatureQueue,
   ): Promise<Broken | undefined> {
     const { maxFeedBytes } = this.#limits;
     for await (const chunk of untilBroken(bytes)) {
@@ -240,26 +241,29 @@ export class FeedVerification {
       if (this.#bytes > maxFeedBytes) {
         return { error: feedTooLarge(maxFeedBytes) };
       }
-      ahead.note(chunk.length);
+      queue.note(chunk.length);
       for (const line of splitter.push(chunk)) {
         // Only a promise is awaited: with a synchronous verifier a feed costs
         // no turn of the event loop per line.
-        const pending = this.#takeLine(line, ahead);
+        const pending = this.#takeLine(line, queue);
         if (pending !== undefined) await pending;
         // The rest of a chunk may be millions of lines.
         if (this.#isFull) return undefined;
-        const breath = this.#breathAfter(line.bytes.length, ahead);
+        const breath = this.#breathAfter(line.bytes.length, queue);
         if (breath !== undefined) await breath;
       }
-      ahead.sendIfIdle();
-      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
+      queue.sendIfIdle();
+      while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
       if (this.#isFull) return undefined;
     }
     return undefined;
   }
 
   /** Lets others have a turn now and then; workers that start need one too. */
-  #breathAfter(bytes: number, ahead: ReadAhead): Promise<void> | undefined {
+  #breathAfter(
+    bytes: number,
+    queue: SignatureQueue,
+  ): Promise<void> | undefined {
     this.#linesSinceBreath++;
     this.#bytesSinceBreath += bytes;
     if (
@@ -268,33 +272,61 @@ export class FeedVerification {
     ) return undefined;
     this.#linesSinceBreath = this.#bytesSinceBreath = 0;
     if (this.#reading?.breathe !== undefined) return this.#reading.breathe();
-    return ahead.isStarting ? turnOfEventLoop() : undefined;
+    return queue.isStarting ? turnOfEventLoop() : undefined;
   }
 
-  /** Judges a line, or lets it wait for its verdict. */
-  #takeLine(line: FeedLine, ahead: ReadAhead): Promise<void> | undefined {
-    if (!ahead.isReady && !ahead.hasLines) return this.#take(line, ahead);
-    const waits = ahead.isReady && !line.tooLong && ahead.add(line.bytes);
-    if (!waits) return this.#takeInTurn(line, ahead);
-    return ahead.isFull ? this.#judgeNext(ahead) : undefined;
+  /** Judges a line, or queues it until a worker has looked at its signature. */
+  #takeLine(
+    { bytes, tooLong }: FeedLine,
+    queue: SignatureQueue,
+  ): Promise<void> | undefined {
+    let parsed: ParsedEnvelope | undefined;
+    let fault: unknown;
+    try {
+      if (!tooLong) parsed = this.#parse(bytes);
+    } catch (error) {
+      fault = error;
+    }
+    if (parsed === undefined) {
+      // Lines before it may have faults of their own.
+      if (!queue.hasLines) return this.#refuse(bytes, fault);
+      return this.#judgeAll(queue).then(() => this.#refuse(bytes, fault));
+    }
+    if (!queue.isOpen) return this.#judge(parsed);
+    queue.add(bytes, parsed, this.#keyOf(parsed));
+    return queue.isFull ? this.#judgeNext(queue) : undefined;
   }
 
-  /** Judges a line behind all that wait. */
-  async #takeInTurn(line: FeedLine, ahead: ReadAhead): Promise<void> {
-    await this.#judgeAll(ahead);
-    if (!this.#isFull) await this.#take(line, ahead);
+  /** Notes the fault of a line that can't be parsed, or is too long. */
+  #refuse(bytes: Uint8Array, fault: unknown): undefined {
+    if (this.#isFull) return;
+    this.#line++;
+    this.#note(
+      fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes),
+      undefined,
+      payloadOf(bytes),
+    );
   }
 
-  async #judgeAll(ahead: ReadAhead): Promise<void> {
-    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
+  /** Undefined for a key that is not known yet, or may not sign. */
+  #keyOf({ header }: ParsedEnvelope): VerificationKey | undefined {
+    try {
+      return this.#keys!.resolve(header.kid);
+    } catch {
+      return undefined;
+    }
   }
 
-  async #judgeNext(ahead: ReadAhead): Promise<void> {
-    for (const { bytes, proven } of await ahead.next()) {
-      const pending = this.#take({ bytes, tooLong: false }, ahead, proven);
+  async #judgeAll(queue: SignatureQueue): Promise<void> {
+    while (queue.hasLines && !this.#isFull) await this.#judgeNext(queue);
+  }
+
+  async #judgeNext(queue: SignatureQueue): Promise<void> {
+    for (const { bytes, parsed, provenX } of await queue.next()) {
+      const pending = this.#judge(parsed, provenX);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
-      const breath = this.#breathAfter(bytes.length, ahead);
+      const breath = this.#breathAfter(bytes.length, queue);
       if (breath !== undefined) await breath;
     }
   }
@@ -326,41 +358,19 @@ export class FeedVerification {
       this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
 
-  /** Takes the next line; a promise only where the verifier gives one. */
-  #take(
-    { bytes, tooLong }: FeedLine,
-    ahead: ReadAhead,
-    proven?: ProvenKeys,
-  ): Promise<void> | undefined {
-    let parsed: ParsedEnvelope;
-    try {
-      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
-      parsed = this.#parse(bytes);
-    } catch (error) {
-      this.#line++;
-      this.#note(error, undefined, payloadOf(bytes));
-      return undefined;
-    }
-    ahead.learn(parsed, this.#keys!);
-    return this.#judge(parsed, proven);
-  }
-
   /**
-   * The signature, and all that comes after it. That a worker verified the
-   * signature with a key saves verifying it again, and no more: which key
-   * counts is decided here, and every other verdict is found here.
+   * The signature, and all that comes after it; a promise only where the
+   * verifier gives one. A worker's verdict saves verifying a signature again:
+   * which key counts is decided here, and faults are found here.
    */
-  #judge(
-    parsed: ParsedEnvelope,
-    proven: ProvenKeys | undefined,
-  ): Promise<void> | undefined {
+  #judge(parsed: ParsedEnvelope, provenX?: string): Promise<void> | undefined {
     this.#line++;
     const { kid } = parsed.header;
     let signedBy: ReturnType<typeof verifyEnvelope> | undefined;
     try {
-      if (!this.#isProven(parsed, proven)) {
-        signedBy = verifyEnvelope(parsed, this.#keys!);
-      }
+      const isProven = provenX !== undefined &&
+        this.#keys!.resolve(kid).jwk.x === provenX;
+      if (!isProven) signedBy = verifyEnvelope(parsed, this.#keys!);
     } catch (error) {
       if (this.#mayRefresh(error)) return this.#retry(parsed);
       this.#note(error, kid, parsed.payload);
@@ -374,22 +384,6 @@ export class FeedVerification {
     }
     this.#apply(parsed);
     return undefined;
-  }
-
-  /**
-   * Whether a worker verified these very bytes with the key that the kid has
-   * now. It saw a line in the plain spelling; of another one with the same
-   * members it knows nothing.
-   *
-   * @throws {SigError} as the key resolver.
-   */
-  #isProven(
-    { header, signature, isPlain }: ParsedEnvelope,
-    proven: ProvenKeys | undefined,
-  ): boolean {
-    const key = isPlain ? proven?.get(header) : undefined;
-    return key !== undefined && isStrictSignature(signature) &&
-      this.#keys!.resolve(header.kid).jwk.x === key.jwk.x;
   }
 
   #mayRefresh(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** All faults of what an issuer publishes (docs/reference/http.md). @module */
 
-import { isFault } from "./fault.ts";
+import { isFault } from "./feed_fault.ts";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
 import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 import { type VerifyIssuerOptions, verifyLoaded } from "./verify_issuer.ts";

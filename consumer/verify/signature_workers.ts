@@ -1,102 +1,88 @@
 /** Workers that verify signatures beside the thread that reads. @module */
 
-import { loadBuiltin } from "@sig/jose";
+import type { ParsedEnvelope } from "@sig/core";
 import {
-  createLineVerifier,
-  type LineVerifier,
-  READY,
-  signatureWorkerUrl,
-  type SignedBatch,
-  type SignedLines,
-  type WorkerCrypto,
-} from "./signature_worker.ts";
+  isStrictSignature,
+  loadBuiltin,
+  type VerificationKey,
+} from "@sig/jose";
 
 /**
- * Batches that a worker holds: one in work, and enough at hand for the time
- * that the reading thread takes for a batch of its own and for judging. More
- * would be missing there: the reading thread then waits with nothing to do.
+ * Bytes of a feed from which on workers are worth their start (50 to 70 ms):
+ * most of a smaller feed would be verified by then.
  */
-export const BATCHES_PER_WORKER = 3;
+const WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
 
-/**
- * More would wait for the one thread that reads and replays: that is about a
- * sixth to a quarter of the work. Each takes some 40 MiB.
- */
+/** Bytes of a batch: some milliseconds of signatures. */
+const BATCH_BYTES = 256 * 1024;
+
+/** One in work, and enough at hand for the time that judging a batch takes. */
+const BATCHES_PER_WORKER = 4;
+
+/** More would wait for the thread that reads. Each takes some 40 MiB. */
 const MAX_WORKERS = 6;
+
+const SIGNATURE_BYTES = 64;
+const READY = "ready";
+
+/**
+ * All that a worker does. A `data:` URL needs no permission, no file beside an
+ * executable, and loads nothing of the library.
+ */
+const WORKER_URL = `data:text/javascript,${
+  encodeURIComponent(`import { createPublicKey, verify } from "node:crypto";
+const known = new Map();
+const importKey = (x) => {
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  if (known.size < 256) known.set(x, key);
+  return key;
+};
+globalThis.onmessage = ({ data: { id, bytes, ends, keys, keyOf } }) => {
+  const imported = keys.map((x) => known.get(x) ?? importKey(x));
+  const verdicts = new Uint8Array(ends.length);
+  for (let i = 0, from = 0; i < ends.length; from = ends[i++]) {
+    const message = bytes.subarray(from + ${SIGNATURE_BYTES}, ends[i]);
+    const signature = bytes.subarray(from, from + ${SIGNATURE_BYTES});
+    verdicts[i] = verify(null, message, imported[keyOf[i]], signature) ? 1 : 0;
+  }
+  globalThis.postMessage({ id, verdicts });
+};
+globalThis.postMessage("${READY}");`)
+}`;
+
+/** Signatures to verify, packed. */
+export interface SignatureBatch {
+  /** Of each its 64 bytes, then what was signed. They go to the worker. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each ends, and the next one begins. */
+  readonly ends: Uint32Array;
+  /** The `x` of each key. */
+  readonly keys: readonly string[];
+  /** Which of the keys each is to be verified with. */
+  readonly keyOf: Uint32Array;
+}
 
 /** Options of {@linkcode SignatureWorkers}. */
 export interface SignatureWorkersOptions {
-  /** How many at most; one for each core but one, up to 6, unless told. */
+  /** How many at most (default: one for each core, up to 6; none for one). */
   readonly maxWorkers?: number | undefined;
-}
-
-/** What workers will say about a batch. */
-export interface PendingVerdicts {
-  /**
-   * Whether they have come to an end with it. That is known at once, and
-   * without a turn of the event loop: a thread that verifies too would hear of
-   * it too late to give them more.
-   */
-  readonly isAnswered: boolean;
-  /** A verdict for each line; undefined when no worker came to one. */
-  verdicts(): Promise<Uint8Array | undefined>;
-}
-
-class Task implements PendingVerdicts {
-  readonly lines: SignedLines;
-  readonly #answer: Uint8Array<SharedArrayBuffer>;
-  readonly #verdicts = Promise.withResolvers<Uint8Array | undefined>();
-  #isOver = false;
-
-  constructor(lines: SignedLines) {
-    this.lines = lines;
-    const memory = new SharedArrayBuffer(1 + lines.ends.length);
-    this.#answer = new Uint8Array(memory);
-  }
-
-  get isAnswered(): boolean {
-    return this.#isOver || Atomics.load(this.#answer, 0) === 1;
-  }
-
-  verdicts(): Promise<Uint8Array | undefined> {
-    if (this.isAnswered) this.end();
-    return this.#verdicts.promise;
-  }
-
-  /** No worker will say more. */
-  end(): void {
-    const isComplete = Atomics.load(this.#answer, 0) === 1;
-    this.#isOver = true;
-    this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : undefined);
-  }
-
-  /** To a worker. */
-  post(worker: Worker, id: number): void {
-    const { bytes, ends, headers } = this.lines;
-    const batch: SignedBatch = {
-      id,
-      answer: this.#answer,
-      bytes,
-      ends,
-      headers,
-    };
-    worker.postMessage(batch);
-  }
 }
 
 interface RunningWorker {
   readonly worker: Worker;
-  readonly tasks: Map<number, Task>;
+  /** What waits for an answer, by its id; undefined where there will be none. */
+  readonly tasks: Map<number, (verdicts: Uint8Array | undefined) => void>;
   isReady: boolean;
 }
 
 /**
  * Workers for all who read large feeds at the same time. They are started when
- * the first one joins and ended when the last one leaves, and never hold more
- * than a verdict: a worker that dies leaves its work to those who asked.
+ * the first reader joins and ended when the last one leaves. They only find
+ * that a signature is valid: every other verdict, and which key counts, is the
+ * reader's. A worker that fails leaves its work to the reader.
  *
  * None start where the platform has no workers or no `node:crypto` (browsers,
- * Deno Deploy): then the thread that reads verifies, with the same results.
+ * Deno Deploy): then the reader verifies, with the same results.
  *
  * @example One feed with two workers
  * ```ts
@@ -116,16 +102,15 @@ interface RunningWorker {
  */
 export class SignatureWorkers {
   readonly #maxWorkers: number;
-  readonly #waiting: Task[] = [];
   #running: RunningWorker[] = [];
-  #members = 0;
+  #readers = 0;
   #lastId = 0;
-  #verifier: LineVerifier | undefined;
 
   /** Starts none yet. */
   constructor(options: SignatureWorkersOptions = {}) {
     const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
-    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
+    const most = cores < 2 ? 0 : Math.min(MAX_WORKERS, cores);
+    this.#maxWorkers = options.maxWorkers ?? most;
   }
 
   /** How many run. */
@@ -133,7 +118,7 @@ export class SignatureWorkers {
     return this.#running.length;
   }
 
-  /** Whether some run and none of them has said yet that it is ready. */
+  /** Whether some run and none of them is ready. */
   get isStarting(): boolean {
     return this.size > 0 && !this.isReady;
   }
@@ -143,51 +128,41 @@ export class SignatureWorkers {
     return this.#running.some(({ isReady }) => isReady);
   }
 
-  /** Whether a batch would be taken in hand at once. */
-  get hasRoom(): boolean {
-    return this.#waiting.length === 0 &&
-      this.#running.some((each) =>
-        each.isReady && inHand(each) < BATCHES_PER_WORKER
-      );
-  }
-
-  /** Comes before batches; whoever joined must {@linkcode leave}. */
+  /** Comes before batches; a reader that joined must {@linkcode leave}. */
   join(): void {
-    this.#members++;
-    if (this.#members === 1) this.#start();
+    if (++this.#readers === 1) this.#start();
   }
 
-  /** The last one to leave ends the workers, whatever they are doing. */
+  /** The last reader to leave ends the workers, whatever they are doing. */
   leave(): void {
-    this.#members--;
-    if (this.#members > 0) return;
+    if (--this.#readers > 0) return;
     for (const each of [...this.#running]) this.#end(each);
   }
 
-  /** Verifies a batch, whose bytes stay as they are until there are verdicts. */
-  verify(lines: SignedLines): PendingVerdicts {
-    const task = new Task(lines);
-    this.#waiting.push(task);
-    this.#hand();
-    return task;
-  }
-
-  /** The same in this thread, which does nothing else meanwhile. */
-  verifyHere(lines: SignedLines): Uint8Array | undefined {
-    const crypto = loadWorkerCrypto();
-    if (crypto === undefined) return undefined;
-    this.#verifier ??= createLineVerifier(crypto);
-    return this.#verifier(lines);
+  /** For each signature 1 if it is valid; undefined where no worker knows. */
+  verify(
+    { bytes, ends, keys, keyOf }: SignatureBatch,
+  ): Promise<Uint8Array | undefined> {
+    const [least] = this.#running.filter(({ isReady }) => isReady)
+      .sort((a, b) => a.tasks.size - b.tasks.size);
+    if (least === undefined) return Promise.resolve(undefined);
+    const id = ++this.#lastId;
+    const verdicts = Promise.withResolvers<Uint8Array | undefined>();
+    const { length } = ends;
+    least.tasks.set(id, (given) => {
+      verdicts.resolve(given?.length === length ? given : undefined);
+    });
+    least.worker.postMessage({ id, bytes, ends, keys, keyOf }, [bytes.buffer]);
+    return verdicts.promise;
   }
 
   #start(): void {
     if (typeof Worker !== "function") return;
-    if (typeof SharedArrayBuffer !== "function") return;
-    if (loadWorkerCrypto() === undefined) return;
-    const url = signatureWorkerUrl();
+    if (loadBuiltin("node:crypto") === undefined) return;
     for (let i = 0; i < this.#maxWorkers; i++) {
       try {
-        this.#listen(new Worker(url, { type: "module", name: "signatures" }));
+        const options = { type: "module", name: "signatures" } as const;
+        this.#listen(new Worker(WORKER_URL, options));
       } catch {
         // As many as the platform gives.
         return;
@@ -205,54 +180,207 @@ export class SignatureWorkers {
     };
     worker.onerror = fail;
     worker.onmessageerror = fail;
-    worker.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (data === READY) each.isReady = true;
-      else {
-        each.tasks.get(data as number)?.end();
-        each.tasks.delete(data as number);
+    worker.onmessage = ({ data }) => {
+      if (data === READY) {
+        each.isReady = true;
+        return;
       }
-      this.#hand();
+      const { id, verdicts } = data as { id?: number; verdicts?: unknown };
+      const resolve = each.tasks.get(id!);
+      each.tasks.delete(id!);
+      resolve?.(verdicts instanceof Uint8Array ? verdicts : undefined);
     };
-  }
-
-  /** Gives waiting batches to workers, the least busy one first. */
-  #hand(): void {
-    while (this.#waiting.length > 0) {
-      if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
-      const [least] = this.#running.filter(({ isReady }) => isReady)
-        .sort((a, b) => inHand(a) - inHand(b));
-      if (least === undefined || inHand(least) >= BATCHES_PER_WORKER) return;
-      const task = this.#waiting.shift()!;
-      const id = ++this.#lastId;
-      least.tasks.set(id, task);
-      task.post(least.worker, id);
-    }
   }
 
   #end(each: RunningWorker): void {
     each.worker.terminate();
     this.#running = this.#running.filter((other) => other !== each);
-    this.#giveUp([...each.tasks.values()]);
+    for (const resolve of each.tasks.values()) resolve(undefined);
     each.tasks.clear();
-    if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
-  }
-
-  #giveUp(tasks: readonly Task[]): void {
-    for (const task of tasks) task.end();
   }
 }
 
-/** Batches that a worker has not come to an end with. */
-function inHand({ tasks }: RunningWorker): number {
-  // In the order in which they were given, and are answered.
-  for (const [id, task] of tasks) {
-    if (!task.isAnswered) break;
-    task.end();
-    tasks.delete(id);
-  }
-  return tasks.size;
+/** A line whose signature a worker has looked at. */
+export interface QueuedLine {
+  /** The line, parsed. */
+  readonly parsed: ParsedEnvelope;
+  /** As it came. */
+  readonly bytes: Uint8Array;
+  /** The `x` of the key whose signature it has; undefined if none is proven. */
+  readonly provenX: string | undefined;
 }
 
-function loadWorkerCrypto(): WorkerCrypto | undefined {
-  return loadBuiltin("node:crypto") as WorkerCrypto | undefined;
+interface Batch {
+  memory: Uint8Array<ArrayBuffer>;
+  used: number;
+  readonly lines: { parsed: ParsedEnvelope; bytes: Uint8Array; x?: string }[];
+  /** Lines for workers, and the bytes of their signatures and messages. */
+  signed: number;
+  signedBytes: number;
+  verdicts?: Promise<Uint8Array | undefined>;
+  isAnswered: boolean;
+}
+
+/**
+ * The lines between the one that was read last and the one that was judged
+ * last, in their order. Their number is bounded: a reader takes what
+ * {@linkcode next} gives when {@linkcode isFull}.
+ */
+export class SignatureQueue {
+  readonly #workers: SignatureWorkers;
+  readonly #believesLength: boolean;
+  // Used again: as garbage it would add up before it is collected.
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
+  readonly #sent: Batch[] = [];
+  #batch: Batch | undefined;
+  #taken: Batch | undefined;
+  #bytes = 0;
+  #joined = false;
+
+  /**
+   * @param believesLength Start workers for a length that is only announced:
+   * not in a server, where a sender could announce much and send little.
+   */
+  constructor(workers: SignatureWorkers, believesLength: boolean) {
+    this.#workers = workers;
+    this.#believesLength = believesLength;
+  }
+
+  /** Bytes are announced. */
+  expect(bytes: number): void {
+    if (this.#believesLength) this.#joinFor(bytes);
+  }
+
+  /** Bytes were read. */
+  note(bytes: number): void {
+    this.#bytes += bytes;
+    this.#joinFor(this.#bytes);
+  }
+
+  #joinFor(bytes: number): void {
+    if (this.#joined || !(bytes >= WORTH_WORKERS_BYTES)) return;
+    this.#joined = true;
+    this.#workers.join();
+  }
+
+  /** Whether the event loop must turn for workers to become ready. */
+  get isStarting(): boolean {
+    return this.#joined && this.#workers.isStarting;
+  }
+
+  /** Whether lines are to be added; else each is judged at once. */
+  get isOpen(): boolean {
+    return this.hasLines || this.#joined && this.#workers.isReady;
+  }
+
+  /** Whether lines wait to be judged. */
+  get hasLines(): boolean {
+    return this.#sent.length > 0 || this.#batch !== undefined;
+  }
+
+  /** Whether lines must be taken before others are added. */
+  get isFull(): boolean {
+    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size;
+  }
+
+  /** Whether the next lines can be taken without waiting. */
+  get isAnswered(): boolean {
+    return this.#sent[0]?.isAnswered ?? false;
+  }
+
+  /** Adds a copy of a line, to be verified with a key where there is one. */
+  add(
+    bytes: Uint8Array,
+    { header, signature, signingInput, payload }: ParsedEnvelope,
+    key: VerificationKey | undefined,
+  ): void {
+    const length = bytes.length + signature.length + signingInput.length +
+      payload.length;
+    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
+    const batch = this.#batch ??= {
+      memory: length > BATCH_BYTES
+        ? new Uint8Array(length)
+        : this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      ...{ used: 0, lines: [], signed: 0, signedBytes: 0, isAnswered: false },
+    };
+    const copy = (part: Uint8Array) => {
+      batch.memory.set(part, batch.used);
+      return batch.memory.subarray(batch.used, batch.used += part.length);
+    };
+    const isForWorkers = key !== undefined && isStrictSignature(signature);
+    if (isForWorkers) {
+      batch.signed++;
+      batch.signedBytes += SIGNATURE_BYTES + signingInput.length;
+    }
+    batch.lines.push({
+      bytes: copy(bytes),
+      parsed: {
+        header,
+        signature: copy(signature),
+        signingInput: copy(signingInput),
+        payload: copy(payload),
+      },
+      ...(isForWorkers ? { x: key.jwk.x } : {}),
+    });
+  }
+
+  /** Lets a worker begin with what was added. */
+  send(): void {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
+    this.#sent.push(batch);
+    batch.verdicts = this.#workers.verify(pack(batch)).finally(() => {
+      batch.isAnswered = true;
+    });
+  }
+
+  /** The same where the workers have nothing to do. */
+  sendIfIdle(): void {
+    if (this.#sent.length === 0) this.send();
+  }
+
+  /** The next lines, once a worker has answered; valid until the next call. */
+  async next(): Promise<readonly QueuedLine[]> {
+    if (this.#taken?.memory.length === BATCH_BYTES) {
+      this.#spare.push(this.#taken.memory);
+    }
+    this.#taken = undefined;
+    this.sendIfIdle();
+    const [batch] = this.#sent;
+    if (batch === undefined) return [];
+    const verdicts = await batch.verdicts;
+    this.#taken = batch;
+    this.#sent.shift();
+    let at = 0;
+    return batch.lines.map(({ bytes, parsed, x }) => ({
+      ...{ bytes, parsed },
+      provenX: x !== undefined && verdicts?.[at++] === 1 ? x : undefined,
+    }));
+  }
+
+  /** Gives the workers back; lines that were not taken are gone. */
+  end(): void {
+    if (this.#joined) this.#workers.leave();
+    this.#joined = false;
+  }
+}
+
+function pack({ lines, signedBytes, signed }: Batch): SignatureBatch {
+  const bytes = new Uint8Array(signedBytes);
+  const ends = new Uint32Array(signed);
+  const keyOf = new Uint32Array(signed);
+  const keys: string[] = [];
+  let at = 0;
+  let used = 0;
+  for (const { parsed: { signature, signingInput }, x } of lines) {
+    if (x === undefined) continue;
+    bytes.set(signature, used);
+    bytes.set(signingInput, used + SIGNATURE_BYTES);
+    used += SIGNATURE_BYTES + signingInput.length;
+    const known = keys.indexOf(x);
+    keyOf[at] = known < 0 ? keys.push(x) - 1 : known;
+    ends[at++] = used;
+  }
+  return { bytes, ends, keys, keyOf };
 }

@@ -16,7 +16,7 @@ import {
   verify,
 } from "../testdata/verify_lines.ts";
 import type { VerifyFeedOptions } from "./verified_feed.ts";
-import { isFault } from "./fault.ts";
+import { isFault } from "./feed_fault.ts";
 
 function* inChunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) {

@@ -31,12 +31,6 @@ export interface ParsedEnvelope {
   readonly payload: Uint8Array<ArrayBuffer>;
   /** The signature's bytes, of whatever length. */
   readonly signature: Uint8Array<ArrayBuffer>;
-  /**
-   * Whether the line is `{"protected":"…","payload":"…","signature":"…"}`
-   * without anything between, as most issuers write it: then what was signed
-   * stands in it as it is.
-   */
-  readonly isPlain: boolean;
 }
 
 /** Options of {@linkcode parseFeedLine}. */
@@ -119,11 +113,11 @@ export function createFeedLineParser(
     }
     const plain = findPlainMembers(line);
     if (plain !== undefined) {
-      const parsed = reading.read(line, plain, true);
+      const parsed = reading.read(line, plain);
       if (typeof parsed !== "string") return parsed;
     }
     const envelope = parseEnvelope(line, limits);
-    const parsed = reading.read(...rewrite(envelope), false);
+    const parsed = reading.read(...rewrite(envelope));
     if (typeof parsed !== "string") return parsed;
     throw fault(
       "invalid_base64url",
@@ -211,7 +205,6 @@ class LineReading {
   read(
     bytes: Uint8Array,
     [header, headerEnd, payload, payloadEnd, signature, end]: MemberPlaces,
-    isPlain: boolean,
   ): ParsedEnvelope | keyof FlattenedJws {
     // One more, for the dot: a signature may be empty.
     if (this.#input.length <= bytes.length) this.#grow(bytes.length);
@@ -248,7 +241,6 @@ class LineReading {
       signingInput: input.subarray(0, dot + 1 + payloadEnd - payload),
       payload: this.#payload.subarray(0, payloadLength),
       signature: this.#signature.subarray(0, signatureLength),
-      isPlain,
     };
   }
 

@@ -1,4 +1,4 @@
-// Idle connections that use up all file descriptors (SECURITY §10).
+// Idle connections that use up all file descriptors.
 import { assert, assertEquals } from "@std/assert";
 import {
   generateSigningKey,

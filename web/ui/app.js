@@ -3525,11 +3525,11 @@ function createFeedLineParser(options = {}) {
     }
     const plain = findPlainMembers(line);
     if (plain !== void 0) {
-      const parsed2 = reading.read(line, plain, true);
+      const parsed2 = reading.read(line, plain);
       if (typeof parsed2 !== "string") return parsed2;
     }
     const envelope = parseEnvelope(line, limits);
-    const parsed = reading.read(...rewrite(envelope), false);
+    const parsed = reading.read(...rewrite(envelope));
     if (typeof parsed !== "string") return parsed;
     throw fault("invalid_base64url", `${parsed} must be base64url without padding, white space or trailing bits`, {
       pointer: `/${parsed}`
@@ -3606,7 +3606,7 @@ var LineReading = class {
     this.#limits = limits;
   }
   /** The parsed line, or the name of a member that is not base64url. */
-  read(bytes, [header, headerEnd, payload, payloadEnd, signature, end], isPlain) {
+  read(bytes, [header, headerEnd, payload, payloadEnd, signature, end]) {
     if (this.#input.length <= bytes.length) this.#grow(bytes.length);
     const known = this.#isLastHeader(bytes, header, headerEnd);
     const headerLength = known ? 0 : decodeBase64UrlInto(bytes, header, headerEnd, this.#input);
@@ -3625,8 +3625,7 @@ var LineReading = class {
       header: parsed,
       signingInput: input.subarray(0, dot + 1 + payloadEnd - payload),
       payload: this.#payload.subarray(0, payloadLength),
-      signature: this.#signature.subarray(0, signatureLength),
-      isPlain
+      signature: this.#signature.subarray(0, signatureLength)
     };
   }
   #grow(length) {

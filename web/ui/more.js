@@ -1277,7 +1277,7 @@ function parseDocument(name, bytes) {
   }
 }
 
-// consumer/verify/fault.ts
+// consumer/verify/feed_fault.ts
 function isFault(error) {
   return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
 }
@@ -1292,6 +1292,27 @@ function located(error, place) {
       ...place
     },
     cause: error
+  });
+}
+function feedTooLarge(limit) {
+  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function lineTooLong(line, limit) {
+  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function incompleteLine() {
+  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
+    context: {
+      hint: "The feed was cut off, or its issuer is writing: try again."
+    }
   });
 }
 
@@ -1389,29 +1410,6 @@ function createNodeHash() {
   return crypto1?.createHash?.("sha256");
 }
 
-// consumer/verify/feed_errors.ts
-function feedTooLarge(limit) {
-  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function lineTooLong(line, limit) {
-  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function incompleteLine() {
-  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
-    context: {
-      hint: "The feed was cut off, or its issuer is writing: try again."
-    }
-  });
-}
-
 // consumer/read/line_splitter.ts
 var LF = 10;
 var LineSplitter = class {
@@ -1483,170 +1481,47 @@ var LineSplitter = class {
   }
 };
 
-// consumer/verify/signature_worker.ts
-var READY = "ready";
-function createLineVerifier({ createPublicKey, verify }) {
-  const ascii = (text) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const HEAD = '{"protected":"';
-  const PAYLOAD = '","payload":"';
-  const BEFORE_SIGNATURE = ascii('","signature":"');
-  const SIGNATURE_LENGTH = 86;
-  const TAIL = ascii('"}');
-  const alphabet3 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const sixBits = new Uint8Array(256).fill(255);
-  for (let i = 0; i < 64; i++) sixBits[alphabet3.charCodeAt(i)] = i;
-  const decoded = new Uint8Array(66);
-  const signature = decoded.subarray(0, 64);
-  let bytes = new Uint8Array(0);
-  const imported = /* @__PURE__ */ new Map();
-  const keyOf2 = (x) => {
-    let key = imported.get(x);
-    if (key === void 0) {
-      const jwk = {
-        kty: "OKP",
-        crv: "Ed25519",
-        x
-      };
-      key = createPublicKey({
-        key: jwk,
-        format: "jwk"
-      });
-      if (imported.size >= 1024) imported.clear();
-      imported.set(x, key);
-    }
-    return key;
-  };
-  const standsAt = (bytes2, at, part) => {
-    for (let i = 0; i < part.length; i++) {
-      if (bytes2[at + i] !== part[i]) return false;
-    }
-    return true;
-  };
-  const decodeSignature = (bytes2, from) => {
-    let seen = 0;
-    for (let i = 0, to = 0; i < SIGNATURE_LENGTH; i += 4) {
-      const isLast = i + 4 > SIGNATURE_LENGTH;
-      const a2 = sixBits[bytes2[from + i]];
-      const b = sixBits[bytes2[from + i + 1]];
-      const c = isLast ? 0 : sixBits[bytes2[from + i + 2]];
-      const d2 = isLast ? 0 : sixBits[bytes2[from + i + 3]];
-      seen |= a2 | b | c | d2;
-      decoded[to++] = a2 << 2 | b >> 4;
-      decoded[to++] = b << 4 | c >> 2;
-      decoded[to++] = c << 6 | d2;
-    }
-    return seen <= 63;
-  };
-  return ({ bytes: lines, ends, headers }) => {
-    if (bytes.length < lines.length) bytes = new Uint8Array(lines.length);
-    bytes.set(lines);
-    const known = headers.map(({ text, x }) => ({
-      beginning: ascii(HEAD + text + PAYLOAD),
-      length: text.length,
-      x
-    }));
-    let last = known[0];
-    const isGood = (start, end) => {
-      if (last === void 0 || !standsAt(bytes, start, last.beginning)) {
-        last = known.find((each) => standsAt(bytes, start, each.beginning));
-        if (last === void 0) {
-          last = known[0];
-          return false;
-        }
-      }
-      const payload = start + last.beginning.length;
-      const tail = end - TAIL.length;
-      const from = tail - SIGNATURE_LENGTH;
-      const payloadEnd = from - BEFORE_SIGNATURE.length;
-      if (payloadEnd < payload || bytes.indexOf(34, payload) !== payloadEnd || !standsAt(bytes, payloadEnd, BEFORE_SIGNATURE) || !standsAt(bytes, tail, TAIL) || !decodeSignature(bytes, from)) return false;
-      const input = payload - 1 - last.length;
-      const header = start + HEAD.length;
-      bytes.copyWithin(input, header, header + last.length);
-      bytes[payload - 1] = 46;
-      const message = bytes.subarray(input, payloadEnd);
-      return verify(null, message, keyOf2(last.x), signature) === true;
-    };
-    const verdicts = new Uint8Array(ends.length);
-    for (let i = 0, start = 0; i < ends.length; i++) {
-      const end = ends[i];
-      try {
-        verdicts[i] = isGood(start, end) ? 1 : 0;
-      } catch {
-        verdicts[i] = 0;
-      }
-      start = end;
-    }
-    return verdicts;
-  };
-}
-function signatureWorkerUrl() {
-  const code = `import * as crypto from "node:crypto";
-const verifyLines = (${createLineVerifier})(crypto);
-globalThis.onmessage = ({ data: { id, answer, ...lines } }) => {
-  answer.set(verifyLines(lines), 1);
-  Atomics.store(answer, 0, 1);
-  globalThis.postMessage(id);
-};
-globalThis.postMessage(${JSON.stringify(READY)});`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
-}
-
 // consumer/verify/signature_workers.ts
-var BATCHES_PER_WORKER = 3;
+var WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
+var BATCH_BYTES = 256 * 1024;
+var BATCHES_PER_WORKER = 4;
 var MAX_WORKERS = 6;
-var Task = class {
-  lines;
-  #answer;
-  #verdicts = Promise.withResolvers();
-  #isOver = false;
-  constructor(lines) {
-    this.lines = lines;
-    const memory = new SharedArrayBuffer(1 + lines.ends.length);
-    this.#answer = new Uint8Array(memory);
-  }
-  get isAnswered() {
-    return this.#isOver || Atomics.load(this.#answer, 0) === 1;
-  }
-  verdicts() {
-    if (this.isAnswered) this.end();
-    return this.#verdicts.promise;
-  }
-  /** No worker will say more. */
-  end() {
-    const isComplete = Atomics.load(this.#answer, 0) === 1;
-    this.#isOver = true;
-    this.#verdicts.resolve(isComplete ? this.#answer.subarray(1) : void 0);
-  }
-  /** To a worker. */
-  post(worker, id) {
-    const { bytes, ends, headers } = this.lines;
-    const batch = {
-      id,
-      answer: this.#answer,
-      bytes,
-      ends,
-      headers
-    };
-    worker.postMessage(batch);
-  }
+var SIGNATURE_BYTES = 64;
+var READY = "ready";
+var WORKER_URL = `data:text/javascript,${encodeURIComponent(`import { createPublicKey, verify } from "node:crypto";
+const known = new Map();
+const importKey = (x) => {
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  if (known.size < 256) known.set(x, key);
+  return key;
 };
+globalThis.onmessage = ({ data: { id, bytes, ends, keys, keyOf } }) => {
+  const imported = keys.map((x) => known.get(x) ?? importKey(x));
+  const verdicts = new Uint8Array(ends.length);
+  for (let i = 0, from = 0; i < ends.length; from = ends[i++]) {
+    const message = bytes.subarray(from + ${SIGNATURE_BYTES}, ends[i]);
+    const signature = bytes.subarray(from, from + ${SIGNATURE_BYTES});
+    verdicts[i] = verify(null, message, imported[keyOf[i]], signature) ? 1 : 0;
+  }
+  globalThis.postMessage({ id, verdicts });
+};
+globalThis.postMessage("${READY}");`)}`;
 var SignatureWorkers = class {
   #maxWorkers;
-  #waiting = [];
   #running = [];
-  #members = 0;
+  #readers = 0;
   #lastId = 0;
-  #verifier;
   /** Starts none yet. */
   constructor(options = {}) {
     const cores = globalThis.navigator?.hardwareConcurrency ?? 1;
-    this.#maxWorkers = options.maxWorkers ?? Math.min(MAX_WORKERS, cores - 1);
+    const most = cores < 2 ? 0 : Math.min(MAX_WORKERS, cores);
+    this.#maxWorkers = options.maxWorkers ?? most;
   }
   /** How many run. */
   get size() {
     return this.#running.length;
   }
-  /** Whether some run and none of them has said yet that it is ready. */
+  /** Whether some run and none of them is ready. */
   get isStarting() {
     return this.size > 0 && !this.isReady;
   }
@@ -1654,48 +1529,48 @@ var SignatureWorkers = class {
   get isReady() {
     return this.#running.some(({ isReady }) => isReady);
   }
-  /** Whether a batch would be taken in hand at once. */
-  get hasRoom() {
-    return this.#waiting.length === 0 && this.#running.some((each) => each.isReady && inHand(each) < BATCHES_PER_WORKER);
-  }
-  /** Comes before batches; whoever joined must {@linkcode leave}. */
+  /** Comes before batches; a reader that joined must {@linkcode leave}. */
   join() {
-    this.#members++;
-    if (this.#members === 1) this.#start();
+    if (++this.#readers === 1) this.#start();
   }
-  /** The last one to leave ends the workers, whatever they are doing. */
+  /** The last reader to leave ends the workers, whatever they are doing. */
   leave() {
-    this.#members--;
-    if (this.#members > 0) return;
+    if (--this.#readers > 0) return;
     for (const each of [
       ...this.#running
     ]) this.#end(each);
   }
-  /** Verifies a batch, whose bytes stay as they are until there are verdicts. */
-  verify(lines) {
-    const task = new Task(lines);
-    this.#waiting.push(task);
-    this.#hand();
-    return task;
-  }
-  /** The same in this thread, which does nothing else meanwhile. */
-  verifyHere(lines) {
-    const crypto2 = loadWorkerCrypto();
-    if (crypto2 === void 0) return void 0;
-    this.#verifier ??= createLineVerifier(crypto2);
-    return this.#verifier(lines);
+  /** For each signature 1 if it is valid; undefined where no worker knows. */
+  verify({ bytes, ends, keys, keyOf }) {
+    const [least] = this.#running.filter(({ isReady }) => isReady).sort((a2, b) => a2.tasks.size - b.tasks.size);
+    if (least === void 0) return Promise.resolve(void 0);
+    const id = ++this.#lastId;
+    const verdicts = Promise.withResolvers();
+    const { length } = ends;
+    least.tasks.set(id, (given) => {
+      verdicts.resolve(given?.length === length ? given : void 0);
+    });
+    least.worker.postMessage({
+      id,
+      bytes,
+      ends,
+      keys,
+      keyOf
+    }, [
+      bytes.buffer
+    ]);
+    return verdicts.promise;
   }
   #start() {
     if (typeof Worker !== "function") return;
-    if (typeof SharedArrayBuffer !== "function") return;
-    if (loadWorkerCrypto() === void 0) return;
-    const url = signatureWorkerUrl();
+    if (loadBuiltin("node:crypto") === void 0) return;
     for (let i = 0; i < this.#maxWorkers; i++) {
       try {
-        this.#listen(new Worker(url, {
+        const options = {
           type: "module",
           name: "signatures"
-        }));
+        };
+        this.#listen(new Worker(WORKER_URL, options));
       } catch {
         return;
       }
@@ -1715,90 +1590,46 @@ var SignatureWorkers = class {
     worker.onerror = fail;
     worker.onmessageerror = fail;
     worker.onmessage = ({ data }) => {
-      if (data === READY) each.isReady = true;
-      else {
-        each.tasks.get(data)?.end();
-        each.tasks.delete(data);
+      if (data === READY) {
+        each.isReady = true;
+        return;
       }
-      this.#hand();
+      const { id, verdicts } = data;
+      const resolve = each.tasks.get(id);
+      each.tasks.delete(id);
+      resolve?.(verdicts instanceof Uint8Array ? verdicts : void 0);
     };
-  }
-  /** Gives waiting batches to workers, the least busy one first. */
-  #hand() {
-    while (this.#waiting.length > 0) {
-      if (this.size === 0) return this.#giveUp(this.#waiting.splice(0));
-      const [least] = this.#running.filter(({ isReady }) => isReady).sort((a2, b) => inHand(a2) - inHand(b));
-      if (least === void 0 || inHand(least) >= BATCHES_PER_WORKER) return;
-      const task = this.#waiting.shift();
-      const id = ++this.#lastId;
-      least.tasks.set(id, task);
-      task.post(least.worker, id);
-    }
   }
   #end(each) {
     each.worker.terminate();
     this.#running = this.#running.filter((other) => other !== each);
-    this.#giveUp([
-      ...each.tasks.values()
-    ]);
+    for (const resolve of each.tasks.values()) resolve(void 0);
     each.tasks.clear();
-    if (this.size === 0) this.#giveUp(this.#waiting.splice(0));
-  }
-  #giveUp(tasks) {
-    for (const task of tasks) task.end();
   }
 };
-function inHand({ tasks }) {
-  for (const [id, task] of tasks) {
-    if (!task.isAnswered) break;
-    task.end();
-    tasks.delete(id);
-  }
-  return tasks.size;
-}
-function loadWorkerCrypto() {
-  return loadBuiltin("node:crypto");
-}
-
-// consumer/verify/read_ahead.ts
-var WORTH_WORKERS_BYTES = 2 * 1024 * 1024;
-var BATCH_BYTES = 128 * 1024;
-var BATCHES_BESIDE = 8;
-var MAX_KNOWN_HEADERS = 64;
-var NO_KEYS = /* @__PURE__ */ new Map();
-var ReadAhead = class {
+var SignatureQueue = class {
   #workers;
-  #takesPart;
-  // Memory that is used again: collected as garbage it would add up first.
+  #believesLength;
+  // Used again: as garbage it would add up before it is collected.
   #spare = [];
-  #spareShared = [];
   #sent = [];
-  /** As they stand in lines. */
-  #headers = /* @__PURE__ */ new Map();
-  #lastHeader;
-  #keys;
   #batch;
   #taken;
   #bytes = 0;
   #joined = false;
   /**
-   * @param takesPart Whether this thread verifies what the workers have no room
-   * for, instead of waiting for them.
+   * @param believesLength Start workers for a length that is only announced:
+   * not in a server, where a sender could announce much and send little.
    */
-  constructor(workers, keys, takesPart) {
+  constructor(workers, believesLength) {
     this.#workers = workers;
-    this.#keys = keys;
-    this.#takesPart = takesPart;
+    this.#believesLength = believesLength;
   }
-  /**
-   * Asks for workers at once where much is to come. A thread that others wait
-   * for too believes what it has read alone: whoever claims much and sends
-   * little would have it start workers for nothing.
-   */
+  /** Bytes are announced. */
   expect(bytes) {
-    if (this.#takesPart) this.#joinFor(bytes);
+    if (this.#believesLength) this.#joinFor(bytes);
   }
-  /** Counts what is read, and asks for workers once it is much. */
+  /** Bytes were read. */
   note(bytes) {
     this.#bytes += bytes;
     this.#joinFor(this.#bytes);
@@ -1808,23 +1639,13 @@ var ReadAhead = class {
     this.#joined = true;
     this.#workers.join();
   }
-  /** Learns the header of a line that was judged, and with which keys. */
-  learn({ header, signingInput }, keys) {
-    this.#keys = keys;
-    if (header === this.#lastHeader) return;
-    this.#lastHeader = header;
-    if (this.#headers.has(header)) return;
-    if (this.#headers.size >= MAX_KNOWN_HEADERS) this.#headers.clear();
-    const ascii = signingInput.subarray(0, signingInput.indexOf(DOT));
-    this.#headers.set(header, String.fromCharCode(...ascii));
-  }
-  /** Whether workers are about to be ready: let the event loop turn. */
+  /** Whether the event loop must turn for workers to become ready. */
   get isStarting() {
     return this.#joined && this.#workers.isStarting;
   }
   /** Whether lines are to be added; else each is judged at once. */
-  get isReady() {
-    return this.#joined && this.#workers.isReady;
+  get isOpen() {
+    return this.hasLines || this.#joined && this.#workers.isReady;
   }
   /** Whether lines wait to be judged. */
   get hasLines() {
@@ -1832,112 +1653,111 @@ var ReadAhead = class {
   }
   /** Whether lines must be taken before others are added. */
   get isFull() {
-    return this.#sent.length >= BATCHES_PER_WORKER * this.#workers.size + BATCHES_BESIDE;
+    return this.#sent.length > BATCHES_PER_WORKER * this.#workers.size;
   }
-  /** Whether the next lines have their verdicts. */
+  /** Whether the next lines can be taken without waiting. */
   get isAnswered() {
-    return this.#sent[0]?.pending?.isAnswered ?? false;
+    return this.#sent[0]?.isAnswered ?? false;
   }
-  /** Adds a copy of a line. False for one so long that it is worth no batch. */
-  add(line) {
-    if (line.length > BATCH_BYTES) return false;
-    if ((this.#batch?.used ?? 0) + line.length > BATCH_BYTES) this.send();
+  /** Adds a copy of a line, to be verified with a key where there is one. */
+  add(bytes, { header, signature, signingInput, payload }, key) {
+    const length = bytes.length + signature.length + signingInput.length + payload.length;
+    if ((this.#batch?.used ?? 0) + length > BATCH_BYTES) this.send();
     const batch = this.#batch ??= {
-      bytes: this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
-      shared: void 0,
-      used: 0,
-      ends: [],
-      keys: NO_KEYS,
-      pending: void 0
+      memory: length > BATCH_BYTES ? new Uint8Array(length) : this.#spare.pop() ?? new Uint8Array(BATCH_BYTES),
+      ...{
+        used: 0,
+        lines: [],
+        signed: 0,
+        signedBytes: 0,
+        isAnswered: false
+      }
     };
-    batch.bytes.set(line, batch.used);
-    batch.used += line.length;
-    batch.ends.push(batch.used);
-    return true;
+    const copy = (part) => {
+      batch.memory.set(part, batch.used);
+      return batch.memory.subarray(batch.used, batch.used += part.length);
+    };
+    const isForWorkers = key !== void 0 && isStrictSignature(signature);
+    if (isForWorkers) {
+      batch.signed++;
+      batch.signedBytes += SIGNATURE_BYTES + signingInput.length;
+    }
+    batch.lines.push({
+      bytes: copy(bytes),
+      parsed: {
+        header,
+        signature: copy(signature),
+        signingInput: copy(signingInput),
+        payload: copy(payload)
+      },
+      ...isForWorkers ? {
+        x: key.jwk.x
+      } : {}
+    });
   }
-  /** Lets the workers begin with what was added. */
+  /** Lets a worker begin with what was added. */
   send() {
     const batch = this.#batch;
     if (batch === void 0) return;
     this.#batch = void 0;
     this.#sent.push(batch);
-    if (this.#takesPart && !this.#workers.hasRoom) return;
-    batch.shared = this.#spareShared.pop() ?? new Uint8Array(new SharedArrayBuffer(BATCH_BYTES));
-    batch.shared.set(batch.bytes.subarray(0, batch.used));
-    batch.pending = this.#workers.verify(this.#pack(batch, batch.shared));
+    batch.verdicts = this.#workers.verify(pack(batch)).finally(() => {
+      batch.isAnswered = true;
+    });
   }
-  /** The same where they have nothing to do. */
+  /** The same where the workers have nothing to do. */
   sendIfIdle() {
     if (this.#sent.length === 0) this.send();
   }
-  /** The next lines; waits for their verdicts. */
+  /** The next lines, once a worker has answered; valid until the next call. */
   async next() {
-    if (this.#taken !== void 0) this.#spare.push(this.#taken.bytes);
+    if (this.#taken?.memory.length === BATCH_BYTES) {
+      this.#spare.push(this.#taken.memory);
+    }
     this.#taken = void 0;
-    if (this.#sent.length === 0) this.send();
+    this.sendIfIdle();
     const [batch] = this.#sent;
     if (batch === void 0) return [];
-    if (batch.pending !== void 0) this.#useTime(batch.pending);
-    const verdicts = await batch.pending?.verdicts();
-    if (verdicts !== void 0 && batch.shared !== void 0) {
-      this.#spareShared.push(batch.shared);
-    }
+    const verdicts = await batch.verdicts;
     this.#taken = batch;
     this.#sent.shift();
-    let start = 0;
-    return batch.ends.map((end, i) => {
-      const bytes = batch.bytes.subarray(start, end);
-      start = end;
-      return {
+    let at = 0;
+    return batch.lines.map(({ bytes, parsed, x }) => ({
+      ...{
         bytes,
-        proven: verdicts?.[i] === 1 ? batch.keys : void 0
-      };
-    });
+        parsed
+      },
+      provenX: x !== void 0 && verdicts?.[at++] === 1 ? x : void 0
+    }));
   }
   /** Gives the workers back; lines that were not taken are gone. */
   end() {
     if (this.#joined) this.#workers.leave();
     this.#joined = false;
   }
-  /** Verifies what no worker has, while a worker has the first batch. */
-  #useTime(first) {
-    while (!first.isAnswered) {
-      const own = this.#sent.find(({ pending }) => pending === void 0);
-      if (own === void 0) return;
-      const verdicts = this.#workers.verifyHere(this.#pack(own, own.bytes));
-      own.pending = {
-        isAnswered: true,
-        verdicts: () => Promise.resolve(verdicts)
-      };
-    }
-  }
-  #pack(batch, bytes) {
-    const keys = /* @__PURE__ */ new Map();
-    const headers = [];
-    for (const [header, text] of this.#headers) {
-      const key = keyOf(this.#keys, header);
-      if (key === void 0) continue;
-      keys.set(header, key);
-      headers.push({
-        text,
-        x: key.jwk.x
-      });
-    }
-    batch.keys = keys;
-    return {
-      bytes: bytes.subarray(0, batch.used),
-      ends: Uint32Array.from(batch.ends),
-      headers
-    };
-  }
 };
-var DOT = 46;
-function keyOf(keys, { kid }) {
-  try {
-    return keys.resolve(kid);
-  } catch {
-    return void 0;
+function pack({ lines, signedBytes, signed }) {
+  const bytes = new Uint8Array(signedBytes);
+  const ends = new Uint32Array(signed);
+  const keyOf = new Uint32Array(signed);
+  const keys = [];
+  let at = 0;
+  let used = 0;
+  for (const { parsed: { signature, signingInput }, x } of lines) {
+    if (x === void 0) continue;
+    bytes.set(signature, used);
+    bytes.set(signingInput, used + SIGNATURE_BYTES);
+    used += SIGNATURE_BYTES + signingInput.length;
+    const known = keys.indexOf(x);
+    keyOf[at] = known < 0 ? keys.push(x) - 1 : known;
+    ends[at++] = used;
   }
+  return {
+    bytes,
+    ends,
+    keys,
+    keyOf
+  };
 }
 
 // consumer/verify/turn_of_event_loop.ts
@@ -2052,14 +1872,14 @@ var FeedVerification = class {
     this.#refreshed = false;
     this.#faults = [];
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
-    const ahead = new ReadAhead(options.workers ?? new SignatureWorkers(), options.keys, options.breathe === void 0);
+    const queue = new SignatureQueue(options.workers ?? new SignatureWorkers(), options.breathe === void 0);
     try {
-      ahead.expect(options.expectedBytes ?? 0);
-      const broken = await this.#readLines(bytes, splitter, ahead);
-      await this.#judgeAll(ahead);
+      queue.expect(options.expectedBytes ?? 0);
+      const broken = await this.#readLines(bytes, splitter, queue);
+      await this.#judgeAll(queue);
       if (broken !== void 0 && !this.#isFull) throw broken.error;
     } finally {
-      ahead.end();
+      queue.end();
     }
     if (splitter.hasRest && !this.#isFull) {
       this.#line++;
@@ -2069,7 +1889,7 @@ var FeedVerification = class {
     return this.#keys;
   }
   /** Reads to the end, until it is enough, or to where reading fails. */
-  async #readLines(bytes, splitter, ahead) {
+  async #readLines(bytes, splitter, queue) {
     const { maxFeedBytes } = this.#limits;
     for await (const chunk of untilBroken(bytes)) {
       if ("error" in chunk) return chunk;
@@ -2079,53 +1899,69 @@ var FeedVerification = class {
           error: feedTooLarge(maxFeedBytes)
         };
       }
-      ahead.note(chunk.length);
+      queue.note(chunk.length);
       for (const line of splitter.push(chunk)) {
-        const pending = this.#takeLine(line, ahead);
+        const pending = this.#takeLine(line, queue);
         if (pending !== void 0) await pending;
         if (this.#isFull) return void 0;
-        const breath = this.#breathAfter(line.bytes.length, ahead);
+        const breath = this.#breathAfter(line.bytes.length, queue);
         if (breath !== void 0) await breath;
       }
-      ahead.sendIfIdle();
-      while (ahead.isAnswered && !this.#isFull) await this.#judgeNext(ahead);
+      queue.sendIfIdle();
+      while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
       if (this.#isFull) return void 0;
     }
     return void 0;
   }
   /** Lets others have a turn now and then; workers that start need one too. */
-  #breathAfter(bytes, ahead) {
+  #breathAfter(bytes, queue) {
     this.#linesSinceBreath++;
     this.#bytesSinceBreath += bytes;
     if (this.#linesSinceBreath < LINES_PER_BREATH && this.#bytesSinceBreath < BYTES_PER_BREATH) return void 0;
     this.#linesSinceBreath = this.#bytesSinceBreath = 0;
     if (this.#reading?.breathe !== void 0) return this.#reading.breathe();
-    return ahead.isStarting ? turnOfEventLoop() : void 0;
+    return queue.isStarting ? turnOfEventLoop() : void 0;
   }
-  /** Judges a line, or lets it wait for its verdict. */
-  #takeLine(line, ahead) {
-    if (!ahead.isReady && !ahead.hasLines) return this.#take(line, ahead);
-    const waits = ahead.isReady && !line.tooLong && ahead.add(line.bytes);
-    if (!waits) return this.#takeInTurn(line, ahead);
-    return ahead.isFull ? this.#judgeNext(ahead) : void 0;
+  /** Judges a line, or queues it until a worker has looked at its signature. */
+  #takeLine({ bytes, tooLong }, queue) {
+    let parsed;
+    let fault;
+    try {
+      if (!tooLong) parsed = this.#parse(bytes);
+    } catch (error) {
+      fault = error;
+    }
+    if (parsed === void 0) {
+      if (!queue.hasLines) return this.#refuse(bytes, fault);
+      return this.#judgeAll(queue).then(() => this.#refuse(bytes, fault));
+    }
+    if (!queue.isOpen) return this.#judge(parsed);
+    queue.add(bytes, parsed, this.#keyOf(parsed));
+    return queue.isFull ? this.#judgeNext(queue) : void 0;
   }
-  /** Judges a line behind all that wait. */
-  async #takeInTurn(line, ahead) {
-    await this.#judgeAll(ahead);
-    if (!this.#isFull) await this.#take(line, ahead);
+  /** Notes the fault of a line that can't be parsed, or is too long. */
+  #refuse(bytes, fault) {
+    if (this.#isFull) return;
+    this.#line++;
+    this.#note(fault ?? lineTooLong(this.#line, this.#limits.maxLineBytes), void 0, payloadOf(bytes));
   }
-  async #judgeAll(ahead) {
-    while (ahead.hasLines && !this.#isFull) await this.#judgeNext(ahead);
+  /** Undefined for a key that is not known yet, or may not sign. */
+  #keyOf({ header }) {
+    try {
+      return this.#keys.resolve(header.kid);
+    } catch {
+      return void 0;
+    }
   }
-  async #judgeNext(ahead) {
-    for (const { bytes, proven } of await ahead.next()) {
-      const pending = this.#take({
-        bytes,
-        tooLong: false
-      }, ahead, proven);
+  async #judgeAll(queue) {
+    while (queue.hasLines && !this.#isFull) await this.#judgeNext(queue);
+  }
+  async #judgeNext(queue) {
+    for (const { bytes, parsed, provenX } of await queue.next()) {
+      const pending = this.#judge(parsed, provenX);
       if (pending !== void 0) await pending;
       if (this.#isFull) return;
-      const breath = this.#breathAfter(bytes.length, ahead);
+      const breath = this.#breathAfter(bytes.length, queue);
       if (breath !== void 0) await breath;
     }
   }
@@ -2156,33 +1992,18 @@ var FeedVerification = class {
   get #isFull() {
     return this.#faults.length > 0 && this.#faults.length >= (this.#reading?.maxFaults ?? 1);
   }
-  /** Takes the next line; a promise only where the verifier gives one. */
-  #take({ bytes, tooLong }, ahead, proven) {
-    let parsed;
-    try {
-      if (tooLong) throw lineTooLong(this.#line + 1, this.#limits.maxLineBytes);
-      parsed = this.#parse(bytes);
-    } catch (error) {
-      this.#line++;
-      this.#note(error, void 0, payloadOf(bytes));
-      return void 0;
-    }
-    ahead.learn(parsed, this.#keys);
-    return this.#judge(parsed, proven);
-  }
   /**
-   * The signature, and all that comes after it. That a worker verified the
-   * signature with a key saves verifying it again, and no more: which key
-   * counts is decided here, and every other verdict is found here.
+   * The signature, and all that comes after it; a promise only where the
+   * verifier gives one. A worker's verdict saves verifying a signature again:
+   * which key counts is decided here, and faults are found here.
    */
-  #judge(parsed, proven) {
+  #judge(parsed, provenX) {
     this.#line++;
     const { kid } = parsed.header;
     let signedBy;
     try {
-      if (!this.#isProven(parsed, proven)) {
-        signedBy = verifyEnvelope(parsed, this.#keys);
-      }
+      const isProven = provenX !== void 0 && this.#keys.resolve(kid).jwk.x === provenX;
+      if (!isProven) signedBy = verifyEnvelope(parsed, this.#keys);
     } catch (error) {
       if (this.#mayRefresh(error)) return this.#retry(parsed);
       this.#note(error, kid, parsed.payload);
@@ -2193,17 +2014,6 @@ var FeedVerification = class {
     }
     this.#apply(parsed);
     return void 0;
-  }
-  /**
-   * Whether a worker verified these very bytes with the key that the kid has
-   * now. It saw a line in the plain spelling; of another one with the same
-   * members it knows nothing.
-   *
-   * @throws {SigError} as the key resolver.
-   */
-  #isProven({ header, signature, isPlain }, proven) {
-    const key = isPlain ? proven?.get(header) : void 0;
-    return key !== void 0 && isStrictSignature(signature) && this.#keys.resolve(header.kid).jwk.x === key.jwk.x;
   }
   #mayRefresh(error) {
     return !this.#refreshed && this.#reading?.refreshKeys !== void 0 && (isSigError(error, "key_not_found") || isSigError(error, "key_not_authorized"));
@@ -3639,7 +3449,7 @@ var COARSE_ROW = 48;
 var SPARE = 8;
 var FIRST_ROWS = 20;
 function RowTable(props) {
-  const { label, className, columns, items, keyOf: keyOf2 } = props;
+  const { label, className, columns, items, keyOf } = props;
   const box = T(null);
   const [view, setView] = d({
     first: 0,
@@ -3716,7 +3526,7 @@ function RowTable(props) {
               class: column.className,
               children: column.cell(item)
             }, column.name))
-          }, keyOf2(item)))
+          }, keyOf(item)))
         })
       })
     ]
