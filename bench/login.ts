@@ -16,10 +16,10 @@ import {
 } from "@sig/jose";
 import type { App } from "@sig/api/http";
 import { createApp } from "@sig/web";
-import type { ChallengeStore } from "../web/stores/challenge_store.ts";
-import type { Challenge } from "../web/login/challenge.ts";
+import { openStore, type RecordStore } from "@sig/consumer/store";
+import { challengesIn } from "../web/login/challenges.ts";
+import type { Challenge } from "../web/login/create_challenge.ts";
 import { createChallenge } from "../web/login/create_challenge.ts";
-import { openStore } from "../web/stores/open_store.ts";
 import { HAS_REDIS, startRedis } from "../tests/kit/redis_server.ts";
 import { comparePairs } from "./pairs.ts";
 
@@ -38,13 +38,18 @@ for (let i = 0; i < 500; i++) {
 
 /** Challenges and their answers, made before the clock runs. */
 async function prepare(
-  store: ChallengeStore,
+  store: RecordStore,
   count: number,
   keys: readonly SigningKey[],
 ): Promise<string[]> {
   const attestations: string[] = [];
+  const challenges = challengesIn(store);
   for (let i = 0; i < count; i++) {
-    const challenge = await createChallenge(input, { store, audiences, now });
+    const challenge = await createChallenge(input, {
+      challenges,
+      audiences,
+      now,
+    });
     const key = keys[i % keys.length]!;
     attestations.push(await signAttestation({ challenge, key, now }));
   }
@@ -93,7 +98,7 @@ async function ask(app: App, request: Request): Promise<void> {
 
 const sample = await signAttestation({
   challenge: await createChallenge(input, {
-    store: await openStore("memory"),
+    challenges: challengesIn(await openStore("memory")),
     audiences,
     now,
   }) satisfies Challenge,
@@ -175,17 +180,18 @@ const megabytes = () => {
   collect?.();
   return (Deno.memoryUsage().heapUsed / 1024 ** 2).toFixed(1);
 };
-const store = await openStore("memory");
+const challenges = challengesIn(await openStore("memory"));
 let ms = Date.parse("2026-01-31T09:00:00Z");
 const clock = () => new Date(ms);
 console.log(`memory     ${megabytes()} MiB before`);
 for (let round = 0; round < 3; round++) {
   for (let i = 0; i < 50_000; i++) {
-    await createChallenge(input, { store, audiences, now: clock });
+    await createChallenge(input, { challenges, audiences, now: clock });
   }
   const full = megabytes();
   ms += 360_000;
-  await store.read("A".repeat(32), clock());
+  // The next one sweeps those that expired.
+  await createChallenge(input, { challenges, audiences, now: clock });
   console.log(
     `memory     ${full} MiB with 50,000 challenges, ${megabytes()} MiB after they expired`,
   );

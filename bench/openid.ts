@@ -9,7 +9,7 @@
  * @module
  */
 import { createPublicKey, verify } from "node:crypto";
-import { createMemoryRecords } from "@sig/web";
+import { createMemoryStore } from "@sig/web";
 import { createSessions, randomText } from "../web/sessions/sessions.ts";
 import { Connection } from "./http_client.ts";
 import {
@@ -157,7 +157,7 @@ await own.stop();
 const { gc } = globalThis as { readonly gc?: () => void };
 gc?.();
 const before = Deno.memoryUsage().heapUsed;
-const records = createMemoryRecords();
+const records = createMemoryStore();
 const sessions = createSessions({
   store: records,
   lifeMs: 3_600_000,

@@ -54,7 +54,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
-    ...["ui", "browser", "requests", "names", "stores", "login"],
+    ...["ui", "browser", "requests", "names", "store", "login"],
     ...["sessions", "openid", "gate", "hono"],
     ...["demo", "pages"],
   ],
@@ -93,7 +93,7 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "program.ts",
       "testing.ts",
     ],
-    ...["store", "stores", "pins"].map((room) => `${room}/store_contract.ts`),
+    ...["store", "pins"].map((room) => `${room}/store_contract.ts`),
     ...["store/mod.ts", "store/testing.ts"],
     ...["openid/add_client.ts", "browser/mod.ts", "hono/mod.ts"],
     "names/mod.ts",

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import {
   type App,
   createHealth,
@@ -20,15 +21,18 @@ import { quote, SigError } from "@sig/core";
 import type { DemoApp } from "./demo/apps/demo_app.ts";
 import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
-import { DEFAULT_TTL_SECONDS } from "./login/challenge.ts";
-import { createChallenge } from "./login/create_challenge.ts";
+import { challengesIn } from "./login/challenges.ts";
+import {
+  createChallenge,
+  DEFAULT_TTL_SECONDS,
+} from "./login/create_challenge.ts";
 import {
   createFetchedSubjectKeys,
   SUBJECT_TIMEOUT_MS,
 } from "./login/fetched_subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/login_gate.ts";
-import { loginsOutOfPlace, storeOutOfPlace } from "./login/out_of_place.ts";
+import { loginsOutOfPlace } from "./login/out_of_place.ts";
 import {
   createProvider,
   type Provider,
@@ -40,8 +44,7 @@ import { createGateHosts } from "./gate/gate_hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
 import { createPageRoutes } from "./pages/page_routes.ts";
 import { openShownIssuers } from "./pages/shown_issuers.ts";
-import type { ChallengeStore } from "./stores/challenge_store.ts";
-import { createMemoryStore } from "./stores/memory_store.ts";
+import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of {@linkcode createApp}. */
@@ -66,8 +69,11 @@ export interface AppOptions extends ServiceOptions, FetchPolicy {
   readonly pins?: PinStore | undefined;
   /** With `pins`: an issuer that is not remembered there is an error. */
   readonly requirePin?: boolean | undefined;
-  /** Keeps the challenges; in memory unless told. Whoever gives it closes it. */
-  readonly store?: ChallengeStore | undefined;
+  /**
+   * Keeps challenges, sessions, codes and tokens (default: in memory). The caller
+   * closes it.
+   */
+  readonly store?: RecordStore | undefined;
   /** Seconds that a challenge lives, 30 to 900; 300 unless told. */
   readonly ttlSeconds?: number | undefined;
   /** Makes it an OpenID Provider too; needs `require`. */
@@ -126,6 +132,9 @@ export interface Web {
 export function createWeb(options: AppOptions): Web {
   const now = options.now ?? (() => new Date());
   const store = options.store ?? createMemoryStore();
+  const openChallenges = challengesIn(store);
+  // Of its own: a flood of the open endpoint leaves room for the page's.
+  const pageChallenges = challengesIn(store, PAGE_CHALLENGE);
   const issuers = openShownIssuers(options);
   const isDemo = options.demo !== undefined;
   const gate = createLoginGate({
@@ -170,21 +179,26 @@ export function createWeb(options: AppOptions): Web {
   };
   const provider = options.openid && createProvider({
     ...options.openid,
-    ...withGate(options),
+    ...withGate(options, store),
+    records: store,
     issuer: issuerIdentifierOf(options.audiences),
     challenges: {
       ...challenges,
-      store,
+      challenges: pageChallenges,
       defaultAudience: issuerIdentifierOf(options.audiences),
     },
     require: gate.require ?? [],
-    logins: { resolveKey: logins.resolveKey, store, now },
+    logins: {
+      resolveKey: logins.resolveKey,
+      challenges: pageChallenges,
+      now,
+    },
     ask: requireAsk(gate),
     now,
   });
-  // One in memory never makes anybody wait.
-  const storeFor = (exchange: Exchange) =>
-    options.store === undefined ? store : storeOutOfPlace(store, exchange);
+  /** A store that hangs holds up what needs it, and not the page. */
+  const withStore = <T>(exchange: Exchange, work: () => Promise<T>) =>
+    options.store === undefined ? work() : exchange.waitFor("store", work);
   const health = createHealth({ service: "sig-web", version: VERSION, now });
   const demoApps = options.demoApps ?? [];
   const config = {
@@ -208,29 +222,28 @@ export function createWeb(options: AppOptions): Web {
     {
       method: "POST",
       path: "/v1/auth/challenge/create",
-      handle: async (exchange) =>
-        exchange.json(
-          await createChallenge(
-            await exchange.readJson(MAX_BODY_BYTES),
-            { ...challenges, store: storeFor(exchange) },
-          ),
-        ),
+      async handle(exchange) {
+        const body = await exchange.readJson(MAX_BODY_BYTES);
+        const client = exchange.client || undefined;
+        const own = { ...challenges, challenges: openChallenges, client };
+        const created = () => createChallenge(body, own);
+        return exchange.json(await withStore(exchange, created));
+      },
     },
     {
       method: "POST",
       path: "/v1/auth/attestation/verify",
-      handle: async (exchange) =>
-        exchange.json(
-          await verifyLogin(
-            await exchange.readJson(MAX_BODY_BYTES),
-            {
-              ...loginsOutOfPlace(logins, exchange),
-              store: storeFor(exchange),
-              audiences: options.audiences,
-              now,
-            },
-          ),
-        ),
+      async handle(exchange) {
+        const body = await exchange.readJson(MAX_BODY_BYTES);
+        const verified = () =>
+          verifyLogin(body, {
+            ...loginsOutOfPlace(logins, exchange),
+            challenges: openChallenges,
+            audiences: options.audiences,
+            now,
+          });
+        return exchange.json(await withStore(exchange, verified));
+      },
     },
     ...createPageRoutes(config, issuers, now),
     ...(options.demo === undefined
@@ -253,11 +266,11 @@ export function createWeb(options: AppOptions): Web {
 const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
 /** The applications behind proxies, where there are any. */
-function withGate({ audiences, openid }: AppOptions) {
+function withGate({ audiences, openid }: AppOptions, records: RecordStore) {
   const { gateHosts = [], gateMaxAgeMs } = openid ?? {};
   if (openid === undefined || gateHosts.length === 0) return {};
   const hosts = createGateHosts(gateHosts, issuerIdentifierOf(audiences));
-  const { clients, records } = openid;
+  const { clients } = openid;
   const maxAgeMs = gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
   return {
     clients: hosts.addTo(clients),

@@ -1,5 +1,5 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { createMemoryStore } from "./stores/memory_store.ts";
 import { type GivenChallenge, Person } from "./testdata/independent_client.ts";
 import { ORIGIN, Site } from "./testdata/site.ts";
 

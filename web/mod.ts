@@ -20,8 +20,8 @@
  */
 export { createApp, createWeb } from "./app.ts";
 export type { AppOptions, Web } from "./app.ts";
-export type { Challenge } from "./login/challenge.ts";
 export {
+  type Challenge,
   createChallenge,
   type CreateChallengeOptions,
 } from "./login/create_challenge.ts";
@@ -49,32 +49,18 @@ export type {
   DemoIssuer,
   DemoIssuerOptions,
 } from "./demo/demo_issuer.ts";
-export type {
-  ChallengeReading,
-  ChallengeRecord,
-  ChallengeState,
-  ChallengeStore,
-  ClosedState,
-  Consumption,
-} from "./stores/challenge_store.ts";
 export {
-  createMemoryStore,
-  type MemoryStoreOptions,
-} from "./stores/memory_store.ts";
-export { createMemoryRecords } from "./stores/memory_records.ts";
-export {
-  openStore,
-  type OpenStoreOptions,
-  openStores,
-  type Stores,
-} from "./stores/open_store.ts";
-export type {
-  NewRecord,
-  RecordKind,
-  RecordPage,
-  RecordStore,
-  StoredRecord,
-} from "./stores/record_store.ts";
+  type ChallengeReading,
+  type ChallengeRecord,
+  type Challenges,
+  challengesIn,
+  type ChallengeState,
+  type ClosedState,
+  type Consumption,
+} from "./login/challenges.ts";
+export { createMemoryStore } from "@sig/consumer/store";
+export { openStore, type OpenStoreOptions } from "@sig/consumer/store";
+export type { RecordStore } from "@sig/consumer/store";
 export type { NameOf, Naming } from "./openid/claims.ts";
 export type { AuthMethod, Client, Clients } from "./openid/client.ts";
 export type { Provider, ProviderSettings } from "./openid/provider.ts";
@@ -85,7 +71,7 @@ export {
   type PublicKeySet,
   readProviderKeys,
   type SigningAlgorithm,
-} from "./openid/provider_keys.ts";
+} from "./openid/keys.ts";
 export { readClients } from "./openid/read_clients.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

@@ -32,7 +32,7 @@ import {
   isProviderAsked,
   readOpenIdFlags,
 } from "./openid/read_openid_flags.ts";
-import { readStorePassword } from "./stores/store_password.ts";
+import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
@@ -152,10 +152,9 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   if (!settings.isLocal) requirePublic(flags, audiences);
   const { password, warnings } = await readStorePassword(flags, io);
   const openid = await readOpenIdFlags(flags, io, settings.log);
-  const stores = await openNamedStores(
-    flags.text("store") ?? "memory",
-    password,
-  );
+  const storeText = flags.text("store") ?? "memory";
+  const { openStore } = await import("@sig/consumer/store");
+  const store = await openStore(storeText, { password });
   const { pins, requirePin, warnings: ofPins } = await openServerPins(
     flags,
     io,
@@ -174,7 +173,8 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       ? flags.texts("require")
       : undefined,
     scopes: await readScopes(flags.texts("scope")),
-    store: stores.challenges,
+    // One in memory never makes anybody wait.
+    store: storeText === "memory" ? undefined : store,
     pins,
     requirePin,
     ttlSeconds: readTtl(flags.text("ttl")),
@@ -205,7 +205,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         ...options,
         audiences: own,
         ...{ demo: demo?.issuer, demoApps: demo?.apps },
-        openid: provided && { ...provided, records: stores.records },
+        openid: provided,
         log: demo?.log ?? log,
       });
       if (provider !== undefined) openid?.begin(provider);
@@ -216,15 +216,10 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     async close() {
       await demo?.close();
       await openid?.close();
-      await stores.close();
+      await store.close();
       await pins?.close();
     },
   };
-}
-
-async function openNamedStores(text: string, password: string | undefined) {
-  const { openStores } = await import("./stores/open_store.ts");
-  return await openStores(text, { password });
 }
 
 function requirePublic(flags: GivenFlags, audiences: readonly string[]): void {

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { openStore } from "@sig/consumer/store";
 import { openPinsOf, parseDuration } from "@sig/api/flags";
 import {
   type App,
@@ -23,7 +24,6 @@ import {
 } from "@sig/api/http";
 import { SigError } from "@sig/core";
 import { createApp } from "./app.ts";
-import { openStore } from "./stores/open_store.ts";
 
 const audiences = readList("SIG_AUDIENCES");
 if (audiences.length === 0) {

@@ -66,6 +66,11 @@ export class Exchange {
   readonly #context: ExchangeContext;
   #isBodyOnItsWay = false;
 
+  /** The client's network, as rate limits and shares count it. */
+  get client(): string {
+    return this.#context.flow.client;
+  }
+
   /** Begins it. */
   constructor(request: Request, context: ExchangeContext) {
     this.request = request;

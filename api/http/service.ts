@@ -30,6 +30,8 @@ export interface Route {
   readonly unlimited?: true;
   /** Answers however busy the service is; for health checks. */
   readonly always?: true;
+  /** Forms of other sites may post here; browsers send no cookies with them. */
+  readonly crossSite?: true;
   /** Makes the response. */
   readonly handle: Handle;
 }
@@ -119,7 +121,7 @@ export function createService(
 
   const answer: Answer = (route, { exchange, flow, client }, params) => {
     const { request } = exchange;
-    gate.requireSameSite(request);
+    if (!route.crossSite) gate.requireSameSite(request);
     if (route.always) return route.handle(exchange, params);
     // An address that isn't known can't be told from others.
     if (!route.unlimited) limit?.(client() ?? "", now().getTime());

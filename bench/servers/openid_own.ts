@@ -2,7 +2,6 @@
 
 import {
   createDemoIssuer,
-  createMemoryRecords,
   createWeb,
   generateProviderKeys,
   readClients,
@@ -31,7 +30,6 @@ const { app } = createWeb({
   openid: {
     clients: () => clients,
     keys: await readProviderKeys(await generateProviderKeys()),
-    records: createMemoryRecords(),
     gateHosts: [GATE_HOST],
   },
 });

@@ -3,7 +3,7 @@
 import type { Route } from "@sig/api/http";
 import { object, readAs, text } from "@sig/api/requests";
 import { WELL_KNOWN_PATHS } from "@sig/core";
-import { requireSubject } from "../login/subject_did.ts";
+import { requireSubject } from "../login/create_challenge.ts";
 import { replyDocument } from "../requests/reply_document.ts";
 import type { DemoApp } from "./apps/demo_app.ts";
 import type { DemoIssuer } from "./demo_issuer.ts";

@@ -1,10 +1,10 @@
 /** The gate, put together (INTERFACES §4b). @module */
 
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import type { Route } from "@sig/api/http";
+import { GATE_CODE } from "../store/kinds.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
-import { recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
 import { createForwardAuth } from "./forward_auth.ts";
 import type { GateCode, GateContext } from "./gate_context.ts";
 import type { GateHosts } from "./gate_hosts.ts";
@@ -31,7 +31,7 @@ export function createGateRoutes(
     ...provider,
     hosts,
     maxAgeMs,
-    codes: recordsOf<GateCode>(records, "gate"),
+    codes: recordsOf<GateCode>(records, GATE_CODE),
     gateCookie: ({ origin }) =>
       hostCookie(nameAtPort("sig-gate", origin), isSecure),
     beginCookie: hostCookie("sig-begin", isSecure),

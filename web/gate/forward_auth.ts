@@ -59,6 +59,7 @@ export function createForwardAuth(context: GateContext): Route {
   return {
     method: "GET",
     path: "/forward-auth",
+    unlimited: true,
     handle: (exchange) =>
       exchange.waitFor("forward-auth", async () => {
         const host = gateHostOf(exchange.request, hosts);

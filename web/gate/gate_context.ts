@@ -1,9 +1,9 @@
 /** What the routes of the gate share. @module */
 
+import type { Records } from "@sig/consumer/store";
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import type { Session } from "../sessions/session.ts";
-import type { Records } from "../stores/records.ts";
 import type { GateHost, GateHosts } from "./gate_hosts.ts";
 
 /** A code on its way from the login to a host. */

@@ -2,7 +2,8 @@
 
 import type { Exchange, Route } from "@sig/api/http";
 import { digestOf } from "../login/digest.ts";
-import { beginInteraction } from "../openid/begin_interaction.ts";
+import { beginInteraction, requireGet } from "../openid/interaction.ts";
+import { OAuthError } from "../openid/oauth_error.ts";
 import { sendTo, showRefusal, withParameters } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import { randomText } from "../sessions/sessions.ts";
@@ -23,6 +24,7 @@ export function createGateLogin(context: GateContext): Route {
     method: "GET",
     path: "/gate/login",
     async handle(exchange) {
+      requireGet(exchange);
       try {
         return await exchange.waitFor(
           "sign-ins",
@@ -43,7 +45,7 @@ async function logIn(
     context;
   const { request: { headers, url } } = exchange;
   const { before, address: { href, host } } = readGateQuery(url, hosts);
-  const begin = onlyValue(before, "begin");
+  const begin = readBegin(before);
   const session = await sessions.find(sessionCookie.read(headers));
   if (
     session === undefined || !isGranted(session) ||
@@ -72,6 +74,14 @@ async function logIn(
     exchange,
     withParameters(`${host.origin}/_sig/return`, { code, rd: href }),
   );
+}
+
+/** The digest of a browser's cookie at the host of an application. */
+function readBegin(before: URLSearchParams): string | undefined {
+  if (!before.has("begin")) return undefined;
+  const begin = onlyValue(before, "begin") ?? "";
+  if (/^[A-Za-z0-9_-]{43}$/.test(begin)) return begin;
+  throw new OAuthError("invalid_request", "begin must be a SHA-256 digest");
 }
 
 /** The address that logs a browser in and leads to another one. */

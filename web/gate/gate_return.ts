@@ -3,6 +3,7 @@
 import type { Exchange, Route } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose";
 import { digestOf } from "../login/digest.ts";
+import { requireGet } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { sendTo, showRefusal } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
@@ -27,11 +28,9 @@ export function createGateReturn(context: GateContext): Route {
     method: "GET",
     path: "/_sig/return",
     async handle(exchange) {
+      requireGet(exchange);
       try {
-        return await exchange.waitFor(
-          "sign-ins",
-          () => goOn(exchange, context),
-        );
+        return await goOn(exchange, context);
       } catch (error) {
         return showRefusal(exchange, error);
       }

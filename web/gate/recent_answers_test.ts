@@ -1,3 +1,4 @@
+import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
 import { createRecentAnswers } from "./recent_answers.ts";
@@ -52,24 +53,24 @@ Deno.test("who is asked about all the time is known to be revoked within the max
 
 Deno.test("a session's end counts at once, however recent the answer is", async () => {
   await using provider = await start();
-  const { records, now } = provider;
+  const { store, now } = provider;
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
   await visitor.logIn(person, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
   // As another process marks it, before it is removed.
-  const [session] = (await records.list("session", now())).records;
+  const [session] = (await store.list(SESSION, now())).records;
   const { id, text, expiresAtMs, version } = session!;
   const ended = JSON.stringify({ ...JSON.parse(text), ended: true });
-  await records.put(
-    ...["session", id, { text: ended, expiresAtMs }, version, now()] as const,
+  await store.put(
+    ...[SESSION, id, { text: ended, expiresAtMs }, version, now()] as const,
   );
   assertEquals((await visitor.ask(WIKI)).status, 401);
 
   await visitor.logIn(person, `http://${WIKI}/`);
   assertEquals((await visitor.ask(WIKI)).status, 200);
-  for (const { id } of (await records.list("session", now())).records) {
-    await records.take("session", id, now());
+  for (const { id } of (await store.list(SESSION, now())).records) {
+    await store.take(SESSION, id, now());
   }
   assertEquals((await visitor.ask(WIKI)).status, 401);
 });

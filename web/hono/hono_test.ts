@@ -1,9 +1,8 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { Browser, cookieAt } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import { createMemoryStore } from "../stores/memory_store.ts";
 import { requireRelationship, sigLogin } from "./mod.ts";
 import { HonoSite } from "./testdata/hono_site.ts";
 
@@ -229,16 +228,13 @@ Deno.test("what a handler does to c.get(sig) changes nobody's relationship", asy
 });
 
 Deno.test("a session from under another issuer is none, also while ours is silent", async () => {
-  const stores = {
-    challenges: createMemoryStore(),
-    records: createMemoryRecords(),
-  };
-  await using before = await HonoSite.start({ stores });
+  const store = createMemoryStore();
+  await using before = await HonoSite.start({ store });
   const visitor = new Visitor(before);
   await before.demo.enrol(visitor.person.did);
   await visitor.signIn();
   await using after = await HonoSite.start({
-    ...{ stores, audience: before.origin },
+    ...{ store, audience: before.origin },
   });
   after.issuerIsDown = true;
   const value = visitor.browser.cookies.get(cookieAt("sig-session", before));
@@ -249,14 +245,11 @@ Deno.test("a session from under another issuer is none, also while ours is silen
 });
 
 Deno.test("two applications of one issuer, store and host are two logins", async () => {
-  const stores = {
-    challenges: createMemoryStore(),
-    records: createMemoryRecords(),
-  };
-  await using shop = await HonoSite.start({ stores });
+  const store = createMemoryStore();
+  await using shop = await HonoSite.start({ store });
   // Ports are no part of an origin to cookies: this browser sends all to both.
   await using wiki = await HonoSite.start({
-    ...{ stores, issuer: shop.demo.did },
+    ...{ store, issuer: shop.demo.did },
   });
   const visitor = new Visitor(shop);
   const { did } = visitor.person;
@@ -277,13 +270,10 @@ Deno.test("two applications of one issuer, store and host are two logins", async
 });
 
 Deno.test("what was signed for another application of the same store logs nobody in", async () => {
-  const stores = {
-    challenges: createMemoryStore(),
-    records: createMemoryRecords(),
-  };
-  await using shop = await HonoSite.start({ stores });
+  const store = createMemoryStore();
+  await using shop = await HonoSite.start({ store });
   await using wiki = await HonoSite.start({
-    ...{ stores, issuer: shop.demo.did },
+    ...{ store, issuer: shop.demo.did },
   });
   const visitor = new Visitor(shop);
   await shop.demo.enrol(visitor.person.did);
@@ -298,14 +288,13 @@ Deno.test("what was signed for another application of the same store logs nobody
 });
 
 Deno.test("where nothing is required any more no relationship is told", async () => {
-  const records = createMemoryRecords();
-  const stores = { challenges: createMemoryStore(), records };
-  await using site = await HonoSite.start({ stores });
+  const store = createMemoryStore();
+  await using site = await HonoSite.start({ store });
   const visitor = new Visitor(site);
   await site.demo.enrol(visitor.person.did);
   await visitor.signIn();
   const value = visitor.browser.cookies.get(cookieAt("sig-session", site));
-  const open = sigLogin({ audience: site.origin, stores });
+  const open = sigLogin({ audience: site.origin, store });
   const response = await open.request(`${site.origin}/sig/session`, {
     headers: { cookie: `${cookieAt("sig-session", site)}=${value}` },
   });

@@ -27,4 +27,4 @@ export { sigLogin, type SigLoginOptions } from "./sig_login.ts";
 export type { SigEnv, SigSession } from "./sig_session.ts";
 export type { Standing } from "../login/login_gate.ts";
 export type { FetchPolicy } from "@sig/consumer";
-export type { Stores } from "../stores/open_store.ts";
+export type { RecordStore } from "@sig/consumer/store";

@@ -1,21 +1,23 @@
 /** The login of SIG inside a Hono application. @module */
 
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { type FetchPolicy, fetchPolicyOf, locateIssuer } from "@sig/consumer";
 import { JsonError, parseJson, SigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { challengesIn } from "../login/challenges.ts";
 import { createChallenge } from "../login/create_challenge.ts";
 import { createLoginGate, type Standing } from "../login/login_gate.ts";
 import { verifyLogin } from "../login/verify_login.ts";
 import { createAssessment } from "../sessions/assess.ts";
-import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
+import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
 import { createLastWord } from "../sessions/last_word.ts";
 import { createPatientQuestion } from "../sessions/patient_question.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import { createMemoryStore } from "../stores/memory_store.ts";
-import type { Stores } from "../stores/open_store.ts";
+import { clientNetwork, createClientAddress } from "@sig/api/http";
+import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
+import { ClientQuota } from "../login/client_quota.ts";
 import { addLoginPage } from "./login_page.ts";
 import { requireDuration, requireQuestion } from "./options.ts";
 import { refuse, unauthorized } from "./refusal.ts";
@@ -37,12 +39,12 @@ export interface SigLoginOptions extends FetchPolicy {
    * old; 30,000 unless told.
    */
   readonly recheckMs?: number;
-  /** Keeps challenges and sessions (`openStores`); in memory unless told. */
-  readonly stores?: Pick<Stores, "challenges" | "records">;
+  /** Keeps challenges and sessions, as `openStore` opens it (default: in memory). */
+  readonly store?: RecordStore;
   /**
    * Proxies in front of it, as networks (`10.0.0.0/8`), whose `X-Forwarded-For`
-   * says who asks; none unless told. One client gets a share of the fetches of
-   * did:web documents, where the platform tells its address
+   * says who asks (default: none). One client gets a share of challenges, sessions
+   * and fetches of did:web documents, where the platform tells its address
    * (`Deno.serve(app.fetch)`).
    */
   readonly trustProxy?: readonly string[] | undefined;
@@ -96,7 +98,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   requireDuration("sessionMs", sessionMs);
   requireDuration("recheckMs", recheckMs);
   requireQuestion(options.issuer, options.require);
-  const challenges = options.stores?.challenges ?? createMemoryStore();
+  const store = options.store ?? createMemoryStore();
+  const challenges = challengesIn(store, PAGE_CHALLENGE);
   const policy = fetchPolicyOf(options);
   const allowPrivate = options.allowPrivate ?? false;
   const isSecure = requireOrigin(audience).protocol === "https:";
@@ -112,10 +115,12 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     now,
   });
   const sessions = createSessions<Standing | null>({
-    store: options.stores?.records ?? createMemoryRecords(),
+    store,
     lifeMs: sessionMs,
     terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
     tell: () => Promise.resolve(),
+    // Where nothing is required, anybody can make any number of keys.
+    quota: new ClientQuota({ maxRecords: SESSION.maxRecords! / 4 }),
     now,
   });
   const stillIs = gate.ask && createPatientQuestion({
@@ -124,10 +129,12 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     maxAgeMs: recheckMs,
     now,
   });
-  const keysFor = createSubjectsOfClients({
-    policy,
-    trustProxy: options.trustProxy,
-  });
+  const keysFor = createSubjectsOfClients(policy);
+  const addressOf = createClientAddress(options.trustProxy);
+  const clientOf = ({ env, req }: Context<SigEnv>) => {
+    const address = addressOf(req.raw.headers, env);
+    return address === undefined ? undefined : clientNetwork(address);
+  };
 
   /** The session of a request, if the issuer still vouches for its person. */
   async function sessionOf(
@@ -179,7 +186,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const challenge = await createChallenge(
       {},
       {
-        store: challenges,
+        challenges,
+        client: clientOf(c),
         audiences: [audience],
         require: gate.require,
         defaultTtlSeconds: CHALLENGE_SECONDS,
@@ -196,6 +204,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   });
   post("session", async (c) => {
     const { headers } = c.req.raw;
+    const client = clientOf(c);
     const challenge_id = challengeCookie.read(headers);
     if (challenge_id === undefined) throw notBegun();
     const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
@@ -204,8 +213,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       // The store may hold challenges of others, whom the person signed for.
       { ...Object(body), challenge_id, audience },
       {
-        store: challenges,
-        resolveKey: keysFor(headers, c.env),
+        challenges,
+        resolveKey: keysFor(client),
         ...(checkRelationship === undefined ? {} : { checkRelationship }),
         now,
       },
@@ -217,12 +226,15 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const { cookie, session } = await sessions.logIn(
       { subject, standing: standing ?? null },
       before,
+      undefined,
+      client,
     );
     c.header(...sessionCookie.set(cookie, sessionMs / 1000), { append: true });
     c.header(...challengeCookie.set("", 0), { append: true });
     return c.json(describe(session), 200, { "cache-control": "no-store" });
   });
   post("logout", async (c) => {
+    if (sessionCookie.isDoubled(c.req.raw.headers)) throw doubled();
     const session = await sessions.find(sessionCookie.read(c.req.raw.headers));
     if (session !== undefined) await sessions.end(session.sid);
     c.header(...sessionCookie.set("", 0), { append: true });
@@ -248,14 +260,11 @@ function describe<T extends Session<Standing | null>>(
   };
 }
 
-/** A page of a neighbour under the same domain gets cookies along, too. */
-function requireOwnPage(headers: Headers, audience: string): void {
-  const site = headers.get("sec-fetch-site") ?? "same-origin";
-  const origin = headers.get("origin") ?? audience;
-  if (site === "same-origin" && origin === audience) return;
-  throw new SigError(
-    "origin_not_allowed",
-    "Cannot answer: a page of another site asks",
+function doubled(): SigError {
+  return new SigError(
+    "invalid_request",
+    "Cannot log out: the browser sent two session cookies",
+    { context: { hint: "Delete the cookies of this site to log out." } },
   );
 }
 

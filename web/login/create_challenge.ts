@@ -1,30 +1,92 @@
 /** Issuing a login challenge (PROTOCOL §7, INTERFACES §4). @module */
 
-import { integer, object, readAs, text } from "@sig/api/requests";
+import {
+  integer,
+  list,
+  object,
+  readAs,
+  type Schema,
+  text,
+} from "@sig/api/requests";
 import {
   addSeconds,
   formatInstant,
   instantOf,
+  isSigError,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
+  parseDidWeb,
   quote,
   SigError,
 } from "@sig/core";
-import { describeChallenge, encodeBase64Url, ENROL_SCOPE } from "@sig/jose";
-import type { ChallengeStore } from "../stores/challenge_store.ts";
-import { type Challenge, DEFAULT_TTL_SECONDS } from "./challenge.ts";
+import {
+  describeChallenge,
+  didKeyToJwk,
+  encodeBase64Url,
+  ENROL_SCOPE,
+  isScopeToken,
+  MAX_SCOPES,
+} from "@sig/jose";
+import type { Challenges } from "./challenges.ts";
 import { digestOf } from "./digest.ts";
-import { SCOPES } from "../requests/scopes.ts";
-import { requireSubject } from "./subject_did.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
 const ID_BYTES = 24;
 const NONCE_BYTES = 32;
 
+/** Default lifetime of a challenge in seconds. */
+export const DEFAULT_TTL_SECONDS = 300;
+
+/** A login challenge as it is sent. */
+export interface Challenge {
+  /** Unguessable; comes back as `jti`. */
+  readonly challenge_id: string;
+  /** The origin or DID that asks; comes back as `aud`. */
+  readonly audience: string;
+  /** 32 random bytes in base64url; comes back as `nonce`. */
+  readonly nonce: string;
+  /** What may be granted, sorted; at most 32 RFC 6749 scope tokens. */
+  readonly scopes: readonly string[];
+  /** The only DID that may answer, or null for anyone. */
+  readonly subject: string | null;
+  /** What the subject's relationship must meet, or null for nothing. */
+  readonly require: readonly string[] | null;
+  /** RFC 3339 UTC. */
+  readonly issued_at: string;
+  /** RFC 3339 UTC; it can't be answered from this instant on. */
+  readonly expires_at: string;
+  /** The same as text, to be shown before the person agrees. */
+  readonly message: string;
+}
+
+/**
+ * Characters of a scope at most: 32 of them fit in an attestation, and 100,000
+ * challenges in memory.
+ */
+const MAX_SCOPE_LENGTH = 128;
+
+/** Scope tokens, each once. */
+export const SCOPES: Schema<readonly string[]> = list({
+  item: text(
+    { maxLength: MAX_SCOPE_LENGTH },
+    (scope) =>
+      isScopeToken(scope)
+        ? undefined
+        : "it must be a scope token: printable ASCII without space, quote and backslash",
+  ),
+  minItems: 0,
+  maxItems: MAX_SCOPES,
+  unique: true,
+});
+
 /** What {@linkcode createChallenge} works with. */
 export interface CreateChallengeOptions {
-  /** Keeps the challenge, with a digest in the place of its nonce. */
-  readonly store: ChallengeStore;
+  /** Stores the challenge, with a digest instead of its nonce. */
+  readonly challenges: Challenges;
+  /** The client's network address, which limits how many it holds (default: no limit). */
+  readonly client?: string | undefined;
+  /** What an answer is good for and nothing else (default: any login). */
+  readonly boundTo?: string | undefined;
   /** The origins or DIDs that this server speaks for. */
   readonly audiences: readonly string[];
   /** The one that is meant when a request names none; the first unless told. */
@@ -52,11 +114,11 @@ export interface CreateChallengeOptions {
  *
  * @example
  * ```ts
- * import { createChallenge, createMemoryStore } from "@sig/web";
+ * import { challengesIn, createChallenge, createMemoryStore } from "@sig/web";
  * import { assertEquals } from "@std/assert";
  *
  * const challenge = await createChallenge({ scopes: ["profile", "email"] }, {
- *   store: createMemoryStore(),
+ *   challenges: challengesIn(createMemoryStore()),
  *   audiences: ["https://shop.example"],
  *   now: () => new Date("2026-01-31T09:00:00Z"),
  * });
@@ -97,9 +159,14 @@ export async function createChallenge(
   };
   const { challenge_id, audience, nonce, scopes, subject, expires_at } = bare;
   const nonce_sha256 = await digestOf(nonce);
-  await options.store.create(
-    { challenge_id, audience, nonce_sha256, scopes, subject, expires_at },
+  const { boundTo, client } = options;
+  await options.challenges.create(
+    {
+      ...{ challenge_id, audience, nonce_sha256, scopes, subject, expires_at },
+      ...(boundTo === undefined ? {} : { bound_to: boundTo }),
+    },
     at,
+    client,
   );
   return { ...bare, message: describeChallenge(bare) };
 }
@@ -185,4 +252,42 @@ function audienceNotAllowed(audience: string): SigError {
       },
     },
   );
+}
+
+/** Characters of a subject at most (PROTOCOL §8). */
+const MAX_SUBJECT_LENGTH = 512;
+
+/**
+ * Checks that a DID can log in: a did:key of an Ed25519 key, or a did:web.
+ *
+ * @throws {SigError} `invalid_identifier`, `unsupported_did_method`;
+ * `address_not_allowed` for the did:web of an IP address or a local name,
+ * unless `allowPrivate`.
+ */
+export function requireSubject(did: string, allowPrivate: boolean): void {
+  try {
+    if (did.length > MAX_SUBJECT_LENGTH) {
+      throw malformed(
+        did,
+        `it is longer than ${MAX_SUBJECT_LENGTH} characters`,
+      );
+    }
+    if (did.startsWith("did:key:")) didKeyToJwk(did);
+    else if (/^did:[a-z0-9]+:/.test(did)) parseDidWeb(did, { allowPrivate });
+    else throw malformed(did, "it must be a did:key or did:web");
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    // The request is wrong, whatever is wrong with the key in it.
+    const code = error.code === "invalid_key"
+      ? "invalid_identifier"
+      : error.code;
+    throw new SigError(code, error, {
+      context: { ...error.context, pointer: "/subject" },
+      cause: error,
+    });
+  }
+}
+
+function malformed(did: string, why: string): SigError {
+  return new SigError("invalid_identifier", `Cannot use ${quote(did)}: ${why}`);
 }

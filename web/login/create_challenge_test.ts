@@ -1,6 +1,7 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
-import { createMemoryStore } from "../stores/memory_store.ts";
+import { challengesIn } from "./challenges.ts";
 import {
   createChallenge,
   type CreateChallengeOptions,
@@ -15,7 +16,7 @@ function create(
   more: Partial<CreateChallengeOptions> = {},
 ) {
   return createChallenge(input, {
-    store: createMemoryStore(),
+    challenges: challengesIn(createMemoryStore()),
     audiences: [AUDIENCE, "did:web:shop.example"],
     now: () => new Date(START_MS),
     ...more,
@@ -109,7 +110,7 @@ Deno.test("defaults are the server's to choose, within the range", async () => {
 Deno.test("the store holds a digest, never the nonce", async () => {
   const login = await LoginFixture.make();
   const { nonce, challenge_id } = await login.create();
-  const reading = await login.store.read(challenge_id, login.now());
+  const reading = await login.challenges.read(challenge_id, login.now());
   assert(reading.state === "issued");
   assertEquals(JSON.stringify(reading).includes(nonce), false);
   const digest = await crypto.subtle.digest(
@@ -284,9 +285,9 @@ Deno.test("a thousand unknown members make a small error", async () => {
 Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", async () => {
   const seen = new Set<string>();
   const counts = new Map<string, number>();
-  const store = createMemoryStore();
+  const challenges = challengesIn(createMemoryStore());
   for (let i = 0; i < 100_000; i++) {
-    const { challenge_id, nonce } = await create({}, { store });
+    const { challenge_id, nonce } = await create({}, { challenges });
     if (!/^[A-Za-z0-9_-]{32}$/.test(challenge_id)) {
       throw new Error(challenge_id);
     }
@@ -304,8 +305,8 @@ Deno.test("W5: 100,000 ids and nonces are unique, of full length and even", asyn
     assert(Math.abs(count - 3_125) < 450, `${char}: ${count}`);
   }
   await expectSigError(
-    () => create({}, { store }),
+    () => create({}, { challenges }),
     "rate_limited",
-    "too many are outstanding",
+    "Cannot store challenge: the limit is reached",
   );
 });

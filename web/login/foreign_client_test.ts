@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { encodeBase58 } from "@std/encoding/base58";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import type { Challenge } from "./challenge.ts";
+import type { Challenge } from "./create_challenge.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -1,7 +1,8 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
 import { importVerificationKey } from "@sig/jose";
-import { createMemoryStore } from "../stores/memory_store.ts";
+import { challengesIn } from "./challenges.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type Changes,
@@ -141,7 +142,7 @@ Deno.test("a challenge that is used or expires while it is judged is not used ag
     () =>
       login.verify(attestation, {}, {
         resolveKey: async () => {
-          await login.store.consume(challenge.challenge_id, login.now());
+          await login.challenges.consume(challenge.challenge_id, login.now());
           return await importVerificationKey(login.key.publicJwk);
         },
       }),
@@ -188,10 +189,10 @@ Deno.test("an attestation that expires while it is judged is refused, and counte
 
 Deno.test("a store that is away is neither used nor unknown, and no attempt is free", async () => {
   const away = new SigError("store_unavailable", "Cannot use: for this test");
-  const memory = createMemoryStore();
+  const memory = challengesIn(createMemoryStore());
   for (const step of ["read", "countFailure", "consume"] as const) {
-    const store = { ...memory, [step]: () => Promise.reject(away) };
-    const login = await LoginFixture.make({ store });
+    const challenges = { ...memory, [step]: () => Promise.reject(away) };
+    const login = await LoginFixture.make({ challenges });
     const challenge = await login.create();
     const attestation = step === "countFailure"
       ? await login.forge(challenge, {}, {}, OTHER_KEY)

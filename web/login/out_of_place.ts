@@ -4,7 +4,6 @@ import type { Exchange } from "@sig/api/http";
 import type { CheckRelationship } from "./relationship.ts";
 import type { LoginKeyResolver } from "./subject_keys.ts";
 import type { VerifyLoginOptions } from "./verify_login.ts";
-import type { ChallengeStore } from "../stores/challenge_store.ts";
 
 /** Whom a login waits for. */
 export interface LoginSources {
@@ -45,26 +44,9 @@ export function loginsOutOfPlace(
   return {
     resolveKey: ownResolveKey,
     checkRelationship: (subject, now) =>
-      exchange.waitFor(issuer ?? "", () => checkRelationship(subject, now)),
-  };
-}
-
-/**
- * A store on the network or on a disk for one request: one that hangs holds up
- * what needs it, and not the page.
- *
- * @throws {SigError} from the methods also `overloaded`.
- */
-export function storeOutOfPlace(
-  store: ChallengeStore,
-  exchange: Exchange,
-): ChallengeStore {
-  const wait = <T>(work: () => Promise<T>) => exchange.waitFor("store", work);
-  return {
-    create: (record, at) => wait(() => store.create(record, at)),
-    read: (id, at) => wait(() => store.read(id, at)),
-    countFailure: (id, at) => wait(() => store.countFailure(id, at)),
-    consume: (id, at) => wait(() => store.consume(id, at)),
-    close: () => store.close(),
+      exchange.waitFor(
+        issuer ?? "",
+        () => checkRelationship(subject, now),
+      ),
   };
 }

@@ -1,8 +1,7 @@
 // Stores, hosts and issuers that hang, and what goes on beside them.
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
 import { type AppOptions, createApp } from "../app.ts";
-import type { ChallengeStore } from "../stores/challenge_store.ts";
-import { createMemoryStore } from "../stores/memory_store.ts";
 import { type GivenChallenge, Person } from "../testdata/independent_client.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
@@ -36,22 +35,27 @@ function siteOf(options: Partial<AppOptions>) {
 Deno.test("a store that hangs holds up logins, and not the page", async () => {
   const gate = Promise.withResolvers<void>();
   const memory = createMemoryStore();
-  let waiting = 0;
-  const store: ChallengeStore = {
+  const arrived: PromiseWithResolvers<void>[] = [];
+  const store: RecordStore = {
     ...memory,
-    create(record, at) {
-      waiting++;
-      return gate.promise.then(() => memory.create(record, at));
+    put(...record) {
+      arrived.shift()?.resolve();
+      return gate.promise.then(() => memory.put(...record));
     },
   };
-  const ask = siteOf({ store, maxConcurrent: 2 });
-  const hanging = [ask(CREATE, {}), ask(CREATE, {})];
-  await waitUntil("both hang", () => waiting === 2);
-  const { status, body } = await ask(CREATE, {}, "192.0.2.2");
+  const ask = siteOf({ store, maxConcurrent: 8 });
+  const hanging = [];
+  for (let i = 0; i < 2; i++) {
+    const here = Promise.withResolvers<void>();
+    arrived.push(here);
+    hanging.push(ask(CREATE, {}));
+    await here.promise;
+  }
+  const { status, body } = await ask(CREATE, {});
   assertEquals([status, body.code, body.detail], [
     503,
     "overloaded",
-    "Cannot answer: too many requests wait for the same answer of others",
+    "Cannot answer: too many requests of this client wait for the same answer of others",
   ]);
   assertEquals((await ask("/")).status, 200);
   assertEquals((await ask("/ui/config.json")).status, 200);

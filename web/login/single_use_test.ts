@@ -5,7 +5,7 @@ import {
   signAttestation,
 } from "@sig/jose";
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
-import type { Challenge } from "./challenge.ts";
+import type { Challenge } from "./create_challenge.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
 
 const CHALLENGES = 20;

@@ -22,23 +22,25 @@ import {
 } from "@sig/jose";
 import {
   type ChallengeRecord,
+  type Challenges,
   type ChallengeState,
-  type ChallengeStore,
   isChallengeId,
-} from "../stores/challenge_store.ts";
+} from "./challenges.ts";
+import { SCOPES } from "./create_challenge.ts";
 import { digestOf } from "./digest.ts";
 import {
   type CheckRelationship,
   type LoginRelationship,
   requireRelationship,
 } from "./relationship.ts";
-import { SCOPES } from "../requests/scopes.ts";
 import type { LoginKeyResolver } from "./subject_keys.ts";
 
 /** What {@linkcode verifyLogin} works with. */
 export interface VerifyLoginOptions {
-  /** Where the challenge was kept. */
-  readonly store: ChallengeStore;
+  /** Where the challenge is stored. */
+  readonly challenges: Challenges;
+  /** What the challenge must be bound to (default: nothing, as any login). */
+  readonly boundTo?: string | undefined;
   /** Finds the subject's key: one `createSubjectKeys` for all logins. */
   readonly resolveKey: LoginKeyResolver;
   /**
@@ -117,6 +119,7 @@ const REQUEST = object<LoginRequest>({
  * @example
  * ```ts
  * import {
+ *   challengesIn,
  *   createChallenge,
  *   createMemoryStore,
  *   createSubjectKeys,
@@ -130,16 +133,19 @@ const REQUEST = object<LoginRequest>({
  * } from "@sig/jose";
  * import { assertEquals } from "@std/assert";
  *
- * const store = createMemoryStore();
+ * const challenges = challengesIn(createMemoryStore());
  * const now = () => new Date("2026-01-31T09:00:00Z");
  * const audiences = ["https://shop.example"];
- * const challenge = await createChallenge({}, { store, audiences, now });
+ * const challenge = await createChallenge({}, { challenges, audiences, now });
  *
  * const key = await importSigningKey(await generateSigningKey());
  * const attestation = await signAttestation({ challenge, key, now });
  *
  * const resolveKey = createSubjectKeys();
- * const login = await verifyLogin({ attestation }, { store, resolveKey, now });
+ * const login = await verifyLogin(
+ *   { attestation },
+ *   { challenges, resolveKey, now },
+ * );
  * assertEquals(login.subject, jwkToDidKey(key.publicJwk));
  * ```
  *
@@ -155,17 +161,17 @@ export async function verifyLogin(
   input: unknown,
   options: VerifyLoginOptions,
 ): Promise<VerifiedLogin> {
-  const { store, now } = options;
+  const { challenges, now } = options;
   const request = readAs(REQUEST, input);
   const parsed = parseAttestation(request.attestation);
   const at = now();
-  const record = await findChallenge(parsed, request, store, at);
+  const record = await findChallenge(parsed, request, options, at);
   requireAudience(parsed, request, record, options.audiences);
   await requireNonce(parsed, request, record);
 
   // From here on whoever asks knows the nonce.
   const id = record.challenge_id;
-  await counted(store, id, now, () =>
+  await counted(challenges, id, now, () =>
     verifyAttestation(parsed, {
       // The nonce was compared by its digest: the store knows no other.
       challenge: { ...record, nonce: parsed.claims.nonce },
@@ -177,20 +183,21 @@ export async function verifyLogin(
   const answer = await options.checkRelationship?.(subject, now());
   const relationship = answer === undefined
     ? null
-    : await counted(store, id, now, () => requireRelationship(answer, subject));
+    : await counted(challenges, id, now, () =>
+      requireRelationship(answer, subject));
 
   // What came before may have taken long: the clock is asked again.
   const usedAt = now();
   if (!(usedAt.getTime() < parsed.claims.exp * 1000)) {
-    await requireOpen(store, id, usedAt);
-    await counted(store, id, now, () => {
+    await requireOpen(challenges, id, usedAt);
+    await counted(challenges, id, now, () => {
       throw refuse(
         "attestation_time_invalid",
         "it has expired while it was judged",
       );
     });
   }
-  const consumption = await store.consume(id, usedAt);
+  const consumption = await challenges.consume(id, usedAt);
   if (consumption !== "consumed") throw closed(consumption);
   return {
     verified: true,
@@ -208,30 +215,34 @@ export async function verifyLogin(
 async function findChallenge(
   { claims }: ParsedAttestation,
   { challenge_id }: LoginRequest,
-  store: ChallengeStore,
+  { challenges, boundTo }: VerifyLoginOptions,
   at: Date,
 ): Promise<ChallengeRecord> {
   const id = claims.jti;
-  if (challenge_id !== undefined && challenge_id !== id) {
-    throw refuse(
-      "invalid_attestation",
-      "it answers another challenge than the one expected",
-    );
-  }
+  if (challenge_id !== undefined && challenge_id !== id) throw another();
   // What can't be an id is not carried to a store, whatever its length.
   if (!isChallengeId(id)) throw closed("not_found");
-  const reading = await store.read(id, at);
+  const reading = await challenges.read(id, at);
   if (reading.state !== "issued") throw closed(reading.state);
+  // An answer for one sign-in must not finish another one, nor the reverse.
+  if (reading.record.bound_to !== boundTo) throw another();
   return reading.record;
+}
+
+function another(): SigError {
+  return refuse(
+    "invalid_attestation",
+    "it answers another challenge than the one expected",
+  );
 }
 
 /** What closed meanwhile is told first, as everywhere (PROTOCOL §7). */
 async function requireOpen(
-  store: ChallengeStore,
+  challenges: Challenges,
   id: string,
   at: Date,
 ): Promise<void> {
-  const { state } = await store.read(id, at);
+  const { state } = await challenges.read(id, at);
   if (state !== "issued") throw closed(state);
 }
 
@@ -274,7 +285,7 @@ async function requireNonce(
 
 /** Does the work; counts its failure when that says something of the attempt. */
 async function counted<T>(
-  store: ChallengeStore,
+  challenges: Challenges,
   id: string,
   now: () => Date,
   work: () => T | Promise<T>,
@@ -282,7 +293,7 @@ async function counted<T>(
   try {
     return await work();
   } catch (error) {
-    if (isCounted(error)) await store.countFailure(id, now());
+    if (isCounted(error)) await challenges.countFailure(id, now());
     throw error;
   }
 }

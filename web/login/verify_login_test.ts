@@ -1,7 +1,8 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
 import { signAttestation, signEvent } from "@sig/jose";
-import { createMemoryStore } from "../stores/memory_store.ts";
-import type { Challenge } from "./challenge.ts";
+import { challengesIn } from "./challenges.ts";
+import type { Challenge } from "./create_challenge.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   AUDIENCE,
@@ -190,7 +191,7 @@ Deno.test("a challenge that is closed is named before any fault of the attestati
   await login.verify(await login.attest(used));
   const burned = await login.create();
   for (let i = 0; i < 5; i++) {
-    await login.store.countFailure(burned.challenge_id, login.now());
+    await login.challenges.countFailure(burned.challenge_id, login.now());
   }
   const open = await login.create();
   const spoilt = (challenge: Challenge) =>
@@ -225,8 +226,8 @@ Deno.test("a challenge that is closed is named before any fault of the attestati
 Deno.test("a store is never asked for what can't be an id", async () => {
   const asked: string[] = [];
   const login = await LoginFixture.make({
-    store: {
-      ...createMemoryStore(),
+    challenges: {
+      ...challengesIn(createMemoryStore()),
       read(id) {
         asked.push(id);
         return Promise.resolve({ state: "not_found" });

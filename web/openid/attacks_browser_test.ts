@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createWeb } from "../app.ts";
-import { createMemoryRecords } from "../stores/memory_records.ts";
 import { readClients } from "./read_clients.ts";
 import {
   Browser,
@@ -117,7 +116,18 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
     });
     const attestation = person.attest(await created.json(), Date.now());
     const answer = await browser.answer(origin, id, { attestation });
-    assertEquals((await problemOf(answer))[1], "invalid_attestation");
+    assertEquals((await problemOf(answer))[1], "challenge_not_found");
+  });
+  await t.step("at the other endpoint, which does not know it", async () => {
+    const { challenge } = await begin();
+    const verified = await fetch(`${origin}/v1/auth/attestation/verify`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        attestation: person.attest(challenge, Date.now()),
+      }),
+    });
+    assertEquals((await problemOf(verified))[1], "challenge_not_found");
   });
   await t.step("somebody else than the hint says", async () => {
     const { id, challenge } = await begin({ login_hint: bob.did });
@@ -144,7 +154,11 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
     assertEquals(statuses.filter((status) => status === 200).length, 1);
     assertEquals(
       await problemOf(await browser.answer(origin, id, { attestation })),
-      UNKNOWN,
+      [
+        409,
+        "challenge_used",
+        "Cannot accept attestation: its challenge has been used",
+      ],
     );
   });
   await t.step("what is neither an answer nor a no", async () => {
@@ -156,19 +170,25 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
       assert(["invalid_request", "missing_field"].includes(code), code);
     }
   });
-  await t.step("no is told to the application, once", async () => {
-    const { id } = await begin();
-    const answer = await browser.answer(origin, id, { declined: true });
-    const { redirect_to } = await answer.json();
-    const { searchParams: told, origin: to } = new URL(redirect_to);
-    assertEquals(to, new URL(CALLBACK).origin);
-    assertEquals(
-      ["error", "state", "iss"].map((name) => told.get(name)),
-      ["access_denied", "s1", origin],
-    );
-    const again = await browser.answer(origin, id, { declined: true });
-    assertEquals(await problemOf(again), UNKNOWN);
-  });
+  await t.step(
+    "a decline is told to the application, and the link goes on",
+    async () => {
+      const { id } = await begin();
+      const answer = await browser.answer(origin, id, { declined: true });
+      const { redirect_to } = await answer.json();
+      const { searchParams: told, origin: to } = new URL(redirect_to);
+      assertEquals(to, new URL(CALLBACK).origin);
+      assertEquals(
+        ["error", "state", "iss"].map((name) => told.get(name)),
+        ["access_denied", "s1", origin],
+      );
+      const { challenge } = await browser.interaction(origin, id);
+      const attestation = person.attest(challenge, Date.now());
+      const again = await browser.answer(origin, id, { attestation });
+      assertEquals(again.status, 200);
+      await again.body?.cancel();
+    },
+  );
 });
 
 Deno.test("who is refused by the feed is told by our page, not by the application", async () => {
@@ -243,7 +263,6 @@ Deno.test("cookies are the host's alone, unseen by scripts; of two neither count
     openid: {
       clients: () => clients,
       keys: await testKeys(),
-      records: createMemoryRecords(),
     },
   });
   await using here = await TestProvider.start();

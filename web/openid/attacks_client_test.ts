@@ -120,6 +120,10 @@ Deno.test("an assertion is for us, by its client, young, and good once", async (
     "that never ends": () => assertion({ exp: nowSeconds + 90_000 }),
     "without exp": () => assertion({ exp: undefined }),
     "without jti": () => assertion({ jti: undefined }),
+    "with an empty jti": () => assertion({ jti: "" }),
+    "for several servers": () =>
+      assertion({ aud: [provider.origin, "https://x.example"] }),
+    "for us alone, in a list": () => assertion({ aud: [provider.origin] }),
     "of another issuer": () => assertion({ iss: "other" }),
     "of an unknown client": () => assertion({ iss: "x", sub: "x" }),
     "by the public key as a secret": () => assertion({}, secret, "HS256"),

@@ -7,38 +7,50 @@ import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
-import { beginInteraction } from "./begin_interaction.ts";
 import type { Client } from "./client.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
+import { beginInteraction, requireGet } from "./interaction.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
-import { sendTo, showRefusal } from "./pages.ts";
+import { formToLink, sendTo, showRefusal } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 const MAX_STATE_LENGTH = 2_048;
-const MAX_KEPT_BYTES = 4_096;
 /** Seconds that the clocks of two replicas may differ. */
 const CLOCK_SKEW_SECONDS = 60;
+const PATH = "/oidc/authorize";
 
 /**
- * `GET /oidc/authorize`. Who is logged in, and still vouched for, goes straight
- * back with a code; everybody else to the page of the login.
+ * `GET` and `POST /oidc/authorize`. A browser with a session that the issuer
+ * still confirms goes straight back with a code; every other one to the consent
+ * page. A form becomes a link: only with that do browsers send their cookie.
  */
-export function createAuthorizeRoute(context: ProviderContext): Route {
-  return {
-    method: "GET",
-    path: "/oidc/authorize",
-    async handle(exchange) {
-      try {
-        return await exchange.waitFor(
-          "sign-ins",
-          () => authorize(exchange, context),
-        );
-      } catch (error) {
-        return showRefusal(exchange, error);
-      }
+export function createAuthorizeRoutes(
+  context: ProviderContext,
+): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: PATH,
+      async handle(exchange) {
+        requireGet(exchange);
+        try {
+          return await exchange.waitFor(
+            "sign-ins",
+            () => authorize(exchange, context),
+          );
+        } catch (error) {
+          return showRefusal(exchange, error);
+        }
+      },
     },
-  };
+    {
+      method: "POST",
+      path: PATH,
+      crossSite: true,
+      handle: (exchange) => formToLink(exchange, context.issuer + PATH),
+    },
+  ];
 }
 
 async function authorize(
@@ -50,28 +62,27 @@ async function authorize(
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
   const pending = { redirect_uri, state };
-  let request: AuthorizeRequest;
   try {
     if (state !== undefined && state.length > MAX_STATE_LENGTH) {
       throw new OAuthError("invalid_request", "state is too long");
     }
-    request = await readAuthorizeRequest(given, client, context);
-    requireSmall([state, request.nonce, request.subject]);
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    return sendTo(exchange, errorLocation(context, pending, error));
-  }
-  if (request.isSilent) {
-    return await answerSilently(exchange, context, client, request, pending);
-  }
-  return await signedInLocation(exchange, context, client, request, pending) ??
-    await beginInteraction(exchange, context, {
+    const request = await readAuthorizeRequest(given, client, context);
+    if (request.isSilent) {
+      return await answerSilently(exchange, context, client, request, pending);
+    }
+    return await signedInLocation(
+      ...[exchange, context, client, request, pending] as const,
+    ) ?? await beginInteraction(exchange, context, {
       client_id: client.client_id,
       binding: bindingOf(request, redirect_uri),
       ...(state === undefined ? {} : { state }),
       scope: request.scope,
       ...(request.subject === undefined ? {} : { subject: request.subject }),
     });
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return sendTo(exchange, errorLocation(context, pending, error));
+  }
 }
 
 function bindingOf(
@@ -83,18 +94,6 @@ function bindingOf(
     code_challenge,
     ...(nonce === undefined ? {} : { nonce }),
   };
-}
-
-/** Strangers' requests wait in memory: 20,000 of them are to stay below 100 MB. */
-function requireSmall(kept: readonly (string | undefined)[]): void {
-  const text = JSON.stringify(kept);
-  // In memory a text with one wide character is wide as a whole.
-  const width = /[\u0100-\uffff]/.test(text) ? 2 : 1;
-  if (text.length * width <= MAX_KEPT_BYTES) return;
-  throw new OAuthError(
-    "invalid_request",
-    "state, nonce and login_hint are too long together",
-  );
 }
 
 function requireAddress(

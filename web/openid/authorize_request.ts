@@ -2,7 +2,7 @@
 
 import { SCOPES } from "./claims.ts";
 import type { Client } from "./client.ts";
-import { readHint, type Signer } from "./id_token.ts";
+import { readHint, type Signer } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 

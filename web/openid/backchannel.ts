@@ -3,7 +3,7 @@
 import type { Told } from "../sessions/outbox.ts";
 import type { Farewell } from "../sessions/session.ts";
 import type { Clients } from "./client.ts";
-import { type Signer, signLogoutToken } from "./id_token.ts";
+import { type Signer, signLogoutToken } from "./jwt.ts";
 
 /** What {@linkcode createBackchannel} works with. */
 export interface BackchannelOptions extends Signer {

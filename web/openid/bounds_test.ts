@@ -1,7 +1,8 @@
+import type { RecordKind } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { MAX_GRANTS } from "../sessions/joined.ts";
 import { MAX_SESSIONS } from "../sessions/person_sessions.ts";
-import type { RecordKind } from "../stores/record_store.ts";
+import { GRANT, PERSON, SESSION } from "../store/kinds.ts";
 import { assertRefused } from "./testdata/codes.ts";
 import {
   Browser,
@@ -11,10 +12,10 @@ import {
 } from "./testdata/test_provider.ts";
 
 async function countOf(
-  { records, now }: TestProvider,
+  { store, now }: TestProvider,
   kind: RecordKind,
 ): Promise<number> {
-  return (await records.list(kind, now())).records.length;
+  return (await store.list(kind, now())).records.length;
 }
 
 Deno.test("what one application was given in one session is bounded: its oldest ends, and nobody else's", async () => {
@@ -51,7 +52,7 @@ Deno.test("what one application was given in one session is bounded: its oldest 
   );
   // Also of those who never come with a code.
   for (let i = 0; i < 3 * MAX_GRANTS; i++) await browser.follow(url);
-  assertEquals(await countOf(provider, "grant"), MAX_GRANTS + 1);
+  assertEquals(await countOf(provider, GRANT), MAX_GRANTS + 1);
 });
 
 Deno.test("one person's sessions are bounded: the oldest ends and its application is told, everybody else's go on", async () => {
@@ -96,21 +97,21 @@ Deno.test("one person's sessions are bounded: the oldest ends and its applicatio
     person,
     await provider.authorizeUrl({ prompt: "login" }),
   );
-  assertEquals(await countOf(provider, "session"), MAX_SESSIONS + 1);
+  assertEquals(await countOf(provider, SESSION), MAX_SESSIONS + 1);
 
-  const grants = await countOf(provider, "grant");
+  const grants = await countOf(provider, GRANT);
   await new Browser().signIn(provider, person, url);
   assertEquals(await isIn(oldest!), false);
   await new Browser().signIn(provider, person, url);
   assertEquals(await isIn(third!), false);
   assert(await isIn(second!));
   assert(await isIn(bobs));
-  assertEquals(await countOf(provider, "session"), MAX_SESSIONS + 1);
+  assertEquals(await countOf(provider, SESSION), MAX_SESSIONS + 1);
   await provider.web.provider!.deliver();
   assertEquals(told.length, 2);
   // Two of the oldest's and one of the third's are gone; one each of the two
   // newest has come, and of the two looks at those that go on.
-  assertEquals(await countOf(provider, "grant"), grants - 3 + 4);
+  assertEquals(await countOf(provider, GRANT), grants - 3 + 4);
 });
 
 Deno.test("whoever logs in and out again and again leaves nothing behind", async () => {
@@ -127,9 +128,9 @@ Deno.test("whoever logs in and out again and again leaves nothing behind", async
     );
     await response.body?.cancel();
   }
-  assertEquals(await countOf(provider, "session"), 1);
-  assertEquals(await countOf(provider, "grant"), 1);
-  assertEquals(await countOf(provider, "person"), 1);
+  assertEquals(await countOf(provider, SESSION), 1);
+  assertEquals(await countOf(provider, GRANT), 1);
+  assertEquals(await countOf(provider, PERSON), 1);
   const again = await provider.authorizeUrl({ prompt: "none" });
   assert((await steady.follow(again)).searchParams.has("code"));
 });
@@ -152,8 +153,8 @@ Deno.test("what nothing refreshes is kept as long as its code is remembered, and
   assertEquals((await provider.userinfo(access_token)).status, 200);
   provider.skewMs = 310_000;
   assertEquals((await provider.userinfo(access_token)).status, 401);
-  assertEquals(await countOf(provider, "grant"), 1);
+  assertEquals(await countOf(provider, GRANT), 1);
   provider.skewMs = 601_000;
-  assertEquals(await countOf(provider, "grant"), 0);
+  assertEquals(await countOf(provider, GRANT), 0);
   assertRefused(await redeem(), [400, "invalid_grant"]);
 });

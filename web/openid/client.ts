@@ -1,6 +1,6 @@
 /** An application that people log in to. @module */
 
-import type { PublicKeySet, SigningAlgorithm } from "./provider_keys.ts";
+import type { PublicKeySet, SigningAlgorithm } from "./keys.ts";
 
 /** How an application proves which one it is (OIDC Core §9). */
 export type AuthMethod =

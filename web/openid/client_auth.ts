@@ -7,7 +7,7 @@ import type { AuthMethod, Client } from "./client.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { Parameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { toJose } from "./provider_keys.ts";
+import { toJose } from "./keys.ts";
 
 /** What assertions may be signed with. */
 export const ASSERTION_ALGORITHMS: readonly string[] = Object.freeze([
@@ -139,8 +139,10 @@ async function byAssertion(
     throw refuse();
   }
   const lifeSeconds = payload.exp! - at.getTime() / 1000;
+  // One audience: an assertion for several servers can be replayed at another.
   if (
-    lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.jti !== "string"
+    lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.aud !== "string" ||
+    typeof payload.jti !== "string" || payload.jti === ""
   ) throw refuse();
   const id = await digestOf(JSON.stringify([client.client_id, payload.jti]));
   const until = new Date((payload.exp! + 60) * 1000);

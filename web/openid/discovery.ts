@@ -3,7 +3,7 @@
 import type { Route } from "@sig/api/http";
 import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
-import { type ProviderKeys, SIGNING_ALGORITHMS } from "./provider_keys.ts";
+import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
 
 const METHODS = [
   ...["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],

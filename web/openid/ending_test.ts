@@ -1,7 +1,7 @@
+import { createMemoryStore, storeUnavailable } from "@sig/consumer/store";
+import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
 import { createLocalJWKSet, jwtVerify } from "jose";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import { storeUnavailable } from "../stores/store_unavailable.ts";
 import {
   Browser,
   TestProvider,
@@ -146,16 +146,16 @@ Deno.test("where the issuer is silent userinfo tells nothing beyond the end that
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const { access_token } = await new Browser().tokens(provider, person);
-  const { records } = provider;
+  const { store } = provider;
   /** As if another process had learnt that it is valid until then. */
   const endAt = async (not_after: string) => {
-    const { records: [found] } = await records.list("session", new Date());
+    const { records: [found] } = await store.list(SESSION, new Date());
     const { id, version, expiresAtMs } = found!;
     const session = JSON.parse(found!.text);
     session.standing = { ...session.standing, sequence: 1_000, not_after };
     const text = JSON.stringify(session);
     const record = { text, expiresAtMs };
-    assert(await records.put("session", id, record, version, new Date()));
+    assert(await store.put(SESSION, id, record, version, new Date()));
   };
   provider.issuerIsDown = true;
   await endAt("2999-01-01T00:00:00Z");
@@ -185,14 +185,14 @@ Deno.test("where the issuer is silent userinfo tells nothing of whom it is known
 });
 
 Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {
-  const memory = createMemoryRecords();
+  const memory = createMemoryStore();
   let isReadOnly = false;
   await using provider = await TestProvider.start({
-    records: {
+    store: {
       ...memory,
       put: (...record) =>
         isReadOnly
-          ? Promise.reject(storeUnavailable("it takes no writes"))
+          ? Promise.reject(storeUnavailable("in memory", "it takes no writes"))
           : memory.put(...record),
     },
   });
@@ -283,7 +283,7 @@ Deno.test("an application that was down is told later, in order, by one of two r
   await using first = await TestProvider.start({ clients });
   await using second = await TestProvider.start({
     clients,
-    records: first.records,
+    store: first.store,
     like: first,
   });
   const people = [];
@@ -336,7 +336,7 @@ Deno.test("who tells and dies is taken over by another, and nobody is forgotten"
   });
   await using second = await TestProvider.start({
     clients,
-    records: first.records,
+    store: first.store,
     like: first,
   });
   const { person, relationship } = await first.employ();

@@ -1,10 +1,11 @@
 /** What applications were given: codes, access and refresh tokens. @module */
 
+import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose";
+import { GRANT } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { type Found, recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
+import { macsOf, type ProviderKeys } from "./keys.ts";
 
 /** What a code is bound to. */
 export interface CodeBinding {
@@ -42,6 +43,8 @@ export interface Grant {
   readonly access: readonly {
     readonly sha256: string;
     readonly expires_ms: number;
+    /** Where it is less than what was granted. */
+    readonly scope?: readonly string[];
   }[];
   /** SHA-256 of the secret of the one refresh token that is good, or null. */
   readonly refresh: string | null;
@@ -57,6 +60,8 @@ export interface FoundGrant {
   readonly grant: Grant;
   /** As it was found. */
   readonly found: Found<Grant>;
+  /** The token's secret. */
+  readonly secret: string;
   /** SHA-256 of the token's secret. */
   readonly sha256: string;
 }
@@ -75,6 +80,8 @@ export interface HandOutOptions {
   readonly refresh: boolean;
   /** Milliseconds since 1970; when the family's session is over. */
   readonly expiresMs: number;
+  /** The scope of the access token (default: all that was granted). */
+  readonly scope?: readonly string[] | undefined;
 }
 
 /** The grants of a provider. */
@@ -94,6 +101,8 @@ export interface Grants {
     found: FoundGrant,
     options: HandOutOptions,
   ): Promise<HandedOut | undefined>;
+  /** Whether a token of this family is, or once was, its refresh token. */
+  wasRefreshToken(found: FoundGrant): Promise<boolean>;
   /**
    * Replaces the refresh token. Any other than the one that is good kills the
    * family and answers undefined: somebody has an old one who should not.
@@ -124,6 +133,10 @@ const MAX_ACCESS_TOKENS = 8;
 
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
+const SECRET_LENGTH = 43;
+/** Of a refresh token, 120 bits; an HMAC fills the rest, 138 bits. */
+const REFRESH_RANDOM_BYTES = 15;
+const REFRESH_RANDOM_LENGTH = 20;
 
 /** The id of a grant to come. */
 export function newGrantId(): string {
@@ -140,21 +153,37 @@ export function newGrantId(): string {
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
 export function createGrants(
-  { store, now }: { readonly store: RecordStore; readonly now: () => Date },
+  { store, keys, now }: {
+    readonly store: RecordStore;
+    readonly keys: Pick<ProviderKeys, "seals">;
+    readonly now: () => Date;
+  },
 ): Grants {
-  const records = recordsOf<Grant>(store, "grant");
+  const records = recordsOf<Grant>(store, GRANT);
+
+  /** Whose last part shows that it was made here; the rest is random. */
+  async function makeRefreshSecret(id: string): Promise<string> {
+    const random = randomText(REFRESH_RANDOM_BYTES);
+    const [mac = ""] = await refreshMacs(id, random);
+    return random + mac;
+  }
+
+  const refreshMacs = async (id: string, random: string) =>
+    (await macsOf(keys, `refresh ${id} ${random}`))
+      .map((mac) => mac.slice(0, SECRET_LENGTH - REFRESH_RANDOM_LENGTH));
 
   async function handOut(
     { id, found }: FoundGrant,
-    { refresh, expiresMs }: HandOutOptions,
+    { refresh, expiresMs, scope }: HandOutOptions,
     isGood: (grant: Grant) => boolean,
   ): Promise<HandedOut | undefined> {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
-    const refreshSecret = randomText(SECRET_BYTES);
+    const refreshSecret = await makeRefreshSecret(id);
     const access = {
       sha256: await digestOf(accessSecret),
       expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
+      ...(scope === undefined ? {} : { scope }),
     };
     const refreshDigest = refresh ? await digestOf(refreshSecret) : null;
     const { after } = await records.change(id, at, (grant) => {
@@ -208,8 +237,18 @@ export function createGrants(
         id,
         found,
         grant: found.value,
+        secret,
         sha256: await digestOf(secret),
       };
+    },
+    async wasRefreshToken({ id, grant: { refresh }, secret, sha256 }) {
+      if (refresh !== null && equalInConstantTime(refresh, sha256)) return true;
+      const mac = secret.slice(REFRESH_RANDOM_LENGTH);
+      const macs = await refreshMacs(
+        id,
+        secret.slice(0, REFRESH_RANDOM_LENGTH),
+      );
+      return macs.some((each) => equalInConstantTime(each, mac));
     },
     redeem: (found, options) =>
       handOut(found, options, ({ code }) => !code.used),

@@ -1,18 +1,23 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
-import { createMemoryRecords } from "../stores/memory_records.ts";
 import {
   createGrants,
   type FoundGrant,
   type Grants,
   newGrantId,
 } from "./grants.ts";
+import { testKeys } from "./testdata/test_provider.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 const OPTIONS = { refresh: true, expiresMs: AT.getTime() + 3_600_000 };
 
 async function newGrant(): Promise<{ grants: Grants; code: string }> {
-  const store = createMemoryRecords();
-  const grants = createGrants({ store, now: () => AT });
+  const store = createMemoryStore();
+  const grants = createGrants({
+    store,
+    keys: await testKeys(),
+    now: () => AT,
+  });
   const code = await grants.create(newGrantId(), {
     client_id: "app",
     subject: "did:web:alice.example",

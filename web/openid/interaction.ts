@@ -1,26 +1,72 @@
-/** What the page of the login asks and answers (INTERFACES §4b). @module */
+/**
+ * The consent page's side of a sign-in (INTERFACES §4b). What an application
+ * asked for travels with the browser, sealed, and nothing of it is stored.
+ *
+ * @module
+ */
 
 import type { Exchange, Route } from "@sig/api/http";
 import { flag, object, readAs, text } from "@sig/api/requests";
 import { type CheckAnswer, SigError } from "@sig/core";
-import { equalInConstantTime } from "@sig/jose";
-import type { Challenge } from "../login/challenge.ts";
+import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
+import { base64url } from "jose";
 import {
   createChallenge,
   type CreateChallengeOptions,
 } from "../login/create_challenge.ts";
 import { digestOf } from "../login/digest.ts";
 import type { AskIssuer } from "../login/login_gate.ts";
-import { loginsOutOfPlace } from "../login/out_of_place.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
+import { requireOwnPage } from "../sessions/cookies.ts";
+import { randomText } from "../sessions/sessions.ts";
 import { codeLocation, errorLocation } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./client.ts";
-import { newGrantId } from "./grants.ts";
-import type { Interaction } from "./interaction_record.ts";
+import { type CodeBinding, newGrantId } from "./grants.ts";
+import { macsOf, type ProviderKeys } from "./keys.ts";
 import { OAuthError } from "./oauth_error.ts";
+import { sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import type { Found } from "../stores/records.ts";
+import { loginsOutOfPlace } from "../login/out_of_place.ts";
+
+/** A sign-in that waits for a person. */
+export type Interaction = ClientInteraction | GateInteraction;
+
+interface Waiting {
+  /** The application. */
+  readonly client_id: string;
+  /** What was asked for. */
+  readonly scope: readonly string[];
+  /** The only person who may answer. */
+  readonly subject?: string;
+  /** SHA-256 of the browser's cookie: the only browser that may answer. */
+  readonly browser_sha256: string;
+  /** Milliseconds since 1970. */
+  readonly expires_ms: number;
+}
+
+/** An application waits for a code. */
+export interface ClientInteraction extends Waiting {
+  /** Where the answer goes, and what it is bound to. */
+  readonly binding: CodeBinding;
+  /** What the answer must repeat. */
+  readonly state?: string;
+}
+
+/** A proxy waits for a session. */
+export interface GateInteraction extends Waiting {
+  /** An address of our own that continues when there is one. */
+  readonly return_to: string;
+}
+
+/** Milliseconds in which the person must answer. */
+const LIFE_MS = 15 * 60_000;
+const BROWSER_BYTES = 32;
+/**
+ * Characters of a sealed sign-in: with the other headers of the redirect that
+ * carries it, it must fit into the 4 KiB that nginx has for headers by default.
+ */
+const MAX_SEALED_LENGTH = 3_072;
 
 /** What an interaction needs of the login. */
 export interface InteractionLogin {
@@ -28,12 +74,73 @@ export interface InteractionLogin {
   readonly challenges: Omit<CreateChallengeOptions, "require">;
   /** What the server itself requires. */
   readonly require: readonly string[];
-  /** How answers are judged. */
+  /** How answers are verified. */
   readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
   /** The question to the issuer. */
   readonly ask: AskIssuer;
   /** Milliseconds that a session lives, for its cookie. */
   readonly sessionMs: number;
+}
+
+/** Makes the text that carries a sign-in: its JSON, and an HMAC of that. */
+export async function sealInteraction(
+  keys: Pick<ProviderKeys, "seals">,
+  interaction: Interaction,
+): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(interaction));
+  const payload = encodeBase64Url(bytes);
+  const [mac] = await macsOf(keys, payload);
+  return `${payload}.${mac}`;
+}
+
+/** Reads it again; undefined for a text that this server did not make. */
+async function openSealed(
+  keys: Pick<ProviderKeys, "seals">,
+  id: string,
+): Promise<Interaction | undefined> {
+  const [, payload = "", mac = ""] =
+    /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(id) ?? [];
+  if (id.length > MAX_SEALED_LENGTH) return undefined;
+  const macs = await macsOf(keys, payload);
+  if (!macs.some((each) => equalInConstantTime(each, mac))) return undefined;
+  return JSON.parse(new TextDecoder().decode(base64url.decode(payload)));
+}
+
+/** The keys of each part of a union. */
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/**
+ * Sends the browser to the consent page, where it can continue and no other
+ * browser can: a cookie identifies it.
+ *
+ * @throws {OAuthError} `invalid_request` for a request that is too long.
+ */
+export async function beginInteraction(
+  exchange: Exchange,
+  { browserCookie, issuer, keys, now }: Pick<
+    ProviderContext,
+    "browserCookie" | "issuer" | "keys" | "now"
+  >,
+  waiting: Without<Interaction, "browser_sha256" | "expires_ms">,
+): Promise<Response> {
+  const given = browserCookie.read(exchange.request.headers);
+  const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
+    ? given
+    : randomText(BROWSER_BYTES);
+  const id = await sealInteraction(keys, {
+    ...waiting,
+    browser_sha256: await digestOf(browser),
+    expires_ms: now().getTime() + LIFE_MS,
+  });
+  if (id.length > MAX_SEALED_LENGTH) {
+    throw new OAuthError(
+      "invalid_request",
+      "the request is too long: state, nonce, login_hint and rd together",
+    );
+  }
+  return sendTo(exchange, `${issuer}/#/sign-in/${id}`, [
+    browserCookie.set(browser, LIFE_MS / 1000),
+  ]);
 }
 
 interface Answer {
@@ -49,13 +156,12 @@ const ANSWER = object<Answer>({
 const MAX_BODY_BYTES = 64 * 1024;
 const PATH = "/oidc/interaction/:id";
 
-/** A request that waits, in the browser that began it. */
-interface Waiting {
-  readonly id: string;
+/** A sign-in in the browser that began it. */
+interface Opened {
   readonly interaction: Interaction;
-  /** As it was found. */
-  readonly found: Found<Interaction>;
   readonly client: Client;
+  /** What its challenges are bound to. */
+  readonly boundTo: string;
 }
 
 /** `GET` and `POST /oidc/interaction/<id>`, both with the browser's cookie. */
@@ -67,16 +173,23 @@ export function createInteractionRoutes(
     {
       method: "GET",
       path: PATH,
-      handle: (exchange, { id = "" }) =>
-        exchange.waitFor("sign-ins", async () => {
-          const found = await find(exchange, id, context);
-          const { client_id, client_name } = found.client;
-          const challenge = await challengeFor(found, context, login);
-          return exchange.json({
-            client: { client_id, client_name },
-            challenge,
-          });
-        }),
+      async handle(exchange, { id = "" }) {
+        requireGet(exchange);
+        const { interaction, client, boundTo } = await openInteraction(
+          ...[exchange, id, context] as const,
+        );
+        const { client_id, client_name } = client;
+        const { scope, subject } = interaction;
+        const challenge = await createChallenge(
+          { scopes: scope, ...(subject === undefined ? {} : { subject }) },
+          {
+            ...login.challenges,
+            ...{ boundTo, client: exchange.client || undefined },
+            require: [...new Set([...login.require, ...client.require])],
+          },
+        );
+        return exchange.json({ client: { client_id, client_name }, challenge });
+      },
     },
     {
       method: "POST",
@@ -84,100 +197,81 @@ export function createInteractionRoutes(
       async handle(exchange, { id = "" }) {
         requireOwnPage(exchange.request.headers, context.issuer);
         const body = await exchange.readJson(MAX_BODY_BYTES);
-        return await exchange.waitFor("sign-ins", async () => {
-          const found = await find(exchange, id, context);
-          const { attestation, declined } = readAs(ANSWER, body);
-          if (attestation !== undefined) {
-            return await accept(exchange, found, attestation, context, login);
-          }
-          if (declined !== true) throw notDeclined();
-          return await decline(exchange, found, context);
-        });
+        const opened = await openInteraction(exchange, id, context);
+        const { attestation, declined } = readAs(ANSWER, body);
+        if (attestation !== undefined) {
+          return await exchange.waitFor(
+            "sign-ins",
+            () => accept(exchange, opened, attestation, context, login),
+          );
+        }
+        if (declined !== true) throw notDeclined();
+        return decline(exchange, opened, context);
       },
     },
   ];
 }
 
-/** A page of a neighbour under the same domain gets cookies along, too. */
-function requireOwnPage(headers: Headers, issuer: string): void {
-  const site = headers.get("sec-fetch-site") ?? "same-origin";
-  const origin = headers.get("origin") ?? issuer;
-  if (site === "same-origin" && origin === issuer) return;
-  throw new SigError(
-    "origin_not_allowed",
-    "Cannot answer: a page of another site asks",
-  );
+/**
+ * Refuses HEAD and prefetches where GET changes something: only a person who
+ * opens the link means it.
+ *
+ * @throws {SigError} `method_not_allowed`, `invalid_request`.
+ */
+export function requireGet({ request }: Exchange): void {
+  if (request.method === "HEAD") {
+    throw new SigError(
+      "method_not_allowed",
+      "Cannot answer: the method must be GET",
+      { context: { allow: "GET" } },
+    );
+  }
+  if (/^prefetch\b/.test(request.headers.get("sec-purpose") ?? "")) {
+    throw new SigError("invalid_request", "Cannot answer a prefetch", {
+      context: { hint: "Open the link instead." },
+    });
+  }
 }
 
 /**
- * For another browser it is not there at all, nor once the application may not
- * be answered there any more.
+ * Reads a sign-in that this browser began, if its application may still be
+ * answered there.
+ *
+ * @throws {SigError} `not_found`
  */
-async function find(
+async function openInteraction(
   exchange: Exchange,
   id: string,
-  { interactions, browserCookie, clients, now }: ProviderContext,
-): Promise<Waiting> {
-  const isId = /^[A-Za-z0-9_-]{32}$/.test(id);
-  const found = isId ? await interactions.find(id, now()) : undefined;
-  const interaction = found?.value;
+  { keys, browserCookie, clients, now }: ProviderContext,
+): Promise<Opened> {
+  const interaction = await openSealed(keys, id);
   const browser = browserCookie.read(exchange.request.headers);
   const client = clients().get(interaction?.client_id ?? "");
   const digest = await digestOf(browser ?? "");
   if (
-    found === undefined || interaction === undefined || client === undefined ||
+    interaction === undefined || client === undefined ||
+    !(now().getTime() < interaction.expires_ms) ||
     !equalInConstantTime(digest, interaction.browser_sha256) ||
     ("binding" in interaction &&
       !client.redirectUris.includes(interaction.binding.redirect_uri))
   ) throw unknown();
-  return { id, interaction, found, client };
-}
-
-/** The same one for as long as it can be answered, also when a page is reloaded. */
-async function challengeFor(
-  { id, interaction, found, client }: Waiting,
-  { interactions, now }: ProviderContext,
-  { challenges, require }: InteractionLogin,
-): Promise<Challenge> {
-  const { challenge: known } = interaction;
-  if (known !== undefined) {
-    const { state } = await challenges.store.read(known.challenge_id, now());
-    if (state === "issued") return known;
-  }
-  const { scope, subject } = interaction;
-  const challenge = await createChallenge(
-    { scopes: scope, ...(subject === undefined ? {} : { subject }) },
-    {
-      ...challenges,
-      require: [...new Set([...require, ...client.require])],
-    },
-  );
-  const { after } = await interactions.change(
-    id,
-    now(),
-    (each) => ({ ...each, challenge }),
-    { found },
-  );
-  if (after === undefined) throw unknown();
-  return challenge;
+  return { interaction, client, boundTo: await digestOf(id) };
 }
 
 async function accept(
   exchange: Exchange,
-  { id, interaction, client }: Waiting,
+  { interaction, client, boundTo }: Opened,
   attestation: string,
   context: ProviderContext,
   { logins, ask, sessionMs }: InteractionLogin,
 ): Promise<Response> {
-  const { interactions, sessions, sessionCookie, now } = context;
-  const { challenge, scope } = interaction;
-  if (challenge === undefined) throw unknown();
+  const { sessions, sessionCookie } = context;
+  const { scope } = interaction;
   const { require } = client;
   let answer: CheckAnswer | undefined;
   const login = await verifyLogin(
     {
       attestation,
-      challenge_id: challenge.challenge_id,
       // Another login may share the store: what was signed for that is not for us.
       audience: context.issuer,
       // A proxy is told all of it each time: nothing can be left out.
@@ -185,6 +279,7 @@ async function accept(
     },
     {
       ...logins,
+      boundTo,
       // A did:web is fetched, at the word of whoever answers.
       ...loginsOutOfPlace({ ...logins, issuer: ask.issuer }, exchange),
       checkRelationship: async (subject) =>
@@ -193,8 +288,6 @@ async function accept(
   );
   const { subject } = login;
   requireSub(subject);
-  // The answer that has just been used was for this alone.
-  if (await interactions.take(id, now()) === undefined) throw unknown();
   const standing = answer && await ask.standingOf(answer);
   if (standing === undefined) throw unknown();
   const before = await sessions.find(
@@ -228,13 +321,11 @@ async function accept(
   });
 }
 
-async function decline(
+function decline(
   exchange: Exchange,
-  { id, interaction }: Waiting,
+  { interaction }: Opened,
   context: ProviderContext,
-): Promise<Response> {
-  const taken = await context.interactions.take(id, context.now());
-  if (taken === undefined) throw unknown();
+): Response {
   // A proxy would only ask again.
   if (!("binding" in interaction)) {
     return exchange.json({ redirect_to: `${context.issuer}/` });

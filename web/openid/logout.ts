@@ -3,9 +3,12 @@
 import type { Exchange, Route } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose";
 import { digestOf } from "../login/digest.ts";
-import { type Hint, readHint } from "./id_token.ts";
+import { isOwnPage } from "../sessions/cookies.ts";
+import { type Hint, readHint } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
+import { requireGet } from "./interaction.ts";
 import {
+  MAX_FORM_BYTES,
   sendTo,
   showLogoutForm,
   showPage,
@@ -14,7 +17,6 @@ import {
 } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import { MAX_FORM_BYTES } from "./token.ts";
 
 const PATH = "/oidc/logout";
 const NAMES = [
@@ -41,10 +43,7 @@ export function createLogoutRoutes(
     given: URLSearchParams,
   ): Promise<Response> => {
     try {
-      return await exchange.waitFor(
-        "sign-ins",
-        () => logOut(exchange, readParameters(given), context, kick),
-      );
+      return await logOut(exchange, readParameters(given), context, kick);
     } catch (error) {
       return showRefusal(exchange, error);
     }
@@ -54,6 +53,7 @@ export function createLogoutRoutes(
       method: "GET",
       path: PATH,
       handle(exchange) {
+        requireGet(exchange);
         const given = new URL(exchange.request.url).searchParams;
         // A link is never the form itself.
         given.delete("csrf");
@@ -63,6 +63,7 @@ export function createLogoutRoutes(
     {
       method: "POST",
       path: PATH,
+      crossSite: true,
       async handle(exchange) {
         let form: URLSearchParams;
         try {
@@ -70,7 +71,10 @@ export function createLogoutRoutes(
         } catch (error) {
           return showRefusal(exchange, error);
         }
-        if (form.has("csrf")) return await answer(exchange, form);
+        const { headers } = exchange.request;
+        if (form.has("csrf") && isOwnPage(headers, context.issuer)) {
+          return await answer(exchange, form);
+        }
         return sendTo(exchange, `${context.issuer}${PATH}?${form}`);
       },
     },
@@ -87,7 +91,14 @@ async function logOut(
   const token = parameters.get("id_token_hint");
   const hint = token === undefined ? undefined : await readHint(context, token);
   const target = readTarget(parameters, hint, context);
-  const cookie = sessionCookie.read(exchange.request.headers);
+  const { headers } = exchange.request;
+  if (sessionCookie.isDoubled(headers)) {
+    throw new OAuthError(
+      "invalid_request",
+      "the browser sent two session cookies; delete the cookies of this site to sign out",
+    );
+  }
+  const cookie = sessionCookie.read(headers);
   const session = await sessions.find(cookie);
   if (session !== undefined && cookie !== undefined) {
     const csrf = await digestOf(`logout ${cookie}`);

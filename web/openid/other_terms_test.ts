@@ -1,6 +1,5 @@
+import { createMemoryStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import { createMemoryStore } from "../stores/memory_store.ts";
 import { readClients } from "./read_clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
@@ -20,15 +19,15 @@ async function restart(
     tokens: Awaited<ReturnType<Browser["tokens"]>>,
   ) => Promise<void>,
 ): Promise<void> {
-  const records = createMemoryRecords();
+  const store = createMemoryStore();
   const settings = { gateHosts: ["app.example"] };
-  await using before = await TestProvider.start({ records, settings });
+  await using before = await TestProvider.start({ store, settings });
   const { person } = await before.employ();
   const browser = new Browser();
   const tokens = await browser.tokens(before, person);
   const { web, ...others } = again(before);
   await using after = await TestProvider.start({
-    ...{ records, settings },
+    ...{ store, settings },
     web: { audiences: [before.origin], ...web },
     ...others,
   });
@@ -86,17 +85,17 @@ Deno.test("the next look ends sessions of other terms and tells their applicatio
   const receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
-  const records = createMemoryRecords();
-  await using before = await TestProvider.start({ records, clients });
+  const store = createMemoryStore();
+  await using before = await TestProvider.start({ store, clients });
   const { person } = await before.employ();
   await new Browser().tokens(before, person);
   // It shares the store, and nothing else.
-  await using neighbour = await TestProvider.start({ records, clients });
+  await using neighbour = await TestProvider.start({ store, clients });
   assertEquals(await neighbour.web.provider!.watch(), {
     ...{ looked: 0, unanswered: 0 },
   });
   await using after = await TestProvider.start({
-    ...{ records, clients },
+    ...{ store, clients },
     web: { audiences: [before.origin] },
   });
   after.issuerIsDown = true;
@@ -112,15 +111,15 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
   const receiver = new Receiver();
   const clients = await usualClients();
   clients[0]!.backchannel_logout_uri = receiver.uri;
-  const records = createMemoryRecords();
-  await using provider = await TestProvider.start({ records, clients });
+  const store = createMemoryStore();
+  await using provider = await TestProvider.start({ store, clients });
   const { person, relationship } = await provider.employ();
   await new Browser().tokens(provider, person);
   await provider.demo.revoke(relationship);
   await provider.web.provider!.watch();
   // One knows the application, and where it is; the other one not where.
-  await using one = await TestProvider.start({ records, clients });
-  await using other = await TestProvider.start({ records });
+  await using one = await TestProvider.start({ store, clients });
+  await using other = await TestProvider.start({ store });
   assertEquals(await one.web.provider!.deliver(), 0);
   assertEquals(await other.web.provider!.deliver(), 0);
   assertEquals(receiver.subjects, []);
@@ -130,10 +129,7 @@ Deno.test("who shares the store tells nobody of the ends of another's sessions, 
 });
 
 Deno.test("what a person signed for one login opens no other one over the same store", async () => {
-  const shared = {
-    records: createMemoryRecords(),
-    challenges: createMemoryStore(),
-  };
+  const shared = { store: createMemoryStore() };
   await using one = await TestProvider.start(shared);
   const origin = "http://127.0.0.1:8788";
   await using other = await TestProvider.start({

@@ -42,7 +42,9 @@ export function showRefusal(exchange: Exchange, thrown: unknown): Response {
         : "Nothing was decided. Try again in a moment.",
     ],
     status,
-    status === 503 ? [["retry-after", "5"]] : [],
+    status === 503 || status === 429
+      ? [["retry-after", String(problem?.retry_after_seconds ?? 5)]]
+      : [],
   );
 }
 
@@ -99,6 +101,25 @@ function escapeHtml(text: string): string {
   return escapeInvisible(text)
     .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+}
+
+/** Bytes of a form at most. */
+export const MAX_FORM_BYTES = 16 * 1024;
+
+/**
+ * Answers a form with a link to the same place: browsers send no cookie with the
+ * forms of other sites, but with links.
+ */
+export async function formToLink(
+  exchange: Exchange,
+  to: string,
+): Promise<Response> {
+  try {
+    const form = await exchange.readForm(MAX_FORM_BYTES);
+    return sendTo(exchange, `${to}?${form}`);
+  } catch (error) {
+    return showRefusal(exchange, error);
+  }
 }
 
 /** Sends a browser on; parameters that are undefined are left out. */

@@ -1,5 +1,6 @@
 /** The OpenID Provider, put together (INTERFACES §4b). @module */
 
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import type { AllowOrigin, Route } from "@sig/api/http";
 import { createAssessment } from "../sessions/assess.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
@@ -7,9 +8,8 @@ import { createLastWord } from "../sessions/last_word.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
-import { recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
-import { createAuthorizeRoute } from "./authorize.ts";
+import { ASSERTION } from "../store/kinds.ts";
+import { createAuthorizeRoutes } from "./authorize.ts";
 import { createBackchannel } from "./backchannel.ts";
 import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
@@ -19,10 +19,9 @@ import {
   createInteractionRoutes,
   type InteractionLogin,
 } from "./interaction.ts";
-import type { Interaction } from "./interaction_record.ts";
 import { createLogoutRoutes } from "./logout.ts";
 import type { ProviderContext } from "./provider_context.ts";
-import type { ProviderKeys } from "./provider_keys.ts";
+import type { ProviderKeys } from "./keys.ts";
 import { createRevokeRoute } from "./revoke.ts";
 import { createTokenRoute } from "./token.ts";
 import { createUserinfoRoutes } from "./userinfo.ts";
@@ -33,8 +32,6 @@ export interface ProviderSettings extends Naming {
   readonly clients: () => Clients;
   /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** Where sessions and the like are kept. */
-  readonly records: RecordStore;
   /** Milliseconds that a session lives; 8 hours unless told. */
   readonly sessionMs?: number | undefined;
   /** Hosts whose proxies may ask who is there, `HOST[:PORT]`; none unless told. */
@@ -50,6 +47,8 @@ export interface ProviderOptions
   extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
   /** The issuer identifier. */
   readonly issuer: string;
+  /** Where sessions, codes and tokens are kept. */
+  readonly records: RecordStore;
   /** The clock. */
   readonly now: () => Date;
   /** Routes of others that know the same sessions; none unless told. */
@@ -82,7 +81,7 @@ export function createProvider(options: ProviderOptions): Provider {
     fetch: options.fetch ?? ((request) => fetch(request)),
   });
   const outbox = createOutbox({ store: records, audience: issuer, send, now });
-  const grants = createGrants({ store: records, now });
+  const grants = createGrants({ store: records, keys, now });
   const sessions = createSessions({
     store: records,
     lifeMs: sessionMs,
@@ -99,15 +98,14 @@ export function createProvider(options: ProviderOptions): Provider {
     ...{ issuer, clients, keys, sessions, grants, assess, now },
     lastWord: createLastWord({ ask, now }),
     ...{ nameOf, usernameOf },
-    interactions: recordsOf<Interaction>(records, "interaction"),
-    assertions: recordsOf<true>(records, "assertion"),
+    assertions: recordsOf<true>(records, ASSERTION),
     sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),
     browserCookie: hostCookie(nameAtPort("sig-browser", issuer), isSecure),
   };
   return {
     routes: [
       ...createDiscoveryRoutes(issuer, keys),
-      createAuthorizeRoute(context),
+      ...createAuthorizeRoutes(context),
       ...createInteractionRoutes(context, { ...options, sessionMs }),
       createTokenRoute(context),
       ...createUserinfoRoutes(context),

@@ -1,15 +1,14 @@
 /** What the routes of the provider share. @module */
 
+import type { Records } from "@sig/consumer/store";
 import type { Assess } from "../sessions/assess.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { LastWord } from "../sessions/last_word.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import type { Records } from "../stores/records.ts";
 import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
 import type { Grants } from "./grants.ts";
-import type { Interaction } from "./interaction_record.ts";
-import type { ProviderKeys } from "./provider_keys.ts";
+import type { ProviderKeys } from "./keys.ts";
 
 /** What the routes of the provider share. */
 export interface ProviderContext extends Naming {
@@ -27,8 +26,6 @@ export interface ProviderContext extends Naming {
   readonly lastWord: LastWord;
   /** What applications were given. */
   readonly grants: Grants;
-  /** Requests that wait for a person. */
-  readonly interactions: Records<Interaction>;
   /** Ids of assertions that applications have used. */
   readonly assertions: Records<true>;
   /** Names the session. */

@@ -25,7 +25,7 @@ import {
   type PublicKeySet,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
-} from "./provider_keys.ts";
+} from "./keys.ts";
 
 /** An entry as it is written. */
 interface Entry {

@@ -1,5 +1,5 @@
+import { openStore, type RecordStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
-import { openStores, type Stores } from "../stores/open_store.ts";
 import {
   HAS_REDIS,
   startRedis,
@@ -9,18 +9,14 @@ import { Browser, TestProvider } from "./testdata/test_provider.ts";
 
 /** Two replicas over one store, each with a connection of its own. */
 async function withReplicas(
-  open: () => Promise<Stores>,
+  open: () => Promise<RecordStore>,
   work: (first: TestProvider, second: TestProvider) => Promise<void>,
 ): Promise<void> {
   const [own, others] = [await open(), await open()];
   try {
-    await using first = await TestProvider.start({
-      records: own.records,
-      challenges: own.challenges,
-    });
+    await using first = await TestProvider.start({ store: own });
     await using second = await TestProvider.start({
-      records: others.records,
-      challenges: others.challenges,
+      store: others,
       like: first,
     });
     await work(first, second);
@@ -78,7 +74,7 @@ async function playStory(
 
 Deno.test("two replicas over Deno KV are one provider", async () => {
   const folder = await Deno.makeTempDir();
-  await withReplicas(() => openStores(`kv:${folder}/web.db`), playStory);
+  await withReplicas(() => openStore(`kv:${folder}/web.db`), playStory);
   await Deno.remove(folder, { recursive: true });
 });
 
@@ -87,7 +83,7 @@ Deno.test({
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
-    await withReplicas(() => openStores(redis.url), playStory);
+    await withReplicas(() => openStore(redis.url), playStory);
     await redis.stop();
   },
 });
@@ -98,7 +94,7 @@ Deno.test({
   ignore: !HAS_REDIS,
   async fn() {
     const redis = await startRedis();
-    await withReplicas(() => openStores(redis.url), async (first) => {
+    await withReplicas(() => openStore(redis.url), async (first) => {
       const { person } = await first.employ();
       const browser = new Browser();
       const { access_token, refresh_token } = await browser.tokens(

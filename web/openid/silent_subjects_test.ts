@@ -68,6 +68,6 @@ Deno.test("applications: hosts that one client names keep out no subjects of oth
   assertEquals(answers.find(([, code]) => code === "overloaded"), [
     503,
     "overloaded",
-    "Cannot answer: too many requests wait for the same answer of others",
+    "Cannot answer: too many requests of this client wait for the same answer of others",
   ]);
 });

@@ -13,7 +13,7 @@ import { MAX_NAMES_BYTES } from "../names/read_names.ts";
 import { runInBackground } from "../sessions/background.ts";
 import type { Clients } from "./client.ts";
 import type { Provider, ProviderSettings } from "./provider.ts";
-import { generateProviderKeys, readProviderKeys } from "./provider_keys.ts";
+import { generateProviderKeys, readProviderKeys } from "./keys.ts";
 import { readClients } from "./read_clients.ts";
 import { type PersonNames, readPersonNames } from "./read_person_names.ts";
 
@@ -22,7 +22,7 @@ export interface OpenIdProgram {
   /** Said to whoever starts the server. */
   readonly warnings: readonly string[];
   /** What the flags and files say. */
-  readonly settings: Omit<ProviderSettings, "records">;
+  readonly settings: ProviderSettings;
   /** Begins to watch sessions. */
   begin(provider: Pick<Provider, "watch" | "deliver">): void;
   /** Ends that. */

@@ -1,19 +1,18 @@
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
 import { Browser, cookieAt, TestProvider } from "./testdata/test_provider.ts";
 
 Deno.test("whoever reads the store can't use a code, a token or a cookie of it", async () => {
   const written: string[] = [];
-  const store = createMemoryRecords();
-  const records: RecordStore = {
+  const store = createMemoryStore();
+  const recording: RecordStore = {
     ...store,
     put(kind, id, record, over, at) {
       written.push(id, record.text);
       return store.put(kind, id, record, over, at);
     },
   };
-  await using provider = await TestProvider.start({ records });
+  await using provider = await TestProvider.start({ store: recording });
   const { person } = await provider.employ();
   const browser = new Browser();
   const back = await browser.signIn(

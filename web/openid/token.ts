@@ -11,17 +11,16 @@ import { authenticateClient } from "./client_auth.ts";
 import {
   CODE_LIFE_MS,
   type FoundGrant,
+  type Grant,
   type HandedOut,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
-import { signIdToken } from "./id_token.ts";
+import { signIdToken } from "./jwt.ts";
 import { sessionOf } from "./live_grant.ts";
 import { OAuthError, refuseDirectly } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
+import { MAX_FORM_BYTES } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
-
-/** Bytes of a form at most. */
-export const MAX_FORM_BYTES = 16 * 1024;
 
 /** `POST /oidc/token`. */
 export function createTokenRoute(context: ProviderContext): Route {
@@ -32,7 +31,7 @@ export function createTokenRoute(context: ProviderContext): Route {
       try {
         const form = await exchange.readForm(MAX_FORM_BYTES);
         return await exchange.waitFor(
-          "sign-ins",
+          "tokens",
           () => answer(exchange, readParameters(form), context),
         );
       } catch (error) {
@@ -102,7 +101,7 @@ async function redeemCode(
   if (tokens === undefined) {
     throw refuse("the code was used before; all that it gave is revoked");
   }
-  return await tokenResponse(tokens, found, client, standing, context, true);
+  return await tokenResponse(tokens, grant, client, standing, context, true);
 }
 
 async function refresh(
@@ -112,25 +111,42 @@ async function refresh(
 ): Promise<object> {
   const { grants } = context;
   const found = await grants.find(parameters.require("refresh_token"));
-  const asked = parameters.get("scope")?.split(" ") ?? [];
+  const asked = parameters.get("scope")?.split(" ");
   if (
     found === undefined || found.grant.client_id !== client.client_id ||
     found.grant.dead
-  ) throw refuse("the refresh token is not known (any more)");
-  if (!asked.every((scope) => found.grant.scope.includes(scope))) {
+  ) throw refuse(NOT_KNOWN);
+  if (asked?.every((each) => found.grant.scope.includes(each)) === false) {
     throw new OAuthError("invalid_scope", "that was not granted");
   }
+  if (asked?.includes("openid") === false) {
+    throw new OAuthError("invalid_scope", "scope must have openid");
+  }
+  // Only a token that once was good betrays that two have it.
+  if (!await grants.wasRefreshToken(found)) throw refuse(NOT_KNOWN);
   // Before it is replaced: one whom nobody could be asked about keeps it.
   const { session, standing } = await requireLive(found, client, context);
   const tokens = await grants.rotate(found, {
     refresh: true,
     expiresMs: session.expires_ms,
+    scope: asked,
   });
   if (tokens === undefined) {
     throw refuse("the refresh token was used before; its family is revoked");
   }
-  return await tokenResponse(tokens, found, client, standing, context, false);
+  const { grant } = found;
+  const narrowed = { ...grant, scope: asked ?? grant.scope };
+  return await tokenResponse(
+    tokens,
+    narrowed,
+    client,
+    standing,
+    context,
+    false,
+  );
 }
+
+const NOT_KNOWN = "the refresh token is not known (any more)";
 
 /** The session goes on and the issuer vouches, or nothing is given any more. */
 async function requireLive(
@@ -152,13 +168,12 @@ async function requireLive(
 
 async function tokenResponse(
   tokens: HandedOut,
-  { grant }: FoundGrant,
+  { subject, scope, auth_time, sid, binding }: Grant,
   client: Client,
   standing: Standing,
   context: ProviderContext,
   isFirst: boolean,
 ): Promise<object> {
-  const { subject, scope, auth_time, sid, binding } = grant;
   const claims = await claimsOf({ subject, standing, scope }, context);
   const { access_token } = tokens;
   const id_token = await signIdToken(context, client, {

@@ -20,7 +20,7 @@ export function createUserinfoRoutes(
     async handle(exchange: Exchange) {
       try {
         const claims = await exchange.waitFor(
-          "sign-ins",
+          "userinfo",
           () => read(exchange.request.headers, context),
         );
         return exchange.json(claims);
@@ -39,11 +39,13 @@ async function read(
   const [, token = ""] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
     .exec(headers.get("authorization") ?? "") ?? [];
   const found = await grants.find(token);
-  const isGood = found?.grant.access.some(({ sha256, expires_ms }) =>
+  const good = found?.grant.access.find(({ sha256, expires_ms }) =>
     equalInConstantTime(sha256, found.sha256) && now().getTime() < expires_ms
   );
   const client = clients().get(found?.grant.client_id ?? "");
-  if (found === undefined || !isGood || client === undefined) throw refuse();
+  if (found === undefined || good === undefined || client === undefined) {
+    throw refuse();
+  }
   const { grant } = found;
   const session = await sessionOf(grant, context);
   if (session === undefined) throw refuse();
@@ -59,7 +61,8 @@ async function read(
     standing = await lastWord(session, error, client.require);
   }
   if (standing === undefined) throw refuse();
-  const { subject, scope } = grant;
+  const { subject } = grant;
+  const { scope = grant.scope } = good;
   return await claimsOf({ subject, standing, scope }, context);
 }
 

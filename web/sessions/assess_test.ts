@@ -1,6 +1,6 @@
+import { storeUnavailable } from "@sig/consumer/store";
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Standing } from "../login/login_gate.ts";
-import { storeUnavailable } from "../stores/store_unavailable.ts";
 import { createAssessment, SessionNotEnded } from "./assess.ts";
 
 const STANDING: Standing = {
@@ -13,7 +13,8 @@ const STANDING: Standing = {
 const SESSION = { sid: "s1", subject: "did:key:z6Mk", standing: STANDING };
 
 Deno.test("a deny that the store could not be told is told from an issuer that can't be asked", async () => {
-  const fail = () => Promise.reject(storeUnavailable("it takes no writes"));
+  const fail = () =>
+    Promise.reject(storeUnavailable("in memory", "it takes no writes"));
   const sessions = { end: fail, leave: fail, learn: fail };
   for (const server of [undefined, { ...STANDING, roles: [] }]) {
     const assess = createAssessment({

@@ -1,9 +1,13 @@
 /** Cookies as the login sets and reads them. @module */
 
+import { SigError } from "@sig/core";
+
 /** A cookie of the login's own host. */
 export interface HostCookie {
   /** Its value in a request; undefined without it, and where there are two. */
   read(headers: Headers): string | undefined;
+  /** Whether a request has two of it, of which neither is believed. */
+  isDoubled(headers: Headers): boolean;
   /** The header that sets it, as a list of headers wants it. */
   set(value: string, maxAgeSeconds: number): readonly [string, string];
 }
@@ -28,20 +32,41 @@ export function hostCookie(name: string, isSecure: boolean): HostCookie {
   const attributes = `Path=/; HttpOnly; SameSite=Lax${
     isSecure ? "; Secure" : ""
   }`;
+  const valuesIn = (headers: Headers) =>
+    (headers.get("cookie") ?? "").split(";")
+      // Only SP and HTAB are white space (RFC 6265 §5.2): a name that begins
+      // with U+00A0 is another name, which any neighbour can set.
+      .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ""))
+      .filter((pair) => pair.startsWith(`${full}=`))
+      .map((pair) => pair.slice(full.length + 1));
   return {
     read(headers) {
-      let value: string | undefined;
-      for (const pair of (headers.get("cookie") ?? "").split(";")) {
-        const text = pair.trim();
-        if (!text.startsWith(`${full}=`)) continue;
-        if (value !== undefined) return undefined;
-        value = text.slice(full.length + 1);
-      }
-      return value;
+      const [value, ...others] = valuesIn(headers);
+      return others.length === 0 ? value : undefined;
     },
+    isDoubled: (headers) => valuesIn(headers).length > 1,
     set: (value, maxAgeSeconds) => [
       "set-cookie",
       `${full}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
     ],
   };
+}
+
+/**
+ * Whether a page of this very origin sent a request: pages of neighbours under
+ * the same domain get cookies sent along, too.
+ */
+export function isOwnPage(headers: Headers, origin: string): boolean {
+  const site = headers.get("sec-fetch-site") ?? "same-origin";
+  const from = headers.get("origin") ?? origin;
+  return site === "same-origin" && from === origin;
+}
+
+/** @throws {SigError} `origin_not_allowed` unless {@linkcode isOwnPage}. */
+export function requireOwnPage(headers: Headers, origin: string): void {
+  if (isOwnPage(headers, origin)) return;
+  throw new SigError(
+    "origin_not_allowed",
+    "Cannot answer: a page of another site asks",
+  );
 }

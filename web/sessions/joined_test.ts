@@ -1,6 +1,8 @@
+import { createMemoryStore, openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
-import { openStores } from "../stores/open_store.ts";
+import { ClientQuota } from "../login/client_quota.ts";
 import { addJoined, MAX_SESSION_GRANTS } from "./joined.ts";
+import type { Standing } from "../login/login_gate.ts";
 import type { Session } from "./session.ts";
 import { createSessions, randomText } from "./sessions.ts";
 
@@ -38,12 +40,12 @@ Deno.test("what all applications of a session were given is bounded: who has the
 
 Deno.test("a session in which many applications were given much still fits a file of Deno KV, and ends", async () => {
   const folder = await Deno.makeTempDir();
-  const stores = await openStores(`kv:${folder}/store.db`);
+  const store = await openStore(`kv:${folder}/store.db`);
   try {
     const dropped: string[] = [];
     const told: string[] = [];
     const sessions = createSessions<null>({
-      store: stores.records,
+      store: store,
       lifeMs: 60_000,
       terms: { audience: "https://login.example", issuer: null, require: [] },
       tell: ({ client_id }) => Promise.resolve(void told.push(client_id)),
@@ -62,7 +64,31 @@ Deno.test("a session in which many applications were given much still fits a fil
     assertEquals(new Set(dropped).size, 16 * apps);
     assertEquals(await sessions.get(sid), undefined);
   } finally {
-    await stores.close();
+    await store.close();
     await Deno.remove(folder, { recursive: true });
   }
+});
+
+Deno.test("one client's oldest session ends where it has too many, and nobody else's", async () => {
+  const sessions = createSessions<Standing | null>({
+    store: createMemoryStore(),
+    lifeMs: 60_000,
+    terms: { audience: "https://a.example", issuer: null, require: [] },
+    tell: () => Promise.resolve(),
+    quota: new ClientQuota({ maxRecords: 2 }),
+    now: () => new Date("2026-01-31T09:00:00Z"),
+  });
+  const logIn = async (client: string) => {
+    const subject = `did:key:${crypto.randomUUID()}`;
+    const who = { subject, standing: null };
+    return (await sessions.logIn(who, undefined, undefined, client)).cookie;
+  };
+  const others = await logIn("192.0.2.2");
+  const own = [];
+  for (let i = 0; i < 3; i++) own.push(await logIn("192.0.2.1"));
+  const known = [];
+  for (const cookie of [others, ...own]) {
+    known.push(await sessions.find(cookie) !== undefined);
+  }
+  assertEquals(known, [true, false, true, true]);
 });

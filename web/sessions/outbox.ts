@@ -1,7 +1,7 @@
 /** Telling applications that a session is over, until they have heard. @module */
 
-import { recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
+import { LOGOUT } from "../store/kinds.ts";
 import type { Farewell } from "./session.ts";
 
 /**
@@ -67,7 +67,7 @@ const MAX_PAUSE_MS = 5 * 60_000;
 export function createOutbox(
   { store, audience, send, now }: OutboxOptions,
 ): Outbox {
-  const notes = recordsOf<Note>(store, "logout");
+  const notes = recordsOf<Note>(store, LOGOUT);
 
   /** Whether the application has been told, or nobody needs to. */
   async function tell(id: string): Promise<Told> {

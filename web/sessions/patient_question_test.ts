@@ -1,9 +1,11 @@
+import {
+  createMemoryStore,
+  type RecordStore,
+  storeUnavailable,
+} from "@sig/consumer/store";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SigError } from "@sig/core";
 import type { AskIssuer, Remembered, Standing } from "../login/login_gate.ts";
-import { createMemoryRecords } from "../stores/memory_records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
-import { storeUnavailable } from "../stores/store_unavailable.ts";
 import { createAssessment } from "./assess.ts";
 import { createLastWord } from "./last_word.ts";
 import { createPatientQuestion } from "./patient_question.ts";
@@ -25,13 +27,13 @@ async function start(
   answer: () => Standing | undefined,
   remembered: () => Remembered = () => ({ sequence: 0, standing: undefined }),
 ) {
-  const memory = createMemoryRecords();
+  const memory = createMemoryStore();
   const place = { isReadOnly: false };
   const store: RecordStore = {
     ...memory,
     put: (...record) =>
       place.isReadOnly
-        ? Promise.reject(storeUnavailable("it takes no writes"))
+        ? Promise.reject(storeUnavailable("in memory", "it takes no writes"))
         : memory.put(...record),
   };
   const sessions = createSessions({

@@ -1,8 +1,8 @@
 /** How many sessions one person has. @module */
 
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
+import { PERSON } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
-import { recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
 
 /**
  * Sessions of one person at a time: so many browsers are nobody's, but whoever
@@ -47,7 +47,7 @@ export interface PersonSessionsOptions {
 export function createPersonSessions(
   { store, audience, now }: PersonSessionsOptions,
 ): PersonSessions {
-  const records = recordsOf<readonly Listed[]>(store, "person");
+  const records = recordsOf<readonly Listed[]>(store, PERSON);
   const idOf = (subject: string) =>
     digestOf(JSON.stringify([audience, subject]));
   return {

@@ -1,10 +1,11 @@
 /** Who is logged in, and how that ends. @module */
 
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
+import { SESSION } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
 import type { Standing } from "../login/login_gate.ts";
-import { recordsOf } from "../stores/records.ts";
-import type { RecordStore } from "../stores/record_store.ts";
+import type { ClientQuota } from "../login/client_quota.ts";
 import { addJoined, type Joining } from "./joined.ts";
 import { createPersonSessions } from "./person_sessions.ts";
 import type { Farewell, Joined, Session } from "./session.ts";
@@ -25,6 +26,8 @@ export interface SessionsOptions {
   readonly tell: (farewell: Farewell) => Promise<void>;
   /** Ends what an application was given; nobody was given anything unless told. */
   readonly drop?: (grant: string) => Promise<void>;
+  /** How many one client may have; its oldest end (default: no such limit). */
+  readonly quota?: ClientQuota | undefined;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -50,12 +53,14 @@ export interface Sessions<S = Standing> {
    * too many.
    *
    * @param joining The application that it is for, which joins at once.
+   * @param client The network address of the client, for its quota.
    * @returns the session, and what the browser's cookie must hold: a secret.
    */
   logIn(
     who: LoggedIn<S>,
     before?: Session<S>,
     joining?: Joining,
+    client?: string,
   ): Promise<{ readonly session: Session<S>; readonly cookie: string }>;
   /** The session that a browser's cookie names, if it is going on. */
   find(cookie: string | undefined): Promise<Session<S> | undefined>;
@@ -123,8 +128,8 @@ const MAX_SECRETS = 4;
 export function createSessions<S = Standing>(
   options: SessionsOptions,
 ): Sessions<S> {
-  const { store, lifeMs, terms, tell, drop, now } = options;
-  const records = recordsOf<Session<S>>(store, "session");
+  const { store, lifeMs, terms, tell, drop, quota, now } = options;
+  const records = recordsOf<Session<S>>(store, SESSION);
   const people = createPersonSessions({ store, audience: terms.audience, now });
   const isOver = (session: Session<S>) =>
     session.ended || session.terms?.audience !== terms.audience ||
@@ -165,7 +170,7 @@ export function createSessions<S = Standing>(
   }
 
   return {
-    async logIn(who, before, joining) {
+    async logIn(who, before, joining, client) {
       const { subject, standing, withheld = [], granted = [] } = who;
       const at = now();
       const expiresAt = new Date(at.getTime() + lifeMs);
@@ -212,6 +217,12 @@ export function createSessions<S = Standing>(
       }
       const { clients } = add({});
       const session = { ...fresh, sid: randomText(SID_BYTES), clients };
+      if (client !== undefined) {
+        const own = { id: session.sid, bytes: 0 };
+        for (const old of quota?.add(client, own, expiresAt, at) ?? []) {
+          await end(old);
+        }
+      }
       await records.create(session.sid, session, expiresAt, at);
       await note(session);
       return { session, cookie: `${session.sid}.${secret}` };
@@ -229,7 +240,7 @@ export function createSessions<S = Standing>(
       const [sid] = readCookie(cookie);
       return sid === undefined
         ? undefined
-        : await records.versionOf(sid, now());
+        : (await records.find(sid, now()))?.version;
     },
     get,
     async join(sid, joining) {

@@ -1,6 +1,7 @@
+import { openStore } from "@sig/consumer/store";
 import { assertEquals, assertRejects } from "@std/assert";
+import { SESSION } from "../store/kinds.ts";
 import { SigError } from "@sig/core";
-import { openStores } from "../stores/open_store.ts";
 import { createAssessment } from "./assess.ts";
 import { createSessions } from "./sessions.ts";
 import { createWatch } from "./watch.ts";
@@ -10,11 +11,11 @@ const MAX_KV_BYTES = 65_536;
 
 Deno.test("a session that the store does not end keeps no other one going", async () => {
   const folder = await Deno.makeTempDir();
-  const stores = await openStores(`kv:${folder}/store.db`);
+  const store = await openStore(`kv:${folder}/store.db`);
   try {
     const now = () => new Date();
     const sessions = createSessions({
-      store: stores.records,
+      store: store,
       lifeMs: 60_000,
       terms: { audience: "https://login.example", issuer: null, require: [] },
       tell: () => Promise.resolve(),
@@ -30,9 +31,9 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     for (const name of ["alice", "bob", "carol"]) {
       await sessions.logIn({ subject: `did:web:${name}.example`, standing });
     }
-    const { records } = await stores.records.list("session", now());
+    const { records } = await store.list(SESSION, now());
     const [first, ...others] = records.map(({ id }) => id);
-    const found = await stores.records.get("session", first!, now());
+    const found = await store.get(SESSION, first!, now());
     const { text, version, expiresAtMs } = found!;
     const session = JSON.parse(text);
     // As large as a value can be: the mark of its end has no room.
@@ -40,10 +41,10 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
       const withheld = ["x".repeat(room)];
       const large = JSON.stringify({ ...session, withheld });
       const put = { text: large, expiresAtMs };
-      const isPut = stores.records.put("session", first!, put, version, now());
+      const isPut = store.put(SESSION, first!, put, version, now());
       if (await isPut.catch(() => false)) break;
     }
-    await assertRejects(() => sessions.end(first!), SigError, "Deno KV failed");
+    await assertRejects(() => sessions.end(first!), SigError, "exceeds 60000");
 
     const watch = createWatch({
       sessions,
@@ -58,7 +59,7 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
     assertEquals(await watch(), { looked: 3, unanswered: 1 });
     for (const sid of others) assertEquals(await sessions.get(sid), undefined);
   } finally {
-    await stores.close();
+    await store.close();
     await Deno.remove(folder, { recursive: true });
   }
 });

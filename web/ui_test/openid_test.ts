@@ -29,7 +29,7 @@ browserTest(
       await provider.demo.enrol(await createKey(page), "Ann");
 
       await page.goto(await provider.authorizeUrl());
-      assertMatch(page.url(), /\/#\/sign-in\/[A-Za-z0-9_-]{32}$/);
+      assertMatch(page.url(), /\/#\/sign-in\/[A-Za-z0-9_.-]+$/);
       await eventually(
         () => page.locator("#request h2").innerText(),
         "The App asks you to sign in",

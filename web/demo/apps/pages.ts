@@ -4,7 +4,7 @@ import { PAGE_HEADERS } from "@sig/api/http";
 import { escapeInvisible, isSigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
-import { requireSubject } from "../../login/subject_did.ts";
+import { requireSubject } from "../../login/create_challenge.ts";
 import { ASSETS } from "../../ui/assets.ts";
 import script from "./app.js" with { type: "text" };
 import style from "./app.css" with { type: "text" };

@@ -24,7 +24,7 @@ import { createShop } from "./shop.ts";
 import { addWiki } from "./wiki.ts";
 
 /** What the operator says of a provider, but for where it keeps things. */
-export type Settings = Omit<ProviderSettings, "records">;
+export type Settings = ProviderSettings;
 
 /** What {@linkcode startDemoApps} works with. */
 export interface DemoAppsOptions {

@@ -1,20 +1,20 @@
 /** Prints fresh challenges as a JSON array. Arguments: the store, how many. */
 
-import { openStore } from "../../stores/open_store.ts";
-import type { Challenge } from "../challenge.ts";
-import { createChallenge } from "../create_challenge.ts";
+import { openStore } from "@sig/consumer/store";
+import { challengesIn } from "../challenges.ts";
+import { type Challenge, createChallenge } from "../create_challenge.ts";
 
 const [storeText = "", count] = Deno.args;
 const store = await openStore(storeText);
-const challenges: Challenge[] = [];
+const created: Challenge[] = [];
 for (let i = 0; i < Number(count); i++) {
-  challenges.push(
+  created.push(
     await createChallenge({}, {
-      store,
+      challenges: challengesIn(store),
       audiences: ["https://shop.example"],
       now: () => new Date(),
     }),
   );
 }
-console.log(JSON.stringify(challenges));
+console.log(JSON.stringify(created));
 await store.close();

@@ -1,5 +1,6 @@
 /** A login that works, to be spoilt one thing at a time. */
 
+import { createMemoryStore } from "@sig/consumer/store";
 import {
   generateSigningKey,
   importSigningKey,
@@ -8,10 +9,8 @@ import {
   type SigningKey,
 } from "@sig/jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import type { ChallengeStore } from "../../stores/challenge_store.ts";
-import { createMemoryStore } from "../../stores/memory_store.ts";
-import type { Challenge } from "../challenge.ts";
-import { createChallenge } from "../create_challenge.ts";
+import { type Challenges, challengesIn } from "../challenges.ts";
+import { type Challenge, createChallenge } from "../create_challenge.ts";
 import { createSubjectKeys } from "../subject_keys.ts";
 import {
   type VerifiedLogin,
@@ -32,7 +31,7 @@ export class LoginFixture {
   /** The clock. */
   nowMs = START_MS;
   /** Where challenges are kept. */
-  readonly store: ChallengeStore;
+  readonly challenges: Challenges;
   /** How many failures were counted. */
   failures = 0;
   /** The subject's key. */
@@ -42,15 +41,15 @@ export class LoginFixture {
   readonly #more: Partial<VerifyLoginOptions>;
 
   private constructor(
-    store: ChallengeStore,
+    challenges: Challenges,
     key: SigningKey,
     more: Partial<VerifyLoginOptions>,
   ) {
-    this.store = {
-      ...store,
+    this.challenges = {
+      ...challenges,
       countFailure: (id, at) => {
         this.failures++;
-        return store.countFailure(id, at);
+        return challenges.countFailure(id, at);
       },
     };
     this.key = key;
@@ -62,8 +61,8 @@ export class LoginFixture {
   static async make(
     more: Partial<VerifyLoginOptions> = {},
   ): Promise<LoginFixture> {
-    const store = more.store ?? createMemoryStore();
-    return new LoginFixture(store, await newKey(), more);
+    const challenges = more.challenges ?? challengesIn(createMemoryStore());
+    return new LoginFixture(challenges, await newKey(), more);
   }
 
   /** The clock as libraries take it. */
@@ -77,7 +76,7 @@ export class LoginFixture {
   /** A fresh challenge, with two scopes unless told. */
   create(input: object = { scopes: ["email", "profile"] }): Promise<Challenge> {
     return createChallenge(input, {
-      store: this.store,
+      challenges: this.challenges,
       audiences: [AUDIENCE],
       now: this.now,
     });
@@ -132,14 +131,14 @@ export class LoginFixture {
       now: this.now,
       ...this.#more,
       ...more,
-      store: this.store,
+      challenges: this.challenges,
     });
   }
 
   /** Whether the challenge can still be answered. */
   async isOpen(challenge: Challenge): Promise<boolean> {
     const { challenge_id } = challenge;
-    const { state } = await this.store.read(challenge_id, this.now());
+    const { state } = await this.challenges.read(challenge_id, this.now());
     return state === "issued";
   }
 }

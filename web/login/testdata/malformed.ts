@@ -1,7 +1,7 @@
 /** Requests and attestations that are malformed. */
 
 import { encodeBase64Url } from "@std/encoding/base64url";
-import type { Challenge } from "../challenge.ts";
+import type { Challenge } from "../create_challenge.ts";
 import { AUDIENCE, type LoginFixture, signTexts } from "./login_fixture.ts";
 import { invalid, json, type Misuse, OTHER_KEY } from "./misuse.ts";
 

@@ -3,7 +3,7 @@
 import type { ErrorCode } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import { encodeBase64Url } from "@std/encoding/base64url";
-import type { Challenge } from "../challenge.ts";
+import type { Challenge } from "../create_challenge.ts";
 import { type Changes, type LoginFixture, newKey } from "./login_fixture.ts";
 
 /** A key that is not the subject's. */

@@ -57,7 +57,7 @@ const AUDIENCE_AND_NONCE: readonly Misuse[] = [
   {
     name: "the digest of the nonce, as the store has it",
     attestation: async (login, challenge) => {
-      const reading = await login.store.read(
+      const reading = await login.challenges.read(
         challenge.challenge_id,
         login.now(),
       );

@@ -5,8 +5,9 @@
  * a byte on standard input, prints the outcomes as a JSON array.
  */
 
+import { openStore } from "@sig/consumer/store";
 import { isSigError } from "@sig/core";
-import { openStore } from "../../stores/open_store.ts";
+import { challengesIn } from "../challenges.ts";
 import { createSubjectKeys } from "../subject_keys.ts";
 import { verifyLogin } from "../verify_login.ts";
 
@@ -15,16 +16,17 @@ const attestations: readonly string[] = JSON.parse(
   await Deno.readTextFile(file),
 );
 const opened = await openStore(storeText);
-const store = mode !== "die" ? opened : {
-  ...opened,
+const known = challengesIn(opened);
+const challenges = mode !== "die" ? known : {
+  ...known,
   async consume(id: string, at: Date) {
-    const answer = await opened.consume(id, at);
+    const answer = await known.consume(id, at);
     Deno.kill(Deno.pid, "SIGKILL");
     return answer;
   },
 };
 const options = {
-  store,
+  challenges,
   resolveKey: createSubjectKeys(),
   now: () => new Date(),
 };

@@ -1,16 +1,14 @@
 /** A provider on loopback, people, and their browsers. */
 
+import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
 import { type AppOptions, createWeb, type Web } from "../../app.ts";
-import type { RecordStore } from "../../stores/record_store.ts";
-import type { ChallengeStore } from "../../stores/challenge_store.ts";
-import { createMemoryRecords } from "../../stores/memory_records.ts";
 import {
   type GivenChallenge,
   Person,
 } from "../../testdata/independent_client.ts";
 import type { ProviderSettings } from "../provider.ts";
-import { type ProviderKeys, readProviderKeys } from "../provider_keys.ts";
+import { type ProviderKeys, readProviderKeys } from "../keys.ts";
 import { readClients } from "../read_clients.ts";
 
 /** Where the applications of tests get their answers; nobody listens there. */
@@ -61,8 +59,7 @@ export async function usualClients(): Promise<Record<string, unknown>[]> {
 /** What a test wants to be different. */
 export interface TestProviderOptions {
   readonly clients?: readonly Record<string, unknown>[];
-  readonly records?: RecordStore;
-  readonly challenges?: ChallengeStore;
+  readonly store?: RecordStore;
   readonly settings?: Partial<ProviderSettings>;
   readonly web?: Partial<AppOptions>;
   /** The issuer and keys of another replica. */
@@ -94,7 +91,7 @@ export class TestProvider {
   origin = "";
   web!: Web;
   demo!: DemoIssuer;
-  records!: RecordStore;
+  store!: RecordStore;
   #server!: Deno.HttpServer<Deno.NetAddr>;
 
   readonly now = (): Date =>
@@ -117,7 +114,7 @@ export class TestProvider {
       origin: own,
       now: provider.now,
     });
-    provider.records = options.records ?? createMemoryRecords();
+    provider.store = options.store ?? createMemoryStore();
     const clients = readClients(
       JSON.stringify({ clients: options.clients ?? await usualClients() }),
     );
@@ -132,11 +129,10 @@ export class TestProvider {
           return demo.document(path);
         },
       },
-      ...(options.challenges ? { store: options.challenges } : {}),
+      store: provider.store,
       openid: {
         clients: () => clients,
         keys: await testKeys(),
-        records: provider.records,
         ...options.settings,
       },
       ...options.web,
@@ -292,7 +288,7 @@ export class Browser {
   /** The id of the interaction that a link begins. */
   async begin(url: string): Promise<string> {
     const { hash } = await this.follow(url);
-    const [, id] = /^#\/sign-in\/([A-Za-z0-9_-]{32})$/.exec(hash) ?? [];
+    const [, id] = /^#\/sign-in\/([A-Za-z0-9_.-]+)$/.exec(hash) ?? [];
     if (id === undefined) throw new Error(`no interaction: ${hash}`);
     return id;
   }

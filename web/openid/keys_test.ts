@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { generateProviderKeys, readProviderKeys } from "./provider_keys.ts";
+import { generateProviderKeys, readProviderKeys } from "./keys.ts";
 
 Deno.test("only public members are published, under thumbprints; old keys stay", async () => {
   const text = await generateProviderKeys();

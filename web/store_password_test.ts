@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parseFlags } from "@sig/api/flags";
-import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { webProgram } from "../program.ts";
+import { expectSigError } from "../tests/kit/sig_errors.ts";
+import { webProgram } from "./program.ts";
 import { readStorePassword } from "./store_password.ts";
 
 const SECRET = "s3cret/pw";

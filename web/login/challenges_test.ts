@@ -1,48 +1,35 @@
-/**
- * The tests that every driver of {@linkcode ChallengeStore} must pass, yours
- * included. For tests only: nothing of the login imports it. Long because each
- * rule is told where it is held against a driver.
- *
- * @example
- * ```ts
- * import { createMemoryStore } from "@sig/web";
- * import { CHALLENGE_STORE_RULES } from "@sig/web/store-contract";
- *
- * for (const { hold } of CHALLENGE_STORE_RULES) {
- *   const store = createMemoryStore(); // yours
- *   await hold({ store, close: () => store.close() });
- * }
- * ```
- *
- * @module
- */
+/** The life of a challenge, over each driver of the store. */
 
-import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import {
-  type StoreRule as Rule,
-  testStoreRules,
-} from "@sig/consumer/pin-store-contract";
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import {
+  createMemoryStore,
+  openStore,
+  type RecordStore,
+} from "@sig/consumer/store";
+import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { CHALLENGE, PAGE_CHALLENGE } from "../store/kinds.ts";
 import {
   type ChallengeRecord,
-  type ChallengeStore,
+  type Challenges,
+  challengesIn,
   REMEMBER_MS,
-} from "./challenge_store.ts";
+} from "./challenges.ts";
 
-export {
-  type OpenedRecords,
-  RECORD_STORE_RULES,
-  type RecordRule,
-  testRecordStoreContract,
-} from "./record_contract.ts";
+/** Challenges, and the same through another connection. */
+interface Opened {
+  readonly store: Challenges;
+  readonly other: Challenges;
+}
 
-/** A store to be tested, and a second way in, as another process has one. */
-export interface OpenedStore {
-  /** The store. */
-  readonly store: ChallengeStore;
-  /** The same challenges through another connection; absent: there is none. */
-  readonly other?: ChallengeStore;
-  /** Closes both. */
-  readonly close: () => Promise<void>;
+interface Rule {
+  readonly name: string;
+  readonly hold: (opened: Opened) => Promise<void>;
 }
 
 const NOW_MS = Date.parse("2026-01-31T09:00:00Z");
@@ -53,13 +40,8 @@ function after(ms: number): Date {
   return new Date(NOW_MS + ms);
 }
 
-/**
- * A record with an id of its own, made at 2026-01-31T09:00:00Z and good for
- * 300 s; `more` replaces members.
- */
-export function recordOf(
-  more: Partial<ChallengeRecord> = {},
-): ChallengeRecord {
+/** A record with an id of its own, valid for 300 s; `more` replaces members. */
+function recordOf(more: Partial<ChallengeRecord> = {}): ChallengeRecord {
   return {
     challenge_id: crypto.randomUUID().replaceAll("-", ""),
     audience: "https://shop.example",
@@ -71,29 +53,11 @@ export function recordOf(
   };
 }
 
-/** One rule of the contract. */
-export type StoreRule = Rule<OpenedStore>;
-
-/**
- * Registers the contract's tests for one driver with `Deno.test`: 13 tests
- * named `<driver>: <rule>`. `open` is called for each of them and may answer the
- * same database again: no test asks for an id that another one has made.
- * `ignore` names them without running them, where the database is not there.
- */
-export function testStoreContract(
-  driver: string,
-  open: () => Promise<OpenedStore>,
-  ignore = false,
-): void {
-  testStoreRules(driver, CHALLENGE_STORE_RULES, open, ignore);
-}
-
-/** The contract's rules, for other test runners than Deno's. */
-export const CHALLENGE_STORE_RULES: readonly StoreRule[] = [
+const RULES: readonly Rule[] = [
   {
     name: "what was created is read, by every connection",
     hold: async (opened) => {
-      const { store, other = store } = opened;
+      const { store, other } = opened;
       const record = recordOf({ subject: "did:web:alice.example" });
       await store.create(record, after(0));
       const expected = { state: "issued", record } as const;
@@ -134,7 +98,7 @@ export const CHALLENGE_STORE_RULES: readonly StoreRule[] = [
   {
     name: "of 100 parallel uses exactly one is the first",
     hold: async (opened) => {
-      const { store, other = store } = opened;
+      const { store, other } = opened;
       const { challenge_id } = await create(store);
       const answers = await Promise.all(
         Array.from(
@@ -192,7 +156,7 @@ export const CHALLENGE_STORE_RULES: readonly StoreRule[] = [
   {
     name: "parallel failures are all counted",
     hold: async (opened) => {
-      const { store, other = store } = opened;
+      const { store, other } = opened;
       for (const failures of [4, 5]) {
         const { challenge_id } = await create(store);
         await Promise.all(
@@ -323,17 +287,9 @@ export const CHALLENGE_STORE_RULES: readonly StoreRule[] = [
       );
     },
   },
-
-  {
-    name: "closing twice does nothing",
-    hold: async ({ store }) => {
-      await store.close();
-      await store.close();
-    },
-  },
 ];
 
-async function create(store: ChallengeStore): Promise<ChallengeRecord> {
+async function create(store: Challenges): Promise<ChallengeRecord> {
   const record = recordOf();
   await store.create(record, after(0));
   return record;
@@ -342,3 +298,91 @@ async function create(store: ChallengeStore): Promise<ChallengeRecord> {
 function count(answers: readonly unknown[], wanted: unknown): number {
   return answers.filter((answer) => answer === wanted).length;
 }
+
+/** Two connections to a new database, and what ends it. */
+const DRIVERS: Readonly<
+  Record<string, () => Promise<readonly [string, () => Promise<void>]>>
+> = {
+  async kv() {
+    const folder = await Deno.makeTempDir();
+    const remove = () => Deno.remove(folder, { recursive: true });
+    return [`kv:${folder}/challenges.db`, remove];
+  },
+  async redis() {
+    const redis = await startRedis();
+    return [redis.url, () => redis.stop()];
+  },
+};
+
+for (const { name, hold } of RULES) {
+  Deno.test(`memory: ${name}`, async () => {
+    const store = createMemoryStore();
+    await hold({ store: challengesIn(store), other: challengesIn(store) });
+  });
+  for (const [driver, open] of Object.entries(DRIVERS)) {
+    Deno.test({
+      name: `${driver}: ${name}`,
+      ignore: driver === "redis" && !HAS_REDIS,
+      async fn() {
+        const [text, end] = await open();
+        const [own, others] = [await openStore(text), await openStore(text)];
+        await hold({ store: challengesIn(own), other: challengesIn(others) });
+        await own.close();
+        await others.close();
+        await end();
+      },
+    });
+  }
+}
+
+/** A store that counts what is in it. */
+async function idsIn(store: RecordStore, kind = CHALLENGE) {
+  return (await store.list(kind, after(0))).records.map(({ id }) => id);
+}
+
+Deno.test("one client holds 4,096 challenges: its oldest makes room, nobody else's does", async () => {
+  const store = createMemoryStore();
+  const challenges = challengesIn(store);
+  const others = recordOf();
+  await challenges.create(others, after(0), "192.0.2.2");
+  const own = Array.from({ length: 4_098 }, () => recordOf());
+  for (const record of own) {
+    await challenges.create(record, after(0), "192.0.2.1");
+  }
+  const ids = new Set(await idsIn(store));
+  assertEquals(ids.size, 4_097);
+  for (const { challenge_id } of own.slice(0, 2)) {
+    assert(!ids.has(challenge_id));
+  }
+  assert(ids.has(others.challenge_id) && ids.has(own.at(-1)!.challenge_id));
+});
+
+Deno.test("one client holds a quarter of the memory for challenges", async () => {
+  const store = createMemoryStore();
+  const challenges = challengesIn(store);
+  const scopes = Array.from({ length: 32 }, (_, i) => `${i}`.padEnd(128, "x"));
+  for (let i = 0; i < 4_000; i++) {
+    await challenges.create(recordOf({ scopes }), after(0), "192.0.2.1");
+  }
+  const { records } = await store.list(CHALLENGE, after(0));
+  const bytes = records.reduce((sum, { text }) => sum + text.length, 0);
+  assert(bytes <= 16 * 1024 ** 2, `${bytes}`);
+  assert(bytes > 15.9 * 1024 ** 2, `${bytes}`);
+  // Whatever a stranger asks for, one record has 5 kB at most.
+  assert(Math.max(...records.map(({ text }) => text.length)) < 5_000);
+});
+
+Deno.test("challenges of the open endpoint and of pages have limits of their own", async () => {
+  const store = createMemoryStore();
+  const open = challengesIn(store);
+  for (let i = 0; i < 100_000; i++) await open.create(recordOf(), after(0));
+  const error = await expectSigError(
+    () => open.create(recordOf(), after(0)),
+    "rate_limited",
+    "Cannot store challenge: the limit is reached",
+  );
+  assertEquals(typeof error.context.retry_after_seconds, "number");
+  const pages = challengesIn(store, PAGE_CHALLENGE);
+  await pages.create(recordOf(), after(0));
+  assertEquals((await idsIn(store, PAGE_CHALLENGE)).length, 1);
+});

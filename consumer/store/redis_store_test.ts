@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { openStore } from "./open_store.ts";
-import { openRedisStore } from "./redis_store.ts";
-import { parseRedisUrl } from "@sig/consumer/connect";
+import { openRedisStore } from "./redis_records.ts";
+import { parseRedisUrl } from "./redis_url.ts";
 import {
   freePort,
   HAS_REDIS,
@@ -10,9 +10,18 @@ import {
   type TestRedis,
   whileFrozen,
 } from "../../tests/kit/redis_server.ts";
-import { recordOf, testStoreContract } from "./store_contract.ts";
+import type { RecordStore } from "./record_store.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
+const KIND = { name: "test" };
+
+async function keep(store: RecordStore): Promise<void> {
+  const expiresAtMs = AT.getTime() + 60_000;
+  const id = crypto.randomUUID();
+  for (const each of ["a", id]) {
+    await store.put(KIND, each, { text: "{}", expiresAtMs }, null, AT);
+  }
+}
 
 function redisTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: !HAS_REDIS, fn });
@@ -30,35 +39,17 @@ async function withRedis(
   }
 }
 
-testStoreContract("redis", async () => {
-  const redis = await startRedis();
-  const store = await openStore(redis.url);
-  const other = await openStore(redis.url);
-  return {
-    store,
-    other,
-    async close() {
-      await store.close();
-      await other.close();
-      await redis.stop();
-    },
-  };
-}, !HAS_REDIS);
-
 redisTest(
   "a lost connection is made again, what was kept is there",
   () =>
     withRedis(async (redis) => {
       const store = await openStore(`${redis.url}/3`);
-      const record = recordOf();
-      await store.create(record, AT);
+      await keep(store);
       await redisCommand(redis.port, "CLIENT KILL TYPE normal");
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => store.read(record.challenge_id, AT)),
+        Array.from({ length: 20 }, () => store.get(KIND, "a", AT)),
       );
-      for (const answer of answers) {
-        assertEquals(answer, { state: "issued", record });
-      }
+      for (const answer of answers) assertEquals(answer?.text, "{}");
       await store.close();
     }),
 );
@@ -68,13 +59,12 @@ redisTest("a server that is gone is unavailable, within the time", async () => {
   const store = await openRedisStore(parseRedisUrl(redis.url), {
     timeoutMs: 300,
   });
-  const { challenge_id } = recordOf();
   await redis.stop();
-  for (const ask of ["read", "consume", "countFailure"] as const) {
+  for (const ask of ["get", "take"] as const) {
     await expectSigError(
-      () => store[ask](challenge_id, AT),
+      () => store[ask](KIND, "a", AT),
       "store_unavailable",
-      "Cannot use challenge store: Redis",
+      `Cannot use store ${redis.url}/0: Redis`,
     );
   }
   // It comes back, empty; the store needs no help.
@@ -82,7 +72,7 @@ redisTest("a server that is gone is unavailable, within the time", async () => {
   const patient = { tries: 0 };
   for (;;) {
     try {
-      assertEquals(await store.consume(challenge_id, AT), "not_found");
+      assertEquals(await store.take(KIND, "a", AT), undefined);
       break;
     } catch (error) {
       if (++patient.tries > 20) throw error;
@@ -101,48 +91,10 @@ redisTest(
       });
       await whileFrozen(redis, () =>
         expectSigError(
-          () => store.consume(recordOf().challenge_id, AT),
+          () => store.take(KIND, "a", AT),
           "store_unavailable",
           "Redis does not answer in time",
         ));
-      await store.close();
-    }),
-);
-
-redisTest(
-  "a server that is full is unavailable, and nothing is forgotten",
-  () =>
-    withRedis(async (redis) => {
-      const store = await openStore(redis.url);
-      const record = recordOf();
-      await store.create(record, AT);
-      await redisCommand(redis.port, "CONFIG SET maxmemory 1");
-      await expectSigError(
-        () => store.create(recordOf(), AT),
-        "store_unavailable",
-        "Redis failed",
-      );
-      await redisCommand(redis.port, "CONFIG SET maxmemory 0");
-      assertEquals(await store.consume(record.challenge_id, AT), "consumed");
-      await store.close();
-    }, ["--maxmemory-policy", "noeviction"]),
-);
-
-redisTest(
-  "keys live as long as they are remembered, and no longer",
-  () =>
-    withRedis(async (redis) => {
-      const store = await openStore(redis.url);
-      const record = recordOf();
-      await store.create(record, AT);
-      await store.consume(record.challenge_id, AT);
-      const key = `sig:challenge:${record.challenge_id}`;
-      const answer = await redisCommand(redis.port, `PTTL ${key}`);
-      const ms = Number(/^:(\d+)/.exec(answer)?.[1]);
-      assert(ms > 300_000 && ms <= 360_000, answer);
-      // Of a used challenge only the mark is kept.
-      const fields = await redisCommand(redis.port, `HKEYS ${key}`);
-      assertEquals(fields.includes("record"), false, fields);
       await store.close();
     }),
 );
@@ -153,7 +105,7 @@ redisTest(
     withRedis(async (redis) => {
       const right = `redis://:s3cret%2Fpw@127.0.0.1:${redis.port}`;
       const store = await openStore(right);
-      await store.create(recordOf(), AT);
+      await keep(store);
       await store.close();
 
       const wrong = `redis://user-x:wr0ng-pw@127.0.0.1:${redis.port}`;
@@ -189,7 +141,7 @@ redisTest(
         ] as const
       ) {
         const store = await openStore(url, { password });
-        await store.create(recordOf(), AT);
+        await keep(store);
         await store.close();
         for (const wrong of ["wr0ng", undefined]) {
           const error = await expectSigError(
@@ -203,7 +155,7 @@ redisTest(
       }
     }, [
       ...["--requirepass", "s3cret/pw"],
-      ...["--user", "alice", "on", ">al1ce pw", "~sig:challenge:*", "+@all"],
+      ...["--user", "alice", "on", ">al1ce pw", "~sig:*", "+@all"],
     ]),
 );
 

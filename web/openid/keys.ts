@@ -1,7 +1,9 @@
 /** The provider's own keys. @module */
 
 import { isObject, SigError } from "@sig/core";
+import { encodeBase64Url, loadBuiltin } from "@sig/jose";
 import {
+  base64url,
   calculateJwkThumbprint,
   compactVerify,
   exportJWK,
@@ -10,10 +12,9 @@ import {
   type JSONWebKeySet,
   type JWK,
 } from "jose";
-import { importSigner, type SigningAlgorithm } from "./import_signer.ts";
-import { signJwt } from "./sign_jwt.ts";
 
-export type { SigningAlgorithm };
+/** What ID tokens can be signed with. */
+export type SigningAlgorithm = "RS256" | "ES256" | "EdDSA";
 
 /** All of them; RS256 is what every client knows. */
 export const SIGNING_ALGORITHMS: readonly SigningAlgorithm[] = Object.freeze([
@@ -42,6 +43,11 @@ export interface ProviderKeys {
   readonly jwks: PublicKeySet;
   /** The key that signs by an algorithm. */
   signer(algorithm: SigningAlgorithm): ProviderKey;
+  /**
+   * Keys for what only this server reads again, derived from the private keys
+   * and rotated with them. The first one seals.
+   */
+  readonly seals: readonly CryptoKey[];
 }
 
 /**
@@ -77,6 +83,7 @@ const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;
 export async function readProviderKeys(text: string): Promise<ProviderKeys> {
   const signers = new Map<string, ProviderKey>();
   const published: Record<string, unknown>[] = [];
+  const seals: CryptoKey[] = [];
   for (const [i, jwk] of parseKeys(text).entries()) {
     const alg = SIGNING_ALGORITHMS.find((each) => each === jwk.alg);
     if (alg === undefined) {
@@ -98,6 +105,7 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
     published.push({ ...publicJwk, kid, alg, use: "sig" });
     await requirePair(i, alg, { kid, sign }, publicJwk);
     if (!signers.has(alg)) signers.set(alg, { kid, sign });
+    if (alg === "EdDSA") seals.push(await deriveSeal(jwk.d ?? ""));
   }
   for (const alg of SIGNING_ALGORITHMS) {
     if (!signers.has(alg)) throw unusable(undefined, `there is no ${alg} key`);
@@ -105,7 +113,37 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
   return {
     jwks: { keys: published },
     signer: (algorithm) => signers.get(algorithm)!,
+    seals,
   };
+}
+
+/** A key of its own purpose (RFC 5869): the private key itself only signs JWTs. */
+async function deriveSeal(d: string): Promise<CryptoKey> {
+  const secret = new Uint8Array(base64url.decode(d));
+  const key = await crypto.subtle.importKey("raw", secret, "HKDF", false, [
+    "deriveKey",
+  ]);
+  const info = new TextEncoder().encode("sig-web seal");
+  return await crypto.subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info },
+    key,
+    { name: "HMAC", hash: "SHA-256", length: 256 },
+    false,
+    ["sign"],
+  );
+}
+
+/** The HMAC of a text by each of the keys, in base64url; the first one seals. */
+export async function macsOf(
+  { seals }: Pick<ProviderKeys, "seals">,
+  text: string,
+): Promise<readonly string[]> {
+  const bytes = new TextEncoder().encode(text);
+  return await Promise.all(seals.map(async (key) =>
+    encodeBase64Url(
+      new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)),
+    )
+  ));
 }
 
 /** Otherwise every application would refuse what it signs, at the first login. */
@@ -157,4 +195,71 @@ function unusable(at: number | undefined, why: string): SigError {
 /** The same as `npm:jose` takes it, which judges the members itself. */
 export function toJose({ keys }: PublicKeySet): JSONWebKeySet {
   return { keys: keys as readonly JWK[] as JWK[] };
+}
+
+/** Makes the signature of these bytes. */
+export type Sign = (
+  input: Uint8Array<ArrayBuffer>,
+) => Promise<Uint8Array> | Uint8Array;
+
+/** As much of `node:crypto` as is used here. */
+interface NodeCrypto {
+  createPrivateKey(
+    input: { readonly key: JWK; readonly format: "jwk" },
+  ): unknown;
+  sign(digest: null, input: Uint8Array, key: unknown): Uint8Array;
+}
+
+/** How WebCrypto calls them; the digest of RSA belongs to the key. */
+const WEB_ALGORITHMS = {
+  RS256: { name: "RSASSA-PKCS1-v1_5" },
+  ES256: { name: "ECDSA", hash: "SHA-256" },
+  EdDSA: { name: "Ed25519" },
+} as const;
+
+/**
+ * Imports a private key once, for all its signatures. Those of RSA and ECDSA
+ * take about the same everywhere; an Ed25519 key is derived anew by WebCrypto in
+ * Deno for each signature, which takes five times as long as the signature: there
+ * `node:crypto`, where there is one, keeps it.
+ *
+ * @returns undefined for what is no private key.
+ * @throws whatever the platform says of it, which may quote the key.
+ */
+async function importSigner(
+  jwk: JWK,
+  alg: SigningAlgorithm,
+): Promise<Sign | undefined> {
+  const key = await importJWK(jwk, alg);
+  if (key instanceof Uint8Array || key.type !== "private") return undefined;
+  if (alg === "EdDSA") {
+    const node = loadBuiltin("node:crypto") as NodeCrypto | undefined;
+    const held = node?.createPrivateKey({ key: jwk, format: "jwk" });
+    if (node !== undefined) return (input) => node.sign(null, input, held);
+  }
+  return async (input) =>
+    new Uint8Array(await crypto.subtle.sign(WEB_ALGORITHMS[alg], key, input));
+}
+
+/** What a token is called in its header. */
+export type TokenType = "JWT" | "logout+jwt";
+
+/**
+ * Signs claims as they are: they are our own, so nothing of them is copied or
+ * judged again.
+ */
+export async function signJwt(
+  { kid, sign }: ProviderKey,
+  { alg, typ }: { readonly alg: SigningAlgorithm; readonly typ: TokenType },
+  claims: { readonly [name: string]: unknown },
+): Promise<string> {
+  const input = `${part({ alg, typ, kid })}.${part(claims)}`;
+  const signature = await sign(encoder.encode(input));
+  return `${input}.${encodeBase64Url(signature)}`;
+}
+
+const encoder = new TextEncoder();
+
+function part(value: object): string {
+  return encodeBase64Url(encoder.encode(JSON.stringify(value)));
 }

@@ -14,9 +14,10 @@ import {
   type ProviderKeys,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
+  signJwt,
   toJose,
-} from "./provider_keys.ts";
-import { signJwt, type TokenType } from "./sign_jwt.ts";
+  type TokenType,
+} from "./keys.ts";
 
 /** Who signs, and when. */
 export interface Signer {

@@ -1,0 +1,361 @@
+/** What those who are not signed in can do to a provider and its people. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { waitUntil } from "../../tests/kit/wait.ts";
+import { hostCookie } from "../sessions/cookies.ts";
+import { generateProviderKeys, readProviderKeys } from "./keys.ts";
+import {
+  Browser,
+  CALLBACK,
+  cookieAt,
+  testKeysText,
+  TestProvider,
+} from "./testdata/test_provider.ts";
+
+const PAGE = "http://wiki.example/";
+const GATE = { settings: { gateHosts: ["wiki.example"] } };
+
+async function statusOf(response: Response | Promise<Response>) {
+  const { status, body } = await response;
+  await body?.cancel();
+  return status;
+}
+
+Deno.test("what the gate is told to begin must be a digest", async () => {
+  await using provider = await TestProvider.start(GATE);
+  for (
+    const begin of ["", "!".repeat(43), "b".repeat(42), "b".repeat(65_000)]
+  ) {
+    const url = `${provider.origin}/gate/login?begin=${begin}&rd=${PAGE}`;
+    const response = await fetch(url, { redirect: "manual" });
+    assertEquals(response.status, 400);
+    assertStringIncludes(
+      await response.text(),
+      "begin must be a SHA-256 digest",
+    );
+  }
+});
+
+Deno.test("an address that does not fit into a sign-in is refused by a page", async () => {
+  await using provider = await TestProvider.start(GATE);
+  // A quotation mark takes three characters in an address.
+  for (const rd of [`${PAGE}${'"'.repeat(1_000)}`, PAGE + "a".repeat(2_500)]) {
+    const response = await fetch(`${provider.origin}/gate/login?rd=${rd}`, {
+      redirect: "manual",
+    });
+    assertEquals(response.status, 400);
+    assertStringIncludes(await response.text(), "the request is too long");
+  }
+});
+
+Deno.test("a sign-in that was altered, made up or is over is not known", async (t) => {
+  await using provider = await TestProvider.start();
+  const { origin } = provider;
+  const browser = new Browser();
+  const id = await browser.begin(await provider.authorizeUrl());
+  const [payload = "", mac = ""] = id.split(".");
+  const decode = (text: string) =>
+    JSON.parse(
+      new TextDecoder().decode(
+        Uint8Array.fromBase64(text, { alphabet: "base64url" }),
+      ),
+    );
+  const forged = new TextEncoder().encode(
+    JSON.stringify({ ...decode(payload), scope: ["openid", "groups"] }),
+  ).toBase64({ alphabet: "base64url", omitPadding: true });
+  const ids = {
+    "altered": `${forged}.${mac}`,
+    "without its seal": `${payload}.`,
+    "with another seal": `${payload}.${"A".repeat(43)}`,
+    "a seal alone": `.${mac}`,
+    "longer": `${payload}${"A".repeat(4_000)}.${mac}`,
+  };
+  for (const [what, forgedId] of Object.entries(ids)) {
+    await t.step(what, async () => {
+      const response = await browser.send(
+        `${origin}/oidc/interaction/${forgedId}`,
+      );
+      const { code, detail } = await response.json();
+      assertEquals([response.status, code, detail], [
+        404,
+        "not_found",
+        "Cannot sign in: this request is not known in this browser (any more)",
+      ]);
+    });
+  }
+  await t.step("over after 15 minutes", async () => {
+    provider.skewMs = 15 * 60_000 - 1_000;
+    assertEquals(
+      await statusOf(browser.send(`${origin}/oidc/interaction/${id}`)),
+      200,
+    );
+    provider.skewMs = 15 * 60_000 + 1_000;
+    assertEquals(
+      await statusOf(browser.send(`${origin}/oidc/interaction/${id}`)),
+      404,
+    );
+  });
+});
+
+Deno.test("a sign-in goes on under a key that was rotated, and not under others", async () => {
+  const text = await testKeysText();
+  const fresh = JSON.parse(await generateProviderKeys());
+  const rotated = JSON.stringify({
+    keys: [...fresh.keys, ...JSON.parse(text).keys],
+  });
+  await using before = await TestProvider.start();
+  const restart = async (keys: string) =>
+    await TestProvider.start({
+      like: before,
+      settings: { keys: await readProviderKeys(keys) },
+    });
+  const browser = new Browser();
+  const id = await browser.begin(await before.authorizeUrl());
+  await using after = await restart(rotated);
+  assertEquals(
+    await statusOf(browser.send(`${after.origin}/oidc/interaction/${id}`)),
+    200,
+  );
+  await using other = await restart(JSON.stringify(fresh));
+  assertEquals(
+    await statusOf(browser.send(`${other.origin}/oidc/interaction/${id}`)),
+    404,
+  );
+});
+
+Deno.test("HEAD and prefetches change nothing", async (t) => {
+  await using provider = await TestProvider.start(GATE);
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { id_token } = await browser.tokens(provider, person);
+  const { origin } = provider;
+  const urls = {
+    authorize: await provider.authorizeUrl(),
+    gate: `${origin}/gate/login?rd=${PAGE}`,
+    "way back": `${origin}/_sig/return?code=x&rd=${PAGE}`,
+    logout: `${origin}/oidc/logout?id_token_hint=${id_token}`,
+  };
+  for (const [what, url] of Object.entries(urls)) {
+    await t.step(what, async () => {
+      const head = await browser.send(url, { method: "HEAD" });
+      assertEquals([head.status, head.headers.get("allow")], [405, "GET"]);
+      const prefetch = await browser.send(url, {
+        headers: { "sec-purpose": "prefetch;prerender" },
+      });
+      assertEquals((await prefetch.json()).detail, "Cannot answer a prefetch");
+    });
+  }
+  const silent = await browser.follow(
+    await provider.authorizeUrl({ prompt: "none" }),
+  );
+  assert(silent.searchParams.has("code"));
+});
+
+Deno.test("a form of any site asks for a login as a link does", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { search } = new URL(await provider.authorizeUrl());
+  for (const origin of ["https://app.example", "https://x.example", "null"]) {
+    const response = await fetch(`${provider.origin}/oidc/authorize`, {
+      method: "POST",
+      headers: {
+        ...{ origin, "sec-fetch-site": "cross-site" },
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: search.slice(1),
+      redirect: "manual",
+    });
+    await response.body?.cancel();
+    const location = response.headers.get("location") ?? "";
+    assertEquals(
+      [response.status, location],
+      [303, `${provider.origin}/oidc/authorize${search}`],
+    );
+    const back = await browser.signIn(provider, person, location);
+    assertEquals(back.href.split("?")[0], CALLBACK);
+    assert(back.searchParams.has("code"));
+    browser.cookies.clear();
+  }
+});
+
+Deno.test("a cookie whose name begins with U+00A0 is another cookie", () => {
+  const cookie = hostCookie("sig-session", true);
+  const read = (text: string) =>
+    cookie.read({ get: () => text } as unknown as Headers);
+  assertEquals(read("a=b;\t __Host-sig-session=own \t; c=d"), "own");
+  for (const space of ["\xa0", "\u2003", "\ufeff", "\v", "\f", "\n", "\xa0 "]) {
+    assertEquals(read(`a=b; ${space}__Host-sig-session=theirs`), undefined);
+    assertEquals(
+      read(`${space}__Host-sig-session=theirs; __Host-sig-session=own`),
+      "own",
+    );
+  }
+});
+
+Deno.test("two session cookies are not told to be signed out", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const browser = new Browser();
+  const { id_token } = await browser.tokens(provider, person);
+  const url = `${provider.origin}/oidc/logout?id_token_hint=${id_token}`;
+  const response = await fetch(url, {
+    headers: {
+      cookie: `${browser.cookie}; ${cookieAt("sig-session", provider)}=x`,
+    },
+  });
+  assertEquals(response.status, 400);
+  assertStringIncludes(
+    await response.text(),
+    "the browser sent two session cookies",
+  );
+  const silent = await provider.authorizeUrl({ prompt: "none" });
+  assert((await browser.follow(silent)).searchParams.has("code"));
+  assertStringIncludes(
+    await (await browser.send(url)).text(),
+    "You are signed out",
+  );
+});
+
+Deno.test("a refresh token that was made up is refused, and ends nothing", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const first = await new Browser().tokens(provider, person);
+  const [id] = first.refresh_token.split(".");
+  const made = `${id}.${"A".repeat(43)}`;
+  for (const token of [made, first.access_token]) {
+    const { status, body } = await provider.refresh(token);
+    assertEquals([status, body.error], [400, "invalid_grant"]);
+  }
+  const next = await provider.refresh(first.refresh_token);
+  assertEquals(next.status, 200);
+  // One that once was good still does.
+  assertEquals((await provider.refresh(first.refresh_token)).status, 400);
+  assertEquals((await provider.refresh(next.body.refresh_token)).status, 400);
+});
+
+Deno.test("a refresh for less gives less, and the next one may ask for all again", async () => {
+  await using provider = await TestProvider.start();
+  const { person } = await provider.employ();
+  const all = "openid profile groups";
+  let { refresh_token } = await new Browser().tokens(provider, person);
+  for (const scope of ["openid profile", "openid", all]) {
+    const { status, body } = await provider.refresh(refresh_token, { scope });
+    assertEquals([status, body.scope], [200, scope]);
+    const claims = JSON.parse(
+      new TextDecoder().decode(
+        Uint8Array.fromBase64(body.id_token.split(".")[1], {
+          alphabet: "base64url",
+        }),
+      ),
+    );
+    const { body: info } = await provider.userinfo(body.access_token);
+    for (const told of [claims, info]) {
+      assertEquals("groups" in told, scope.includes("groups"));
+      assertEquals("name" in told, scope.includes("profile"));
+    }
+    refresh_token = body.refresh_token;
+  }
+  const { status, body } = await provider.refresh(refresh_token, {
+    scope: "profile",
+  });
+  assertEquals([status, body.error], [400, "invalid_scope"]);
+  assertEquals((await provider.refresh(refresh_token)).status, 200);
+});
+
+Deno.test("while the issuer hangs, one client holds up neither others nor what needs no issuer", async () => {
+  await using first = await TestProvider.start();
+  const { person } = await first.employ();
+  const gate = Promise.withResolvers<void>();
+  let hanging = 0;
+  let hangs = false;
+  await using provider = await TestProvider.start({
+    like: first,
+    store: first.store,
+    web: {
+      demo: undefined,
+      issuers: [first.demo.did],
+      require: ["relationship=employee"],
+      allowPrivate: true,
+      trustProxy: ["127.0.0.0/8"],
+      maxConcurrent: 16,
+      fetch: async (request) => {
+        const { pathname } = new URL(request.url);
+        if (hangs) {
+          hanging++;
+          await gate.promise;
+        }
+        return new Response(first.demo.document(pathname)?.slice() ?? null);
+      },
+    },
+  });
+  const browser = new Browser();
+  const { access_token, id_token } = await browser.tokens(first, person);
+  const own = await provider.authorizeUrl();
+  const ask = (url: string, client: string) =>
+    browser.send(url, { headers: { "x-forwarded-for": client } });
+  assertEquals(await statusOf(ask(own, "192.0.2.2")), 303);
+
+  hangs = true;
+  const done: number[] = [];
+  const asked = Array.from({ length: 40 }, async () => {
+    done.push(await statusOf(ask(own, "192.0.2.1")));
+  });
+  // A quarter of those who may wait.
+  await waitUntil("the rest is refused", () => done.length === 40 - 4);
+  assertEquals(new Set(done), new Set([503]));
+  assert(hanging > 0);
+  const { origin } = provider;
+  for (const client of ["192.0.2.1", "192.0.2.2"]) {
+    for (
+      const path of [
+        "/.well-known/openid-configuration",
+        "/oidc/jwks",
+        "/healthz",
+      ]
+    ) {
+      assertEquals(await statusOf(ask(origin + path, client)), 200, path);
+    }
+    const revoked = await provider.post("/oidc/revoke", {
+      ...{ client_id: "spa", token: "x" },
+    }, { "x-forwarded-for": client });
+    assertEquals(revoked.status, 200);
+  }
+  // From the session, after a few seconds.
+  const info = await fetch(`${origin}/oidc/userinfo`, {
+    headers: {
+      authorization: `Bearer ${access_token}`,
+      "x-forwarded-for": "192.0.2.2",
+    },
+  });
+  assertEquals([info.status, (await info.json()).sub], [200, person.did]);
+  // A stranger is sent to the page.
+  assertEquals(await statusOf(fetch(own, { redirect: "manual" })), 303);
+  const out = await ask(
+    `${origin}/oidc/logout?id_token_hint=${id_token}`,
+    "192.0.2.1",
+  );
+  assertStringIncludes(await out.text(), "You are signed out");
+  gate.resolve();
+  await Promise.all(asked);
+});
+
+Deno.test("the questions of proxies are not counted by the rate limit", async () => {
+  await using provider = await TestProvider.start({
+    ...GATE,
+    web: { rateLimit: { perSecond: 1 } },
+  });
+  const url = `${provider.origin}/forward-auth`;
+  for (let i = 0; i < 60; i++) {
+    assertEquals(await statusOf(fetch(url)), 401);
+  }
+  const statuses = [];
+  for (let i = 0; i < 3; i++) {
+    statuses.push(
+      await statusOf(
+        fetch(await provider.authorizeUrl(), { redirect: "manual" }),
+      ),
+    );
+  }
+  assert(statuses.includes(429));
+});

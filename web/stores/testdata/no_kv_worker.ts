@@ -1,4 +1,0 @@
-/** `open_worker.ts` in a Deno that offers no KV, as without --unstable-kv. */
-
-Reflect.deleteProperty(Deno, "openKv");
-await import("./open_worker.ts");
