@@ -32,9 +32,9 @@ import { diff } from "./commands/diff.ts";
 import { doctor } from "./commands/doctor.ts";
 import { exportSite } from "./commands/export.ts";
 import { enrol } from "./commands/enrol.ts";
-import { expiring } from "./commands/expiring.ts";
+
 import { test } from "./commands/test.ts";
-import { who } from "./commands/who.ts";
+import { expiring, who } from "./commands/who.ts";
 
 /** The table that parsing, help and completions come from. */
 export const COMMANDS: readonly Command[] = [

@@ -1,24 +1,16 @@
+import type { VerifiedIssuer } from "@sig/consumer";
 import { type Instant, parseTimestamp } from "@sig/core";
 import { usageError } from "@sig/api/flags";
 import type { Call, Command } from "../command_line/command.ts";
+import { describeFields, differingFields } from "../output/changes.ts";
+import { csvOf, pageOf } from "../output/report.ts";
+import { type TableColumn, writeTable } from "../output/table.ts";
+import { safe, toSecond, writeJson, writeWarnings } from "../output/write.ts";
 import {
-  safe,
-  toSecond,
-  writeJson,
-  writeTable,
-  writeWarnings,
-} from "../command_line/output.ts";
-import {
-  auditCsv,
-  auditPage,
-  type AuditReport,
-  describeSpan,
-  noteOf,
-} from "../ask/audit_report.ts";
-import {
-  type AuditEntry,
-  RelationshipChanges,
-} from "../ask/relationship_changes.ts";
+  ChangeList,
+  changesBetween,
+  type DatedChange,
+} from "../ask/change_list.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
@@ -29,17 +21,35 @@ import {
   withSource,
 } from "../ask/source_flags.ts";
 
+/** Who gained or lost what between two instants. */
+interface AuditReport {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the feed's last event. */
+  readonly last_sequence: number;
+  /** Only what came to be known after it; null: from the beginning. */
+  readonly from: string | null;
+  /** Only what came to be known until then; null for an empty feed. */
+  readonly to: string | null;
+  /** In the order of time. */
+  readonly entries: readonly DatedChange[];
+}
+
 /** `sig audit` */
 export const audit: Command = {
   name: "audit",
   summary: "report who gained or lost what, when, and by which key",
   description:
-    "What came to be known between two instants: after --from, up to and with --to.\nWithout --from it begins with the feed, without --to it ends with its latest\ntime, so that the same feed gives the same bytes at any time. Times are the\nissuer's word (issued_at); an event that is dated before one ahead of it counts\nwhen that one was issued, and is marked, as endings that are dated back are.\nWhat begins or ends by itself is reported too.",
+    "Reports what came to be known after --from, up to and including --to. Default of\n--from: the beginning of the feed; of --to: its latest time, so that the same\nfeed gives the same bytes at any time. Times are those that the issuer states\n(issued_at). An event that is dated before an earlier one counts from the time of\nthat one, and is marked, as are ends that are dated back. Validity that begins or\nends by itself is reported as well.",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
-    { name: "from", value: "TIME", help: "only what was not known by then" },
-    { name: "to", value: "TIME", help: "only what was known by then" },
+    {
+      name: "from",
+      value: "TIME",
+      help: "only what was not known at that time",
+    },
+    { name: "to", value: "TIME", help: "only what was known at that time" },
     NAMES_FLAG,
     ...POLICY_FLAGS,
   ],
@@ -53,27 +63,31 @@ export const audit: Command = {
     const source = sourceOf(call);
     const names = await namesOf(call, source);
     const { verifyIssuer } = await import("@sig/consumer");
-    const changes = new RelationshipChanges();
+    const list = new ChangeList();
+    const changes: DatedChange[] = [];
     const verified = await withSource(
       call,
       source,
       (location, options) =>
         verifyIssuer(location, {
           ...options,
-          onEvent: (event) => changes.add(event),
+          digest: true,
+          onEvent: (event) => void changes.push(...list.add(event)),
         }),
     );
     const { issuer, state } = verified;
-    const until = to ?? parseTimestamp(changes.knownUntil);
+    const until = to ?? parseTimestamp(list.knownUntil);
     const report: AuditReport = {
       issuer,
       last_sequence: state.last_sequence,
       from: call.text("from") ?? null,
-      to: call.text("to") ?? changes.knownUntil,
-      entries: until === undefined ? [] : changes.between(from, until),
+      to: call.text("to") ?? list.knownUntil,
+      entries: until === undefined
+        ? []
+        : changesBetween([...changes, ...list.open(until)], from, until),
     };
     writeWarnings(call, verified.warnings, verified.source);
-    writeReport(call, report, names);
+    writeReport(call, report, verified, names);
     return 0;
   },
 };
@@ -88,40 +102,63 @@ function readTime(call: Call, flag: string): Instant | undefined {
   });
 }
 
-function writeReport(call: Call, report: AuditReport, names: Names): void {
+const COLUMNS: readonly TableColumn[] = [
+  { title: "time" },
+  {
+    title: "what",
+    colour: (kind) =>
+      kind === "gained" ? "green" : kind === "lost" ? "red" : "yellow",
+  },
+  ...["name", "subject", "type", "roles", "note", "relationship", "key"]
+    .map((title) => ({ title })),
+  { title: "event" },
+];
+
+function writeReport(
+  call: Call,
+  report: AuditReport,
+  { feed }: VerifiedIssuer,
+  names: Names,
+): void {
   const { io } = call;
+  const { entries, issuer } = report;
   const format = call.text("format");
   if (format === "json") return writeJson(io, report);
-  if (format === "csv" || format === "html") {
-    const make = format === "csv" ? auditCsv : auditPage;
-    return io.stdout(make(report, names));
+  if (format === "csv") {
+    return io.stdout(csvOf(CSV_COLUMNS, csvRows(report, names)));
   }
-  const { issuer, from, to, entries } = report;
-  io.stdout(`${safe(issuer)}, ${safe(describeSpan(from, to))}\n`);
-  if (entries.length === 0) return io.stdout("nothing happened\n");
-  writeTable(
-    call,
-    [
-      { title: "time" },
-      {
-        title: "what",
-        colour: (kind) =>
-          kind === "gained" ? "green" : kind === "lost" ? "red" : "yellow",
-      },
-      { title: "name" },
-      { title: "subject" },
-      { title: "type" },
-      { title: "roles" },
-      { title: "note" },
-      { title: "relationship" },
-      { title: "key" },
-      { title: "event" },
-    ],
-    entries.map((entry) => row(entry, names)),
+  const rows = entries.map((entry) => row(entry, names));
+  const span = describeSpan(report);
+  if (format !== "html") {
+    io.stdout(`${safe(issuer)}, ${safe(span)}\n`);
+    if (entries.length === 0) return io.stdout("nothing happened\n");
+    return writeTable(call, COLUMNS, rows);
+  }
+  const count = (kind: DatedChange["kind"]) =>
+    entries.filter((entry) => entry.kind === kind).length;
+  const marked = entries.flatMap((entry, at) =>
+    entry.backdated || entry.known_at !== entry.at ? [at] : []
   );
+  io.stdout(pageOf({
+    title: `Audit of ${issuer}`,
+    about: `${span}: ${count("gained")} gained, ${count("lost")} lost, ${
+      count("changed")
+    } changed, ${count("recorded")} only recorded`,
+    feed: { issuer, ...feed, sha256: feed.sha256 },
+    columns: COLUMNS.map(({ title }) => title),
+    rows,
+    marked: new Set(marked),
+    empty: "Nothing happened.",
+  }));
 }
 
-function row(entry: AuditEntry, names: Names): readonly string[] {
+function describeSpan({ from, to }: AuditReport): string {
+  return `${from === null ? "from the beginning" : `after ${from}`} ${
+    to === null ? "on" : `until ${to}`
+  }`;
+}
+
+function row(entry: DatedChange, names: Names): readonly string[] {
   const { roles_gained: more, roles_lost: less } = entry;
   return [
     toSecond(entry.at),
@@ -136,4 +173,64 @@ function row(entry: AuditEntry, names: Names): readonly string[] {
     entry.kid,
     `#${entry.sequence}`,
   ];
+}
+
+/** What people should know of an entry besides. */
+function noteOf(entry: DatedChange): string {
+  const { cause, reason, reason_code, effective_at, backdated } = entry;
+  return [
+    cause === "valid_from" ? "began by itself" : "",
+    cause === "valid_until" ? "ended by itself" : "",
+    reason_code ?? "",
+    ...differencesOf(entry),
+    backdated
+      ? `backdated to ${effective_at ?? entry.after?.valid_until ?? ""}`
+      : "",
+    entry.known_at === entry.at ? "" : `known from ${entry.known_at} on`,
+    reason === null ? "" : `"${reason}"`,
+  ].filter((part) => part !== "").join(", ");
+}
+
+/** What an event changed; roles that were gained or lost have their column. */
+function differencesOf(
+  { before, after, roles_gained, roles_lost }: DatedChange,
+): readonly string[] {
+  if (before === null || after === null) return [];
+  const had = new Set(before.roles).symmetricDifference(new Set(after.roles));
+  const isShown = roles_gained.length + roles_lost.length > 0;
+  const fields = differingFields(before, after, ["roles"]);
+  // A relationship that holds neither before nor after gains and loses no role.
+  if (had.size > 0 && !isShown) {
+    return describeFields(before, after, [...fields, "roles"]);
+  }
+  if (fields.length > 0 || isShown) {
+    return describeFields(before, after, fields);
+  }
+  return ["nothing that a check looks at"];
+}
+
+const CSV_COLUMNS = [
+  ...["time", "what", "cause", "name", "subject", "relationship_id", "type"],
+  ...["roles_gained", "roles_lost", "valid_from", "valid_until"],
+  ...["reason_code", "reason", "effective_at", "backdated"],
+  ...["sequence", "event_id", "kid", "known_at"],
+];
+
+function csvRows(
+  { entries }: AuditReport,
+  names: Names,
+): readonly (readonly string[])[] {
+  return entries.map((entry) => {
+    const grant = entry.after ?? entry.before;
+    return [
+      ...[entry.at, entry.kind, entry.cause, names.get(entry.subject) ?? ""],
+      ...[entry.subject, entry.relationship_id],
+      grant?.relationship_type ?? "",
+      ...[entry.roles_gained.join(";"), entry.roles_lost.join(";")],
+      ...[grant?.valid_from ?? "", grant?.valid_until ?? ""],
+      ...[entry.reason_code ?? "", entry.reason ?? ""],
+      ...[entry.effective_at ?? "", entry.backdated ? "yes" : ""],
+      ...[`${entry.sequence}`, entry.event_id, entry.kid, entry.known_at],
+    ];
+  });
 }

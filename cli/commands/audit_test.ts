@@ -221,7 +221,7 @@ Deno.test("text, CSV and HTML mark what is backdated and obey nothing of the fee
     const page = await audit(workspace, ["--format", "html"]);
     assertStringIncludes(
       page,
-      '<span class="backdated">employment_ended, backdated to 2025-12-01T00:00:00Z</span>',
+      '<tr class="marked"><td>2026-01-01T01:00:00Z</td><td>lost</td>',
     );
     assertStringIncludes(page, "=Adam&#60;b&#62;");
     assert(!page.includes("<script") && !page.includes("<b>"));
@@ -310,7 +310,7 @@ Deno.test("diff exits 0 when two sources say the same, and 1 with what differs",
     assertEquals(text.code, 1);
     assertStringIncludes(
       text.stdout,
-      "roles [deploy, review] → [deploy, refund]; status active → revoked",
+      "roles deploy, review → deploy, refund; status active → revoked",
     );
     const back = await workspace.sig(["diff", "$D/acme", "$D/copy"]);
     assertStringIncludes(back.stdout, "removed  r4");
@@ -373,7 +373,7 @@ Deno.test("an audit says what changed where no role did", () =>
       const [sequence, kind, says] of [
         [5, "changed", "valid_until 2026-06-30T00:00:00Z → none"],
         [6, "changed", "nothing that a check looks at"],
-        [8, "recorded", "roles deploy → refund review"],
+        [8, "recorded", "roles deploy → refund, review"],
       ] as const
     ) {
       const line = lines.find((each) => each.endsWith(`#${sequence}`));

@@ -7,7 +7,11 @@ import {
   writeTable,
   writeWarnings,
 } from "../command_line/output.ts";
-import { type Difference, findDifferences } from "../ask/state_differences.ts";
+import {
+  describeFields,
+  describeValue,
+  differingFields,
+} from "../output/changes.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
@@ -133,15 +137,40 @@ function writeDifferences(
 
 function describe({ before, after, fields }: Difference): string {
   if (before !== null && after !== null) {
-    return fields.map((name) =>
-      `${name} ${shown(before, name)} → ${shown(after, name)}`
-    ).join("; ");
+    return describeFields(before, after, fields).join("; ");
   }
   const { status, relationship_type, roles } = (before ?? after)!;
-  return `${status} ${relationship_type} [${roles.join(", ")}]`;
+  return `${status} ${relationship_type}, roles ${describeValue(roles)}`;
 }
 
-function shown(state: RelationshipState, name: string): string {
-  const value = state[name as keyof RelationshipState] ?? "none";
-  return Array.isArray(value) ? `[${value.join(", ")}]` : `${value}`;
+/** One relationship that is not the same on both sides. */
+interface Difference {
+  readonly relationship_id: string;
+  readonly subject: string;
+  /** On the second side only, on the first only, or on both but unequal. */
+  readonly kind: "added" | "removed" | "changed";
+  /** Members that differ, in the order of a state. */
+  readonly fields: readonly (keyof RelationshipState)[];
+  readonly before: RelationshipState | null;
+  readonly after: RelationshipState | null;
+}
+
+/** Every difference, by relationship_id; empty when both are equal. */
+function findDifferences(a: StateDump, b: StateDump): readonly Difference[] {
+  const [before, after] = [a.by_relationship_id, b.by_relationship_id];
+  const ids = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return ids.flatMap((id): readonly Difference[] => {
+    const [was, is] = [before.get(id) ?? null, after.get(id) ?? null];
+    // The issuer is compared once for all.
+    const fields = was && is ? differingFields(was, is, ["issuer"]) : [];
+    if (was && is && fields.length === 0) return [];
+    return [{
+      relationship_id: id,
+      subject: (is ?? was)!.subject,
+      kind: was === null ? "added" : is === null ? "removed" : "changed",
+      fields,
+      before: was,
+      after: is,
+    }];
+  });
 }

@@ -25,6 +25,7 @@ import {
   withMemory,
 } from "../ask/source_flags.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
+import { ChangeList } from "../ask/change_list.ts";
 import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
@@ -70,15 +71,15 @@ export const log: Command = {
     let events: (SigEvent | UnknownEvent)[] = [];
     const heard = { subject: false, relationship: false };
     const effects = new Map<number, string>();
-    const effectOf = createEffects();
+    const changes = new ChangeList();
     const { result, warnings } = await withMemory(call, source, {
       remembered: (consumer, name) => consumer.verify(name),
       plain: verifyIssuer,
       onEvent,
     });
-    function onEvent({ event }: Pick<VerifiedEvent, "event">): void {
-      // It depends on all that was said before.
-      const effect = effectOf(event);
+    function onEvent({ event, kid }: Pick<VerifiedEvent, "event" | "kid">) {
+      // The last one is the event's own; those before it ended by themselves.
+      const effect = changes.add({ event, kid }).at(-1)?.kind ?? "";
       if (subject !== undefined && event.subject !== subject) return;
       heard.subject = true;
       if (id !== undefined && event.relationship_id !== id) return;
@@ -145,25 +146,10 @@ const COLUMNS: readonly TableColumn[] = [
 ];
 
 const EFFECT_COLOURS: { readonly [effect: string]: Colour } = {
-  added: "green",
+  gained: "green",
   changed: "yellow",
-  ended: "red",
+  lost: "red",
 };
-
-/** Tells event by event what it does to its relationship. */
-function createEffects(): (event: SigEvent | UnknownEvent) => string {
-  const active = new Set<string>();
-  return (event) => {
-    const wasActive = active.has(event.relationship_id);
-    if (isUpsert(event)) {
-      active.add(event.relationship_id);
-      return wasActive ? "changed" : "added";
-    }
-    if (!isRevoke(event)) return "";
-    active.delete(event.relationship_id);
-    return wasActive ? "ended" : "changed";
-  };
-}
 
 /** Type, roles and title; or why and since when it ended. */
 function describe(event: SigEvent | UnknownEvent): readonly string[] {

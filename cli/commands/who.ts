@@ -1,7 +1,27 @@
+import {
+  addSeconds,
+  compareInstants,
+  dumpState,
+  type FeedState,
+  instantOf,
+  type ParsedTime,
+  parseTimestamp,
+  type RelationshipType,
+} from "@sig/core";
+import type { VerifiedIssuer } from "@sig/consumer";
+import { parseDuration } from "@sig/api/flags";
 import { typeFlag } from "../issue/relationship_flags.ts";
-import type { Command } from "../command_line/command.ts";
-import { writeWarnings } from "../command_line/output.ts";
-import { NAMES_FLAG } from "../people/names.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { csvOf, pageOf } from "../output/report.ts";
+import { type TableColumn, writeTable } from "../output/table.ts";
+import {
+  counted,
+  statusColour,
+  toSecond,
+  writeJson,
+  writeWarnings,
+} from "../output/write.ts";
+import { type Names, NAMES_FLAG } from "../people/names.ts";
 import {
   namesOf,
   parseTimeFlags,
@@ -9,17 +29,18 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
-  stateOf,
   TIME_FLAGS,
+  withMemory,
+  withSource,
 } from "../ask/source_flags.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig who` */
 export const who: Command = {
   name: "who",
-  summary: "list who is in a relationship, and until when",
+  summary: "list active relationships and when they end",
   description:
-    "Only relationships that are effective: neither ended, nor expired, nor yet to\nbegin. Answers who may do something with --role, now or at another time.",
+    "Lists relationships that are effective: not ended, not expired, and already\nbegun. --role and --type select; --at and --as-of ask about another time.",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
@@ -30,23 +51,167 @@ export const who: Command = {
     ...PIN_FLAGS,
     ...POLICY_FLAGS,
   ],
+  formats: ["csv", "html"],
   examples: [
     "sig who acme.example --role refund",
     "sig who ./acme.example --type contractor --at 2026-06-30T00:00:00Z --format json",
+    "sig who acme.example --format html > members.html",
   ],
   async run(call) {
     const time = parseTimeFlags(call);
     const source = sourceOf(call);
     const [role, type] = [call.text("role"), call.text("type")];
     const names = await namesOf(call, source);
-    const { listActive, writeActive } = await import("../ask/list_active.ts");
-    const read = await stateOf(call, source, time);
-    const found = listActive(read.state, time, call.io.now()).filter((each) =>
+    const isPage = call.text("format") === "html";
+    const { verifyIssuer } = await import("@sig/consumer");
+    const { result, warnings } = await withMemory(call, source, {
+      remembered: async (consumer, name) => ({
+        ...(await consumer.observe(name, time)).verified,
+        // A page says which bytes it is about.
+        report: isPage ? await consumer.report(name) : undefined,
+      }),
+      plain: async (location, options) => ({
+        ...await verifyIssuer(location, { ...options, digest: isPage }),
+        report: undefined,
+      }),
+    });
+    const found = listActive(result.state, time, call.io.now()).filter((each) =>
       (role === undefined || each.roles.includes(role)) &&
       (type === undefined || each.relationship_type === type)
     );
-    writeWarnings(call, read.warnings, read.source);
-    writeActive(call, found, names);
+    writeWarnings(call, [...warnings, ...result.warnings], result.source);
+    const { report } = result;
+    const sha256 = report?.valid ? report.feed_sha256 : result.feed.sha256;
+    writeActive(call, found, names, { ...result, sha256 });
     return 0;
   },
 };
+
+/** `sig expiring` */
+export const expiring: Command = {
+  name: "expiring",
+  summary: "list relationships that expire soon",
+  positionals: [SOURCE_WORD],
+  flags: [
+    SOURCE_FLAG,
+    {
+      name: "within",
+      value: "DURATION",
+      help: "how soon from now, such as 30d",
+      required: true,
+    },
+    NAMES_FLAG,
+    ...POLICY_FLAGS,
+  ],
+  examples: [
+    "sig expiring acme.example --within 30d",
+    "sig expiring ./acme.example --within 12h --format json",
+  ],
+  async run(call) {
+    const within = parseDuration("--within", call.text("within"))!;
+    const source = sourceOf(call);
+    const names = await namesOf(call, source);
+    const { verifyIssuer } = await import("@sig/consumer");
+    const verified = await withSource(call, source, verifyIssuer);
+    const now = call.io.now();
+    const last = addSeconds(instantOf(now), Math.ceil(within / 1000));
+    const found = listActive(verified.state, {}, now)
+      .filter(({ valid_until }) => {
+        const end = parseTimestamp(valid_until);
+        return end !== undefined && compareInstants(end, last) <= 0;
+      });
+    writeWarnings(call, verified.warnings, verified.source);
+    writeActive(call, found, names, { ...verified, sha256: undefined });
+    return 0;
+  },
+};
+
+/** One effective relationship, as it is printed. */
+interface ActiveRelationship {
+  readonly subject: string;
+  readonly relationship_id: string;
+  readonly relationship_type: RelationshipType;
+  readonly roles: readonly string[];
+  readonly valid_from: string | null;
+  readonly valid_until: string | null;
+  readonly effective_status: "active";
+  readonly last_sequence: number;
+}
+
+/** The relationships that are effective at a time, sorted by subject. */
+function listActive(
+  state: FeedState,
+  time: Partial<ParsedTime>,
+  now: Date,
+): readonly ActiveRelationship[] {
+  const dump = dumpState(state, { ...time, status: "active", now });
+  return [...dump.by_relationship_id.values()].map((each) => ({
+    subject: each.subject,
+    relationship_id: each.relationship_id,
+    relationship_type: each.relationship_type,
+    roles: each.roles,
+    valid_from: each.valid_from,
+    valid_until: each.valid_until,
+    effective_status: "active" as const,
+    last_sequence: each.last_sequence,
+  })).sort((a, b) =>
+    // By code units, as everything that programs read.
+    a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : 0
+  );
+}
+
+const COLUMNS: readonly TableColumn[] = [
+  ...["name", "subject", "type", "roles", "from", "until"]
+    .map((title) => ({ title })),
+  { title: "status", colour: statusColour },
+  { title: "relationship" },
+];
+
+const CSV_COLUMNS = [
+  ...["name", "subject", "relationship_id", "type", "roles"],
+  ...["valid_from", "valid_until", "status", "last_sequence"],
+];
+
+function writeActive(
+  call: Call,
+  found: readonly ActiveRelationship[],
+  names: Names,
+  { issuer, feed, sha256 }: Pick<VerifiedIssuer, "issuer" | "feed"> & {
+    readonly sha256: string | undefined;
+  },
+): void {
+  const { io } = call;
+  const format = call.text("format");
+  if (format === "csv") {
+    const rows = found.map((each) => [
+      ...[names.get(each.subject) ?? "", each.subject, each.relationship_id],
+      ...[each.relationship_type, each.roles.join(";")],
+      ...[each.valid_from ?? "", each.valid_until ?? ""],
+      ...[each.effective_status, `${each.last_sequence}`],
+    ]);
+    return io.stdout(csvOf(CSV_COLUMNS, rows));
+  }
+  if (call.format === "json") return writeJson(io, found);
+  const rows = found.map((each) => [
+    names.get(each.subject) ?? "",
+    each.subject,
+    each.relationship_type,
+    each.roles.join(", "),
+    toSecond(each.valid_from),
+    toSecond(each.valid_until),
+    each.effective_status,
+    each.relationship_id,
+  ]);
+  if (format === "html") {
+    return io.stdout(pageOf({
+      title: `Active relationships of ${issuer}`,
+      about: counted(found.length, "relationship"),
+      feed: { issuer, ...feed, sha256 },
+      columns: COLUMNS.map(({ title }) => title),
+      rows,
+      empty: "Nobody.",
+    }));
+  }
+  if (rows.length === 0) return io.stdout("nobody\n");
+  writeTable(call, COLUMNS, rows);
+}

@@ -35,6 +35,39 @@ const ADAM = {
   last_sequence: 6,
 };
 
+Deno.test("who is a table for spreadsheets and a page that says what was verified", () =>
+  withIssuer(async (workspace) => {
+    await add(
+      workspace,
+      "--subject did:web:adam.example --type contractor --role x;=1+1 --relationship-id r6 --valid-until 2026-01-20T12:00:00Z",
+    );
+    const csv = await workspace.sig(["who", "$D/acme", "--format", "csv"]);
+    assertEquals([csv.code, csv.stderr], [0, ""]);
+    assertEquals(csv.stdout.split("\r\n"), [
+      '"name","subject","relationship_id","type","roles","valid_from","valid_until","status","last_sequence"',
+      `"","did:web:adam.example","r6","contractor","x;'=1+1","","2026-01-20T12:00:00Z","active","4"`,
+      '"","did:web:alice.example","r1","employee","deploy;review","","","active","1"',
+      "",
+    ]);
+    const html = await workspace.sig(["who", "$D/acme", "--format", "html"]);
+    assertEquals([html.code, html.stderr], [0, ""]);
+    const feed = await Deno.readFile(
+      workspace.path("acme/.well-known/sig/events.jsonl"),
+    );
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", feed));
+    for (
+      const part of [
+        "<dd>did:web:acme.example</dd>",
+        "<dd>events 1 to 4</dd>",
+        `<dd>${digest.toHex()}</dd>`,
+        "<dd>orgsign-1: events 1 to 4</dd>",
+        "<td>did:web:alice.example</td><td>employee</td><td>deploy, review</td>",
+        "default-src 'none'",
+      ]
+    ) assertStringIncludes(html.stdout, part);
+    assert(!/<script|(?:src|href)=/.test(html.stdout));
+  }));
+
 Deno.test("who lists only relationships that are effective, sorted by subject", () =>
   withIssuer(async (workspace) => {
     await addPeople(workspace);

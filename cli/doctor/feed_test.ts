@@ -1,6 +1,6 @@
 import type { RelationshipUpsertEvent } from "@sig/core";
 import { assertEquals } from "@std/assert";
-import { RelationshipChanges } from "../ask/relationship_changes.ts";
+import { ChangeList } from "../ask/change_list.ts";
 import { FEED_FINDINGS, FeedNotes } from "./feed.ts";
 
 function upsert(
@@ -42,13 +42,11 @@ Deno.test("text and roles without end cost no more than their length", () => {
   }
   const roles = (from: number) =>
     Array.from({ length: 200_000 }, (_, i) => `r${from + i}`);
-  const changes = new RelationshipChanges();
-  for (const [sequence, from] of [[1, 0], [2, 1]] as const) {
+  const list = new ChangeList();
+  const [, second] = ([[1, 0], [2, 1]] as const).flatMap(([sequence, from]) => {
     const event = upsert({ sequence, roles: roles(from) });
-    changes.add({ event, kid: "k1", line: event.sequence });
-  }
-  const to = { seconds: 1_800_000_000, nanoseconds: 0 };
-  const [, second] = changes.between(undefined, to);
+    return list.add({ event, kid: "k1" });
+  });
   assertEquals(second?.roles_gained, ["r200000"]);
   assertEquals(second?.roles_lost, ["r0"]);
 });

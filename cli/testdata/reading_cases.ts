@@ -152,8 +152,8 @@ export const READING: readonly Case[] = [
     args: "log $D/acme --from 2",
     stdout: [
       "#2  2026-01-01T00:00:",
-      "added  relationship.upsert  r2  did:web:bob.example  contractor\n#3",
-      "ended  relationship.revoke  r2  did:web:bob.example  contract_ended",
+      "gained  relationship.upsert  r2  did:web:bob.example  contractor\n#3",
+      "lost    relationship.revoke  r2  did:web:bob.example  contract_ended",
     ],
   },
   {

@@ -34,6 +34,8 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   readonly onProgress?:
     | ((bytes: number, more: VerifyProgress) => void)
     | undefined;
+  /** Tells `feed.sha256` as well. */
+  readonly digest?: boolean | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
   /** As in `verifyFeed`: workers of its own unless told. */
@@ -94,6 +96,7 @@ export async function verifyLoaded(
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
+      digest: options.digest,
       ...told,
       onEvent: onProgress === undefined ? onEvent : (verified) => {
         events++;

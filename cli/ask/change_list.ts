@@ -1,4 +1,4 @@
-/** What events and time do to relationships, one by one. @module */
+/** What events and time change in relationships, one by one. @module */
 
 import {
   compareInstants,
@@ -18,8 +18,8 @@ export interface Grant {
   readonly valid_until: string | null;
 }
 
-/** Something that somebody gained or lost, or that was recorded of them. */
-export interface AuditEntry {
+/** Something that a subject gained or lost, or that was recorded of it. */
+export interface DatedChange {
   /** When: the event's `issued_at`, or the start or end of a validity. */
   readonly at: string;
   /**
@@ -67,13 +67,12 @@ interface Version {
 }
 
 /**
- * Collects what happened, event by event. What held before an event is asked of
- * when the event came to be known: one that is dated back, even before an end
- * that has passed, takes nothing out of an earlier report.
+ * The changes of a feed, event by event. What held before an event is judged at
+ * the time when the event came to be known: an event that is dated back, even
+ * before an end that has passed, removes nothing from an earlier report.
  */
-export class RelationshipChanges {
+export class ChangeList {
   readonly #latest = new Map<string, Version>();
-  readonly #entries: AuditEntry[] = [];
   #known: string | null = null;
 
   /** The latest `issued_at`, null before the first event. */
@@ -81,19 +80,21 @@ export class RelationshipChanges {
     return this.#known;
   }
 
-  /** Takes the next verified event. */
-  add({ event, kid }: VerifiedEvent): void {
+  /** What the next verified event changes, and what had ended before it. */
+  add(
+    { event, kid }: Pick<VerifiedEvent, "event" | "kid">,
+  ): readonly DatedChange[] {
     const knownAt = laterOf(event.issued_at, this.#known);
     this.#known = knownAt;
     const before = this.#latest.get(event.relationship_id);
     const issuedAt = instant(event.issued_at);
-    if (isRevoke(event) && before === undefined) return;
-    if (!isUpsert(event) && !isRevoke(event)) return;
+    if (isRevoke(event) && before === undefined) return [];
+    if (!isUpsert(event) && !isRevoke(event)) return [];
     const id = event.relationship_id;
     const cameAt = instant(knownAt);
-    if (before !== undefined) {
-      this.#entries.push(...validityEntries(id, before, cameAt));
-    }
+    const changes = before === undefined
+      ? []
+      : [...validityChanges(id, before, cameAt)];
     const grant: Grant = isUpsert(event)
       ? {
         relationship_type: event.relationship_type,
@@ -122,7 +123,7 @@ export class RelationshipChanges {
     const end = isRevoke(event)
       ? event.effective_at
       : version.grant.valid_until;
-    const entry: AuditEntry = {
+    const change: DatedChange = {
       at: event.issued_at,
       known_at: knownAt,
       kind: kindOf(held, now),
@@ -142,8 +143,8 @@ export class RelationshipChanges {
     };
     if (own === undefined && before !== undefined && !before.isRevoked) {
       const held = holds(before, cameAt);
-      this.#entries.push({
-        ...entry,
+      changes.push({
+        ...change,
         kind: held ? "lost" : "recorded",
         subject: before.subject,
         before: before.grant,
@@ -152,42 +153,50 @@ export class RelationshipChanges {
         backdated: false,
       });
     }
-    this.#entries.push(entry);
+    return [...changes, change];
   }
 
-  /** What came to be known after `from` and up to `to`, in that order. */
-  between(from: Instant | undefined, to: Instant): readonly AuditEntry[] {
-    const open = [...this.#latest].flatMap(([id, version]) =>
-      validityEntries(id, version, to)
-    );
-    return [...this.#entries, ...open].filter(({ known_at }) => {
-      const when = instant(known_at);
-      return compareInstants(when, to) <= 0 &&
-        (from === undefined || compareInstants(when, from) > 0);
-    }).sort((a, b) =>
-      compareInstants(instant(a.known_at), instant(b.known_at)) ||
-      a.sequence - b.sequence ||
-      compareInstants(instant(a.at), instant(b.at))
+  /** What begins and ends by itself until then, after the last event. */
+  open(until: Instant): readonly DatedChange[] {
+    return [...this.#latest].flatMap(([id, version]) =>
+      validityChanges(id, version, until)
     );
   }
 }
 
+/** Those that came to be known after `from` and up to `to`, in that order. */
+export function changesBetween(
+  changes: readonly DatedChange[],
+  from: Instant | undefined,
+  to: Instant,
+): readonly DatedChange[] {
+  return changes.filter(({ known_at }) => {
+    const when = instant(known_at);
+    return compareInstants(when, to) <= 0 &&
+      (from === undefined || compareInstants(when, from) > 0);
+  }).sort((a, b) =>
+    compareInstants(instant(a.known_at), instant(b.known_at)) ||
+    a.sequence - b.sequence ||
+    compareInstants(instant(a.at), instant(b.at))
+  );
+}
+
 /** What becomes of a version by itself, until an event replaces it. */
-function validityEntries(
+function validityChanges(
   id: string,
   version: Version,
   until: Instant,
-): readonly AuditEntry[] {
+): readonly DatedChange[] {
   if (version.isRevoked) return [];
   const { grant, subject, sequence, event_id, kid } = version;
   const crossed = (at: string | null): at is string =>
     at !== null && compareInstants(instant(at), version.issuedAt) > 0 &&
     compareInstants(instant(at), until) <= 0;
-  const entry = (
+  const change = (
     at: string,
     kind: "gained" | "lost",
     cause: "valid_from" | "valid_until",
-  ): AuditEntry => ({
+  ): DatedChange => ({
     ...{ at, kind, cause, subject, relationship_id: id },
     known_at: laterOf(at, version.knownAt),
     before: kind === "lost" ? grant : null,
@@ -201,9 +210,11 @@ function validityEntries(
   });
   const { valid_from, valid_until } = grant;
   return [
-    ...(crossed(valid_from) ? [entry(valid_from, "gained", "valid_from")] : []),
+    ...(crossed(valid_from)
+      ? [change(valid_from, "gained", "valid_from")]
+      : []),
     ...(crossed(valid_until)
-      ? [entry(valid_until, "lost", "valid_until")]
+      ? [change(valid_until, "lost", "valid_until")]
       : []),
   ];
 }
@@ -221,7 +232,7 @@ function holds({ grant, isRevoked }: Version, at: Instant): boolean {
     (valid_until === null || compareInstants(instant(valid_until), at) > 0);
 }
 
-function kindOf(held: boolean, holds: boolean): AuditEntry["kind"] {
+function kindOf(held: boolean, holds: boolean): DatedChange["kind"] {
   if (held === holds) return held ? "changed" : "recorded";
   return holds ? "gained" : "lost";
 }
@@ -229,7 +240,7 @@ function kindOf(held: boolean, holds: boolean): AuditEntry["kind"] {
 function rolesOf(
   before: Grant | null,
   after: Grant | null,
-): Pick<AuditEntry, "roles_gained" | "roles_lost"> {
+): Pick<DatedChange, "roles_gained" | "roles_lost"> {
   // As sets: a line of another's feed holds thousands.
   const had = new Set(before?.roles);
   const has = new Set(after?.roles);

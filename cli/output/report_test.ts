@@ -1,0 +1,22 @@
+import { assert, assertEquals } from "@std/assert";
+import { csvOf } from "./report.ts";
+
+Deno.test("no cell of a CSV begins a formula, however a spreadsheet splits it", () => {
+  for (
+    const [cell, written] of [
+      ["plain; text", `"plain; text"`],
+      ["=1+1", `"'=1+1"`],
+      ["  +1", `"'  +1"`],
+      ["＝1", `"'＝1"`],
+      ["a;=1;b; @x;-y", `"a;'=1;b;' @x;'-y"`],
+      ['a;"=1', `"a;'""=1"`],
+      ["a-b=c", `"a-b=c"`],
+    ] as const
+  ) {
+    assertEquals(csvOf(["name"], [[cell]]), `"name"\r\n${written}\r\n`);
+  }
+  const text = csvOf(["=x"], [["a;\t=1", 'b";=2']]);
+  for (const cell of text.split(/[;,\r\n]+/)) {
+    assert(!/^["\s]*[=+\-@]/.test(cell), cell);
+  }
+});
