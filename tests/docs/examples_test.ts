@@ -230,7 +230,10 @@ Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answe
     const allowed = await gate(host, "did:web:alice.example");
     assertEquals(allowed.code, 7, allowed.stderr);
     const denied = await gate(host, "did:web:bob.example");
-    assertEquals([denied.code, denied.stderr], [77, "gate: denied\n"]);
+    assertEquals([denied.code, denied.stderr], [
+      77,
+      "warning: origin not proven: documents came by http, without TLS\ngate: denied\n",
+    ]);
     const none = await gate("./nowhere", "did:web:alice.example");
     assertEquals(none.code, 75);
     assertEquals(none.stderr.split("source_not_found").length - 1, 3);
