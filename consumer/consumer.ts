@@ -10,11 +10,11 @@ import type {
 import type { WatchedEvent, WatchOptions } from "./follow/watch_issuer.ts";
 import type { WaitingLimits } from "./follow/refresh_queue.ts";
 import type { PinStore } from "./pins/pin_store.ts";
-import type { IssuerName } from "./read/locate_issuer.ts";
+import type { IssuerName } from "./read/source.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import type { SignatureWorkers } from "./verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "./verify/verified_feed.ts";
-import type { VerifiedIssuer } from "./verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "./verify/verify_feed.ts";
 import type { VerifyReport } from "./verify/verify_report.ts";
 
 /** Options of {@linkcode createConsumer}. */

@@ -18,7 +18,7 @@ import {
   DEFAULT_FOLLOW_LIMITS,
   FollowedIssuers,
 } from "./follow/followed_issuers.ts";
-import { IssuerName } from "./read/locate_issuer.ts";
+import { IssuerName } from "./read/source.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
   atOnce,

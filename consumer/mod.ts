@@ -15,7 +15,7 @@
  *
  * @module
  */
-export { isPublicAddress, isRefusedHostName } from "./fetch/address.ts";
+export { isPublicAddress, isRefusedHostName } from "./fetch/public_address.ts";
 export {
   type AnswerBasis,
   answerFrom,
@@ -50,17 +50,14 @@ export {
   type FetchPolicy,
   fetchPolicyOf,
 } from "./fetch/fetch_options.ts";
-export {
-  fetchDocument,
-  type FetchDocumentOptions,
-} from "./read/fetch_document.ts";
+export { fetchDocument, type FetchDocumentOptions } from "./read/reader.ts";
 export {
   fetchSubjectKey,
   type FetchSubjectKeyOptions,
   subjectDocumentUrl,
-} from "./read/fetch_subject_key.ts";
-export { type FetchedFeed, fetchFeed } from "./verify/fetch_feed.ts";
-export type { InlineFeed } from "./read/inline_reader.ts";
+} from "./read/subject_key.ts";
+export { type FetchedFeed, fetchFeed } from "./verify/verify_feed.ts";
+export type { InlineFeed } from "./read/reader.ts";
 export {
   type LoadedIssuer,
   loadIssuer,
@@ -72,7 +69,7 @@ export {
   IssuerName,
   locateIssuer,
   type ProvenLocation,
-} from "./read/locate_issuer.ts";
+} from "./read/source.ts";
 export type {
   ObservedIssuer,
   ObserveOptions,
@@ -84,7 +81,7 @@ export {
   type WatchIssuerOptions,
   type WatchOptions,
 } from "./follow/watch_issuer.ts";
-export { openInlineFeed, openSource } from "./read/open_source.ts";
+export { openInlineFeed, openSource } from "./read/source.ts";
 export {
   type DocumentReader,
   type OpenedDocument,
@@ -93,7 +90,7 @@ export {
 export type { DocumentName } from "./fetch/media_type.ts";
 export { Places, type PlacesOptions } from "./verify/places.ts";
 export type { WaitingLimits } from "./follow/refresh_queue.ts";
-export { reportIssuer } from "./verify/report_issuer.ts";
+export { reportIssuer } from "./verify/verify_report.ts";
 export {
   parseSource,
   type ParseSourceOptions,
@@ -117,7 +114,7 @@ export {
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyProgress,
-} from "./verify/verify_issuer.ts";
+} from "./verify/verify_feed.ts";
 export type {
   InvalidReport,
   ReportedFault,

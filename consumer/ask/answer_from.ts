@@ -16,7 +16,7 @@ import {
   type Steps,
   warningsAbout,
 } from "@sig/core";
-import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 
 /** A question, parsed or not, without its clock, which is an option. */
 export type IssuerQuestion = AskedQuestion | ParsedQuestion;

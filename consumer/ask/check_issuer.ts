@@ -12,7 +12,7 @@ import { loadIssuer } from "../verify/load_issuer.ts";
 import {
   type VerifyIssuerOptions,
   verifyLoaded,
-} from "../verify/verify_issuer.ts";
+} from "../verify/verify_feed.ts";
 
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions extends VerifyIssuerOptions {

@@ -3,8 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import type { IssuerQuestion } from "./answer_from.ts";
 import { checkIssuer } from "./check_issuer.ts";
-import { openSource } from "../read/open_source.ts";
-import { parseSource } from "../read/source.ts";
+import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,

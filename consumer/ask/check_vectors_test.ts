@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { readQuestionVectors } from "../../tests/kit/vectors.ts";
 import { checkIssuer } from "./check_issuer.ts";
-import { openSource } from "../read/open_source.ts";
+import { openSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 for (const vector of readQuestionVectors()) {

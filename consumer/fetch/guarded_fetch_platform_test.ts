@@ -1,11 +1,11 @@
-import http from "node:http";
-import process from "node:process";
 import { assertEquals, assertRejects } from "@std/assert";
 import { createNetworkBudget } from "./network_budget.ts";
-import { loadNodeBuiltins, type NodeBuiltins } from "./node_builtins.ts";
 import { CannotPin, createPinnedTransport } from "./pinned_transport.ts";
+import { loadNodeBuiltins, type NodeBuiltins } from "./paced_socket.ts";
 import { fetchText } from "../testdata/fetching.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
+import http from "node:http";
+import process from "node:process";
 
 const ANSWER = say("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", '{"a":1}');
 

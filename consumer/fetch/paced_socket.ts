@@ -1,8 +1,14 @@
-/** A connection whose bytes are handed on in small pieces. @module */
+/** Connections by Node's built-in modules, whose bytes come in small pieces. @module */
 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { NodeBuiltins } from "./node_builtins.ts";
+import { loadBuiltin } from "@sig/jose";
+import type * as dns from "node:dns";
+import type * as http from "node:http";
+import type * as net from "node:net";
+import type * as stream from "node:stream";
+import type * as timers from "node:timers";
+import type * as tls from "node:tls";
 
 /** Holds 2,700 chunks of one byte; a body of 64 MiB takes 4,096 turns. */
 const PIECE_BYTES = 16 * 1024;
@@ -71,4 +77,33 @@ export function takesAnyStream(deno: string | undefined): boolean {
   if (deno === undefined) return true;
   const [major = 0, minor = 0] = deno.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 9);
+}
+
+/** The modules that a pinned connection takes. */
+export interface NodeBuiltins {
+  /** Name resolution. */
+  readonly dns: typeof dns;
+  /** HTTP/1.1 over a given socket. */
+  readonly http: typeof http;
+  /** TCP. */
+  readonly net: typeof net;
+  /** Streams. */
+  readonly stream: typeof stream;
+  /** Turns of the event loop. */
+  readonly timers: typeof timers;
+  /** TLS. */
+  readonly tls: typeof tls;
+}
+
+/** The modules of {@linkcode NodeBuiltins}; undefined in browsers. */
+export function loadNodeBuiltins(): NodeBuiltins | undefined {
+  if (loadBuiltin("node:http") === undefined) return undefined;
+  return {
+    dns: loadBuiltin("node:dns"),
+    http: loadBuiltin("node:http"),
+    net: loadBuiltin("node:net"),
+    stream: loadBuiltin("node:stream"),
+    timers: loadBuiltin("node:timers"),
+    tls: loadBuiltin("node:tls"),
+  } as NodeBuiltins;
 }

@@ -3,15 +3,15 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { parseIpBytes } from "./ip_bytes.ts";
-import type { NodeBuiltins } from "./node_builtins.ts";
-import { paceSocket } from "./paced_socket.ts";
+
+import { parseIpBytes } from "./public_address.ts";
+import { type NodeBuiltins, paceSocket } from "./paced_socket.ts";
 import type {
   Transport,
   TransportRequest,
   TransportResponse,
 } from "./transport.ts";
-import { waitForClose } from "./wait_for_close.ts";
+import { waitForClose } from "./network_budget.ts";
 
 /** A resolver must not make us knock at any number of doors. */
 const MAX_ADDRESSES = 6;

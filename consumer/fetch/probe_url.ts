@@ -1,7 +1,7 @@
 /** How a server answers, whatever it answers: for who looks after one. @module */
 
 import type { FetchPolicy } from "./fetch_options.ts";
-import { sendGuarded } from "./send_guarded.ts";
+import { sendGuarded } from "./guarded_fetch.ts";
 import type { RequestMethod } from "./transport.ts";
 
 /** Options of {@linkcode probeUrl}. */

@@ -8,7 +8,7 @@ import {
   StateMoved,
 } from "../pins/pin_store.ts";
 import type { StoredState } from "../pins/stored_state.ts";
-import type { ProvenLocation } from "../read/locate_issuer.ts";
+import type { ProvenLocation } from "../read/source.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";

@@ -6,7 +6,7 @@ import {
   type PinnedIssuer,
   recordOf,
 } from "./issuer_record.ts";
-import type { ProvenLocation } from "../read/locate_issuer.ts";
+import type { ProvenLocation } from "../read/source.ts";
 import type { Refresh, RefreshOutcome } from "./refresh_issuer.ts";
 import type { RefreshOptions } from "./refresh_options.ts";
 import { RefreshQueue, type RefreshQueueOptions } from "./refresh_queue.ts";

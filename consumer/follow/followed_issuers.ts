@@ -20,7 +20,7 @@ import {
   IssuerName,
   locateIssuer,
   type ProvenLocation,
-} from "../read/locate_issuer.ts";
+} from "../read/source.ts";
 import { PinnedIssuers } from "./pinned_issuers.ts";
 import { Places, type PlacesOptions } from "../verify/places.ts";
 

@@ -5,7 +5,7 @@ import { smallDiskTest } from "../../tests/kit/small_disk.ts";
 import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import { openPinStore } from "../pins/open_pin_store.ts";
-import { IssuerName, locateIssuer } from "../read/locate_issuer.ts";
+import { IssuerName, locateIssuer } from "../read/source.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 const [key] = await importTestKeys();

@@ -9,7 +9,7 @@ import { type IssuerPin, namePinnedKeys } from "../pins/issuer_pin.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import type { FeedGrowth } from "../pins/feed_growth.ts";
 import type { StoredState } from "../pins/stored_state.ts";
-import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 
 /** A feed that was verified here, from its first byte to its last. */
 export interface HeldFeed {

@@ -13,7 +13,7 @@ import {
 import { answerable, type Observation } from "./issuer_record.ts";
 import type { FollowedIssuer } from "./followed_issuer.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
-import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 
 /** What an answer has to rest upon. */
 export interface ObserveOptions {

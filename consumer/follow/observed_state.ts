@@ -1,9 +1,12 @@
 /** From an observation to the state that a question rests upon. @module */
 
-import type { PinStore } from "../pins/pin_store.ts";
-import { pinStoreUnavailable, StateMoved } from "../pins/pin_store.ts";
+import {
+  type PinStore,
+  pinStoreUnavailable,
+  StateMoved,
+} from "../pins/pin_store.ts";
 import { readAbout, readWhole } from "../pins/stored_state.ts";
-import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import type { FollowedIssuer } from "./followed_issuer.ts";
 import { type Observation, recordOf } from "./issuer_record.ts";
 import type { ObserveOptions } from "./observe_issuer.ts";

@@ -12,7 +12,7 @@ import {
   type IssuerName,
   locateIssuer,
   type ProvenLocation,
-} from "../read/locate_issuer.ts";
+} from "../read/source.ts";
 import type { IssuerPin } from "../pins/issuer_pin.ts";
 import {
   CURSOR_PREFIX,

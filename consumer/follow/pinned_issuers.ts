@@ -1,6 +1,6 @@
 /** Pins of issuers whose state is gone, in bounded space. @module */
 
-import { parseIpBytes } from "../fetch/ip_bytes.ts";
+import { parseIpBytes } from "../fetch/public_address.ts";
 import type { PinnedIssuer } from "./issuer_record.ts";
 
 /**

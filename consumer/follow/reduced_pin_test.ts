@@ -8,7 +8,7 @@ import {
   reducePin,
 } from "../pins/issuer_pin.ts";
 import { type IssuerRecord, recordOf } from "./issuer_record.ts";
-import { locateIssuer } from "../read/locate_issuer.ts";
+import { locateIssuer } from "../read/source.ts";
 import { Places } from "../verify/places.ts";
 import { type Refresh, refreshIssuer } from "./refresh_issuer.ts";
 import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";

@@ -1,7 +1,7 @@
 /** Asking an issuer that a store remembers (PROTOCOL §6). @module */
 
 import { isSigError } from "@sig/core";
-import type { ProvenLocation } from "../read/locate_issuer.ts";
+import type { ProvenLocation } from "../read/source.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import type { VerifiedEvent } from "../verify/verified_feed.ts";
 import {

@@ -14,7 +14,7 @@ import {
   type Warning,
 } from "@sig/core";
 import { decodeBase64Url } from "@std/encoding/base64url";
-import type { ProvenLocation } from "../read/locate_issuer.ts";
+import type { ProvenLocation } from "../read/source.ts";
 import type { HeldDocuments } from "../read/conditional_reader.ts";
 import { FeedDigest } from "../verify/feed_digest.ts";
 import {
@@ -22,7 +22,7 @@ import {
   type VerificationStart,
 } from "../verify/feed_verification.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
-import type { VerifiedIssuer } from "../verify/verify_issuer.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 import { FeedGrowth } from "../pins/feed_growth.ts";
 import {
   instantOfStored,

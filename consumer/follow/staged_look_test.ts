@@ -14,7 +14,7 @@ import {
 } from "../pins/pin_store.ts";
 import { blockKey, relationshipKey } from "../pins/row_keys.ts";
 import { readWhole } from "../pins/stored_state.ts";
-import { IssuerName, locateIssuer } from "../read/locate_issuer.ts";
+import { IssuerName, locateIssuer } from "../read/source.ts";
 import type { RefreshOutcome } from "./refresh_issuer.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 

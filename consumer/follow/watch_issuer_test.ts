@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { acknowledgePin, createMemoryPinStore, listPins } from "../pins.ts";
 import { createConsumer } from "../create_consumer.ts";
-import { openSource } from "../read/open_source.ts";
-import { parseSource } from "../read/source.ts";
+import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   feedOf,

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
-import { IssuerName, locateIssuer } from "../read/locate_issuer.ts";
+import { IssuerName, locateIssuer } from "../read/source.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 const [key] = await importTestKeys();

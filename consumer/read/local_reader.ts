@@ -1,12 +1,12 @@
-/** Documents from an issuer's directory; the only file that touches disk. @module */
+/** Documents from an issuer's directory (docs/protocol.md §1.4). @module */
 
 import {
-  localError,
-  localFailure,
-  type LocalPlace,
-  toLocalError,
-} from "./local_error.ts";
-import { parseLocalPath, refused } from "./local_path.ts";
+  type ErrorCode,
+  type ErrorContext,
+  isSigError,
+  quote,
+  SigError,
+} from "@sig/core";
 import { type InsideFile, openInside } from "./open_inside.ts";
 import {
   type DocumentReader,
@@ -151,4 +151,148 @@ async function* readChunks(
   } finally {
     file.close();
   }
+}
+
+/** Why a local document could not be had: `context.reason`. */
+export type LocalFailure =
+  | "missing"
+  | "permission_denied"
+  | "not_a_file"
+  | "unreadable";
+
+const WHY: Readonly<Record<LocalFailure, string>> = {
+  missing: "there is no such file",
+  permission_denied: "the system does not let this user read it",
+  not_a_file: "it is not a regular file",
+  unreadable: "reading it failed",
+};
+
+/** What was to be read: a source, or a reference inside it. */
+export interface LocalPlace {
+  /** The source's own path. */
+  readonly path: string;
+  /** The reference, when it is not the source itself. */
+  readonly ref?: string;
+}
+
+/** "Cannot read <what>: why", with the place in the context. */
+export function localError(
+  code: ErrorCode,
+  { path, ref }: LocalPlace,
+  why: string,
+  context: ErrorContext = {},
+  cause?: unknown,
+): SigError {
+  const what = ref === undefined
+    ? quote(path)
+    : `${quote(ref)} in ${quote(path)}`;
+  return new SigError(code, `Cannot read ${what}: ${why}`, {
+    context: {
+      path: path.slice(0, 200),
+      ...(ref === undefined ? {} : { ref: ref.slice(0, 200) }),
+      ...context,
+    },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** `source_not_found` with its reason; only `missing` means absence. */
+export function localFailure(
+  place: LocalPlace,
+  reason: LocalFailure,
+  cause?: unknown,
+): SigError {
+  const why = WHY[reason];
+  return localError("source_not_found", place, why, { reason }, cause);
+}
+
+/** A SigError as it is; the runtime's errors as {@linkcode localFailure}. */
+export function toLocalError(error: unknown, place: LocalPlace): SigError {
+  if (isSigError(error)) return error;
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  switch (typeof code === "string" ? code : name) {
+    case "ENOENT":
+    case "NotFound":
+      return localFailure(place, "missing", error);
+    case "NotCapable":
+      // Deno's own, not the system's: another flag mends it, no chmod.
+      return localError(
+        "source_not_found",
+        place,
+        "the program was not given permission to read it",
+        {
+          reason: "permission_denied",
+          hint: `Run it with --allow-read=${place.path.slice(0, 200)}.`,
+        },
+        error,
+      );
+    case "EACCES":
+    case "EPERM":
+    case "PermissionDenied":
+      return localFailure(place, "permission_denied", error);
+    case "ENOTDIR":
+    case "NotADirectory":
+      return localError(
+        "source_not_found",
+        place,
+        "a file is where a directory is expected",
+        { reason: "not_a_file" },
+        error,
+      );
+    case "EISDIR":
+    case "IsADirectory":
+      return localFailure(place, "not_a_file", error);
+    default:
+      return localFailure(place, "unreadable", error);
+  }
+}
+
+/** Scheme and authority of an absolute URL. */
+const ORIGIN = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/\\?#]*/;
+
+/**
+ * The segments of a reference's path (an absolute URL, whose host is not used,
+ * or a URL path), percent-decoded once and without dot segments. Taken from the
+ * text as it stands, since a URL parser would hide a path that climbs out.
+ * (docs/protocol.md §1)
+ *
+ * @throws {SigError} `invalid_metadata` for a path that climbs out of the
+ * directory, ends in a folder or can't be a file name.
+ */
+export function parseLocalPath(ref: string): readonly string[] {
+  const path = ref.replace(ORIGIN, "").replace(/[?#].*$/s, "");
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch (cause) {
+    throw refused(ref, "its percent-encoding is malformed", cause);
+  }
+  // deno-lint-ignore no-control-regex -- control characters are the point
+  if (/[\u0000-\u001f\u007f]/.test(decoded)) {
+    throw refused(ref, "it contains a control character");
+  }
+  const segments: string[] = [];
+  // Windows takes both for a separator.
+  for (const segment of decoded.split(/[/\\]/)) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") {
+      segments.push(segment);
+    } else if (segments.pop() === undefined) {
+      throw refused(ref, "it leaves the issuer's directory");
+    }
+  }
+  if (segments.length === 0) throw refused(ref, "it names no file");
+  return segments;
+}
+
+/** The error of a reference that can't be followed inside the directory. */
+export function refused(ref: string, why: string, cause?: unknown): SigError {
+  return new SigError(
+    "invalid_metadata",
+    `Cannot read ${quote(ref)} from the issuer's directory: ${why}`,
+    {
+      context: { ref: ref.slice(0, 200) },
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** What judging needs of getting: the contract of the readers. @module */
+/** Documents from servers and values, as bytes; judges nothing about their meaning. @module */
 
 import {
   isSigError,
@@ -7,8 +7,13 @@ import {
   type SigMetadata,
   type SourceKind,
 } from "@sig/core";
-import type { ContentRange, FetchConditions } from "../fetch/fetch_options.ts";
-import type { DocumentName } from "../fetch/media_type.ts";
+import type {
+  ContentRange,
+  FetchConditions,
+  FetchPolicy,
+} from "../fetch/fetch_options.ts";
+import { ACCEPT, type DocumentName } from "../fetch/media_type.ts";
+import { guardedFetch } from "../fetch/guarded_fetch.ts";
 
 /** A document whose bytes are on their way. Read it once, or cancel it. */
 export interface OpenedDocument {
@@ -160,4 +165,139 @@ export async function readAll(
     await doc.cancel();
   }
   return joinBytes(chunks, length);
+}
+
+/** An issuer's four documents as values. They prove no origin. */
+export interface InlineFeed {
+  /** `sig.json`, parsed. */
+  readonly metadata: unknown;
+  /** `jwks.json`, parsed. */
+  readonly jwks: unknown;
+  /** `did.json`, parsed; absent like a file that isn't there. */
+  readonly did_document?: unknown;
+  /** The feed as NDJSON text. */
+  readonly events: string;
+}
+
+/** A reader over values instead of files. */
+export function createInlineReader(feed: InlineFeed): DocumentReader {
+  const texts: { readonly [name in DocumentName]: string | undefined } = {
+    metadata: JSON.stringify(feed.metadata),
+    jwks: JSON.stringify(feed.jwks),
+    did_document: JSON.stringify(feed.did_document),
+    feed: feed.events,
+  };
+  return {
+    kind: "inline",
+    open(_ref, { name }) {
+      const text = texts[name];
+      if (text === undefined) return Promise.reject(missing(name));
+      const bytes = new TextEncoder().encode(text);
+      return Promise.resolve(
+        documentAtHand({ bytes, mediaType: null, etag: null }),
+      );
+    },
+  };
+}
+
+function missing(name: DocumentName): SigError {
+  return new SigError(
+    "source_not_found",
+    `Cannot read feed: it has no ${name}`,
+    { context: { reason: "missing" } },
+  );
+}
+
+/**
+ * Makes a reader that gets each document with {@linkcode guardedFetch}, under
+ * one policy.
+ *
+ * @example An injected server
+ * ```ts
+ * import { createRemoteReader } from "./reader.ts";
+ * import { readAll } from "./reader.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const reader = createRemoteReader({
+ *   fetch: () => Promise.resolve(Response.json({ keys: [] })),
+ * });
+ * const doc = await reader.open("https://acme.example/.well-known/jwks.json", {
+ *   name: "jwks",
+ *   maxBytes: 262_144,
+ * });
+ * const bytes = await readAll(doc, 262_144);
+ * assertEquals(new TextDecoder().decode(bytes), '{"keys":[]}');
+ * ```
+ *
+ * @throws {SigError} from `open`: as {@linkcode guardedFetch}.
+ */
+export function createRemoteReader(policy: FetchPolicy = {}): DocumentReader {
+  return {
+    kind: "remote",
+    async open(ref, { name, maxBytes, conditions, signal }) {
+      const fetched = await guardedFetch(ref, {
+        ...policy,
+        ...(signal === undefined ? {} : { signal: either(policy, signal) }),
+        maxBytes,
+        tooLargeCode: tooLargeCode(name),
+        accept: ACCEPT[name],
+        ...(conditions === undefined ? {} : { headers: conditions }),
+      });
+      return {
+        bytes: fetched.body,
+        mediaType: fetched.mediaType,
+        etag: fetched.etag,
+        unchanged: fetched.status === 304,
+        length: fetched.length,
+        ...(fetched.contentRange === undefined
+          ? {}
+          : { range: fetched.contentRange }),
+        cancel: fetched.cancel,
+      };
+    },
+  };
+}
+
+function either({ signal }: FetchPolicy, other: AbortSignal): AbortSignal {
+  return signal === undefined ? other : AbortSignal.any([signal, other]);
+}
+
+/** Options of {@linkcode fetchDocument}. */
+export interface FetchDocumentOptions extends FetchPolicy {
+  /** Bytes at most. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Fetches a document that a stranger named, such as the `did.json` of a
+ * did:web: public addresses only, no redirects, limits on bytes and time
+ * (docs/protocol.md §10). What it says is not judged.
+ *
+ * @example A private address is refused before anything is connected to
+ * ```ts
+ * import { fetchDocument } from "@sig/consumer";
+ * import { SigError } from "@sig/core";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(
+ *   () => fetchDocument("https://10.0.0.1/did.json", { maxBytes: 65_536 }),
+ *   SigError,
+ *   "the address is not a public one",
+ * );
+ * ```
+ *
+ * @throws {SigError} `insecure_url`, `address_not_allowed`, `fetch_redirected`,
+ * `fetch_status`, `fetch_media_type`, `fetch_timeout`, `fetch_failed`,
+ * `document_too_large`.
+ * @throws {RangeError} for a limit that is none.
+ */
+export async function fetchDocument(
+  url: string,
+  options: FetchDocumentOptions,
+): Promise<Uint8Array> {
+  const fetched = await guardedFetch(url, {
+    ...options,
+    tooLargeCode: "document_too_large",
+  });
+  return await readAll({ ...fetched, bytes: fetched.body }, options.maxBytes);
 }

@@ -1,7 +1,23 @@
 import { assert, assertEquals } from "@std/assert";
-import { SigError } from "@sig/core";
-import { isMissing, type OpenedDocument, readAll, sourceOf } from "./reader.ts";
+import { joinBytes, SigError } from "@sig/core";
+import {
+  createRemoteReader,
+  type InlineFeed,
+  isMissing,
+  type OpenedDocument,
+  readAll,
+  sourceOf,
+} from "./reader.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { openInlineFeed } from "./source.ts";
+import {
+  importTestKeys,
+  makeDocuments,
+  makeLines,
+  NOW,
+  PATHS,
+} from "../../tests/kit/test_issuer.ts";
+import { verifyIssuer } from "../verify/verify_feed.ts";
 
 function documentOf(...chunks: number[][]) {
   let cancelled = 0;
@@ -69,4 +85,173 @@ Deno.test("one document without TLS makes the source http", () => {
   const plainUrls = { jwks_uri: plain, events_uri: plain };
   assertEquals(sourceOf(at("local", "/sig.json"), plainUrls), "local");
   assertEquals(sourceOf(at("inline", "/sig.json"), plainUrls), "inline");
+});
+
+const keys = (await importTestKeys()).slice(0, 1);
+const lines = await makeLines(2, keys[0]!);
+
+/** A feed as it comes in a request. */
+function inline(changes: Partial<InlineFeed> = {}): InlineFeed {
+  const documents = makeDocuments({ keys, lines });
+  const parse = (path: string) => JSON.parse(String(documents.get(path)));
+  return {
+    metadata: parse(PATHS.metadata),
+    jwks: parse(PATHS.jwks),
+    did_document: parse(PATHS.did),
+    events: lines.map((line) => `${line}\n`).join(""),
+    ...changes,
+  };
+}
+
+const verify = (feed: InlineFeed) =>
+  verifyIssuer(openInlineFeed(feed), { now: NOW });
+
+Deno.test("an inline feed is verified like any other, and proves no origin", async () => {
+  const { source, state, warnings } = await verify(inline());
+  assertEquals(source, "inline");
+  assertEquals(state.last_sequence, 2);
+  assertEquals(warnings, []);
+});
+
+Deno.test("no events are an empty feed, not a blank line", async () => {
+  assertEquals((await verify(inline({ events: "" }))).state.last_sequence, 0);
+  await expectSigError(
+    () => verify(inline({ events: "\n" })),
+    "invalid_line",
+    "Cannot verify feed: ",
+  );
+});
+
+Deno.test("an absent DID document is a missing one, null is a wrong one", async () => {
+  const { did_document: _, ...without } = inline();
+  for (const feed of [without, inline({ did_document: undefined })]) {
+    const { warnings } = await verify(feed);
+    assertEquals(warnings.map(({ code }) => code), ["did_document_missing"]);
+  }
+  await expectSigError(
+    () => verify(inline({ did_document: null })),
+    "invalid_did_document",
+    "it must be one JSON object",
+  );
+});
+
+Deno.test("its text ends in LF and has no byte order mark", async () => {
+  const { events } = inline();
+  await expectSigError(
+    () => verify(inline({ events: events.slice(0, -1) })),
+    "incomplete_line",
+    "Cannot verify feed: the last line must end in LF",
+  );
+  await expectSigError(
+    () => verify(inline({ events: `\ufeff${events}` })),
+    "invalid_line",
+    "Cannot verify feed: ",
+  );
+});
+
+Deno.test("its documents have the limits of fetched ones", async () => {
+  await expectSigError(
+    () => verify(inline({ metadata: { x: "y".repeat(16_384) } })),
+    "document_too_large",
+    "Cannot read document: it is larger than 16384 bytes",
+  );
+});
+
+Deno.test("a key set that is not given is not found", async () => {
+  await expectSigError(
+    () => verify(inline({ jwks: undefined })),
+    "source_not_found",
+    "Cannot read feed: it has no jwks",
+  );
+});
+
+Deno.test("its URIs are neither fetched nor compared", async () => {
+  const { metadata } = inline();
+  const elsewhere = {
+    ...metadata as Record<string, unknown>,
+    jwks_uri: "https://other.example/keys",
+    events_uri: "http://127.0.0.1:9/feed",
+  };
+  const { state } = await verify(inline({ metadata: elsewhere }));
+  assertEquals(state.last_sequence, 2);
+});
+
+Deno.test("a feed comes in pieces, so that none of them takes long", async () => {
+  const text = "é".repeat(100_000);
+  const { reader } = openInlineFeed(inline({ events: text }));
+  const document = await reader.open("", { name: "feed", maxBytes: Infinity });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of document.bytes) pieces.push(piece);
+  assertEquals(pieces.map(({ length }) => length), [
+    65_536,
+    65_536,
+    65_536,
+    3_392,
+  ]);
+  const bytes = joinBytes(pieces, 200_000);
+  assertEquals(new TextDecoder().decode(bytes), text);
+});
+
+Deno.test("each document is asked for with its own media type", async () => {
+  const accepted: (string | null)[] = [];
+  const reader = createRemoteReader({
+    fetch: (request) => {
+      accepted.push(request.headers.get("accept"));
+      return Promise.resolve(Response.json({}));
+    },
+  });
+  for (const name of ["metadata", "jwks", "did_document", "feed"] as const) {
+    const doc = await reader.open("https://acme.example/x", {
+      name,
+      maxBytes: 2,
+    });
+    assertEquals(doc.mediaType, "application/json");
+    assertEquals(await readAll(doc, 2), new TextEncoder().encode("{}"));
+  }
+  assertEquals(accepted, [
+    "application/json",
+    "application/jwk-set+json, application/json",
+    "application/did+json, application/did+ld+json, application/json",
+    "application/x-ndjson",
+  ]);
+});
+
+Deno.test("a feed over its limit has its own code", async () => {
+  const reader = createRemoteReader({
+    fetch: () => Promise.resolve(new Response("123")),
+  });
+  for (
+    const [name, code] of [
+      ["feed", "feed_too_large"],
+      ["jwks", "document_too_large"],
+    ] as const
+  ) {
+    await expectSigError(
+      async () => {
+        const options = { name, maxBytes: 2 };
+        await readAll(await reader.open("https://acme.example/", options), 9);
+      },
+      code,
+      "it is larger than 2 bytes",
+    );
+  }
+});
+
+Deno.test("an absent document is told from a server in trouble", async () => {
+  for (const [status, expected] of [[404, true], [410, true], [503, false]]) {
+    const reader = createRemoteReader({
+      fetch: () =>
+        Promise.resolve(new Response(null, { status: Number(status) })),
+    });
+    const error = await expectSigError(
+      () =>
+        reader.open("https://acme.example/", {
+          name: "did_document",
+          maxBytes: 9,
+        }),
+      "fetch_status",
+      `status ${status}`,
+    );
+    assert(isMissing(error) === expected);
+  }
 });

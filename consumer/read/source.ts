@@ -1,7 +1,23 @@
-/** What a user may name as a source (docs/reference/command-line.md). @module */
+/** From the text of a source to where its documents are (docs/protocol.md §1). @module */
 
-import { isSigError, parseIssuerDid, quote, SigError } from "@sig/core";
-import { vetUrl } from "../fetch/url_policy.ts";
+import {
+  didWebOf,
+  isSigError,
+  parseIssuerDid,
+  quote,
+  SigError,
+  WELL_KNOWN_PATHS,
+  wellKnownUrls,
+} from "@sig/core";
+import { vetUrl } from "../fetch/require_allowed_url.ts";
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import {
+  createInlineReader,
+  createRemoteReader,
+  type InlineFeed,
+  type IssuerLocation,
+} from "./reader.ts";
+import { createLocalReader } from "./local_reader.ts";
 
 /** Where an issuer's documents are to be got from. */
 export type Source =
@@ -141,4 +157,157 @@ function notASource(text: string, hint: string | undefined): SigError {
       },
     },
   );
+}
+
+/** An issuer whose origin proves who speaks. */
+export type ProvenLocation = IssuerLocation & {
+  /** The DID that the origin proves. */
+  readonly expectedIssuer: string;
+};
+
+/**
+ * The name of an issuer, read: its did:web, its host or the https URL of its
+ * `sig.json`. Only {@linkcode IssuerName.parse} makes one.
+ */
+export class IssuerName {
+  /** As it was written. */
+  readonly text: string;
+  /** How it was written: a did:web or a host, or a URL. */
+  readonly kind: "did" | "url";
+  /** The DID that the origin proves. */
+  readonly expectedIssuer: string;
+  /** The URL of its `sig.json`. */
+  readonly metadataRef: string;
+  /** Whether that is its host's own `sig.json`, with nothing behind it. */
+  readonly isUsual: boolean;
+
+  private constructor(
+    text: string,
+    kind: "did" | "url",
+    expectedIssuer: string,
+    origin: string,
+    metadataRef = origin + WELL_KNOWN_PATHS.metadata,
+  ) {
+    this.text = text;
+    this.kind = kind;
+    this.expectedIssuer = expectedIssuer;
+    this.metadataRef = metadataRef;
+    this.isUsual = metadataRef === origin + WELL_KNOWN_PATHS.metadata;
+  }
+
+  /**
+   * Reads a name; one that was read already is returned as it is.
+   *
+   * @throws {SigError} `invalid_identifier`, also for a file or a directory,
+   * which prove no origin; `insecure_url`, `unsupported_did_method`,
+   * `address_not_allowed`; and what `requireSource` throws.
+   */
+  static parse(
+    name: string | IssuerName,
+    { allowPrivate = false }: Pick<ParseSourceOptions, "allowPrivate"> = {},
+    requireSource?: (source: Source) => void,
+  ): IssuerName {
+    if (name instanceof IssuerName) return name;
+    const source = parseSource(name, { allowPrivate });
+    requireSource?.(source);
+    switch (source.kind) {
+      case "did":
+        return new IssuerName(name, "did", source.did, source.origin);
+      case "url": {
+        const url = new URL(source.url);
+        // It is never sent: with it one document would have many references.
+        url.hash = "";
+        return new IssuerName(name, "url", didWebOf(url), url.origin, url.href);
+      }
+      case "file":
+      case "directory":
+        throw notAnIssuer(name);
+    }
+  }
+}
+
+/**
+ * Where an issuer publishes that is named by its did:web, its host or the https
+ * URL of its `sig.json`. Files are refused: they prove no origin, so every one
+ * of them could be asked in the place of any other. Nothing is fetched.
+ * (docs/protocol.md §1)
+ *
+ * @example Two names of one issuer
+ * ```ts
+ * import { locateIssuer } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { expectedIssuer, metadataRef } = locateIssuer("acme.example");
+ * assertEquals(expectedIssuer, "did:web:acme.example");
+ * assertEquals(locateIssuer(expectedIssuer).metadataRef, metadataRef);
+ * ```
+ *
+ * @throws {SigError} `invalid_identifier`, also for a file or a directory;
+ * `insecure_url`, `unsupported_did_method`, `address_not_allowed`.
+ */
+export function locateIssuer(
+  issuer: string | IssuerName,
+  policy: FetchPolicy = {},
+): ProvenLocation {
+  const { expectedIssuer, metadataRef } = IssuerName.parse(issuer, {
+    allowPrivate: policy.allowPrivate ?? false,
+  });
+  return { reader: createRemoteReader(policy), metadataRef, expectedIssuer };
+}
+
+/** A file proves no origin: each could be asked in the place of any other. */
+function notAnIssuer(text: string): SigError {
+  return new SigError(
+    "invalid_identifier",
+    `Cannot ask issuer ${
+      quote(text)
+    }: it must be a did:web, a host name or an https URL`,
+    { context: { identifier: text.slice(0, 200) } },
+  );
+}
+
+/**
+ * Where a source's documents are, and which issuer its origin proves. Nothing
+ * is read yet. (docs/protocol.md §1: the origin decides who speaks)
+ *
+ * @example
+ * ```ts
+ * import { openSource, parseSource } from "@sig/consumer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const location = openSource(parseSource("acme.example"));
+ * assertEquals(location.expectedIssuer, "did:web:acme.example");
+ * ```
+ *
+ * @throws {SigError} `invalid_identifier`, `address_not_allowed`.
+ */
+export function openSource(
+  source: Source,
+  policy: FetchPolicy = {},
+): IssuerLocation {
+  if (source.kind === "directory" || source.kind === "file") {
+    const reader = createLocalReader(source);
+    return { reader, metadataRef: reader.metadataRef };
+  }
+  const reader = createRemoteReader(policy);
+  if (source.kind === "url") {
+    const url = new URL(source.url);
+    // It is never sent: with it one document would have many references.
+    url.hash = "";
+    return { reader, metadataRef: url.href, expectedIssuer: didWebOf(url) };
+  }
+  const allowPrivate = policy.allowPrivate ?? false;
+  return {
+    reader,
+    metadataRef: wellKnownUrls(source.did, { allowPrivate }).metadata,
+    expectedIssuer: source.did,
+  };
+}
+
+/** A feed that is at hand as values; it proves no origin. */
+export function openInlineFeed(feed: InlineFeed): IssuerLocation {
+  return {
+    reader: createInlineReader(feed),
+    metadataRef: WELL_KNOWN_PATHS.metadata,
+  };
 }

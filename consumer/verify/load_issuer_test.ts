@@ -1,8 +1,7 @@
 import { DEFAULT_LIMITS, type ErrorCode } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
-import { openSource } from "../read/open_source.ts";
-import { parseSource } from "../read/source.ts";
+import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
   type IssuerServer,

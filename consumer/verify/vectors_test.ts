@@ -14,10 +14,9 @@ import type {
   ExpectedValid,
 } from "../../tests/kit/vector_format.ts";
 import { type FeedVector, readFeedVectors } from "../../tests/kit/vectors.ts";
-import { openInlineFeed, openSource } from "../read/open_source.ts";
-import { reportIssuer } from "./report_issuer.ts";
-import { verifyIssuer } from "./verify_issuer.ts";
-import type { ReportedFault } from "./verify_report.ts";
+import { openInlineFeed, openSource } from "../read/source.ts";
+import { type ReportedFault, reportIssuer } from "./verify_report.ts";
+import { verifyIssuer } from "./verify_feed.ts";
 
 const vectors = readFeedVectors();
 

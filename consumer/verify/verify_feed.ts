@@ -1,8 +1,23 @@
-/** A feed's bytes, verified and replayed while they stream (docs/protocol.md §2–§4). @module */
+/** Verifying what an issuer publishes, while its feed streams (docs/protocol.md §2–§4). @module */
 
+import type { FeedState, SourceKind, Warning } from "@sig/core";
 import { FeedDigest } from "./feed_digest.ts";
 import { FeedVerification } from "./feed_verification.ts";
-import type { VerifiedFeed, VerifyFeedOptions } from "./verified_feed.ts";
+import type {
+  FeedPolicy,
+  VerifiedEvent,
+  VerifiedFeed,
+  VerifyFeedOptions,
+} from "./verified_feed.ts";
+import {
+  type LoadedIssuer,
+  loadIssuer,
+  type LoadIssuerOptions,
+} from "./load_issuer.ts";
+import type { IssuerLocation, OpenedDocument } from "../read/reader.ts";
+import type { SignatureWorkers } from "./signature_workers.ts";
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import { openSource, parseSource } from "../read/source.ts";
 
 /**
  * Verifies every line of a feed and replays it, holding one chunk at a time.
@@ -39,4 +54,160 @@ export async function verifyFeed(
   const digest = new FeedDigest();
   await verification.read(digest.follow(bytes), options);
   return { ...verification.result(), sha256: await digest.hex() };
+}
+
+/** How far a verification has come, beside the bytes that were read. */
+export interface VerifyProgress {
+  /** Events verified. */
+  readonly events: number;
+  /** Bytes that the feed is said to have, if that is told. */
+  readonly totalBytes: number | undefined;
+}
+
+/** Options of {@linkcode verifyIssuer}. */
+export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
+  /** The clock. */
+  readonly now: Date;
+  /** Told of each verified event, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Told how many bytes of the feed were read, now and then. */
+  readonly onProgress?:
+    | ((bytes: number, more: VerifyProgress) => void)
+    | undefined;
+  /** Also return `feed.sha256`. */
+  readonly digest?: boolean | undefined;
+  /** Awaited now and then while a feed is verified; see `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`: workers of its own unless told. */
+  readonly workers?: SignatureWorkers | undefined;
+}
+
+/** An issuer whose every document and event was verified. */
+export interface VerifiedIssuer {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Where the bytes came from. */
+  readonly source: SourceKind;
+  /** What the feed says. */
+  readonly state: FeedState;
+  /** The feed's figures. */
+  readonly feed: VerifiedFeed;
+  /** What was odd, in documents and feed. */
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Verifies everything that an issuer publishes, or throws at the first fault.
+ *
+ * @throws {SigError} as `loadIssuer` and `verifyFeed`.
+ */
+export async function verifyIssuer(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifiedIssuer> {
+  const loaded = await loadIssuer(location, options);
+  return await verifyLoaded(location, loaded, options);
+}
+
+/**
+ * The feed's part of {@linkcode verifyIssuer}.
+ *
+ * @param told Faults may be collected instead of thrown, and of the state only
+ * what the caller needs be kept.
+ * @throws {SigError} as `verifyFeed`.
+ */
+export async function verifyLoaded(
+  location: IssuerLocation,
+  loaded: LoadedIssuer,
+  options: VerifyIssuerOptions,
+  told: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
+): Promise<VerifiedIssuer> {
+  const { document, warnings } = await loaded.openFeed();
+  const { onEvent, onProgress } = options;
+  let events = 0;
+  const onBytes = (bytes: number) =>
+    onProgress?.(bytes, { events, totalBytes: document.length });
+  try {
+    const feed = await verifyFeed(counted(document.bytes, onBytes), {
+      issuer: loaded.issuer,
+      keys: loaded.keys,
+      publicOnly: loaded.metadata.public_only,
+      now: options.now,
+      limits: options.limits,
+      unknownEvents: options.unknownEvents,
+      unmatchedRevoke: options.unmatchedRevoke,
+      digest: options.digest,
+      ...told,
+      onEvent: onProgress === undefined ? onEvent : (verified) => {
+        events++;
+        onEvent?.(verified);
+      },
+      breathe: options.breathe,
+      workers: options.workers,
+      expectedBytes: document.length,
+      refreshKeys: async () => (await loadIssuer(location, options)).keys,
+    });
+    return {
+      issuer: loaded.issuer,
+      source: loaded.source,
+      state: feed.state,
+      feed,
+      warnings: [...loaded.warnings, ...warnings, ...feed.warnings],
+    };
+  } finally {
+    await document.cancel();
+  }
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const chunk of bytes) {
+    read += chunk.length;
+    onBytes(read);
+    yield chunk;
+  }
+}
+
+/** A feed on its way. Read or cancel `document`. */
+export interface FetchedFeed {
+  /** The issuer, whose documents were judged. */
+  readonly issuer: LoadedIssuer;
+  /** The feed's bytes, to be given to `verifyFeed`. */
+  readonly document: OpenedDocument;
+  /** What was odd so far, about the documents and how the feed is served. */
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Gets an issuer's documents and opens its feed, without verifying it: for
+ * those who want the bytes. Everyone else calls `verifyIssuer`.
+ *
+ * @example
+ * ```ts ignore
+ * import { fetchFeed, verifyFeed } from "@sig/consumer";
+ *
+ * const { issuer, document } = await fetchFeed("did:web:acme.example");
+ * const { state } = await verifyFeed(document.bytes, {
+ *   issuer: issuer.issuer,
+ *   keys: issuer.keys,
+ *   publicOnly: issuer.metadata.public_only,
+ *   now: new Date(),
+ * });
+ * console.log(state.last_sequence);
+ * ```
+ *
+ * @throws {SigError} as `parseSource`, `openSource` and `loadIssuer`.
+ */
+export async function fetchFeed(
+  source: string,
+  options: FetchPolicy & LoadIssuerOptions = {},
+): Promise<FetchedFeed> {
+  const allowPrivate = options.allowPrivate ?? false;
+  const parsed = parseSource(source, { allowPrivate });
+  const issuer = await loadIssuer(openSource(parsed, options), options);
+  const { document, warnings } = await issuer.openFeed();
+  return { issuer, document, warnings: [...issuer.warnings, ...warnings] };
 }

@@ -2,8 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeHex } from "@std/encoding/hex";
 import { unpackedFeed } from "../../tests/kit/unpack_vectors.ts";
 import { DOCUMENT_PATHS, readFeedVector } from "../../tests/kit/vectors.ts";
-import { openSource } from "../read/open_source.ts";
-import { parseSource } from "../read/source.ts";
+import { openSource, parseSource } from "../read/source.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { startIssuerServer, status } from "../../tests/kit/issuer_server.ts";
 import { createMemoryReader } from "../testdata/memory_reader.ts";
@@ -17,8 +16,8 @@ import {
   PATHS,
   upsert,
 } from "../../tests/kit/test_issuer.ts";
-import { reportIssuer } from "./report_issuer.ts";
-import { verifyIssuer } from "./verify_issuer.ts";
+import { reportIssuer } from "./verify_report.ts";
+import { fetchFeed, verifyFeed, verifyIssuer } from "./verify_feed.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 
@@ -248,4 +247,38 @@ Deno.test("progress counts the bytes of the feed and its events", async () => {
   const [bytes, { events }] = told.at(-1) as [number, { events: number }];
   assertEquals(bytes, totalBytes);
   assert(events > 0 && events < 300);
+});
+
+const POLICY = { allowPrivate: true };
+
+Deno.test("a fetched feed is what verifyFeed takes, with what was odd so far", async () => {
+  await using server = startIssuerServer();
+  const { did, origin, documents } = server;
+  const lines = await makeLines(3, key1, { issuer: did });
+  for (
+    const [path, text] of makeDocuments({ did, origin, keys: [key1], lines })
+  ) documents.set(path, text);
+  documents.delete(PATHS.did);
+  const text = lines.map((line) => `${line}\n`).join("");
+  documents.set(PATHS.feed, () => new Response(text));
+  const { issuer, document, warnings } = await fetchFeed(did, POLICY);
+  assertEquals(warnings.map(({ code }) => code), [
+    "did_document_missing",
+    "media_type_unexpected",
+  ]);
+  const { state } = await verifyFeed(document.bytes, {
+    issuer: issuer.issuer,
+    keys: issuer.keys,
+    publicOnly: issuer.metadata.public_only,
+    now: NOW,
+  });
+  assertEquals(state.last_sequence, 3);
+});
+
+Deno.test("a feed is fetched from private hosts on request only", async () => {
+  await expectSigError(
+    () => fetchFeed("did:web:127.0.0.1%3A8080"),
+    "address_not_allowed",
+    "IP addresses, local names and a trailing dot are refused",
+  );
 });

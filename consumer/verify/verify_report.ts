@@ -1,8 +1,15 @@
-/** What `sig verify` and `/v1/verify` tell (docs/reference/http.md). @module */
+/** What `sig verify` and `/v1/verify` report (docs/reference/http.md). @module */
 
 import type { SigError, SourceKind, Warning } from "@sig/core";
 import type { KeyUse } from "./verified_feed.ts";
-import type { VerifiedIssuer } from "./verify_issuer.ts";
+import {
+  type VerifiedIssuer,
+  type VerifyIssuerOptions,
+  verifyLoaded,
+} from "./verify_feed.ts";
+import { isFault } from "./feed_fault.ts";
+import { type LoadedIssuer, loadIssuer } from "./load_issuer.ts";
+import { type IssuerLocation, sourceOf } from "../read/reader.ts";
 
 /** Faults in one report. */
 export const MAX_REPORTED_FAULTS = 100;
@@ -114,4 +121,42 @@ function reportedFault({ code, message, context }: SigError): ReportedFault {
     ...(kid === undefined ? {} : { kid }),
     ...(pointer === undefined || pointer === "" ? {} : { pointer }),
   };
+}
+
+/**
+ * Verifies everything that an issuer publishes and reports up to 100 faults.
+ *
+ * @throws {SigError} only for what could not be read or is over a limit of
+ * ours: then it is not known whether the feed is valid.
+ */
+export async function reportIssuer(
+  location: IssuerLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifyReport> {
+  let loaded: LoadedIssuer | undefined;
+  try {
+    loaded = await loadIssuer(location, options);
+    const verified = await verifyLoaded(
+      location,
+      loaded,
+      options,
+      { maxFaults: MAX_REPORTED_FAULTS, digest: true, keepOnly: null },
+    );
+    const { issuer, feed, warnings } = verified;
+    return feed.faults.length === 0 ? validReport(verified) : invalidReport({
+      faults: feed.faults,
+      issuer,
+      source: loaded.source,
+      verifiedEvents: feed.verifiedEvents,
+      warnings,
+    });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return invalidReport({
+      faults: [error],
+      issuer: loaded?.issuer,
+      source: loaded?.source ?? sourceOf(location),
+      warnings: loaded?.warnings,
+    });
+  }
 }

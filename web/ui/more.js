@@ -935,7 +935,7 @@ function DevelopersView({ site, exchanges }) {
             }
           }),
           /* @__PURE__ */ a("div", {
-            children: wanted && /* @__PURE__ */ a(Request, {
+            children: wanted && /* @__PURE__ */ a(Request2, {
               site,
               wanted
             }, made.current)
@@ -948,7 +948,7 @@ function DevelopersView({ site, exchanges }) {
     ]
   });
 }
-function Request({ site, wanted }) {
+function Request2({ site, wanted }) {
   const flow = useLogin(site, {
     wanted
   });
@@ -1103,8 +1103,113 @@ function judgeMediaType(name, mediaType) {
   };
 }
 
+// consumer/fetch/network_budget.ts
+var MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+// consumer/fetch/fetch_options.ts
+var DEFAULT_FETCH_TIMEOUTS = Object.freeze({
+  connectTimeoutMs: 5e3,
+  totalTimeoutMs: 3e4
+});
+
+// consumer/fetch/paced_socket.ts
+var PIECE_BYTES = 16 * 1024;
+
+// consumer/fetch/require_allowed_url.ts
+var BLOCKED_PORTS = new Set([
+  0,
+  1,
+  7,
+  9,
+  11,
+  13,
+  15,
+  17,
+  19,
+  20,
+  21,
+  22,
+  23,
+  25,
+  37,
+  42,
+  43,
+  53,
+  69,
+  77
+].concat([
+  79,
+  87,
+  95,
+  101,
+  102,
+  103,
+  104,
+  109,
+  110,
+  111,
+  113,
+  115,
+  117,
+  119
+]).concat([
+  123,
+  135,
+  137,
+  139,
+  143,
+  161,
+  179,
+  389,
+  427,
+  465,
+  512,
+  513,
+  514
+]).concat([
+  515,
+  526,
+  530,
+  531,
+  532,
+  540,
+  548,
+  554,
+  556,
+  563,
+  587,
+  601,
+  636
+]).concat([
+  989,
+  990,
+  993,
+  995,
+  1719,
+  1720,
+  1723,
+  2049,
+  3659,
+  4045,
+  4190
+]).concat([
+  5060,
+  5061,
+  6e3,
+  6566,
+  6665,
+  6666,
+  6667,
+  6668,
+  6669,
+  6679,
+  6697
+]).concat([
+  10080
+]));
+
 // consumer/read/reader.ts
-var PIECE_BYTES = 64 * 1024;
+var PIECE_BYTES2 = 64 * 1024;
 function sourceOf({ reader, metadataRef }, metadata) {
   if (reader.kind !== "remote") return reader.kind;
   const urls = [
@@ -1277,45 +1382,6 @@ function parseDocument(name, bytes) {
   }
 }
 
-// consumer/verify/feed_fault.ts
-function isFault(error) {
-  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
-}
-function located(error, place) {
-  const { code, reason } = error;
-  return new SigError(code, {
-    action: "verify feed",
-    reason
-  }, {
-    context: {
-      ...error.context,
-      ...place
-    },
-    cause: error
-  });
-}
-function feedTooLarge(limit) {
-  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function lineTooLong(line, limit) {
-  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
-    context: {
-      limit
-    }
-  });
-}
-function incompleteLine() {
-  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
-    context: {
-      hint: "The feed was cut off, or its issuer is writing: try again."
-    }
-  });
-}
-
 // npm:deno-std@1.4.0/encoding/_common16.js
 var alphabet = new TextEncoder().encode("0123456789abcdef");
 var rAlphabet = new Uint8Array(128).fill(16);
@@ -1408,6 +1474,45 @@ var FeedDigest = class {
 function createNodeHash() {
   const crypto1 = loadBuiltin("node:crypto");
   return crypto1?.createHash?.("sha256");
+}
+
+// consumer/verify/feed_fault.ts
+function isFault(error) {
+  return isSigError(error) && (error.category === "invalid" || error.category === "conflict" || error.code === "line_too_long");
+}
+function located(error, place) {
+  const { code, reason } = error;
+  return new SigError(code, {
+    action: "verify feed",
+    reason
+  }, {
+    context: {
+      ...error.context,
+      ...place
+    },
+    cause: error
+  });
+}
+function feedTooLarge(limit) {
+  return new SigError("feed_too_large", `Cannot read feed: it is larger than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function lineTooLong(line, limit) {
+  return new SigError("line_too_long", `Cannot read feed: line ${line} is longer than ${limit} bytes`, {
+    context: {
+      limit
+    }
+  });
+}
+function incompleteLine() {
+  return new SigError("incomplete_line", "Cannot read feed line: the last line must end in LF", {
+    context: {
+      hint: "The feed was cut off, or its issuer is writing: try again."
+    }
+  });
 }
 
 // consumer/read/line_splitter.ts
@@ -2116,6 +2221,9 @@ function payloadOf(line) {
   }
 }
 
+// consumer/read/local_reader.ts
+var CHUNK_BYTES = 256 * 1024;
+
 // consumer/verify/verify_feed.ts
 async function verifyFeed(bytes, options) {
   const verification = new FeedVerification(options);
@@ -2130,8 +2238,6 @@ async function verifyFeed(bytes, options) {
     sha256: await digest.hex()
   };
 }
-
-// consumer/verify/verify_issuer.ts
 async function verifyLoaded(location2, loaded, options, told = {}) {
   const { document: document2, warnings } = await loaded.openFeed();
   const { onEvent, onProgress } = options;
@@ -2149,6 +2255,7 @@ async function verifyLoaded(location2, loaded, options, told = {}) {
       limits: options.limits,
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
+      digest: options.digest,
       ...told,
       onEvent: onProgress === void 0 ? onEvent : (verified) => {
         events++;
@@ -2226,8 +2333,6 @@ function reportedFault({ code, message, context }) {
     }
   };
 }
-
-// consumer/verify/report_issuer.ts
 async function reportIssuer(location2, options) {
   let loaded;
   try {
@@ -4260,7 +4365,7 @@ function Tabs({ issuer, tab }) {
 }
 
 // web/ui/feed/documents_reader.ts
-var CHUNK_BYTES = 64 * 1024;
+var CHUNK_BYTES2 = 64 * 1024;
 function readerOf(documents, onProgress) {
   return {
     kind: "inline",
@@ -4287,9 +4392,9 @@ function readerOf(documents, onProgress) {
   };
 }
 async function* chunksOf(bytes, onProgress) {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES2) {
     onProgress?.(at / bytes.length);
-    yield bytes.subarray(at, at + CHUNK_BYTES);
+    yield bytes.subarray(at, at + CHUNK_BYTES2);
   }
   onProgress?.(1);
 }

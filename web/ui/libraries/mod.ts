@@ -41,7 +41,7 @@ export {
 } from "../../../jose/invitation/verify_invitation.ts";
 export { jwkToDidKey } from "../../../jose/keys/did_key.ts";
 export { loadIssuer } from "../../../consumer/verify/load_issuer.ts";
-export { reportIssuer } from "../../../consumer/verify/report_issuer.ts";
+export { reportIssuer } from "../../../consumer/verify/verify_report.ts";
 
 export type {
   DocumentReader,

@@ -1,8 +1,12 @@
 /** Which URLs may be fetched at all (docs/protocol.md §10). @module */
 
 import { type ErrorContext, quote, SigError } from "@sig/core";
-import { isPublicAddress, isRefusedHostName } from "./address.ts";
-import { parseIpBytes } from "./ip_bytes.ts";
+import {
+  isPublicAddress,
+  isRefusedHostName,
+  parseIpBytes,
+} from "./public_address.ts";
+import { fetchError } from "./fetch_error.ts";
 
 /**
  * Ports of other protocols, as the Fetch standard lists them: a URL must not
@@ -111,4 +115,36 @@ function requireScheme(url: URL, allowHttp: boolean): void {
       },
     },
   );
+}
+
+/** Gives every IPv4 and IPv6 address of a host name, as literals. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/**
+ * Resolves the URL's host and vets the answers: if **any** of them is not
+ * public the name is refused, since such a name is either a mistake or an
+ * attack that waits for the right moment (DNS rebinding). (docs/protocol.md §10)
+ *
+ * @throws {SigError} `address_not_allowed`; `fetch_failed` without any answer.
+ */
+export async function resolveAddresses(
+  url: URL,
+  resolve: Resolve,
+  allowPrivate: boolean,
+): Promise<readonly string[]> {
+  const addresses = await resolve(url.hostname);
+  for (const address of addresses) {
+    // With `allowPrivate` too: what is no literal would be resolved once more.
+    const isAllowed = allowPrivate
+      ? parseIpBytes(address) !== undefined
+      : isPublicAddress(address);
+    if (!isAllowed) {
+      throw notAllowed(url, "the name leads to an address that is not public");
+    }
+  }
+  if (addresses.length === 0) {
+    const why = "the host name has no address";
+    throw fetchError("fetch_failed", url, why, { kind: "dns" });
+  }
+  return addresses;
 }

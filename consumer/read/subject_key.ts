@@ -14,7 +14,7 @@ import {
   readDidDocument,
   type VerificationKey,
 } from "@sig/jose";
-import { fetchDocument } from "./fetch_document.ts";
+import { fetchDocument } from "./reader.ts";
 
 /** Options of {@linkcode fetchSubjectKey}. */
 export interface FetchSubjectKeyOptions {

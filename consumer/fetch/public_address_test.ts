@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { readVectors, vectorTest } from "../../core/testdata/vectors.ts";
-import { isPublicAddress, isRefusedHostName } from "./address.ts";
+import { isPublicAddress, isRefusedHostName } from "./public_address.ts";
 
 vectorTest("public and refused addresses of the vectors", (folder) => {
   const rows = readVectors<{ ip: string; expect: "allow" | "block" }[]>(
