@@ -3,7 +3,6 @@
 import type { Command } from "./command_line/command.ts";
 import { accept } from "./commands/accept.ts";
 import { api } from "./commands/api.ts";
-import { apply } from "./commands/apply.ts";
 import { attest } from "./commands/attest.ts";
 import { check } from "./commands/check.ts";
 import { createCompletions } from "./commands/completions.ts";
@@ -16,7 +15,7 @@ import { log } from "./commands/log.ts";
 import { createMan } from "./commands/man.ts";
 import { offboard } from "./commands/offboard.ts";
 import { pin } from "./commands/pin.ts";
-import { plan } from "./commands/plan.ts";
+import { apply, plan } from "./commands/plan.ts";
 import { restore } from "./commands/restore.ts";
 import { revoke } from "./commands/revoke.ts";
 import { rotateKey } from "./commands/rotate_key.ts";

@@ -8,12 +8,15 @@ import {
   type VerifiedAnswer,
   verifyAnswer,
 } from "@sig/jose";
-import { enrol, type Issuer } from "@sig/issuer";
+import { enrolmentDraft, type Issuer } from "@sig/issuer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { DID, NOW, readFeed, withPlace } from "./testdata/support.ts";
 
 const now = () => NOW;
+
+const enrol = (issuer: Issuer, answer: VerifiedAnswer) =>
+  issuer.append(enrolmentDraft(answer));
 
 /** Answers of two people to one invitation. */
 async function twoAnswers(

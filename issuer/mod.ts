@@ -50,7 +50,7 @@ export type {
   RevokeDraft,
   UpsertDraft,
 } from "./append/event_draft.ts";
-export { enrol, enrolmentDraft } from "./enrol.ts";
+export { enrolmentDraft } from "./enrolment.ts";
 export type { FaultHooks } from "./disk/fault_hooks.ts";
 export {
   type FeedIndex,

@@ -2,7 +2,7 @@
 
 import { isObject, quote, suggest } from "@sig/core";
 import { usageError } from "@sig/api/flags";
-import { readYaml } from "../people/read_yaml.ts";
+import { readYaml } from "../people/yaml.ts";
 
 /** One question and its expected answer. */
 export interface ExpectedDecision {

@@ -1,10 +1,10 @@
 import { parseIssuerDid, SigError } from "@sig/core";
 import type { ParsedInvitation, SigningKey } from "@sig/jose";
 import { usageError } from "@sig/api/flags";
-import type { InvitedBy } from "../ask/invited_by.ts";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { safe, warn, writeJson } from "../command_line/output.ts";
+import { safe, warn, writeJson } from "../output/write.ts";
+import type { InvitedBy } from "../issue/invitations.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 
 /** `sig accept` */
@@ -60,9 +60,10 @@ export const accept: Command = {
         flag: "--subject",
       });
     }
-    const { readInvitation } = await import("../issue/read_invitation.ts");
+    const { readInvitation, verifyInvitedBy } = await import(
+      "../issue/invitations.ts"
+    );
     const invitation = await readInvitation(io, word);
-    const { verifyInvitedBy } = await import("../ask/invited_by.ts");
     const invitedBy = await verifyInvitedBy(call, invitation);
     const own = given === undefined
       ? await makeKey(invitation)

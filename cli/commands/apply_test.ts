@@ -457,7 +457,7 @@ Deno.test("apply: whoever was offboarded stays so while still on the list, unles
       assertEquals(planned.code, 1);
       assertStringIncludes(
         planned.stdout,
-        "    was revoked       2026-01-01T00:00:06Z, contract_ended (r2, seq=3); needs --readmit\n",
+        "    was revoked       2026-01-01T00:00:04Z, contract_ended (r2, seq=3); needs --readmit\n",
       );
       const nightly = await run(workspace, "apply", ["--yes"]);
       assertEquals([nightly.code, nightly.stdout], [2, ""]);

@@ -1,18 +1,16 @@
 import type { VerifiedAnswer } from "@sig/jose";
-import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { safe, warn } from "../command_line/output.ts";
-import { reportAppended, SIGNING_FLAGS } from "../issue/append.ts";
-import { type Line, termLines, writeLines } from "../issue/invitation_words.ts";
+import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import {
-  consequencesOf,
   doubtsAbout,
-  MOST_NAMED,
   namesIn,
-  RECENT_BYTES,
+  noticesAfterUpsert,
+  readKnown,
 } from "../issue/change_notices.ts";
-import { canAsk, requireYes } from "../issue/agreement.ts";
-import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
+import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
+import { termLines, writeLines } from "../issue/invitation_words.ts";
+import { safe } from "../output/write.ts";
+import { namesFile, saveName } from "../people/names.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 /** An answer is an invitation, an attestation, and a little about both. */
@@ -25,7 +23,7 @@ export const enrol: Command = {
   description:
     "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation brings one person in: the same answer again says\nthat it was there already, another person's is refused.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     {
       name: "answer",
       value: "FILE|-",
@@ -51,59 +49,56 @@ export const enrol: Command = {
       hint:
         "It is what sig accept or the page has made of the invitation, not the invitation.",
     });
-    await using issuer = await openForAppend(call);
-    const { enrol, enrolmentDraft } = await import("@sig/issuer");
-    const { verifyAnswer } = await import("@sig/jose");
-    const { createSubjectKeys } = await import("../ask/subject_key.ts");
-    const { did, keys } = await issuer.identity();
-    const answer = await verifyAnswer(value, {
-      issuer: did,
-      keys,
-      now: call.io.now,
-      key: createSubjectKeys(call),
+    return await appendProposal(call, async (issuer) => {
+      const { enrolmentDraft } = await import("@sig/issuer");
+      const { verifyAnswer } = await import("@sig/jose");
+      const { createSubjectKeys } = await import("../ask/subject_key.ts");
+      const { did, keys } = await issuer.identity();
+      const answer = await verifyAnswer(value, {
+        issuer: did,
+        keys,
+        now: call.io.now,
+        key: createSubjectKeys(call),
+      });
+      const draft = enrolmentDraft(answer);
+      const { subject } = answer;
+      const { recent, relationships } = await readKnown(issuer, draft);
+      const now = call.io.now();
+      return {
+        drafts: [draft],
+        doubts: doubtsAbout(draft, relationships, now, namesIn(recent)),
+        preview: { always: true, write: () => show(call, did, answer) },
+        question: {
+          text: "Publish this?",
+          refusal:
+            `Cannot enrol: publishing a relationship of ${subject} is not confirmed`,
+          hint: "Look at what will be published, then add --yes.",
+        },
+        async about(appended) {
+          await keepName(call, answer);
+          return {
+            notices: noticesAfterUpsert(draft, relationships, appended, now),
+            members: { subject },
+          };
+        },
+      };
     });
-    const draft = enrolmentDraft(answer);
-    const { recent, relationships } = await issuer.current({
-      subject: answer.subject,
-      most: MOST_NAMED,
-      recentBytes: RECENT_BYTES,
-    });
-    const names = namesIn(recent);
-    const doubts = doubtsAbout(draft, relationships, call.io.now(), names);
-    show(call, did, answer);
-    for (const each of doubts) warn(call, each);
-    await requireYes(call, "Publish this?", {
-      refusal:
-        `Cannot enrol: nobody has agreed to publish a relationship of ${answer.subject}`,
-      hint: "Look at what will be published, then add --yes.",
-    });
-    const appended = await enrol(issuer, answer);
-    const consequences = appended.repeated
-      ? []
-      : consequencesOf(draft, relationships, call.io.now());
-    for (const each of consequences) warn(call, each);
-    await keepName(call, answer);
-    const { subject } = answer;
-    const notices = [...doubts, ...consequences];
-    return reportAppended(call, appended, notices, { subject });
   },
 };
 
-/** All that gets published, before it is. */
+/** Shows all that gets published. */
 function show(
   call: Call,
   issuer: string,
   { invitation: { claims }, subject }: VerifiedAnswer,
 ): void {
-  if (call.format !== "text") return;
-  const name: Line[] = claims.for === undefined
-    ? []
-    : [["invited was", `${claims.for} (not published)`]];
   writeLines(call.io, [
     ["published by", issuer],
     ["subject", subject],
     ...termLines(claims),
-    ...name,
+    ...(claims.for === undefined
+      ? []
+      : [["invited was", `${claims.for} (not published)`] as const]),
   ]);
 }
 
@@ -114,12 +109,10 @@ async function keepName(
 ): Promise<void> {
   const { io } = call;
   if (name === undefined) return;
-  const { namesFile } = await import("../people/names.ts");
   const dir = call.text("dir")!;
   const isWanted = call.on("keep-name") ||
     canAsk(call) &&
       await io.ask?.(safe(`Keep the name ${name} in ${namesFile(dir)}?`));
   if (!isWanted) return;
-  const { saveName } = await import("../people/save_name.ts");
   await saveName(call, dir, subject, name);
 }

@@ -1,19 +1,22 @@
-import type { Issue } from "@sig/core";
-import { isSigError, SigError } from "@sig/core";
-import { openForAppend } from "../ask/open_for_append.ts";
+import {
+  isObject,
+  isSigError,
+  type Issue,
+  JsonError,
+  parseJson,
+  SigError,
+} from "@sig/core";
+import type { EventDraft } from "@sig/issuer";
 import type { Command } from "../command_line/command.ts";
-import { warn } from "../command_line/output.ts";
-import { createProgress } from "../command_line/progress.ts";
-import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
-import { SIGNING_FLAGS } from "../issue/append.ts";
-import { reportBatch } from "../issue/batch.ts";
+import { appendProposal } from "../issue/append_proposal.ts";
+import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
+import { warn } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of drafts; 100,000 take about 30 MB. */
 const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
 /** Faults that are told of at the most. */
 const MAX_FAULTS = 100;
-const NEWS_EVERY = 1_000;
 
 /** `sig import`, under a name that is no keyword. */
 export const importDrafts: Command = {
@@ -23,7 +26,7 @@ export const importDrafts: Command = {
     "Reads drafts as JSON lines: objects with event_type and what sig upsert or\nsig revoke would be told, in the names of the protocol. Everything not given\nis generated. Lines with an event_id may be imported again: what is there\nalready is not written twice. One fault, and nothing is written.",
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     ...SIGNING_FLAGS,
   ],
   examples: [
@@ -34,26 +37,18 @@ export const importDrafts: Command = {
     const { io } = call;
     const path = call.positionals[0]!;
     const bytes = await readInput(io, path, MAX_DRAFT_BYTES);
-    const { readDraftLines } = await import("../issue/read_draft_lines.ts");
-    const lines = readDraftLines(bytes, MAX_FAULTS);
+    const lines = readDraftLines(bytes);
     // Hardly what an export of people was to be.
     if (lines.length === 0) warn(call, "there is no draft in it");
-    await using issuer = await openForAppend(call);
-    const progress = createProgress(
-      call,
-      NEWS_EVERY,
-      (done) => `signed ${done} of ${lines.length} events`,
-    );
+    const drafts = lines.map(({ draft }) => draft);
     try {
-      const appended = await issuer.appendAll(
-        lines.map(({ draft }) => draft),
-        { maxFaults: MAX_FAULTS, onProgress: progress?.show },
+      return await appendProposal(
+        call,
+        () => Promise.resolve({ drafts }),
+        { maxFaults: MAX_FAULTS },
       );
-      return reportBatch(call, appended);
     } catch (error) {
       throw atLine(error, lines.map(({ line }) => line));
-    } finally {
-      progress?.wipe();
     }
   },
 };
@@ -77,8 +72,66 @@ function atLine(error: unknown, lines: readonly number[]): unknown {
       line,
       draft,
       errors: faults,
-      hint: "Nothing was written. Mend the lines and repeat the command.",
+      hint: "Nothing was written. Fix the lines and rerun.",
     },
     cause: error.cause,
   });
+}
+
+/** A draft and where it stands. */
+interface DraftLine {
+  /** From 1. */
+  readonly line: number;
+  /** One JSON object; the issuer judges its members. */
+  readonly draft: EventDraft;
+}
+
+const LF = 0x0a;
+
+/**
+ * Splits bytes into drafts. Blank lines are passed over.
+ *
+ * @throws {SigError} `invalid_json` with every line that is not one strict JSON
+ * object, up to {@linkcode MAX_FAULTS}.
+ */
+function readDraftLines(bytes: Uint8Array): readonly DraftLine[] {
+  const drafts: DraftLine[] = [];
+  const faults: (Issue & { readonly line: number })[] = [];
+  for (let at = 0, line = 1; at < bytes.length; line++) {
+    const lf = bytes.indexOf(LF, at);
+    const end = lf < 0 ? bytes.length : lf;
+    const read = readLine(bytes.subarray(at, end));
+    at = end + 1;
+    if (read === undefined) continue;
+    if (typeof read !== "string") drafts.push({ line, draft: read });
+    else if (faults.length < MAX_FAULTS) {
+      const detail = `line ${line}: ${read}`;
+      faults.push({ pointer: `/${line}`, line, code: "invalid_json", detail });
+    }
+  }
+  const [first] = faults;
+  if (first === undefined) return drafts;
+  throw new SigError("invalid_json", `Cannot read drafts: ${first.detail}`, {
+    context: {
+      line: first.line,
+      ...(faults.length === 1 ? {} : { errors: faults }),
+      hint: "Nothing was written. Each line must be one strict JSON object.",
+    },
+  });
+}
+
+/** A draft, why it is not one, or undefined for a blank line. */
+function readLine(bytes: Uint8Array): EventDraft | string | undefined {
+  if (bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)) {
+    return undefined;
+  }
+  try {
+    const value = parseJson(bytes);
+    // The issuer judges every member.
+    if (isObject(value)) return value as unknown as EventDraft;
+    return "it must be one object";
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return `it must be strict JSON: ${error.message}`;
+  }
 }

@@ -1,8 +1,8 @@
 import { didWebOf, parseIssuerDid } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
 import type { Call, Command } from "../command_line/command.ts";
-import { keyStoreDir } from "../issue/key_store_dir.ts";
-import { safe, writeJson } from "../command_line/output.ts";
+import { keyStoreDir } from "../issue/private_key.ts";
+import { safe, writeJson } from "../output/write.ts";
 import { usageError } from "@sig/api/flags";
 
 /** The kinds of `sig export` that serve a directory. */
@@ -49,7 +49,7 @@ export const init: Command = {
     const did = toDid(domain, allowPrivate);
     const file = call.text("key") ?? io.env("SIG_KEY_FILE");
     const { createFileStore, initIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issue/issuer_dir.ts");
+    const { fileKeys } = await import("../issue/open_issuer.ts");
     const kid = call.text("kid");
     const store = createFileStore(dir);
     try {

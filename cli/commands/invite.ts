@@ -2,12 +2,11 @@ import type { RelationshipType } from "@sig/core";
 import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
 import type { Call, Command } from "../command_line/command.ts";
-import { warn, writeJson } from "../command_line/output.ts";
-import { SIGNING_FLAGS } from "../issue/append.ts";
+import { warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
-import { readValidity } from "../people/read_validity.ts";
-import { REQUIRED_DIR_FLAG, typeFlag } from "../issue/relationship_flags.ts";
+import { readValidity } from "../people/day.ts";
+import { DIR_FLAG, SIGNING_FLAGS, typeFlag } from "../issue/flags.ts";
 
 /** `sig invite` */
 export const invite: Command = {
@@ -16,7 +15,7 @@ export const invite: Command = {
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     { ...typeFlag(), required: true },
     { name: "role", value: "ROLE", help: "a role", repeat: true },
     {
@@ -56,7 +55,7 @@ export const invite: Command = {
     const ttlSeconds = readTtl(call);
     const terms = readTerms(call);
     const page = readPage(call);
-    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
+    const { openIssuerDir } = await import("../issue/open_issuer.ts");
     const { createInvitation, invitationLink } = await import("@sig/jose");
     await using issuer = await openIssuerDir(call);
     for (const each of doubtsAbout(terms, [], io.now())) warn(call, each);
@@ -86,7 +85,7 @@ export const invite: Command = {
     ]);
     if (out === undefined) io.stdout(text);
     else {
-      const { safe } = await import("../command_line/output.ts");
+      const { safe } = await import("../output/write.ts");
       io.stdout(`Wrote invitation ${safe(out)}\n`);
     }
     return 0;

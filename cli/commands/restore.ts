@@ -1,6 +1,6 @@
-import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
+import { DIR_FLAG } from "../issue/flags.ts";
 import type { Command } from "../command_line/command.ts";
-import { counted, writeJson } from "../command_line/output.ts";
+import { counted, writeJson } from "../output/write.ts";
 import { SOURCE_HELP } from "../ask/source_flags.ts";
 
 /** `sig restore` */
@@ -10,7 +10,7 @@ export const restore: Command = {
   description:
     "Appends the events that the published feed has and the local one lost, after\nevery signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     { name: "from", value: "SOURCE", help: SOURCE_HELP, required: true },
     {
       name: "allow-insecure",
@@ -19,8 +19,8 @@ export const restore: Command = {
   ],
   examples: ["sig restore --dir acme.example --from acme.example"],
   async run(call) {
-    const { openIssuerDir } = await import("../issue/issuer_dir.ts");
-    const { readPublishedFeed } = await import("../ask/published_feed.ts");
+    const { openIssuerDir } = await import("../issue/open_issuer.ts");
+    const { readPublishedFeed } = await import("../issue/published_feed.ts");
     await using issuer = await openIssuerDir(call);
     const published = await readPublishedFeed(call, call.text("from")!);
     const done = await issuer.restore(published);

@@ -1,27 +1,24 @@
 import type { EventDraft } from "@sig/issuer";
-import { openForAppend } from "../ask/open_for_append.ts";
-import { warn } from "../command_line/output.ts";
+import type { Command } from "../command_line/command.ts";
+import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED, stillActive } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
-  given,
-  reportAppended,
-} from "../issue/append.ts";
-import {
+  DIR_FLAG,
   EFFECTIVE_AT_FLAG,
+  given,
   REASON_CODE_FLAG,
-  REQUIRED_DIR_FLAG,
-} from "../issue/relationship_flags.ts";
-import type { Command } from "../command_line/command.ts";
+} from "../issue/flags.ts";
 
 /** `sig revoke` */
 export const revoke: Command = {
   name: "revoke",
   summary: "end a relationship",
-  description: "Appends one signed event. It counts as soon as readers see it.",
+  description:
+    "Appends one signed event. Readers deny from the moment they see it.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     {
       name: "relationship-id",
       value: "ID",
@@ -32,7 +29,7 @@ export const revoke: Command = {
     {
       name: "subject",
       value: "DID",
-      help: "must be the relationship's; taken from it unless told",
+      help: "must be the relationship's (default: taken from it)",
     },
     EFFECTIVE_AT_FLAG,
     { name: "amend", help: "revoke once more, to correct reason or time" },
@@ -53,16 +50,17 @@ export const revoke: Command = {
       }),
       ...commonMembers(call),
     };
-    await using issuer = await openForAppend(call);
-    // The issuer judges every member: flags are only text.
-    const appended = await issuer.append(draft as unknown as EventDraft);
-    const { subject } = appended.event;
-    const { relationships } = await issuer.current({
-      subject,
-      most: MOST_NAMED,
-    });
-    const active = stillActive(relationships, call.io.now());
-    for (const each of active) warn(call, each);
-    return reportAppended(call, appended, active);
+    return await appendProposal(call, (issuer) =>
+      Promise.resolve({
+        // The issuer judges every member: flags are only text.
+        drafts: [draft as unknown as EventDraft],
+        about: async ({ event: { subject } }) => {
+          const { relationships } = await issuer.current({
+            subject,
+            most: MOST_NAMED,
+          });
+          return { notices: stillActive(relationships, call.io.now()) };
+        },
+      }));
   },
 };

@@ -1,6 +1,6 @@
-import { REQUIRED_DIR_FLAG } from "../issue/relationship_flags.ts";
+import { DIR_FLAG } from "../issue/flags.ts";
 import type { Command } from "../command_line/command.ts";
-import { warn, writeJson } from "../command_line/output.ts";
+import { warn, writeJson } from "../output/write.ts";
 
 /** `sig rotate-key` */
 export const rotateKey: Command = {
@@ -9,7 +9,7 @@ export const rotateKey: Command = {
   description:
     "The old keys stay published, so that old events still verify. A rotation\nthat broke off is completed by the same command.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     {
       name: "kid",
       value: "KID",
@@ -20,7 +20,7 @@ export const rotateKey: Command = {
   examples: ["sig rotate-key --dir acme.example --kid orgsign-2"],
   async run(call) {
     const { createFileStore, openIssuer } = await import("@sig/issuer");
-    const { fileKeys } = await import("../issue/issuer_dir.ts");
+    const { fileKeys } = await import("../issue/open_issuer.ts");
     await using issuer = await openIssuer({
       store: createFileStore(call.text("dir")!),
       keys: fileKeys(call),

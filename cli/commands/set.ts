@@ -10,26 +10,19 @@ import type {
   EventDraft,
   PublishedState,
 } from "@sig/issuer";
-import { openForAppend } from "../ask/open_for_append.ts";
 import type { Call, Command } from "../command_line/command.ts";
-import { warn } from "../output/write.ts";
-import { requireAgreement } from "../issue/agreement.ts";
+import { appendProposal } from "../issue/append_proposal.ts";
+import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
 import {
   commonMembers,
+  contentFlags,
+  DIR_FLAG,
   EVENT_FLAGS,
   given,
   SIGNING_FLAGS,
-} from "../issue/append.ts";
-import { reportBatch } from "../issue/batch.ts";
-import {
-  contentFlags,
-  REQUIRED_DIR_FLAG,
   typeFlag,
-} from "../issue/relationship_flags.ts";
-import { untilUnmoved } from "../issue/until_unmoved.ts";
-import { doubtsAbout, namesIn } from "../issue/change_notices.ts";
-import type { End } from "../people/read_day.ts";
-import { readValidity } from "../people/read_validity.ts";
+} from "../issue/flags.ts";
+import { type End, readValidity } from "../people/day.ts";
 
 /** What is to be different; members that are absent are kept. */
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
@@ -41,7 +34,7 @@ export const set: Command = {
   description:
     "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
   flags: [
-    REQUIRED_DIR_FLAG,
+    DIR_FLAG,
     { name: "relationship-id", value: "ID", help: "the relationship" },
     {
       name: "subject",
@@ -79,45 +72,35 @@ export const set: Command = {
   ],
   async run(call) {
     const wanted = readWanted(call);
-    await using issuer = await openForAppend(call);
-    const { changeRelationship } = await import("@sig/issuer");
-    const { writeChange } = await import("../people/write_plan.ts");
-    const agreed = new Set<string>();
-    return await untilUnmoved(async () => {
+    return await appendProposal(call, async (issuer) => {
+      const { changeRelationship } = await import("@sig/issuer");
       const state = await issuer.published();
-      const { last_sequence: ifLastSequence } = state;
       const upsert = find(call, state);
       const roles = rolesOf(call, upsert.roles);
       const { change, draft } = changeRelationship(upsert, {
         ...wanted,
         ...(roles === undefined ? {} : { roles }),
       });
-      const names = namesIn(
-        Iterator.from(state.relationships.values()).map(({ upsert }) => upsert),
+      const doubts = doubtsAbout(
+        {
+          roles: draft.roles?.filter((role) => !upsert.roles.includes(role)),
+          valid_until: draft.valid_until,
+        },
+        [],
+        call.io.now(),
+        namesOf(state),
       );
-      const wantedNow = {
-        roles: draft.roles?.filter((role) => !upsert.roles.includes(role)),
-        valid_until: draft.valid_until,
-      };
-      const doubts = doubtsAbout(wantedNow, [], call.io.now(), names)
-        .filter((doubt) => !agreed.has(doubt));
-      if (change.fields.length === 0) {
-        for (const doubt of doubts) warn(call, doubt);
-        return reportBatch(call, []);
-      }
-      await requireAgreement(call, doubts);
-      for (const doubt of doubts) agreed.add(doubt);
       // The issuer judges every member: flags are only text.
       const whole: OpenObject = { ...draft, ...commonMembers(call) };
-      const appended = await issuer.appendAll(
-        [whole as unknown as EventDraft],
-        { ifLastSequence },
-      );
-      if (call.format === "text") {
-        const { readNames } = await import("../people/names.ts");
-        writeChange(call, change, await readNames(call, call.text("dir")));
-      }
-      return reportBatch(call, appended, [change.action]);
+      return {
+        drafts: change.fields.length === 0
+          ? []
+          : [whole as unknown as EventDraft],
+        ifLastSequence: state.last_sequence,
+        doubts,
+        preview: { always: true, write: () => writeChanges(call, [change]) },
+        changes: [change],
+      };
     });
   },
 };

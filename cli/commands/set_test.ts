@@ -127,6 +127,47 @@ Deno.test("set refuses what is ambiguous, unknown, revoked or misspelt, and writ
     assertEquals(await workspace.snapshot(), before);
   }));
 
+Deno.test("set asks about a doubt once, also when somebody appends meanwhile, and about what is new", () =>
+  withIssuer(async (workspace) => {
+    const asked: string[] = [];
+    const given = (meanwhile: () => Promise<unknown>) => ({
+      terminals: ["stdin", "stdout"] as const,
+      io: {
+        ask: async (question: string) => {
+          if (asked.push(question) === 1) await meanwhile();
+          return true;
+        },
+      },
+    });
+    const add = (role: string) => `--relationship-id r1 --add-role ${role}`;
+    const first = await run(
+      workspace,
+      "set",
+      add("a,b"),
+      given(() =>
+        run(workspace, "upsert", "--subject did:web:eve.example --type advisor")
+      ),
+    );
+    assertEquals([first.code, first.stderr, asked.length], [0, "", 1]);
+    asked.length = 0;
+    const second = await run(
+      workspace,
+      "set",
+      add("c,d"),
+      given(() =>
+        run(workspace, "set", "--relationship-id r1 --valid-until 2020-01-01")
+      ),
+    );
+    assertEquals([second.code, second.stderr], [0, ""]);
+    assertEquals(asked.map((question) => question.split(/[;,:]/, 1)[0]), [
+      '"c',
+      "it ended already",
+    ]);
+    const { roles, valid_until } = await lastEvent(workspace);
+    assertEquals(roles, ["a,b", "c,d", "deploy", "review"]);
+    assertEquals(valid_until, "2020-01-02T00:00:00Z");
+  }));
+
 Deno.test("set --role none is refused with a hint, and --no-roles takes all roles away", () =>
   withIssuer(async (workspace) => {
     const before = await workspace.snapshot();
@@ -366,7 +407,7 @@ Deno.test("offboard shows each relationship, asks on a terminal, and needs --yes
     const yes = await run(workspace, "offboard", words, terminal(true));
     assertEquals(
       [yes.code, yes.stdout],
-      [0, `${shown}Ended r1 (seq=4)\n`],
+      [0, `${shown}Appended 1 event (seq=4)\n`],
     );
     assertEquals(asked, ["End 1 relationship?", "End 1 relationship?"]);
   }));
@@ -384,14 +425,14 @@ Deno.test("offboard asks again only when the person's relationships changed mean
           },
         },
       });
-      return [code, asked, stdout.match(/^Ended/gm)?.length];
+      return [code, asked, stdout.match(/^Appended \d/m)?.[0]];
     };
     const words = `--subject ${ALICE} --reason-code other`;
     const second = `--subject ${ALICE} --type advisor`;
-    assertEquals(await offboard(words, second), [0, 2, 2]);
+    assertEquals(await offboard(words, second), [0, 2, "Appended 2"]);
     await run(workspace, "upsert", second);
     const unrelated = "--subject did:web:eve.example --type advisor";
-    assertEquals(await offboard(words, unrelated), [0, 1, 1]);
+    assertEquals(await offboard(words, unrelated), [0, 1, "Appended 1"]);
   }));
 
 Deno.test("an end that lies ahead is refused as a revocation, and named as what it is", () =>
@@ -432,7 +473,7 @@ Deno.test("offboard of one type leaves the others", () =>
     );
     assertEquals(
       stdout,
-      `- end  ${ALICE}  advisor  r9\n    roles             none\nEnded r9 (seq=5)\n`,
+      `- end  ${ALICE}  advisor  r9\n    roles             none\nAppended 1 event (seq=5)\n`,
     );
     assertEquals(
       (await run(workspace, "set", `--subject ${ALICE} --add-role x`)).code,

@@ -1,28 +1,22 @@
 import type { OpenObject } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
-import { openForAppend } from "../ask/open_for_append.ts";
-import { warn } from "../command_line/output.ts";
-import { requireAgreement } from "../issue/agreement.ts";
+import type { Call, Command } from "../command_line/command.ts";
+import { appendProposal } from "../issue/append_proposal.ts";
 import {
-  consequencesOf,
   doubtsAbout,
-  MOST_NAMED,
   namesIn,
-  RECENT_BYTES,
+  noticesAfterUpsert,
+  readKnown,
 } from "../issue/change_notices.ts";
 import {
   APPEND_FLAGS,
   commonMembers,
-  given,
-  reportAppended,
-} from "../issue/append.ts";
-import {
   contentFlags,
-  REQUIRED_DIR_FLAG,
+  DIR_FLAG,
+  given,
   typeFlag,
-} from "../issue/relationship_flags.ts";
-import { readValidity } from "../people/read_validity.ts";
-import type { Call, Command } from "../command_line/command.ts";
+} from "../issue/flags.ts";
+import { readValidity } from "../people/day.ts";
 
 /** `sig upsert` */
 export const upsert: Command = {
@@ -31,14 +25,19 @@ export const upsert: Command = {
   description:
     "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: [
-    REQUIRED_DIR_FLAG,
-    { name: "subject", value: "DID", help: "who it is about", required: true },
+    DIR_FLAG,
+    { name: "subject", value: "DID", help: "the person's DID", required: true },
     { ...typeFlag(), required: true },
-    { name: "role", value: "ROLE", help: "a role", repeat: true },
+    {
+      name: "role",
+      value: "ROLE",
+      help: "role; may be repeated",
+      repeat: true,
+    },
     {
       name: "relationship-id",
       value: "ID",
-      help: "an existing one is replaced; new unless told",
+      help: "replaces an existing one (default: a new one)",
     },
     ...contentFlags("given"),
     ...APPEND_FLAGS,
@@ -62,23 +61,21 @@ export const upsert: Command = {
       }),
       ...commonMembers(call),
     };
-    await using issuer = await openForAppend(call);
-    const { recent, relationships } = await issuer.current({
-      relationship_id: call.text("relationship-id"),
-      subject: call.text("subject"),
-      most: MOST_NAMED,
-      recentBytes: RECENT_BYTES,
+    return await appendProposal(call, async (issuer) => {
+      const known = await readKnown(issuer, draft);
+      const { relationships } = known;
+      const names = namesIn(known.recent);
+      const now = call.io.now();
+      return {
+        // The issuer judges every member: flags are only text.
+        drafts: [draft as unknown as EventDraft],
+        doubts: doubtsAbout(draft, relationships, now, names),
+        about: (appended) =>
+          Promise.resolve({
+            notices: noticesAfterUpsert(draft, relationships, appended, now),
+          }),
+      };
     });
-    const names = namesIn(recent);
-    const doubts = doubtsAbout(draft, relationships, call.io.now(), names);
-    await requireAgreement(call, doubts);
-    // The issuer judges every member: flags are only text.
-    const appended = await issuer.append(draft as unknown as EventDraft);
-    const consequences = appended.repeated
-      ? []
-      : consequencesOf(draft, relationships, call.io.now());
-    for (const each of consequences) warn(call, each);
-    return reportAppended(call, appended, [...doubts, ...consequences]);
   },
 };
 

@@ -10,7 +10,7 @@ import {
 } from "@sig/core";
 import type { VerifiedIssuer } from "@sig/consumer";
 import { parseDuration } from "@sig/api/flags";
-import { typeFlag } from "../issue/relationship_flags.ts";
+import { typeFlag } from "../issue/flags.ts";
 import type { Call, Command } from "../command_line/command.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";

@@ -2,7 +2,7 @@
 
 import { dataFolder } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
-import { keyStoreDir } from "../issue/key_store_dir.ts";
+import { keyStoreDir } from "../issue/private_key.ts";
 import type { FindingTable } from "./finding.ts";
 
 /** Bits that let anybody but the owner in. */

@@ -6,14 +6,25 @@ import {
   parseTimestamp,
   type RelationshipUpsertEvent,
 } from "@sig/core";
-import type { CurrentRelationship, Plan, PublishedState } from "@sig/issuer";
+import type {
+  AppendedEvent,
+  CurrentRelationship,
+  CurrentRelationships,
+  Issuer,
+  Plan,
+  PlannedChange,
+  PublishedState,
+} from "@sig/issuer";
+import type { Call } from "../command_line/command.ts";
+import { writeChange } from "../output/changes.ts";
+import { readNames } from "../people/names.ts";
 import { doubtsAboutName, SimilarNames } from "./similar_names.ts";
 
 /** Relationships of a subject, or doubts, that are named at most. */
 export const MOST_NAMED = 10;
 
 /** Bytes of the feed's end that new names are compared with: 5,000 events. */
-export const RECENT_BYTES = 4 * 1024 * 1024;
+const RECENT_BYTES = 4 * 1024 * 1024;
 
 /** The members of an upsert's draft that are looked at; flags are only text. */
 export interface WantedUpsert {
@@ -45,6 +56,22 @@ export function namesIn(
     for (const role of upsert.roles) roles.add(role);
   }
   return { subjects, roles };
+}
+
+/** The names in a feed, as each relationship was published last. */
+export function namesOf({ relationships }: PublishedState): KnownNames {
+  return namesIn(
+    Iterator.from(relationships.values()).map(({ upsert }) => upsert),
+  );
+}
+
+/** Shows changes with the names of the directory's people. */
+export async function writeChanges(
+  call: Call,
+  changes: readonly PlannedChange[],
+): Promise<void> {
+  const names = await readNames(call, call.text("dir"));
+  for (const each of changes) writeChange(call, each, names);
 }
 
 /** What is hardly ever meant: to be asked about before anything is signed. */
@@ -82,12 +109,10 @@ export function doubtsAbout(
 /** What a list may not have meant to say, each doubt once. */
 export function doubtsAboutPlan(
   { changes, expired = [] }: Plan,
-  { relationships }: PublishedState,
+  state: PublishedState,
   now: Date,
 ): readonly string[] {
-  const names = namesIn(
-    Iterator.from(relationships.values()).map(({ upsert }) => upsert),
-  );
+  const names = namesOf(state);
   const doubts = new Map<string, string>();
   const add = (row: number | null, found: readonly string[]) => {
     for (const doubt of found) {
@@ -147,12 +172,29 @@ function doubtsAboutRole(role: string, several: string): readonly string[] {
   ];
 }
 
+/** What a feed says of an upsert's relationship, subject and names. */
+export async function readKnown(
+  issuer: Issuer,
+  { relationship_id, subject }: WantedUpsert,
+): Promise<CurrentRelationships> {
+  const text = (value: unknown) =>
+    typeof value === "string" ? value : undefined;
+  return await issuer.current({
+    relationship_id: text(relationship_id),
+    subject: text(subject),
+    most: MOST_NAMED,
+    recentBytes: RECENT_BYTES,
+  });
+}
+
 /** What the operator should know of an upsert that was appended. */
-export function consequencesOf(
+export function noticesAfterUpsert(
   wanted: WantedUpsert,
   known: readonly CurrentRelationship[],
+  { repeated }: AppendedEvent,
   now: Date,
 ): readonly string[] {
+  if (repeated) return [];
   const notices: string[] = [];
   const before = published(wanted, known)?.upsert;
   if (before) {

@@ -1,7 +1,7 @@
 /** Invitations in words, for whoever gives one and whoever gets one. @module */
 
 import type { InvitationTerms } from "@sig/jose";
-import { safe } from "../command_line/output.ts";
+import { safe } from "../output/write.ts";
 import { displayWidth, wrap } from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 

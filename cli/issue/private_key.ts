@@ -7,10 +7,11 @@ import {
   parseJson,
   SigError,
 } from "@sig/core";
-import { importSigningKey, type SigningKey } from "@sig/jose";
+import type { SigningKey } from "@sig/jose";
+import { dataFolder, usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
-import { warn } from "../command_line/output.ts";
+import { warn } from "../output/write.ts";
 import { readInput } from "../terminal/read_input.ts";
 
 const MAX_KEY_BYTES = 16 * 1024;
@@ -66,5 +67,22 @@ export async function readSigningKey(
   call: Call,
   path: string,
 ): Promise<SigningKey> {
+  const { importSigningKey } = await import("@sig/jose");
   return await importSigningKey(await readPrivateJwk(call, path));
+}
+
+/**
+ * `SIG_KEYS_DIR`, else a folder of the user's data directory.
+ *
+ * @throws {SigError} `invalid_request` where there is none.
+ */
+export function keyStoreDir(io: Io): string {
+  const dir = io.env("SIG_KEYS_DIR");
+  if (dir !== undefined) return dir;
+  const data = dataFolder(io.env);
+  if (data.folder !== undefined) return `${data.folder}/keys`;
+  throw usageError(`there is no place for private keys: ${data.why}`, {
+    hint:
+      "Set SIG_KEYS_DIR to a folder that only you can read, and let the program read that variable (--allow-env).",
+  });
 }

@@ -1,4 +1,7 @@
-/** Two versions of the same thing, for people. @module */
+/** Changes of relationships for people to read: before → after. @module */
+
+import type { Plan, PlannedChange, PlannedMembers } from "@sig/issuer";
+import { colour, type Output, safe } from "./write.ts";
 
 /** The members that differ, in the order of both; all but those left out. */
 export function differingFields<M extends object>(
@@ -33,4 +36,88 @@ export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return "none";
   if (value instanceof Array) return value.join(", ") || "none";
   return typeof value === "object" ? JSON.stringify(value) : `${value}`;
+}
+
+/** What people are called. */
+type Names = ReadonlyMap<string, string>;
+
+const MARKS = Object.freeze(
+  {
+    create: ["+", "green", "add"],
+    update: ["~", "yellow", "change"],
+    reactivate: ["+", "yellow", "re-activate"],
+    revoke: ["-", "red", "end"],
+  } as const,
+);
+
+/** Writes what would change, field by field, with people's names if known. */
+export function writePlan(
+  call: Output,
+  plan: Plan,
+  names: Names = new Map(),
+): void {
+  const { io } = call;
+  for (const change of plan.changes) writeChange(call, change, names);
+  if (plan.changes.length > 0) io.stdout("\n");
+  io.stdout(`${summary(plan)}\n`);
+}
+
+/** One line: how many of what. */
+export function summary({ changes, unchanged, unmanaged }: Plan): string {
+  const count = (action: PlannedChange["action"]) =>
+    changes.filter((each) => each.action === action).length;
+  const words = (Object.keys(MARKS) as PlannedChange["action"][])
+    .filter((action) => count(action) > 0)
+    .map((action) => `${count(action)} to ${MARKS[action][2]}`);
+  const what = words.length === 0 ? "Nothing to do" : words.join(", ");
+  const rest = unmanaged === 0 ? "" : `, ${unmanaged} not in the list`;
+  return `${what}; ${unchanged} as they are${rest}.`;
+}
+
+/** Writes one change, field by field. */
+export function writeChange(
+  call: Output,
+  change: PlannedChange,
+  names: Names,
+): void {
+  const { io } = call;
+  const { action, relationship_id: id, subject, before, after, row } = change;
+  const [mark, paint, verb] = MARKS[action];
+  const type = (after ?? before)?.relationship_type ?? "";
+  const place = row === null ? "" : `  (row ${row})`;
+  const which = id === null ? "" : `  ${safe(id)}`;
+  const head = colour(io, "stdout", paint, `${mark} ${verb}`);
+  const name = names.has(subject) ? `${safe(names.get(subject)!)}  ` : "";
+  io.stdout(
+    `${head}  ${name}${safe(subject)}  ${safe(type)}${which}${place}\n`,
+  );
+  const { readmits } = change;
+  if (readmits !== undefined) {
+    const { effective_at, reason_code, relationship_id, sequence } = readmits;
+    io.stdout(
+      `    ${"was revoked".padEnd(WIDEST)} ${
+        safe(effective_at)
+      }, ${reason_code} (${
+        safe(relationship_id)
+      }, seq=${sequence}); needs --readmit\n`,
+    );
+  }
+  if (before !== null && after === null) {
+    io.stdout(`    ${label("roles")} ${safe(describeValue(before.roles))}\n`);
+  }
+  for (const name of change.fields) {
+    if (name === "relationship_type" && before === null) continue;
+    const now = after === null ? "" : safe(describeValue(after[name]));
+    io.stdout(
+      before === null
+        ? `    ${label(name)} ${now}\n`
+        : `    ${label(name)} ${safe(describeValue(before[name]))} → ${now}\n`,
+    );
+  }
+}
+
+const WIDEST = "relationship_type".length;
+
+function label(name: keyof PlannedMembers): string {
+  return name.padEnd(WIDEST);
 }

@@ -1,14 +1,16 @@
 /** Names for people behind DIDs: local, for display only, never published. @module */
 
+import { isSigError } from "@sig/core";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
+import { safe, warn } from "../output/write.ts";
 
 /** The flag that names the file. */
 export const NAMES_FLAG: FlagSpec = {
   name: "names",
   value: "FILE",
   help:
-    "CSV of subject,name for display; DIR/.sig/names.csv of a directory unless told",
+    "CSV of subject,name for display (default: DIR/.sig/names.csv of a directory)",
 };
 
 /** What people are called. */
@@ -37,4 +39,52 @@ export async function readNames(call: Call, dir?: string): Promise<Names> {
   const bytes = await io.readFile(path, web.MAX_NAMES_BYTES);
   const people = web.readNames(bytes, path);
   return new Map(Array.from(people, ([subject, { name }]) => [subject, name]));
+}
+
+const HEADER = "subject,name";
+/**
+ * Adds a row to `.sig/names.csv` of the issuer's directory. What is published
+ * is published by then: that it can't be done is said, not thrown.
+ */
+export async function saveName(
+  call: Call,
+  dir: string,
+  subject: string,
+  name: string,
+): Promise<void> {
+  const path = namesFile(dir);
+  const row = [subject, name].map(quoteCell).join(",");
+  const byHand = (why: string) =>
+    warn(call, `the name was not kept: ${why}; ${path} may get ${row}`);
+  try {
+    const known = (await readNames(call, dir)).get(subject);
+    if (known !== undefined && known !== name.trim()) {
+      byHand(`it has another one of that subject, ${known}`);
+    }
+    if (known !== undefined) return;
+    const { MAX_NAMES_BYTES } = await import("@sig/web/names");
+    const text = call.io.exists(path)
+      ? new TextDecoder().decode(await call.io.readFile(path, MAX_NAMES_BYTES))
+      : "";
+    const [first] = text.split(/\r?\n/, 1);
+    if (text !== "" && first !== HEADER) {
+      return byHand(`its first row is not ${HEADER}`);
+    }
+    const before = text === ""
+      ? `${HEADER}\n`
+      : text.endsWith("\n")
+      ? ""
+      : "\n";
+    await call.io.appendFile(path, `${before}${row}\n`);
+    if (call.format === "text") {
+      call.io.stderr(`Kept the name ${safe(name)} in ${safe(path)}\n`);
+    }
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    byHand(error.message);
+  }
+}
+
+function quoteCell(value: string): string {
+  return `"${value.replaceAll('"', '""')}"`;
 }

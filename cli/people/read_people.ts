@@ -5,6 +5,7 @@ import {
   isDid,
   isIdentifier,
   isObject,
+  type Issue,
   JsonError,
   type OpenObject,
   parseJson,
@@ -16,10 +17,16 @@ import {
 } from "@sig/core";
 import type { DesiredRelationship } from "@sig/issuer";
 import { type CsvRow, readCsv } from "@sig/web/names";
-import type { ListFormat } from "./list_format.ts";
-import { type End, readDay } from "./read_day.ts";
-import { readYaml } from "./read_yaml.ts";
-import { RowFaults } from "./row_faults.ts";
+import { type End, readDay } from "./day.ts";
+import { readYaml } from "./yaml.ts";
+
+/** The format that a file's name tells; undefined if it tells none. */
+export function formatOf(path: string): string | undefined {
+  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
+  if (ending === "tsv" || ending === "txt") return "csv";
+  if (ending === "yml") return "yaml";
+  return ["csv", "json", "yaml"].find((format) => format === ending);
+}
 
 /** The columns, or members, that a list may have. */
 export const COLUMNS = Object.freeze(
@@ -55,7 +62,7 @@ interface Row {
  */
 export function readPeople(
   bytes: Uint8Array,
-  format: ListFormat,
+  format: string,
 ): readonly DesiredRelationship[] {
   const text = decode(bytes);
   const faults = new RowFaults();
@@ -142,7 +149,7 @@ function readColumn(name: string, row: number): Column {
   if ((COLUMNS as readonly string[]).includes(name)) return name as Column;
   const meant = suggest(name.toLowerCase().replaceAll(/[ -]/g, "_"), COLUMNS);
   throw notAList(
-    `row ${row} names ${quote(name)}, which is no column`,
+    `row ${row}: unknown column ${quote(name)}`,
     meant === undefined
       ? `Columns are ${COLUMNS.join(", ")}.`
       : `Did you mean ${meant}?`,
@@ -217,7 +224,7 @@ class RowReader {
       "type",
       meant === undefined
         ? `it must be one of ${RELATIONSHIP_TYPES.join(", ")}`
-        : `${quote(String(value))} is no type; did you mean ${meant}?`,
+        : `${quote(String(value))} is not a type; did you mean ${meant}?`,
     );
   }
 
@@ -283,5 +290,56 @@ class RowReader {
       }
     }
     return this.#fault("metadata", "it must be one strict JSON object");
+  }
+}
+
+/** Faults that are reported at most. */
+const MAX_FAULTS = 100;
+
+/** Collects the faults of a list. */
+class RowFaults {
+  readonly #faults: (Issue & { row: number; column?: string })[] = [];
+
+  /** Notes a fault; answers with undefined for the value that is missing. */
+  add(row: number, column: string, detail: string): undefined {
+    this.#faults.push({
+      pointer: `/${row}/${column}`,
+      row,
+      column,
+      code: "invalid_field",
+      detail: `row ${row}, column ${column}: ${detail}`,
+    });
+  }
+
+  /** Notes a row that can't be told apart into columns. */
+  addRow(row: number, detail: string): undefined {
+    this.#faults.push({
+      pointer: `/${row}`,
+      row,
+      code: "invalid_field",
+      detail: `row ${row}: ${detail}`,
+    });
+  }
+
+  /** @throws {SigError} `invalid_field` when there is any. */
+  throwIfAny(): void {
+    const [first] = this.#faults;
+    if (first === undefined) return;
+    const { row, column, detail } = first;
+    const more = this.#faults.length - 1;
+    throw new SigError(
+      "invalid_field",
+      `Cannot read list: ${detail}${
+        more === 0 ? "" : ` (and ${more} more fault${more === 1 ? "" : "s"})`
+      }`,
+      {
+        context: {
+          row,
+          ...(column === undefined ? {} : { column }),
+          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_FAULTS) }),
+          hint: "Nothing was written. Fix the list and rerun.",
+        },
+      },
+    );
   }
 }

@@ -5,19 +5,18 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { formatOf, type ListFormat } from "./list_format.ts";
-import { readPeople } from "./read_people.ts";
+import { formatOf, readPeople } from "./read_people.ts";
 
 const ALICE = "did:web:alice.example";
 
-function read(text: string, format: ListFormat = "csv") {
+function read(text: string, format = "csv") {
   return readPeople(new TextEncoder().encode(text), format).map((row) =>
     // Members that are undefined say nothing.
     JSON.parse(JSON.stringify(row))
   );
 }
 
-function refused(text: string, format: ListFormat = "csv") {
+function refused(text: string, format = "csv") {
   const error = assertThrows(() => read(text, format));
   assert(isSigError(error), String(error));
   return error;

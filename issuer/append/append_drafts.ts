@@ -115,6 +115,30 @@ export async function appendDrafts(
   }
 }
 
+/** An invitation's event is published once, for whoever was first. */
+function idInUse(
+  { event_id, subject }: DraftMembers,
+  { sequence, subject: first }: SigEvent,
+): SigError {
+  if (String(event_id).startsWith("inv-") && subject !== first) {
+    return new SigError(
+      "invitation_used",
+      "Cannot enrol: the invitation was used already, by somebody else",
+      {
+        context: {
+          sequence,
+          hint: "Find out who it was (sig log), then make a new invitation.",
+        },
+      },
+    );
+  }
+  return new SigError(
+    "duplicate_event_id",
+    `Cannot append: event_id is in use at sequence ${sequence}, with other content`,
+    { context: { pointer: "/event_id", sequence } },
+  );
+}
+
 class Batch {
   readonly #feed: OpenFeed;
   readonly #into: IndexWriter;
@@ -141,11 +165,7 @@ class Batch {
       if (hasSameContent(draft, earlier)) {
         return { ...result(earlier, []), repeated: true };
       }
-      throw new SigError(
-        "duplicate_event_id",
-        `Cannot append: event_id is in use at sequence ${earlier.sequence}, with other content`,
-        { context: { pointer: "/event_id", sequence: earlier.sequence } },
-      );
+      throw idInUse(draft, earlier);
     }
     const { event, warnings, payloadBytes } = await this.#complete(draft);
     const line = this.#makeLine(payloadBytes);

@@ -30,13 +30,13 @@ const ACTIONS: readonly PlannedChange["action"][] = Object.freeze([
 /**
  * Reads a saved plan for the feed as it is now.
  *
- * @returns the plan, or `done` when the feed says all of it already.
+ * @returns the plan, without changes when the feed says all of it already.
  *
- * @throws {SigError} `invalid_request` for what is no plan, `issuer_mismatch`
+ * @throws {SigError} `invalid_request` for what is not a plan, `issuer_mismatch`
  * for another issuer's, `plan_outdated` when the feed has gone on, or says
  * something else of a relationship than the plan's `before`.
  */
-export function readPlan(value: unknown, state: PublishedState): Plan | "done" {
+export function readPlan(value: unknown, state: PublishedState): Plan {
   const plan = requirePlan(value);
   if (plan.issuer !== state.issuer) {
     throw new SigError(
@@ -45,13 +45,17 @@ export function readPlan(value: unknown, state: PublishedState): Plan | "done" {
       { context: { expected: state.issuer } },
     );
   }
-  if (plan.changes.every((change) => isDone(change, state))) return "done";
-  const { last_sequence, feed_sha256 } = plan.based_on;
+  const { last_sequence, feed_sha256 } = state;
+  if (plan.changes.every((change) => isDone(change, state))) {
+    const based_on = { last_sequence, feed_sha256 };
+    return { ...plan, based_on, changes: [], unchanged: 0, unmanaged: 0 };
+  }
   if (
-    last_sequence !== state.last_sequence || feed_sha256 !== state.feed_sha256
+    plan.based_on.last_sequence !== last_sequence ||
+    plan.based_on.feed_sha256 !== feed_sha256
   ) {
     throw outdated(
-      `the feed ends at sequence ${state.last_sequence}, the plan was made at ${last_sequence}`,
+      `the feed ends at sequence ${last_sequence}, the plan was made at ${plan.based_on.last_sequence}`,
     );
   }
   for (const change of plan.changes) {
@@ -80,7 +84,7 @@ function requirePlan(value: unknown): Plan {
   if (isPlan) return judgedAnew(value as unknown as Plan);
   throw new SigError(
     "invalid_request",
-    "Cannot apply plan: the file is no plan, as `sig plan --out` writes it",
+    "Cannot apply plan: the file is not a plan as `sig plan --out` writes it",
   );
 }
 

@@ -3,7 +3,7 @@
 import { loadIssuer, openSource, verifyFeed } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import type { Call } from "../command_line/command.ts";
-import { withSource } from "./source_flags.ts";
+import { withSource } from "../ask/source_flags.ts";
 
 /**
  * The verified bytes of the feed that a source publishes, which must be of the

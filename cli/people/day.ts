@@ -1,6 +1,8 @@
-/** A list's dates: instants, and whole days. @module */
+/** Dates of a validity: instants and whole days. @module */
 
 import { parseTimestamp } from "@sig/core";
+import { usageError } from "@sig/api/flags";
+import type { Call } from "../command_line/command.ts";
 
 /** Which end of a validity a cell is. */
 export type End = "valid_from" | "valid_until";
@@ -54,4 +56,19 @@ function whyNot(text: string): string {
     return "it needs seconds and UTC, as in 2026-12-31T09:00:00Z";
   }
   return "it is no date";
+}
+
+/**
+ * A flag's instant; a bare date is the whole day, as in lists. Undefined where
+ * there is no such flag.
+ */
+export function readValidity(call: Call, end: End): string | undefined {
+  const flag = `--${end.replace("_", "-")}`;
+  const text = call.text(flag.slice(2));
+  if (text === undefined) return undefined;
+  const read = readDay(text, end);
+  if ("instant" in read) return read.instant;
+  throw usageError(`${flag} must be a date or an instant: ${read.why}`, {
+    flag,
+  });
 }

@@ -10,11 +10,10 @@ import {
 } from "@sig/issuer";
 import { importSigningKey } from "@sig/jose";
 import type { Call } from "../command_line/command.ts";
-import { keyStoreDir } from "./key_store_dir.ts";
-import { warn } from "../command_line/output.ts";
-import { readPrivateJwk } from "./private_key.ts";
+import { warn } from "../output/write.ts";
+import { keyStoreDir, readPrivateJwk } from "./private_key.ts";
 
-/** A file store whose messages reach people. */
+/** The private keys of this machine. */
 export function fileKeys(call: Call) {
   return createFileKeyStore(keyStoreDir(call.io), {
     onWarning: (text) => warn(call, text),
@@ -43,12 +42,30 @@ export async function openIssuerDir(call: Call): Promise<Issuer> {
 }
 
 /**
- * The key under the kid that is told, else under the one that it is published
- * as, which its file may not know; its own where there are several.
+ * {@linkcode openIssuerDir}, refused if the feed that `--against` names has
+ * more events than the local one.
+ */
+export async function openIssuerForAppend(call: Call): Promise<Issuer> {
+  const issuer = await openIssuerDir(call);
+  const against = call.text("against");
+  if (against === undefined) return issuer;
+  try {
+    const { readPublishedFeed } = await import("./published_feed.ts");
+    await issuer.requireNotBehind(await readPublishedFeed(call, against));
+    return issuer;
+  } catch (error) {
+    await issuer.close();
+    throw error;
+  }
+}
+
+/**
+ * The key under the given kid, else under the one that it is published as,
+ * which its file may not know; its own if there are several.
  */
 function withKid(
   jwk: OpenObject,
-  told: string | undefined,
+  given: string | undefined,
   { jwks }: PublishedDocuments,
 ): OpenObject {
   const kids: string[] = [];
@@ -56,6 +73,6 @@ function withKid(
     if (!isObject(key) || typeof key.kid !== "string") continue;
     if (key.x !== undefined && key.x === jwk.x) kids.push(key.kid);
   }
-  const kid = told ?? kids.find((each) => each === jwk.kid) ?? kids.at(-1);
+  const kid = given ?? kids.find((each) => each === jwk.kid) ?? kids.at(-1);
   return kid === undefined ? jwk : { ...jwk, kid };
 }

@@ -1,0 +1,269 @@
+/** The one way from what a command proposes to what it has appended. @module */
+
+import { isSigError, type OpenObject, SigError } from "@sig/core";
+import type {
+  AppendedEvent,
+  EventDraft,
+  Issuer,
+  PlannedChange,
+} from "@sig/issuer";
+import type { Call } from "../command_line/command.ts";
+import { createProgress } from "../command_line/progress.ts";
+import {
+  counted,
+  safe,
+  warn,
+  writeJson,
+  writeWarnings,
+} from "../output/write.ts";
+
+/** What a command would append. */
+export interface Proposal {
+  /** The issuer judges every member: flags are only text. */
+  readonly drafts: readonly EventDraft[];
+  /** Append only while the feed ends with this sequence (default: any). */
+  readonly ifLastSequence?: number;
+  /** What may not be meant. Asked about, or warned of beside a question. */
+  readonly doubts?: readonly string[];
+  /** Asked on a terminal; elsewhere it needs `--yes`. */
+  readonly question?: {
+    readonly text: string;
+    readonly refusal: string;
+    readonly hint: string;
+  };
+  /** Shows people what would be appended. */
+  readonly preview?: {
+    write(): void | Promise<void>;
+    /** Also where nobody is asked. */
+    readonly always?: true;
+  };
+  /** What each draft does (default: not known). */
+  readonly changes?: readonly PlannedChange[];
+  /** Of the only draft: what the operator should know, and more for JSON. */
+  readonly about?: (appended: AppendedEvent) => Promise<{
+    readonly notices: readonly string[];
+    readonly members?: OpenObject;
+  }>;
+}
+
+/** Options of {@linkcode appendProposal}. */
+export interface AppendProposalOptions {
+  /** The proposal fits one state of the feed; do not make it again. */
+  readonly once?: boolean;
+  /** Faults to collect before it fails (default: 1). */
+  readonly maxFaults?: number;
+}
+
+/** Other writers may come in between so many times. */
+const ATTEMPTS = 5;
+
+/** Events between two reports of progress. */
+const PROGRESS_EVERY = 1_000;
+
+/**
+ * Opens the issuer of `--dir`, makes the proposal, confirms it, appends it, and
+ * reports it. If somebody else has appended meanwhile, the proposal is made
+ * again; whoever agreed is asked again only about what is new.
+ *
+ * @param propose Throws what stands against it, before anybody is asked.
+ * @throws {SigError} `confirmation_required`, and as `appendAll` of an issuer.
+ */
+export async function appendProposal(
+  call: Call,
+  propose: (issuer: Issuer) => Promise<Proposal>,
+  options: AppendProposalOptions = {},
+): Promise<number> {
+  const { openIssuerForAppend } = await import("./open_issuer.ts");
+  await using issuer = await openIssuerForAppend(call);
+  const agreed = new Set<string>();
+  for (let attempt = 1;; attempt++) {
+    try {
+      const proposal = await propose(issuer);
+      await confirmProposal(call, proposal, agreed);
+      const appended = await append(call, issuer, proposal, options);
+      return await report(call, proposal, appended);
+    } catch (error) {
+      const isLast = options.once || attempt === ATTEMPTS;
+      if (isLast || !isSigError(error, "plan_outdated")) throw error;
+    }
+  }
+}
+
+async function append(
+  call: Call,
+  issuer: Issuer,
+  { drafts, ifLastSequence }: Proposal,
+  { maxFaults }: AppendProposalOptions,
+): Promise<readonly AppendedEvent[]> {
+  const progress = createProgress(
+    call,
+    PROGRESS_EVERY,
+    (done) => `signed ${done} of ${drafts.length} events`,
+  );
+  try {
+    const onProgress = progress?.show;
+    return await issuer.appendAll(drafts, {
+      ifLastSequence,
+      maxFaults,
+      onProgress,
+    });
+  } finally {
+    progress?.wipe();
+  }
+}
+
+async function confirmProposal(
+  call: Call,
+  { changes, doubts = [], drafts, preview, question }: Proposal,
+  agreed: Set<string>,
+): Promise<void> {
+  const fresh = doubts.filter((doubt) => !agreed.has(doubt));
+  if (drafts.length === 0) {
+    for (const doubt of fresh) warn(call, doubt);
+    return;
+  }
+  if (question === undefined) await confirmDoubts(call, fresh);
+  else {
+    const key = JSON.stringify([drafts, changes]);
+    if (agreed.has(key)) return;
+    const isShown = preview?.always
+      ? call.format === "text" && (call.on("yes") || canAsk(call))
+      : canAsk(call);
+    if (isShown) await preview?.write();
+    // Between a long preview and the question.
+    for (const doubt of fresh) warn(call, doubt);
+    await confirm(call, question);
+    agreed.add(key);
+  }
+  for (const doubt of doubts) agreed.add(doubt);
+}
+
+/** Asks about each doubt on a terminal; warns elsewhere. */
+async function confirmDoubts(
+  call: Call,
+  doubts: readonly string[],
+): Promise<void> {
+  const isAsked = canAsk(call);
+  for (const doubt of doubts) {
+    if (!isAsked) warn(call, doubt);
+    else if (!await call.io.ask?.(safe(`${doubt}. Append it all the same?`))) {
+      throw new SigError(
+        "confirmation_required",
+        `Cannot append: not confirmed: ${doubt}`,
+        { context: { hint: "Nothing was written." } },
+      );
+    }
+  }
+}
+
+/** Whether somebody at the terminal can answer, and has not said `--yes`. */
+export function canAsk(call: Call): boolean {
+  const { format, io } = call;
+  return !call.on("yes") && format === "text" && io.isTerminal("stdin") &&
+    io.isTerminal("stdout") && io.ask !== undefined;
+}
+
+/**
+ * Asks on a terminal; elsewhere `--yes` is needed.
+ *
+ * @throws {SigError} `confirmation_required`.
+ */
+async function confirm(
+  call: Call,
+  { hint, refusal, text }: NonNullable<Proposal["question"]>,
+): Promise<void> {
+  if (call.on("yes")) return;
+  if (canAsk(call) && await call.io.ask?.(text)) return;
+  throw new SigError("confirmation_required", refusal, {
+    context: { flag: "--yes", hint },
+  });
+}
+
+async function report(
+  call: Call,
+  proposal: Proposal,
+  appended: readonly AppendedEvent[],
+): Promise<number> {
+  const { about, preview, question } = proposal;
+  const [only] = appended;
+  if (about !== undefined && only !== undefined) {
+    const { members, notices } = await about(only);
+    for (const each of notices) warn(call, each);
+    reportOne(call, only, [...proposal.doubts ?? [], ...notices], members);
+    return 0;
+  }
+  if (
+    question === undefined && preview?.always && call.format === "text" &&
+    appended.length > 0
+  ) await preview.write();
+  reportBatch(call, appended, proposal.changes);
+  return 0;
+}
+
+function reportOne(
+  call: Call,
+  appended: AppendedEvent,
+  notices: readonly string[],
+  members: OpenObject | undefined,
+): void {
+  const { sequence, event_id, relationship_id, repeated, event } = appended;
+  const { event_type } = event;
+  writeWarnings(call, appended.warnings);
+  if (repeated) {
+    warn(
+      call,
+      `event ${event_id} was there already (seq=${sequence}); nothing was written`,
+    );
+  }
+  if (call.format === "json") {
+    writeJson(call.io, {
+      event_type,
+      event_id,
+      relationship_id,
+      sequence,
+      repeated,
+      ...members,
+      ...(notices.length === 0 ? {} : { notices }),
+    });
+    return;
+  }
+  call.io.stdout(
+    `Appended ${event_type} ${safe(relationship_id)} (seq=${sequence})\n`,
+  );
+}
+
+function reportBatch(
+  call: Call,
+  appended: readonly AppendedEvent[],
+  changes: Proposal["changes"],
+): void {
+  const written = appended.filter(({ repeated }) => !repeated);
+  const first = written.at(0)?.sequence ?? null;
+  const last = written.at(-1)?.sequence ?? null;
+  const there = appended.length - written.length;
+  for (const { warnings } of written) writeWarnings(call, warnings);
+  if (there > 0) {
+    warn(call, `${counted(there, "event")} were there already`);
+  }
+  if (call.format === "json") {
+    writeJson(call.io, {
+      applied: written.length,
+      first_sequence: first,
+      last_sequence: last,
+      events: appended.map(({ sequence, event_id, relationship_id }, at) => ({
+        sequence,
+        event_id,
+        relationship_id,
+        ...(changes === undefined ? {} : { action: changes[at]?.action }),
+      })),
+    });
+    return;
+  }
+  call.io.stdout(
+    written.length === 0
+      ? "Nothing to do: the feed says all of this already.\n"
+      : `Appended ${counted(written.length, "event")} (seq=${
+        first === last ? first : `${first} to ${last}`
+      })\n`,
+  );
+}
