@@ -49,8 +49,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],
   ],
   cli: [
-    ...["terminal", "output", "command_line", "shell", "issue", "people"],
-    ...["ask", "doctor", "site", "export", "commands"],
+    ...["terminal", "output", "command_line", "shell", "people", "ask"],
+    ...["issue", "doctor", "site", "export", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
   web: [
