@@ -9,13 +9,16 @@ import {
 import type { PinStore } from "@sig/consumer/pins";
 import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
 import { createBreather } from "./ask/breather.ts";
-import { type App, createService, type ServiceOptions } from "./http/mod.ts";
-import { createInlineFeeds } from "./ask/inline_feeds.ts";
 import {
-  createDocumentRoutes,
-  createHealthRoute,
-  FRONT_DOOR,
-} from "./routes/about.ts";
+  type App,
+  createService,
+  type GuardOptions,
+  requireToken,
+  toApp,
+} from "./http/mod.ts";
+import { createInlineFeeds } from "./ask/inline_feeds.ts";
+import { createDocumentRoutes, HEALTH_ROUTE } from "./routes/about.ts";
+import { VERSION } from "./openapi/version.ts";
 import { createAuthzenRoutes } from "./routes/authzen.ts";
 import { createCheckRoute } from "./routes/check.ts";
 import { createDumpStateRoute } from "./routes/dump_state.ts";
@@ -27,7 +30,9 @@ import { createSourceSchemas } from "./requests/source.ts";
 export type { App } from "./http/mod.ts";
 
 /** Options of {@linkcode createApp}. */
-export interface AppOptions extends ServiceOptions, FetchPolicy {
+export interface AppOptions extends GuardOptions, FetchPolicy {
+  /** The bearer token that requests must carry (default: none). */
+  readonly token?: string | undefined;
   /** The issuers that may be asked: did:web or host; none unless told. */
   readonly issuers?: readonly string[] | undefined;
   /** Any issuer on the public internet may be asked; off unless told. */
@@ -95,8 +100,17 @@ const API_LIMITS: Limits = Object.freeze({
  * as `createService`; `invalid_request` for a `publicUrl` that is no origin.
  */
 export function createApp(options: AppOptions = {}): App {
-  const routes = [...createRoutes(options), FRONT_DOOR];
-  return createService("sig-api", routes, options);
+  const { token } = options;
+  const service = { service: "sig-api", version: VERSION } as const;
+  const app = createService({ ...options, ...service });
+  const checkToken = token === undefined ? undefined : requireToken(token);
+  for (const { method, path, open, handle } of createRoutes(options)) {
+    if (handle === undefined) continue;
+    if (open || checkToken === undefined) app.on(method, path, handle);
+    else app.on(method, path, checkToken, handle);
+  }
+  app.get("/", (c) => c.redirect("/docs"));
+  return toApp(app);
 }
 
 /** The routes, with what the OpenAPI document says of them. */
@@ -140,7 +154,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
       issuerName: createSourceSchemas(sources).issuer,
       publicUrl,
     }),
-    createHealthRoute(now),
+    HEALTH_ROUTE,
   ];
   return [
     ...operations,

@@ -8,11 +8,12 @@
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import {
   type App,
-  createHealth,
   createService,
   type Exchange,
+  type GuardOptions,
+  mountRoutes,
   type Route,
-  type ServiceOptions,
+  toApp,
 } from "@sig/api/http";
 import { findPublicSign } from "@sig/api/flags";
 import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
@@ -48,7 +49,7 @@ import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of {@linkcode createApp}. */
-export interface AppOptions extends ServiceOptions, FetchPolicy {
+export interface AppOptions extends GuardOptions, FetchPolicy {
   /**
    * The origins or DIDs that it speaks for; the first one is the default. They
    * are never taken from a request.
@@ -199,7 +200,6 @@ export function createWeb(options: AppOptions): Web {
   /** A store that hangs holds up what needs it, and not the page. */
   const withStore = <T>(exchange: Exchange, work: () => Promise<T>) =>
     options.store === undefined ? work() : exchange.waitFor("store", work);
-  const health = createHealth({ service: "sig-web", version: VERSION, now });
   const demoApps = options.demoApps ?? [];
   const config = {
     service: "sig-web",
@@ -213,12 +213,6 @@ export function createWeb(options: AppOptions): Web {
     apps: demoApps.map(({ name, url, how }) => ({ name, url, how })),
   };
   const routes: Route[] = [
-    {
-      method: "GET",
-      path: "/healthz",
-      always: true,
-      handle: (exchange) => exchange.json(health()),
-    },
     {
       method: "POST",
       path: "/v1/auth/challenge/create",
@@ -252,14 +246,26 @@ export function createWeb(options: AppOptions): Web {
     ...(provider?.routes ?? []),
   ];
   if (provider === undefined) {
-    return { app: createService("sig-web", routes, options) };
+    return { app: serve(routes, options) };
   }
   const { allowOrigin } = provider;
   // Proxies may pass on the name that the browser asked for.
   const hosts = options.hosts &&
     [...options.hosts, ...options.openid?.gateHosts ?? []];
   const own = { ...options, allowOrigin, hosts };
-  return { app: createService("sig-web", routes, own), provider };
+  return { app: serve(routes, own), provider };
+}
+
+function serve(routes: readonly Route[], options: GuardOptions): App {
+  const app = createService({
+    ...options,
+    service: "sig-web",
+    version: VERSION,
+    unlimited: routes.flatMap((each) => each.unlimited ? [each.path] : []),
+    crossSite: routes.flatMap((each) => each.crossSite ? [each.path] : []),
+  });
+  mountRoutes(app, routes);
+  return toApp(app);
 }
 
 /** How old an answer to a proxy may be, in milliseconds, unless told. */

@@ -11,13 +11,12 @@ import {
   sourceOf,
 } from "./answer_check.ts";
 import { createPause } from "./pause.ts";
-import { heldBytesOf, type TextPieces } from "../http/send_answer.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
 const BATCH_WIDTH = 8;
 /** Characters of a batch's answers at most. */
-export const MAX_ANSWERS_LENGTH: number = 16 * 1024 * 1024;
+export const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
 
 /** What a batch needs, beside what answers need. */
 export interface BatchContext extends AnswerContext {
@@ -88,23 +87,9 @@ export async function answerBatch(
   return results.texts;
 }
 
-/** An object whose only member is a list of such texts, never as one text. */
-export function listOfTexts(
-  member: string,
-  texts: readonly string[],
-): TextPieces {
-  function* pieces() {
-    yield `{${JSON.stringify(member)}:[`;
-    let comma = "";
-    for (const text of texts) {
-      yield comma;
-      yield text;
-      comma = ",";
-    }
-    yield "]}";
-  }
-  const heldBytes = texts.reduce((sum, text) => sum + heldBytesOf(text), 0);
-  return { pieces: pieces(), heldBytes };
+/** An object whose only member is a list of such texts. */
+export function listOfTexts(member: string, texts: readonly string[]): string {
+  return `{${JSON.stringify(member)}:[${texts.join(",")}]}`;
 }
 
 /** The same for the same source. A JSON text ends by itself. */
@@ -206,7 +191,7 @@ function createResults(length: number, context: BatchContext) {
         const text = JSON.stringify(tell(await answer(), index));
         isFull = used + text.length > MAX_ANSWERS_LENGTH;
         if (isFull) throw tooMuch();
-        context.reserve(heldBytesOf(text));
+        context.reserve(text.length);
         used += text.length;
         texts[index] = text;
       } catch (error) {

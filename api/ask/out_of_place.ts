@@ -2,7 +2,7 @@
 
 import type { ObserveOptions, WaitFor } from "@sig/consumer";
 import type { IssuerObserver } from "./answer_check.ts";
-import type { Exchange } from "../http/mod.ts";
+import type { RequestBudget } from "../http/mod.ts";
 import { type InlineFeeds, isLargeFeed } from "./inline_feeds.ts";
 
 /** What requests are answered from. */
@@ -28,19 +28,19 @@ const LARGE_FEEDS = "large feeds";
  * @throws {SigError} from the methods also `overloaded`, when too many wait for
  * the same issuer, or too many requests of this client wait.
  */
-export function outOfPlace(sources: Sources, exchange: Exchange): Sources {
+export function outOfPlace(sources: Sources, budget: RequestBudget): Sources {
   return {
-    consumer: consumerOutOfPlace(sources.consumer, exchange),
-    inline: new InlineOutOfPlace(sources.inline, exchange),
+    consumer: consumerOutOfPlace(sources.consumer, budget),
+    inline: new InlineOutOfPlace(sources.inline, budget),
   };
 }
 
 /** Of {@linkcode outOfPlace}, issuers alone. */
 export function consumerOutOfPlace(
   consumer: IssuerObserver,
-  exchange: Exchange,
+  budget: RequestBudget,
 ): IssuerObserver {
-  return new ConsumerOutOfPlace(consumer, exchange);
+  return new ConsumerOutOfPlace(consumer, budget);
 }
 
 /** A class, since one is made for each request. */
@@ -48,9 +48,9 @@ class ConsumerOutOfPlace implements IssuerObserver {
   readonly #consumer: IssuerObserver;
   readonly #waitFor: WaitFor;
 
-  constructor(consumer: IssuerObserver, exchange: Exchange) {
+  constructor(consumer: IssuerObserver, budget: RequestBudget) {
     this.#consumer = consumer;
-    this.#waitFor = waitingOf(exchange);
+    this.#waitFor = waitingOf(budget);
   }
 
   report(issuer: Issuer): ReturnType<IssuerObserver["report"]> {
@@ -77,30 +77,26 @@ class ConsumerOutOfPlace implements IssuerObserver {
  * property among its old objects, where it would keep the whole request, and
  * make the next ones old too, until a collection of them all.
  */
-function waitingOf(exchange: Exchange): WaitFor {
-  return (issuer, work) => exchange.waitFor(issuer, work);
+function waitingOf(budget: RequestBudget): WaitFor {
+  return (issuer, work) => budget.waitFor(issuer, work);
 }
 
 class InlineOutOfPlace implements InlineFeeds {
   readonly #inline: InlineFeeds;
-  readonly #exchange: Exchange;
+  readonly #budget: RequestBudget;
 
-  constructor(inline: InlineFeeds, exchange: Exchange) {
+  constructor(inline: InlineFeeds, budget: RequestBudget) {
     this.#inline = inline;
-    this.#exchange = exchange;
+    this.#budget = budget;
   }
 
   verify(feed: InlineFeed): ReturnType<InlineFeeds["verify"]> {
     const work = () => this.#inline.verify(feed);
-    return isLargeFeed(feed)
-      ? this.#exchange.waitFor(LARGE_FEEDS, work)
-      : work();
+    return isLargeFeed(feed) ? this.#budget.waitFor(LARGE_FEEDS, work) : work();
   }
 
   report(feed: InlineFeed): ReturnType<InlineFeeds["report"]> {
     const work = () => this.#inline.report(feed);
-    return isLargeFeed(feed)
-      ? this.#exchange.waitFor(LARGE_FEEDS, work)
-      : work();
+    return isLargeFeed(feed) ? this.#budget.waitFor(LARGE_FEEDS, work) : work();
   }
 }

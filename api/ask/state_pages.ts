@@ -156,17 +156,17 @@ function requireSequence(state: FeedState, sequence: number): void {
 }
 
 /**
- * A page as JSON text, in pieces. Written member by member: a JavaScript object
+ * A page as JSON text. Written member by member: a JavaScript object
  * would put identifiers such as "10" first, and could not hold `__proto__`
  * safely.
  */
-export function* stringifyPage(page: StatePage): Generator<string> {
-  yield `{"issuer":${JSON.stringify(page.issuer)},` +
-    `"last_sequence":${page.last_sequence},"by_relationship_id":{`;
-  let comma = "";
-  for (const [id, state] of page.relationships) {
-    yield `${comma}${JSON.stringify(id)}:${JSON.stringify(state)}`;
-    comma = ",";
-  }
-  yield `},"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+export function stringifyPage(page: StatePage): string {
+  const { issuer, last_sequence, next_cursor } = page;
+  const members = page.relationships.map(([id, state]) =>
+    `${JSON.stringify(id)}:${JSON.stringify(state)}`
+  );
+  return `{"issuer":${JSON.stringify(issuer)},` +
+    `"last_sequence":${last_sequence},` +
+    `"by_relationship_id":{${members.join(",")}},` +
+    `"next_cursor":${JSON.stringify(next_cursor)}}`;
 }

@@ -1,10 +1,8 @@
 /** Listening with Deno's own server. @module */
 
 import type { Address } from "../flags/mod.ts";
-import { SigError } from "@sig/core";
-import { trackInFlight } from "./in_flight.ts";
+import { SigError, toProblem } from "@sig/core";
 import type { Respond, RunningServer } from "./server_io.ts";
-import { settleWithin } from "./settle_within.ts";
 
 /** Descriptors that connections leave to files and outgoing requests. */
 const SPARE_DESCRIPTORS = 8;
@@ -167,6 +165,65 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms);
     signal.addEventListener("abort", done);
   });
+}
+
+/**
+ * Follows the requests of a server. `Deno.serve` breaks off every body that is
+ * still being read when its `shutdown()` is called (denoland/deno#36809), so a
+ * server drains first, and refuses what comes meanwhile.
+ */
+function trackInFlight(answer: Respond) {
+  let count = 0;
+  let isDraining = false;
+  const drained = Promise.withResolvers<void>();
+  return {
+    async respond(request: Request, info: unknown): Promise<Response> {
+      if (isDraining) return refuseStopping();
+      count++;
+      try {
+        return await answer(request, info);
+      } finally {
+        count--;
+        if (isDraining && count === 0) drained.resolve();
+      }
+    },
+    /** Resolves when all requests that were taken are answered. */
+    drain(): Promise<void> {
+      isDraining = true;
+      if (count === 0) drained.resolve();
+      return drained.promise;
+    },
+  };
+}
+
+function refuseStopping(): Response {
+  const problem = toProblem(
+    new SigError("overloaded", "Cannot answer: this server is being stopped", {
+      context: { retry_after_seconds: 1, hint: "Ask again in a moment." },
+    }),
+  );
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      "retry-after": "1",
+      "connection": "close",
+    },
+  });
+}
+
+/** Whether a promise settles in time; never rejects. */
+export async function settleWithin(
+  promise: Promise<unknown>,
+  timeoutMs: number,
+): Promise<boolean> {
+  const settled = promise.then(() => true, () => true);
+  const over = Promise.withResolvers<false>();
+  const timer = setTimeout(() => over.resolve(false), timeoutMs);
+  const isSettled = await Promise.race([settled, over.promise]);
+  clearTimeout(timer);
+  return isSettled;
 }
 
 function cannotListen(place: string, cause: unknown): SigError {

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { head, RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "./listen.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
@@ -86,4 +87,32 @@ Deno.test({
     );
     assertEquals(context.hint, "Run it with --allow-net=127.0.0.1:8080.");
   },
+});
+
+Deno.test("what is taken is answered, what comes while it stops is refused", async () => {
+  const gate = Promise.withResolvers<void>();
+  const taken = Promise.withResolvers<void>();
+  const server = listen(LOOPBACK, async () => {
+    taken.resolve();
+    await gate.promise;
+    return new Response("late");
+  });
+  using late = await RawClient.connect(Number(new URL(server.url).port));
+  const first = fetch(server.url);
+  await taken.promise;
+  const stopped = server.shutdown(60_000);
+  await late.send(head("GET / HTTP/1.1"));
+  const { status, headers, body } = await late.receive();
+  assertEquals(
+    [status, headers.get("retry-after"), headers.get("connection")],
+    [503, "1", "close"],
+  );
+  const { code, detail } = JSON.parse(body);
+  assertEquals([code, detail], [
+    "overloaded",
+    "Cannot answer: this server is being stopped",
+  ]);
+  gate.resolve();
+  assertEquals(await (await first).text(), "late");
+  await stopped;
 });

@@ -1,107 +1,154 @@
-/** A request's body as bytes, within limits (SECURITY §5). @module */
+/** A request's body as strict JSON or as a form. @module */
 
-import {
-  atOnce,
-  type BodyLimits,
-  interrupted,
-  SMALL_BYTES,
-  timedOut,
-  tooLarge,
-} from "./body_limits.ts";
-import { readStream } from "./read_stream.ts";
+import { JsonError, parseJson, SigError } from "@sig/core";
+import type { Context } from "hono";
+import { Capacity, RequestBudget } from "./limits.ts";
+import { readBytes } from "./read_bytes.ts";
 
-export type { BodyLimits } from "./body_limits.ts";
+/** `application/json` with any parameters (RFC 9110 §5.6.6, §8.3.1). */
+const JSON_TYPE =
+  /^application\/json(?:[ \t]*;(?:[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)*[ \t]*$/i;
+/** An encoding other than the one that JSON has (RFC 8259 §8.1). */
+const OTHER_CHARSET = /;[ \t]*charset=(?!(?:utf-8|"utf-8")[ \t]*(?:;|$))/i;
+const FORM_TYPE =
+  /^application\/x-www-form-urlencoded(?:[ \t]*;[ \t]*charset="?utf-8"?)?[ \t]*$/i;
 
 /**
- * Reads a body to its end. What was read is counted, not what was announced:
- * an announcement costs a client nothing, and must not use up what the service
- * may hold. When the time is over, nothing more is read.
+ * Values in a body at most: far more than any request needs (a feed is one
+ * text), and few enough that others don't wait while they are read.
+ */
+const MAX_VALUES = 50_000;
+/** Bytes that are parsed in a fraction of a millisecond. */
+const SMALL_BYTES = 8 * 1024;
+
+/**
+ * Reads a request's body as strict JSON of at most 50,000 values. A page of
+ * another site can't send the required content type without a preflight.
  *
  * @example
  * ```ts
- * import { readBody } from "./read_body.ts";
+ * import { readJson } from "@sig/api/http";
  * import { assertEquals } from "@std/assert";
+ * import { Hono } from "hono";
  *
- * const request = new Request("http://127.0.0.1/", {
+ * const app = new Hono();
+ * app.post("/", async (c) => c.json(await readJson(c, 64)));
+ * const response = await app.request("/", {
  *   method: "POST",
- *   body: "{}",
+ *   headers: { "content-type": "application/json" },
+ *   body: '{"a":1}',
  * });
- * const limits = {
- *   maxBytes: 2,
- *   timeoutMs: 1_000,
- *   reserve() {},
- *   awaitBody: () => () => {},
- * };
- * assertEquals((await readBody(request, limits)).length, 2);
+ * assertEquals(await response.json(), { a: 1 });
  * ```
  *
- * @throws {SigError} `body_too_large`, `request_timeout`, `invalid_request`
- * where the client went away, and what `reserve` and `awaitBody` throw.
+ * @throws {SigError} `unsupported_media_type`, `body_too_large`,
+ * `request_timeout`, `invalid_json` with the place of the fault, `overloaded`.
  */
-export function readBody(
-  request: Request,
-  limits: BodyLimits,
-): Promise<Uint8Array> {
-  const announced = request.headers.get("content-length") ?? "";
-  const length = /^\d{1,15}$/.test(announced) ? Number(announced) : undefined;
-  if (length !== undefined && length > limits.maxBytes) {
-    return Promise.reject(tooLarge(limits.maxBytes));
-  }
-  return length !== undefined && length <= SMALL_BYTES
-    ? readAtOnce(request, limits)
-    : readCounted(request, limits, length !== undefined);
+export async function readJson(c: Context, maxBytes: number): Promise<unknown> {
+  return await parseJsonBody(await readJsonBytes(c, maxBytes));
 }
 
-async function readCounted(
-  { body }: Request,
-  limits: BodyLimits,
-  isAnnounced: boolean,
+/**
+ * The bytes of a body of JSON. When they are there, the request takes a place.
+ *
+ * @throws {SigError} as {@linkcode readJson}.
+ */
+export async function readJsonBytes(
+  c: Context,
+  maxBytes: number,
 ): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array();
-  const arrived = limits.awaitBody();
+  const { headers } = c.req.raw;
+  const type = headers.get("content-type") ?? "";
+  // Nearly every client spells it so.
+  const isJson = type === "application/json" ||
+    JSON_TYPE.test(type) && !OTHER_CHARSET.test(type);
+  if (!isJson) {
+    throw unsupported(
+      "it must be application/json in UTF-8",
+      "Send the header content-type: application/json.",
+    );
+  }
+  if (isEncoded(headers)) {
+    throw unsupported(
+      "it must not be compressed",
+      "Send it without content-encoding.",
+    );
+  }
+  return await receive(c, maxBytes);
+}
+
+/**
+ * A body's bytes as strict JSON.
+ *
+ * @throws {SigError} `invalid_json` with the place of the fault.
+ */
+export async function parseJsonBody(bytes: Uint8Array): Promise<unknown> {
+  // Many may come at once, and health checks are answered between them.
+  if (bytes.length > SMALL_BYTES) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
   try {
-    return await readStream(body, limits, isAnnounced);
-  } finally {
-    arrived();
+    return parseJson(bytes, { maxValues: MAX_VALUES });
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { fault, pointer, message } = error;
+    throw new SigError("invalid_json", `Cannot read body: ${message}`, {
+      context: {
+        ...(pointer === "" ? {} : { pointer }),
+        ...(fault === "values" ? { limit: MAX_VALUES } : {}),
+      },
+    });
   }
 }
 
 /**
- * Much faster than a stream, which is why `body` is not even looked at. It
- * can't be broken off: when the time is over, up to `length` bytes are left to
- * come, which is little.
+ * Reads a request's body as a form, doubled fields too.
+ *
+ * @throws {SigError} `unsupported_media_type`, `body_too_large`,
+ * `request_timeout`, `overloaded`, `invalid_request` for what is not UTF-8.
  */
-async function readAtOnce(
-  request: Request,
-  { maxBytes, timeoutMs, awaitBody }: BodyLimits,
-): Promise<Uint8Array> {
-  const reading = request.bytes();
-  // A small body has mostly come with its headers.
-  let bytes = await atOnce<Uint8Array>(reading);
-  if (bytes === undefined) {
-    const arrived = awaitBody();
-    try {
-      bytes = await readInTime(interrupted(reading), timeoutMs);
-    } finally {
-      arrived();
-    }
+export async function readForm(
+  c: Context,
+  maxBytes: number,
+): Promise<URLSearchParams> {
+  const { headers } = c.req.raw;
+  if (
+    !FORM_TYPE.test(headers.get("content-type") ?? "") || isEncoded(headers)
+  ) {
+    throw unsupported(
+      "it must be application/x-www-form-urlencoded in UTF-8",
+      "Send the header content-type: application/x-www-form-urlencoded, and no content-encoding.",
+    );
   }
-  // No server that counts lets this happen.
-  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await receive(c, maxBytes);
+  try {
+    return new URLSearchParams(
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    );
+  } catch {
+    throw new SigError("invalid_request", "Cannot read body: it is not UTF-8");
+  }
+}
+
+async function receive(c: Context, maxBytes: number): Promise<Uint8Array> {
+  const budget = budgetOf(c);
+  const bytes = await readBytes(c.req.raw, maxBytes, budget);
+  budget.enter();
   return bytes;
 }
 
-async function readInTime(
-  reading: Promise<Uint8Array>,
-  timeoutMs: number,
-): Promise<Uint8Array> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
+/** Without a service around it, a request has all for itself. */
+export function budgetOf(c: Context): RequestBudget {
+  return c.get("budget") ?? new RequestBudget(new Capacity());
+}
+
+function isEncoded(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding");
+  return encoding !== null && encoding.toLowerCase() !== "identity";
+}
+
+function unsupported(why: string, hint: string): SigError {
+  return new SigError("unsupported_media_type", `Cannot read body: ${why}`, {
+    context: { hint },
   });
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

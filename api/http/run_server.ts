@@ -13,7 +13,7 @@ import {
   usageError,
 } from "../flags/mod.ts";
 import { escapeInvisible, isSigError, quote, toProblem } from "@sig/core";
-import type { App } from "./app.ts";
+import type { App } from "./service.ts";
 import { createLogWriter } from "./log_writer.ts";
 import {
   formatLogEntry,
@@ -21,7 +21,7 @@ import {
   type RequestLogEntry,
 } from "./request_log.ts";
 import type { RunningServer, ServerIo } from "./server_io.ts";
-import { settleWithin } from "./settle_within.ts";
+import { settleWithin } from "./listen.ts";
 
 /** What a server is started with. */
 export interface Startup {

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { SigError } from "@sig/core";
 import { runServer, type ServerProgram, type Startup } from "./run_server.ts";
 import type { Respond, ServerIo } from "./server_io.ts";
-import { createService } from "./service.ts";
+import { createService, toApp } from "./service.ts";
 
 interface Run {
   readonly code: number;
@@ -37,11 +37,12 @@ async function run(
     log: "json",
     createApp(url, log) {
       steps.push(`createApp ${url}`);
-      return createService("sig-web", [{
-        method: "GET",
-        path: "/",
-        handle: (exchange) => exchange.json({}),
-      }], { log, now: () => new Date(0) });
+      const app = createService({
+        ...{ service: "sig-web", version: "0.1.0" },
+        ...{ log, now: () => new Date(0) },
+      });
+      app.get("/", (c) => c.json({}));
+      return toApp(app);
     },
     notes: (url) => [`Open ${url}/.`],
     close() {

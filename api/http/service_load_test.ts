@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SigError } from "@sig/core";
-import type { Route } from "./service.ts";
+import { readJson } from "./read_body.ts";
+import { send, sendJson } from "./send.ts";
 import { ask, post } from "./testdata/ask.ts";
 import { outcome, serviceOf } from "./testdata/service_of.ts";
 
@@ -30,15 +31,12 @@ Deno.test("an unlimited route doesn't count for the rate, and takes a place", as
     rateLimit: { perSecond: 1 },
     maxConcurrent: 1,
     now: () => new Date(0),
-  }, [{
-    method: "GET",
-    path: "/asset",
-    unlimited: true,
-    async handle(exchange) {
+  }, {
+    "/asset": async (c) => {
       await gate.promise;
-      return exchange.json({});
+      return sendJson(c, {});
     },
-  }]);
+  });
   const first = ask(app, "/asset");
   assertEquals(outcome(await ask(app, "/asset")), [503, "overloaded"]);
   gate.resolve();
@@ -51,30 +49,21 @@ Deno.test("an unlimited route doesn't count for the rate, and takes a place", as
 });
 
 Deno.test("every 429 and 503 says when to try again", async () => {
-  const fail = (path: string, handle: Route["handle"]): Route => ({
-    method: "GET",
-    path,
-    handle,
-  });
-  const app = serviceOf({}, [
-    fail("/store", () => {
+  const app = serviceOf({}, {
+    "/store": () => {
       throw new SigError("store_unavailable", "Cannot read store: it is gone");
-    }),
-    fail("/full", () => {
+    },
+    "/full": () => {
       throw new SigError("rate_limited", "Cannot answer: the store is full", {
         context: { retry_after_seconds: 2.5 },
       });
-    }),
-    fail("/page", (exchange) => exchange.reply("busy", { status: 503 })),
-    fail(
-      "/later",
-      (exchange) =>
-        exchange.reply("busy", {
-          status: 429,
-          headers: [["retry-after", "60"]],
-        }),
-    ),
-  ]);
+    },
+    "/page": (c) => send(c, "busy", "text/plain", { status: 503 }),
+    "/later": (c) =>
+      send(c, "busy", "text/plain", {
+        ...{ status: 429, headers: [["retry-after", "60"]] },
+      }),
+  });
   const rows = [["/store", 503, "5"], ["/full", 429, "3"]] as const;
   for (
     const [path, status, seconds] of [
@@ -99,14 +88,12 @@ Deno.test("clients whose address isn't known share one rate", async () => {
 
 Deno.test("so many requests are answered at a time, more are sent away", async () => {
   const gate = Promise.withResolvers<void>();
-  const app = serviceOf({ maxConcurrent: 2 }, [{
-    method: "GET",
-    path: "/slow",
-    async handle(exchange) {
+  const app = serviceOf({ maxConcurrent: 2 }, {
+    "/slow": async (c) => {
       await gate.promise;
-      return exchange.json({});
+      return sendJson(c, {});
     },
-  }]);
+  });
   const slow = [ask(app, "/slow"), ask(app, "/slow")];
   const refused = await ask(app, "/open");
   assertEquals(outcome(refused), [503, "overloaded"]);
@@ -120,13 +107,11 @@ Deno.test("so many requests are answered at a time, more are sent away", async (
 });
 
 Deno.test("places are given back when a route fails", async () => {
-  const app = serviceOf({ maxConcurrent: 1 }, [{
-    method: "GET",
-    path: "/broken",
-    handle() {
+  const app = serviceOf({ maxConcurrent: 1 }, {
+    "/broken": () => {
       throw undefined;
     },
-  }]);
+  });
   for (let i = 0; i < 3; i++) {
     assertEquals(outcome(await ask(app, "/broken")), [500, "internal"]);
   }
@@ -134,14 +119,12 @@ Deno.test("places are given back when a route fails", async () => {
 });
 
 Deno.test("bodies share what may be held, and give it back", async () => {
-  const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 }, [{
-    method: "POST",
-    path: "/eat",
-    async handle(exchange) {
-      await exchange.readJson(100_000);
-      return exchange.json({});
+  const app = serviceOf({ maxHeldBytes: 40_000, bodyTimeoutMs: 60_000 }, {
+    "/eat": async (c) => {
+      await readJson(c, 100_000);
+      return sendJson(c, {});
     },
-  }]);
+  });
   const body = JSON.stringify("x".repeat(30_000));
   const held = new TransformStream<Uint8Array, Uint8Array>();
   const writer = held.writable.getWriter();

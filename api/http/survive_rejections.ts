@@ -1,7 +1,7 @@
 /** Promises that nobody waits for. @module */
 
 import { escapeInvisible } from "@sig/core";
-import { describeThrown } from "./describe_thrown.ts";
+import { describeThrown } from "./guard.ts";
 import type { ServerIo } from "./server_io.ts";
 
 /** What tells of rejections that nobody handled: the process's global. */

@@ -2,7 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { RawClient } from "../../tests/kit/raw_client.ts";
 import { listen } from "./listen.ts";
-import { createService } from "./service.ts";
+import { send } from "./send.ts";
+import { createService, toApp } from "./service.ts";
 import { WAIT_LIMIT_MS, waitForEqual, within } from "../../tests/kit/wait.ts";
 
 /** More than the buffers of two sockets hold. */
@@ -10,18 +11,19 @@ const LENGTH = 32 * 1024 * 1024;
 
 Deno.test("an answer that isn't read is cut off, and its room is free again", async () => {
   let made = Promise.withResolvers<void>();
-  const app = createService("sig-api", [{
-    method: "GET",
-    path: "/large",
-    handle(exchange) {
-      const response = exchange.reply("x".repeat(LENGTH), {
-        type: "text/plain",
-      });
-      made.resolve();
-      return response;
-    },
-  }], { sendTimeoutMs: 1_000, maxHeldBytes: LENGTH });
-  const server = listen({ hostname: "127.0.0.1", port: 0 }, app.fetch);
+  const app = createService({
+    ...{ service: "sig-api", version: "0.1.0" },
+    ...{ sendTimeoutMs: 1_000, maxHeldBytes: LENGTH },
+  });
+  app.get("/large", (c) => {
+    const response = send(c, "x".repeat(LENGTH), "text/plain");
+    made.resolve();
+    return response;
+  });
+  const server = listen(
+    { hostname: "127.0.0.1", port: 0 },
+    toApp(app).fetch,
+  );
   const read = async () => {
     const response = await fetch(`${server.url}/large`);
     return [response.status, (await response.text()).length];

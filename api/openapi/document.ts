@@ -86,8 +86,8 @@ function codesOf(operation: Operation): readonly ErrorCode[] {
     ...operation.codes,
     ...COMMON_CODES,
     ...(operation.body ? REQUEST_CODES : []),
-    ...(operation.always ? [] : BUSY_CODES),
-    ...(operation.open || operation.always ? [] : ["unauthorized"] as const),
+    ...(operation.handle === undefined ? [] : BUSY_CODES),
+    ...(operation.open ? [] : ["unauthorized"] as const),
   ];
   const { otherTypeIsInvalid = false } = operation.body ?? {};
   return [...new Set(codes)].filter((code) =>
@@ -105,7 +105,7 @@ function describe(
     tags: [operation.tag],
     summary,
     description,
-    ...(operation.open || operation.always ? { security: [] } : {}),
+    ...(operation.open ? { security: [] } : {}),
     parameters: [{
       name: "X-Request-ID",
       in: "header",

@@ -1,7 +1,8 @@
 /** A route and what the OpenAPI document says of it. @module */
 
 import type { ErrorCode, JsonValue } from "@sig/core";
-import type { Route } from "../http/mod.ts";
+import type { Handler } from "hono";
+import type { ServiceEnv } from "../http/mod.ts";
 import type { Component, JsonSchema } from "../requests/schema.ts";
 
 /** The groups of routes, in the order of the document. */
@@ -25,7 +26,15 @@ export interface Example {
 }
 
 /** A documented route. */
-export interface Operation extends Route {
+export interface Operation {
+  /** `GET` answers `HEAD` too. */
+  readonly method: "GET" | "POST";
+  /** Its path. */
+  readonly path: string;
+  /** Answers without a token. */
+  readonly open?: true;
+  /** Makes the response; absent where every service answers by itself. */
+  readonly handle?: Handler<ServiceEnv>;
   /** Its name in generated clients. */
   readonly id: string;
   /** The group that it is listed in. */
@@ -59,6 +68,6 @@ export interface Operation extends Route {
 }
 
 /** Bytes of a request that may carry a feed. */
-export const MAX_FEED_BODY_BYTES: number = 16 * 1024 * 1024;
+export const MAX_FEED_BODY_BYTES: number = 4 * 1024 * 1024;
 /** Bytes of every other request. */
 export const MAX_BODY_BYTES: number = 64 * 1024;

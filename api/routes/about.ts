@@ -2,35 +2,29 @@
 
 import { renderPage } from "../pages/page.ts";
 import { createPolicy } from "../pages/page_files.ts";
-import { createHealth, PAGE_HEADERS, type Route } from "../http/mod.ts";
+import { PAGE_HEADERS, send } from "../http/mod.ts";
 import { createDocument, type OpenApiDocument } from "../openapi/document.ts";
 import { HEALTH_EXAMPLES } from "../openapi/examples.ts";
 import { HEALTH } from "../requests/answers.ts";
-import { VERSION } from "../openapi/version.ts";
 import type { Operation } from "../openapi/operation.ts";
 
-/** `GET /healthz` */
-export function createHealthRoute(now: () => Date): Operation {
-  const health = createHealth({ service: "sig-api", version: VERSION, now });
-  return {
-    method: "GET",
-    path: "/healthz",
-    open: true,
-    always: true,
-    id: "health",
-    tag: "service",
-    summary: "Is the service there?",
-    description: "Answers without a token, and however busy the service is.",
-    answer: {
-      type: "application/json",
-      description: "It is.",
-      schema: HEALTH,
-    },
-    examples: HEALTH_EXAMPLES,
-    codes: [],
-    handle: (exchange) => exchange.json(health()),
-  };
-}
+/** The health check, which every service answers by itself. */
+export const HEALTH_ROUTE: Operation = {
+  method: "GET",
+  path: "/healthz",
+  open: true,
+  id: "health",
+  tag: "service",
+  summary: "Is the service there?",
+  description: "Answers without a token, and however busy the service is.",
+  answer: {
+    type: "application/json",
+    description: "It is.",
+    schema: HEALTH,
+  },
+  examples: HEALTH_EXAMPLES,
+  codes: [],
+};
 
 /** What the documents need to know of the service. */
 export interface DocumentOptions {
@@ -68,10 +62,8 @@ export function createDocumentRoutes(
     },
     examples: {},
     codes: [],
-    handle: (exchange) =>
-      exchange.reply(text ??= JSON.stringify(document()), {
-        type: "application/json",
-      }),
+    handle: (c) =>
+      send(c, text ??= JSON.stringify(document()), "application/json"),
   }, {
     method: "GET",
     path: "/docs",
@@ -88,10 +80,10 @@ export function createDocumentRoutes(
     },
     examples: {},
     codes: [],
-    async handle(exchange) {
-      const base = publicUrl ?? new URL(exchange.request.url).origin;
-      return exchange.reply(renderPage(document(), { base, needsToken }), {
-        type: "text/html; charset=utf-8",
+    async handle(c) {
+      const base = publicUrl ?? new URL(c.req.url).origin;
+      const html = renderPage(document(), { base, needsToken });
+      return send(c, html, "text/html; charset=utf-8", {
         headers: [
           ["content-security-policy", await (policy ??= createPolicy())],
           ...PAGE_HEADERS,
@@ -101,15 +93,3 @@ export function createDocumentRoutes(
   }];
   return operations;
 }
-
-/**
- * `GET /`: people who open the service's address want to know what it is. It is
- * no route of the document, since programs have nothing of it.
- */
-export const FRONT_DOOR: Route = {
-  method: "GET",
-  path: "/",
-  open: true,
-  handle: (exchange) =>
-    exchange.reply(null, { status: 302, headers: [["location", "/docs"]] }),
-};

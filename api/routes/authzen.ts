@@ -6,7 +6,8 @@ import {
   evaluateBatch,
   type EvaluationContext,
 } from "../ask/evaluate.ts";
-import type { Exchange } from "../http/mod.ts";
+import type { Context } from "hono";
+import { readJson, send, sendJson, type ServiceEnv } from "../http/mod.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,
@@ -72,10 +73,10 @@ function configurationRoute(publicUrl: string | undefined): Operation {
     },
     examples: CONFIGURATION_EXAMPLES,
     codes: [],
-    handle(exchange) {
+    handle(c) {
       // The host in it is on the Host list, or every host is.
-      const base = publicUrl ?? new URL(exchange.request.url).origin;
-      return exchange.json({
+      const base = publicUrl ?? new URL(c.req.url).origin;
+      return sendJson(c, {
         policy_decision_point: base,
         access_evaluation_endpoint: base + EVALUATION_PATH,
         access_evaluations_endpoint: base + EVALUATIONS_PATH,
@@ -86,10 +87,10 @@ function configurationRoute(publicUrl: string | undefined): Operation {
 
 /** An issuer that is silent holds up no other questions. */
 function contextOf(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: EvaluationContext,
 ): EvaluationContext {
-  const consumer = consumerOutOfPlace(context.consumer, exchange);
+  const consumer = consumerOutOfPlace(context.consumer, c.get("budget"));
   return { ...context, consumer };
 }
 
@@ -114,9 +115,9 @@ function evaluationRoute(context: AuthzenContext): Operation {
     },
     examples: EVALUATION_EXAMPLES,
     codes: CODES,
-    async handle(exchange) {
-      const body = await readBody(exchange, context.breathe);
-      return exchange.json(await evaluate(body, contextOf(exchange, context)));
+    async handle(c) {
+      const body = await readBody(c);
+      return sendJson(c, await evaluate(body, contextOf(c, context)));
     },
   };
 }
@@ -129,7 +130,7 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     tag: "authzen",
     summary: "Several AuthZEN evaluations",
     description:
-      'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is such an error too.',
+      'Told in order, with the members beside `evaluations` as defaults, each of which an item replaces as a whole; `options.evaluations_semantic` says whether to stop at the first deny or permit. An item that is wrong or can\'t be answered is `{"decision": false, "context": {"error": {…}}}` in its place, as AuthZEN demands: tell it from a deny by `error`. Each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is such an error too.',
     body: {
       schema: EVALUATIONS.json,
       maxBytes: MAX_BODY_BYTES,
@@ -143,34 +144,27 @@ function evaluationsRoute(context: AuthzenContext): Operation {
     },
     examples: EVALUATIONS_EXAMPLES,
     codes: CODES,
-    async handle(exchange) {
-      const body = await readBody(exchange, context.breathe);
+    async handle(c) {
+      const body = await readBody(c);
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
-        return exchange.json(
-          await evaluate(body, contextOf(exchange, context)),
-        );
+        return sendJson(c, await evaluate(body, contextOf(c, context)));
       }
       const texts = await evaluateBatch(request, evaluations, {
-        ...contextOf(exchange, context),
-        reserve: (bytes) => exchange.reserve(bytes),
-        noteThrown: (error) => exchange.thrown ??= error,
+        ...contextOf(c, context),
+        reserve: (bytes) => c.get("budget").reserve(bytes),
+        noteThrown: (error) => c.set("thrown", error),
       });
-      return exchange.reply(listOfTexts("evaluations", texts), {
-        type: "application/json",
-      });
+      return send(c, listOfTexts("evaluations", texts), "application/json");
     },
   };
 }
 
 /** The body; what is no JSON by its type is 400 here (AuthZEN §10.1.2). */
-async function readBody(
-  exchange: Exchange,
-  breathe: () => Promise<void>,
-): Promise<unknown> {
+async function readBody(c: Context): Promise<unknown> {
   try {
-    return await exchange.readJson(MAX_BODY_BYTES, breathe);
+    return await readJson(c, MAX_BODY_BYTES);
   } catch (error) {
     if (!isSigError(error, "unsupported_media_type")) throw error;
     const { context } = error;

@@ -3,7 +3,14 @@
 import { toProblem } from "@sig/core";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
 import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
-import { type BodyReader, type Exchange, KnownBodies } from "../http/mod.ts";
+import {
+  parseJsonBody,
+  readJsonBytes,
+  send,
+  sendJson,
+  type ServiceEnv,
+} from "../http/mod.ts";
+import type { Context } from "hono";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
 import { CHECK_ANSWER, CHECK_RESULTS } from "../requests/answers.ts";
@@ -26,10 +33,7 @@ export function createCheckRoute(
   context: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
-  const reader: BodyReader<CheckRequest | CheckBatch> = {
-    known: new KnownBodies(),
-    read: (body) => readCheck(schemas, body),
-  };
+  const readQuestion = createReader(schemas);
   return {
     method: "POST",
     path: "/v1/check",
@@ -37,7 +41,7 @@ export function createCheckRoute(
     tag: "questions",
     summary: "May this subject do this, now or then?",
     description:
-      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 16,777,216 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
+      "Allow needs one relationship of the subject that meets every requirement and is effective. A deny is 200 as well, with its reasons. What can't be answered is a problem with a code of its own and never a deny. In a batch an item that is wrong or can't be answered is `{\"error\": <problem>}` in its place; each issuer is asked once for all its items, and what is longer than 4,194,304 characters of answers is `invalid_request`, to be asked with fewer items or without `explain`. An explanation shows up to 1,000 relationships, of up to 8,192 verdicts together.",
     body: {
       schema: { anyOf: [schemas.check.json, schemas.batch.json] },
       maxBytes: MAX_FEED_BODY_BYTES,
@@ -55,35 +59,55 @@ export function createCheckRoute(
       ...FAULT_CODES,
       ...FETCH_CODES,
     ],
-    async handle(exchange) {
-      const request = await exchange.readKnown(
-        MAX_FEED_BODY_BYTES,
-        reader,
-        context.breathe,
+    async handle(c) {
+      const request = await readQuestion(
+        await readJsonBytes(c, MAX_FEED_BODY_BYTES),
       );
-      const ownContext = { ...context, ...outOfPlace(context, exchange) };
+      const budget = c.get("budget");
+      const ownContext = { ...context, ...outOfPlace(context, budget) };
       if (!("checks" in request)) {
-        return exchange.json(await answerCheck(request, ownContext));
+        return sendJson(c, await answerCheck(request, ownContext));
       }
       const results = await answerBatch(request.checks, {
         ...ownContext,
         read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
-        refuse: (error) => ({ error: problemOf(error, exchange) }),
-        reserve: (bytes) => exchange.reserve(bytes),
+        refuse: (error) => ({ error: problemOf(error, c) }),
+        reserve: (bytes) => budget.reserve(bytes),
       });
-      return exchange.reply(listOfTexts("results", results), {
-        type: "application/json",
-      });
+      return send(c, listOfTexts("results", results), "application/json");
     },
   };
 }
 
+/** Bytes of a body that is remembered, and how many are. */
+const MAX_RECENT_BYTES = 1024;
+const MAX_RECENT = 1000;
+
+/**
+ * Most clients ask the same few questions again and again: equal bytes are read
+ * once. What is remembered is the question, and never its answer.
+ */
+function createReader(schemas: RequestSchemas) {
+  const recentQuestions = new Map<string, CheckRequest | CheckBatch>();
+  return async (bytes: Uint8Array): Promise<CheckRequest | CheckBatch> => {
+    const isShort = bytes.length <= MAX_RECENT_BYTES;
+    // A text that only these bytes have, sooner made than decoded UTF-8.
+    const key = isShort ? bytes.toBase64() : "";
+    const recent = recentQuestions.get(key);
+    if (recent !== undefined) return recent;
+    const request = readCheck(schemas, await parseJsonBody(bytes));
+    if (recentQuestions.size >= MAX_RECENT) recentQuestions.clear();
+    if (isShort) recentQuestions.set(key, request);
+    return request;
+  };
+}
+
 /** A problem in the place of one answer. */
-function problemOf(error: unknown, exchange: Exchange) {
+function problemOf(error: unknown, c: Context<ServiceEnv>) {
   const problem = toProblem(error);
   // For the log: the request itself is answered.
-  if (problem.code === "internal") exchange.thrown ??= error;
+  if (problem.code === "internal") c.set("thrown", error);
   const { type, title, status, detail, ...rest } = problem;
-  const instance = exchange.requestId;
+  const instance = c.get("requestId");
   return { type, title, status, detail, instance, ...rest };
 }

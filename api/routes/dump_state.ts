@@ -2,6 +2,7 @@
 
 import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
+import { readJson, send } from "../http/mod.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
 import { STATE_PAGE } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
@@ -41,11 +42,11 @@ export function createDumpStateRoute(
       ...FAULT_CODES,
       ...FETCH_CODES,
     ],
-    async handle(exchange) {
-      const body = await exchange.readJson(MAX_FEED_BODY_BYTES, breathe);
+    async handle(c) {
+      const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
-      const { consumer, inline } = outOfPlace(sources, exchange);
+      const { consumer, inline } = outOfPlace(sources, c.get("budget"));
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,
@@ -53,10 +54,7 @@ export function createDumpStateRoute(
         })
         : (await inline.verify(request.feed)).state;
       const page = await pages.page(request, cursor, state);
-      return exchange.reply(
-        { pieces: stringifyPage(page), heldBytes: page.length },
-        { type: "application/json" },
-      );
+      return send(c, stringifyPage(page), "application/json");
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
+import { readJson, sendJson } from "../http/mod.ts";
 import { outOfPlace } from "../ask/out_of_place.ts";
 import { VERIFY_REPORT } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
@@ -11,7 +12,7 @@ import { FETCH_CODES, SOURCE_CODES } from "../openapi/problem_codes.ts";
 
 /** Makes the route. */
 export function createVerifyRoute(
-  { breathe, ...sources }: AnswerContext,
+  sources: AnswerContext,
   schemas: RequestSchemas,
 ): Operation {
   return {
@@ -30,11 +31,12 @@ export function createVerifyRoute(
     },
     examples: VERIFY_EXAMPLES,
     codes: [...SOURCE_CODES, ...FETCH_CODES],
-    async handle(exchange) {
-      const body = await exchange.readJson(MAX_FEED_BODY_BYTES, breathe);
+    async handle(c) {
+      const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.verify, body);
-      const { consumer, inline } = outOfPlace(sources, exchange);
-      return exchange.json(
+      const { consumer, inline } = outOfPlace(sources, c.get("budget"));
+      return sendJson(
+        c,
         request.feed === undefined
           ? await consumer.report(sourceOf(request))
           : await inline.report(request.feed),

@@ -1,6 +1,6 @@
 /** Fetching the documents of did:web subjects, a share for each client. @module */
 
-import { Shares } from "@sig/api/http";
+import { Quota } from "@sig/api/http";
 import type { FetchPolicy } from "@sig/consumer";
 import { SigError } from "@sig/core";
 import { SUBJECTS_EACH_CLIENT } from "../login/out_of_place.ts";
@@ -21,7 +21,7 @@ import type { LoginKeyResolver } from "../login/subject_keys.ts";
 export function createSubjectsOfClients(
   policy: FetchPolicy,
 ): (client: string | undefined) => LoginKeyResolver {
-  const shares = new Shares({ total: Infinity, each: SUBJECTS_EACH_CLIENT });
+  const shares = new Quota(Infinity, SUBJECTS_EACH_CLIENT);
   const resolveKey = createFetchedSubjectKeys(policy);
   return (client) => async (kid, challengeId) => {
     if (client === undefined || !kid.startsWith("did:web:")) {
@@ -31,7 +31,7 @@ export function createSubjectsOfClients(
     try {
       return await resolveKey(kid, challengeId);
     } finally {
-      shares.giveBack(client);
+      shares.release(client);
     }
   };
 }

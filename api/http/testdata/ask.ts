@@ -1,6 +1,12 @@
 /** Asking a service in memory, and what it answered. @module */
 
-import type { App } from "../app.ts";
+/** What answers requests. */
+interface App {
+  fetch(
+    request: Request,
+    info?: object,
+  ): Response | Promise<Response>;
+}
 
 /** What of an answer tests look at. */
 export interface Answer {
@@ -18,7 +24,7 @@ export async function ask(
   app: App,
   path: string,
   init: RequestInit = {},
-  info?: unknown,
+  info?: object,
 ): Promise<Answer> {
   const url = path.startsWith("/") ? `http://127.0.0.1${path}` : path;
   const response = await app.fetch(new Request(url, init), info);

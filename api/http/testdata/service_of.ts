@@ -1,42 +1,34 @@
 /** A service of a few routes. */
 
-import type { App } from "../app.ts";
-import { createService, type Route, type ServiceOptions } from "../service.ts";
+import type { Handler, Hono } from "hono";
+import type { GuardOptions, ServiceEnv } from "../guard.ts";
+import { requireToken } from "../access.ts";
+import { readJson } from "../read_body.ts";
+import { sendJson } from "../send.ts";
+import { createService } from "../service.ts";
 import type { Answer } from "./ask.ts";
 
-const ROUTES: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/healthz",
-    always: true,
-    handle: (exchange) => exchange.json({ status: "ok" }),
-  },
-  {
-    method: "GET",
-    path: "/open",
-    open: true,
-    handle: (exchange) => exchange.json({}),
-  },
-  {
-    method: "GET",
-    path: "/names/:name",
-    handle: (exchange, { name }) => exchange.json({ name }),
-  },
-  {
-    method: "POST",
-    path: "/echo",
-    handle: async (exchange) => exchange.json(await exchange.readJson(100_000)),
-  },
-  { method: "GET", path: "/both", handle: (exchange) => exchange.json(1) },
-  { method: "POST", path: "/both", handle: (exchange) => exchange.json(2) },
-];
-
-/** A service of these routes and more. */
+/** A service of a few routes, and of others by path. */
 export function serviceOf(
-  options: ServiceOptions = {},
-  more: readonly Route[] = [],
-): App {
-  return createService("sig-api", [...ROUTES, ...more], options);
+  { token, ...options }: GuardOptions & { readonly token?: string } = {},
+  more: { readonly [path: string]: Handler<ServiceEnv> } = {},
+): Hono<ServiceEnv> {
+  const app = createService({
+    ...options,
+    service: "sig-api",
+    version: "0.1.0",
+    unlimited: ["/asset"],
+  });
+  app.get("/open", (c) => sendJson(c, {}));
+  if (token !== undefined) app.use("/names/*", requireToken(token));
+  app.get("/names/:name", (c) => sendJson(c, { name: c.req.param("name") }));
+  app.post("/echo", async (c) => sendJson(c, await readJson(c, 100_000)));
+  app.get("/both", (c) => sendJson(c, 1));
+  app.post("/both", (c) => sendJson(c, 2));
+  for (const [path, handle] of Object.entries(more)) {
+    app.on(["GET", "POST"], path, handle);
+  }
+  return app;
 }
 
 /** Status and code, or status and body. */

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { createRateLimiter } from "./rate_limiter.ts";
+import { createRateLimiter } from "./client.ts";
 
 /** How many of so many requests are let through. */
 function passed(times: number, take: () => void): number {

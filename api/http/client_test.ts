@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import { createClientAddress } from "./client_address.ts";
+import { createClientAddress } from "./client.ts";
 
 function clientOf(
   trustProxy: readonly string[],

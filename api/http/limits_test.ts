@@ -1,9 +1,9 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { isSigError, SigError } from "@sig/core";
-import { Load, RequestFlow } from "./request_flow.ts";
+import { Capacity, Quota, RequestBudget } from "./limits.ts";
 
-const flowOf = (load: Load, client = "192.0.2.1") =>
-  new RequestFlow(load, () => client);
+const budgetOf = (capacity: Capacity, client = "192.0.2.1") =>
+  new RequestBudget(capacity, client);
 
 /** Code and message of what is thrown, undefined when nothing is. */
 function refusal(act: () => unknown): string | undefined {
@@ -18,52 +18,52 @@ function refusal(act: () => unknown): string | undefined {
 }
 
 Deno.test("a place is taken once, and given back once", () => {
-  const load = new Load({ places: 1, heldBytes: 1 });
-  const first = flowOf(load);
+  const capacity = new Capacity({ maxConcurrent: 1 });
+  const first = budgetOf(capacity);
   first.enter();
   first.enter();
   assertEquals(
-    refusal(() => flowOf(load).enter()),
+    refusal(() => budgetOf(capacity).enter()),
     "overloaded: Cannot answer: too many requests are being answered",
   );
   first.end();
-  const second = flowOf(load);
+  const second = budgetOf(capacity);
   second.enter();
   second.end();
-  assertEquals(load.working, 0);
+  assertEquals(capacity.working, 0);
 });
 
 Deno.test("who waits for others leaves the place, and is answered afterwards", async () => {
-  const load = new Load({ places: 1, heldBytes: 1 });
+  const capacity = new Capacity({ maxConcurrent: 1 });
   const gate = Promise.withResolvers<string>();
-  const first = flowOf(load);
+  const first = budgetOf(capacity);
   first.enter();
   const waits = [
     first.waitFor("a", () => gate.promise),
     first.waitFor("b", () => gate.promise),
   ];
-  const second = flowOf(load);
+  const second = budgetOf(capacity);
   second.enter();
   gate.resolve("answer");
   assertEquals(await Promise.all(waits), ["answer", "answer"]);
   // Both work now: nobody who has waited is sent away.
-  assertEquals(load.working, 2);
-  assertThrows(() => flowOf(load).enter(), SigError);
+  assertEquals(capacity.working, 2);
+  assertThrows(() => budgetOf(capacity).enter(), SigError);
   first.end();
   second.end();
-  assertEquals(load.working, 0);
+  assertEquals(capacity.working, 0);
 });
 
 Deno.test("a request that ends while it still waits leaves nothing behind", async () => {
-  const load = new Load({ places: 1, heldBytes: 1 });
+  const capacity = new Capacity({ maxConcurrent: 1 });
   const gate = Promise.withResolvers<void>();
-  const flow = flowOf(load);
-  flow.enter();
-  const wait = flow.waitFor("a", () => gate.promise);
-  flow.end();
+  const budget = budgetOf(capacity);
+  budget.enter();
+  const wait = budget.waitFor("a", () => gate.promise);
+  budget.end();
   gate.resolve();
   await wait;
-  assertEquals(load.working, 0);
+  assertEquals(capacity.working, 0);
 });
 
 const SAME =
@@ -73,12 +73,12 @@ const SAME_CLIENT =
 
 /** Waits of clients for others that answer when they are told to. */
 function waitsOf(places: number) {
-  const load = new Load({ places, heldBytes: 1 });
+  const capacity = new Capacity({ maxConcurrent: places });
   const gate = Promise.withResolvers<void>();
   return {
     answer: () => gate.resolve(),
     wait: (client: string, other: string, each?: number) =>
-      flowOf(load, client).waitFor(other, () => gate.promise, each)
+      budgetOf(capacity, client).waitFor(other, () => gate.promise, each)
         .then(() => "answered", (error) => `${error.code}: ${error.message}`),
   };
 }
@@ -118,35 +118,58 @@ Deno.test("one client takes a quarter of the waits for one other", async () => {
   assertEquals(await wait("c1", "silent"), "answered");
 });
 
-Deno.test("one client's bodies on their way leave room for those of others", () => {
-  const load = new Load({ places: 80, heldBytes: 1 });
-  const arrived = Array.from({ length: 20 }, () => flowOf(load).awaitBody());
+Deno.test("one client's arriving bodies leave room for those of others", async () => {
+  const capacity = new Capacity({ maxConcurrent: 80 });
+  const arrived = Promise.withResolvers<void>();
+  const receive = (client?: string) =>
+    budgetOf(capacity, client).receive(() => arrived.promise)
+      .then(() => "read", (error) => `${error.code}: ${error.message}`);
+  const bodies = Array.from({ length: 20 }, () => receive());
   assertEquals(
-    refusal(() => flowOf(load).awaitBody()),
+    await receive(),
     "overloaded: Cannot answer: too many requests are still on their way",
   );
-  flowOf(load, "192.0.2.2").awaitBody();
-  arrived[0]!();
-  assertEquals(refusal(() => flowOf(load).awaitBody()), undefined);
+  bodies.push(receive("192.0.2.2"));
+  arrived.resolve();
+  for (const outcome of await Promise.all(bodies)) {
+    assertEquals(outcome, "read");
+  }
+  assertEquals(await receive(), "read");
 });
 
 Deno.test("bytes are counted for their client until the end, or until sent", () => {
   const MIB = 1024 * 1024;
-  const load = new Load({ places: 1, heldBytes: 100 * MIB });
+  const capacity = new Capacity({ maxHeldBytes: 100 * MIB });
   const full =
     "overloaded: Cannot answer: too many large requests are being answered";
-  const first = flowOf(load);
+  const first = budgetOf(capacity);
   first.reserve(60 * MIB);
-  assertEquals(refusal(() => flowOf(load).reserve(5 * MIB)), full);
-  const other = flowOf(load, "192.0.2.2");
-  other.hold(40 * MIB);
+  assertEquals(refusal(() => budgetOf(capacity).reserve(5 * MIB)), full);
+  const other = budgetOf(capacity, "192.0.2.2");
+  const release = other.hold(40 * MIB);
   assertEquals(
-    refusal(() => flowOf(load, "192.0.2.3").hold(1)),
+    refusal(() => budgetOf(capacity, "192.0.2.3").hold(1)),
     full,
   );
   first.end();
   other.end();
-  flowOf(load, "192.0.2.3").hold(60 * MIB);
-  other.release(40 * MIB);
-  flowOf(load).hold(40 * MIB);
+  budgetOf(capacity, "192.0.2.3").hold(60 * MIB);
+  release();
+  // A second time has no effect.
+  release();
+  budgetOf(capacity).hold(40 * MIB);
+});
+
+Deno.test("an owner takes its share at most, and all owners the total", () => {
+  const quota = new Quota(5, 3);
+  // Nothing is taken in part.
+  assert(!quota.take("a", 4));
+  assert(quota.take("a", 3));
+  assert(!quota.take("a"));
+  assert(!quota.take("b", 3));
+  assert(quota.take("b", 2));
+  assert(!quota.take("c"));
+  quota.release("a");
+  assert(quota.take("c"));
+  assert(!quota.take("c"));
 });

@@ -1,0 +1,162 @@
+/** Who may ask a service: by which name, from which page, with which token. @module */
+
+import { quote, SigError } from "@sig/core";
+import { equalInConstantTime } from "@sig/jose";
+import type { Context, MiddlewareHandler } from "hono";
+
+/** A name or an address, with a port at most (RFC 9112 §3.2). */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]{1,5})?$/i;
+/** What a Host list can name. */
+const LISTED = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/;
+
+/** Whether pages of an origin may ask what is at a path. */
+export type AllowOrigin = (origin: string, path: string) => boolean;
+
+/** Authority and path of an absolute http URL, as they are. */
+export function splitUrl(
+  url: string,
+): { readonly host: string; readonly path: string } {
+  const [, host = "", path = ""] = /^[^/]*\/\/([^/?#]*)([^?#]*)/.exec(url) ??
+    [];
+  return { host, path };
+}
+
+/**
+ * The hosts of a request: that of its URL, and its header where that says
+ * another one, since an absolute target in the request line replaces it (RFC
+ * 9112 §3.2.2). `undefined` if one of them can't be a host: it would shift where
+ * the path of the URL begins (`Host: a/docs#`), so the URL must not be read at
+ * all, and the answer is 400 (§3.2).
+ *
+ * @example
+ * ```ts
+ * import { hostsOf } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ask = (host: string) =>
+ *   new Request("http://127.0.0.1/", { headers: { host } });
+ * assertEquals(hostsOf(ask("a.example")), ["127.0.0.1", "a.example"]);
+ * assertEquals(hostsOf(ask("a.example/docs#")), undefined);
+ * ```
+ */
+export function hostsOf(request: Request): readonly string[] | undefined {
+  const header = request.headers.get("host");
+  const { host } = splitUrl(request.url);
+  const hosts = header === null || header === host ? [host] : [host, header];
+  const areHosts = hosts.every((each) =>
+    HOST.test(each) && URL.canParse(`http://${each}/`)
+  );
+  return areHosts ? hosts : undefined;
+}
+
+/**
+ * Makes the check of a request's host. A page of the web can point a name of its
+ * own at 127.0.0.1, and its browser then still sends that name. An entry without
+ * a port stands for every port.
+ *
+ * @param names The only names that are answered (default: all).
+ * @throws {SigError} `invalid_request` for an invalid name; from the function
+ * `invalid_request` or `host_not_allowed`.
+ */
+export function requireHost(
+  names?: readonly string[],
+): (request: Request) => void {
+  const known = names && new Set(names.map(readHost));
+  const isKnown = (host: string) => {
+    const [, name, port] = LISTED.exec(host.toLowerCase()) ?? [];
+    if (name === undefined) return false;
+    return known!.has(name) || known!.has(`${name}:${port ?? "80"}`);
+  };
+  // Nearly every request names the same host as the one before.
+  let lastAllowed: string | undefined;
+  return (request) => {
+    const { host } = splitUrl(request.url);
+    const header = request.headers.get("host");
+    const isSame = header === null || header === host;
+    if (isSame && host === lastAllowed) return;
+    const hosts = hostsOf(request);
+    if (hosts === undefined) {
+      throw new SigError(
+        "invalid_request",
+        "Cannot answer: the header host must be a name or an address, with a port at most",
+        { context: { hint: "For example: host: sig.acme.example" } },
+      );
+    }
+    if (known !== undefined && !hosts.every(isKnown)) {
+      throw new SigError(
+        "host_not_allowed",
+        "Cannot answer: this server is not known by that name",
+        {
+          context: {
+            hint: "The operator adds a name with --host, for a proxy's sake.",
+          },
+        },
+      );
+    }
+    if (isSame) lastAllowed = host;
+  };
+}
+
+function readHost(entry: string): string {
+  const host = entry.toLowerCase();
+  if (LISTED.test(host)) return host;
+  throw new SigError(
+    "invalid_request",
+    `Cannot answer to ${
+      quote(entry)
+    }: it must be a host name, with a port at most`,
+    { context: { flag: "--host", hint: "For example: sig.acme.example" } },
+  );
+}
+
+/**
+ * Refuses what a page of another site sends, unless its origin is allowed.
+ * Following a link is not refused.
+ *
+ * @throws {SigError} `origin_not_allowed`
+ */
+export function requireSameSite(
+  request: Request,
+  isAllowed: (origin: string, request: Request) => boolean,
+): void {
+  if (request.method === "GET" || request.method === "HEAD") return;
+  if (request.headers.get("sec-fetch-site") !== "cross-site") return;
+  const origin = request.headers.get("origin");
+  if (origin !== null && isAllowed(origin, request)) return;
+  throw new SigError(
+    "origin_not_allowed",
+    "Cannot answer: a page of another site asks",
+    { context: { hint: "The operator allows a site with --cors-origin." } },
+  );
+}
+
+/**
+ * Makes a middleware that answers only requests with this bearer token.
+ *
+ * @throws {SigError} `invalid_request` for a token that can't be sent (RFC
+ * 6750); from the middleware `unauthorized`.
+ */
+export function requireToken(token: string): MiddlewareHandler {
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot ask for a token: it must be printable ASCII without white space",
+      { context: { hint: "For example: openssl rand -hex 32." } },
+    );
+  }
+  return async (c: Context, next) => {
+    const [, given] = /^Bearer +([^ ]+) *$/i.exec(
+      c.req.raw.headers.get("authorization") ?? "",
+    ) ?? [];
+    if (given === undefined || !equalInConstantTime(given, token)) {
+      throw new SigError(
+        "unauthorized",
+        "Cannot answer: a bearer token is needed",
+        {
+          context: { hint: "Send the header authorization: Bearer <token>." },
+        },
+      );
+    }
+    await next();
+  };
+}

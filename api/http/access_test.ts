@@ -1,0 +1,89 @@
+import { assertEquals } from "@std/assert";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { hostsOf, requireHost } from "./access.ts";
+
+const UNKNOWN = "host_not_allowed";
+
+function requestOf(url: string, host?: string): Request {
+  return new Request(url, { headers: host === undefined ? {} : { host } });
+}
+
+/** The code of what is thrown for a `Host`, undefined when nothing is. */
+function refusal(check: (request: Request) => void, host: string) {
+  try {
+    check(requestOf(`http://localhost:1/`, host));
+    return undefined;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+Deno.test("only listed names are answered, whatever the port unless one is named", () => {
+  const check = requireHost([
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    "Login.Example:8443",
+    "plain.example:80",
+  ]);
+  const known = ["localhost", "LOCALHOST", "localhost:1", "127.0.0.1:65535"];
+  const named = ["[::1]", "[::1]:80", "login.example:8443", "plain.example"];
+  for (
+    const host of [...known, ...named, "LOGIN.EXAMPLE:8443", "plain.example:80"]
+  ) {
+    assertEquals(refusal(check, host), undefined, host);
+  }
+  const near = ["localhost.", "localhost.evil.example", "evillocalhost"];
+  const ports = ["login.example", "login.example:80", "plain.example:81"];
+  const numbers = ["2130706433", "127.1", "0x7f.0.0.1", "[::2]"];
+  for (const host of [...near, ...ports, ...numbers]) {
+    assertEquals(refusal(check, host), UNKNOWN, host);
+  }
+  // A name that was answered just before admits no other.
+  assertEquals(refusal(check, "localhost:1"), undefined);
+  assertEquals(refusal(check, "evil.example"), UNKNOWN);
+});
+
+Deno.test("an entry that is not a host is refused", () => {
+  const bad = ["", "http://a.example", "a b", "a/b", "*", "a:b", "é.example"];
+  for (const entry of bad) {
+    const { context } = assertSigError(
+      () => requireHost([entry]),
+      "invalid_request",
+      `Cannot answer to ${
+        JSON.stringify(entry)
+      }: it must be a host name, with a port at most`,
+    );
+    assertEquals(context.flag, "--host");
+  }
+});
+
+Deno.test("a request is asked by the host of its URL and by its header", () => {
+  const of = (host?: string) => hostsOf(requestOf("http://a.example/x", host));
+  assertEquals(of(), ["a.example"]);
+  assertEquals(of("a.example"), ["a.example"]);
+  assertEquals(of("b.example:1"), ["a.example", "b.example:1"]);
+  const hosts = ["localhost", "LOCALHOST:1", "a_b.example", "a'b.example"];
+  const addresses = ["127.0.0.1:65535", "[::1]", "[::1]:80", "127.1"];
+  for (const host of [...hosts, ...addresses]) {
+    assertEquals(of(host), ["a.example", host]);
+  }
+});
+
+Deno.test("what can't be a host makes the request's URL unreadable", () => {
+  const shifting = ["a/docs#", "a/docs?", "a/", "a?", "a#", "a\\b", "u@a"];
+  const broken = ["", "a b", "[", "[::1", "a:99999", "a:x", "%zz", ":80"];
+  const lists = ["a, b", "a,\tb", "é.example", "a\u0080", "999.1.1.1", "a:"];
+  for (const host of [...shifting, ...broken, ...lists]) {
+    const request = requestOf("http://a.example/x", host);
+    assertEquals(hostsOf(request), undefined, host);
+    assertSigError(
+      () => requireHost()(request),
+      "invalid_request",
+      "Cannot answer: the header host must be a name or an address, with a port at most",
+    );
+  }
+  // As a server makes it of what a client sent.
+  const odd = { url: "http://a b/docs", headers: new Headers() } as Request;
+  assertEquals(hostsOf(odd), undefined);
+});

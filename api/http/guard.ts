@@ -1,0 +1,304 @@
+/** The one middleware of both servers. @module */
+
+import { quote, SigError } from "@sig/core";
+import type { Context, MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import {
+  type AllowOrigin,
+  requireHost,
+  requireSameSite,
+  splitUrl,
+} from "./access.ts";
+import {
+  createClientAddress,
+  createRateLimiter,
+  type RateLimit,
+} from "./client.ts";
+import { Capacity, type CapacityOptions, RequestBudget } from "./limits.ts";
+import { problemResponse } from "./problem.ts";
+import type { RequestLogEntry } from "./request_log.ts";
+
+/** What handlers find in their `Context`. */
+export interface ServiceEnv {
+  /** What the platform says of the connection. */
+  Bindings: object;
+  /** What the guard sets. */
+  Variables: {
+    /** The client's `X-Request-ID`, or a fresh one. */
+    requestId: string;
+    /** The client's address; empty where it isn't known. */
+    client: string;
+    /** What the request may take. */
+    budget: RequestBudget;
+    /** The code of the problem that was answered. */
+    code: string | undefined;
+    /** What was thrown and not meant to happen; for the log alone. */
+    thrown: unknown;
+  };
+}
+
+/** Options of both servers. */
+export interface GuardOptions extends CapacityOptions {
+  /** The only names in `Host` that are answered (default: all). */
+  readonly hosts?: readonly string[] | undefined;
+  /** Origins whose pages may ask (CORS; default: none). */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Whether pages of a further origin may ask what is at a path. */
+  readonly allowOrigin?: AllowOrigin | undefined;
+  /** The clock (default: the system's). */
+  readonly now?: (() => Date) | undefined;
+  /** How often one client may ask (default: unlimited). */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Networks whose `X-Forwarded-For` is believed (default: none). */
+  readonly trustProxy?: readonly string[] | undefined;
+  /** Gets an entry for each request when its response is made; must not throw. */
+  readonly log?: ((entry: RequestLogEntry) => void) | undefined;
+}
+
+/** Options of one of the servers. */
+export interface ServiceOptions extends GuardOptions {
+  /** In the log and in the health check, so that a probe notices a wrong port. */
+  readonly service: "sig-api" | "sig-web";
+  /** Its package's version. */
+  readonly version: string;
+  /** Paths that don't count for the rate limit, such as `/forward-auth`. */
+  readonly unlimited?: readonly string[];
+  /** Paths where forms of other sites may post; browsers send no cookies. */
+  readonly crossSite?: readonly string[];
+}
+
+/** Answers however busy the service is, for health checks. */
+export const HEALTH_PATH = "/healthz";
+
+/** Seconds after which a refusal that names no time is worth another try. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** What is not a page loads nothing, and stands in no frame, if shown as one. */
+const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** What browsers know by now and no page here needs. */
+const UNUSED_FEATURES = [
+  ...["accelerometer", "autoplay", "bluetooth", "camera", "display-capture"],
+  ...["encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope"],
+  ...["hid", "idle-detection", "magnetometer", "microphone", "midi", "payment"],
+  ...["picture-in-picture", "screen-wake-lock", "serial", "usb", "web-share"],
+  "xr-spatial-tracking",
+];
+
+/**
+ * Headers of a page beside its content security policy: it says to no other site
+ * where its reader came from, shares its process with none, stands in no frame,
+ * and can't use devices.
+ *
+ * @example
+ * ```ts
+ * import { PAGE_HEADERS } from "@sig/api/http";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { "referrer-policy": policy } = Object.fromEntries(PAGE_HEADERS);
+ * assertEquals(policy, "no-referrer");
+ * ```
+ */
+export const PAGE_HEADERS: readonly (readonly [string, string])[] = Object
+  .freeze([
+    ["referrer-policy", "no-referrer"],
+    ["cross-origin-opener-policy", "same-origin"],
+    ["cross-origin-resource-policy", "same-origin"],
+    ["cross-origin-embedder-policy", "require-corp"],
+    ["x-frame-options", "DENY"],
+    ["x-permitted-cross-domain-policies", "none"],
+    [
+      "permissions-policy",
+      UNUSED_FEATURES.map((feature) => `${feature}=()`).join(", "),
+    ],
+  ]);
+
+/**
+ * Makes the middleware: request id, Host list, other sites' pages, CORS, rate
+ * and limits before the route; headers and the log entry after it.
+ *
+ * @throws {SigError} `invalid_request` for an invalid host, origin or proxy.
+ * @throws {RangeError} for an invalid rate limit.
+ */
+export function createGuard(
+  options: ServiceOptions,
+): MiddlewareHandler<ServiceEnv> {
+  const { service } = options;
+  const unlimited = new Set(options.unlimited);
+  const crossSite = new Set(options.crossSite);
+  const now = options.now ?? (() => new Date());
+  const isAllowed = createOriginCheck(options);
+  const { corsOrigins = [], allowOrigin, log } = options;
+  const answerCors = corsOrigins.length > 0 || allowOrigin !== undefined
+    ? createCors(isAllowed)
+    : undefined;
+  const checkHost = requireHost(options.hosts);
+  const clientOf = createClientAddress(options.trustProxy);
+  const countRequest = options.rateLimit &&
+    createRateLimiter(options.rateLimit);
+  const capacity = new Capacity(options);
+  const timeText = createTimeText();
+
+  return async (c, next) => {
+    const request = c.req.raw;
+    const came = now();
+    // The first look at a request's headers: `has` reads all of them at once.
+    c.set("requestId", requestIdOf(request.headers));
+    const address = clientOf(request.headers, c.env);
+    c.set("client", address ?? "");
+    const budget = new RequestBudget(capacity, address);
+    c.set("budget", budget);
+    const answer = async () => {
+      try {
+        const { path } = c.req;
+        if (!crossSite.has(path)) requireSameSite(request, isAllowed);
+        if (path !== HEALTH_PATH) {
+          // An address that isn't known can't be told from others.
+          if (!unlimited.has(path)) {
+            countRequest?.(address ?? "", came.getTime());
+          }
+          // With a body it takes a place when that is there.
+          if (request.method !== "POST") budget.enter();
+        }
+        await next();
+      } catch (error) {
+        // Hono's own handler of errors never gets a thrown non-error.
+        c.res = problemResponse(c, error);
+      }
+    };
+    try {
+      checkHost(request);
+      const preflight = await (answerCors ? answerCors(c, answer) : answer());
+      if (preflight instanceof Response) c.res = preflight;
+    } catch (error) {
+      c.res = problemResponse(c, error);
+    } finally {
+      budget.end();
+    }
+    await completeHeaders(c);
+    log?.(entryOf(service, c, { came, time: timeText(came), done: now() }));
+  };
+}
+
+/** Whether pages of an origin may ask: by the list, or path by path. */
+function createOriginCheck({ corsOrigins = [], allowOrigin }: GuardOptions) {
+  for (const origin of corsOrigins) requireOrigin(origin);
+  const origins = new Set(corsOrigins);
+  return (origin: string, { url }: Request) =>
+    origins.has(origin) || allowOrigin?.(origin, splitUrl(url).path) === true;
+}
+
+function createCors(isAllowed: (origin: string, request: Request) => boolean) {
+  return cors({
+    origin: (origin, c) => isAllowed(origin, c.req.raw) ? origin : null,
+    allowMethods: ["GET", "POST"],
+    allowHeaders: ["content-type", "authorization", "x-request-id"],
+    exposeHeaders: ["x-request-id", "retry-after"],
+    maxAge: 600,
+  });
+}
+
+function requireOrigin(origin: string): void {
+  if (URL.parse(origin)?.origin === origin) return;
+  throw new SigError(
+    "invalid_request",
+    `Cannot allow origin ${quote(origin)}: it must be an origin`,
+    {
+      context: {
+        flag: "--cors-origin",
+        hint: "For example: https://app.acme.example, with no path behind it.",
+      },
+    },
+  );
+}
+
+/**
+ * A legal header value (RFC 9110 §5.5), as the bytes that came: visible ASCII,
+ * bytes from 0x80 on, spaces and tabs within. Nothing in it ends a header.
+ */
+const REQUEST_ID =
+  /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]{0,1022}[\x21-\x7e\x80-\xff])?$/;
+
+/** It must be sent back as it came (AuthZEN 1.0 §10.1.4). */
+function requestIdOf(headers: Headers): string {
+  const given = headers.has("x-request-id") ? headers.get("x-request-id")! : "";
+  return REQUEST_ID.test(given) ? given : crypto.randomUUID();
+}
+
+/** One by one: a list for the constructor costs five times that. */
+async function completeHeaders(c: Context<ServiceEnv>): Promise<void> {
+  const { headers, status } = c.res;
+  headers.set("x-request-id", c.get("requestId"));
+  headers.set("x-content-type-options", "nosniff");
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  if (!headers.has("content-security-policy")) {
+    headers.set("content-security-policy", NO_CONTENT_POLICY);
+  }
+  if ((status === 429 || status === 503) && !headers.has("retry-after")) {
+    headers.set("retry-after", String(RETRY_AFTER_SECONDS));
+  }
+  // To HEAD what the body's length would be, not 0 (RFC 9110 §8.6). To others
+  // the body is not touched: Deno would send it as a stream.
+  if (
+    c.req.raw.method === "HEAD" && !headers.has("content-length") &&
+    c.res.body !== null
+  ) {
+    const bytes = await c.res.clone().bytes();
+    headers.set("content-length", String(bytes.length));
+  }
+}
+
+/** Many requests come in one millisecond, whose text is made once. */
+function createTimeText(): (date: Date) => string {
+  let lastMs = NaN;
+  let text = "";
+  return (date) => {
+    const ms = date.getTime();
+    if (ms !== lastMs) {
+      text = date.toISOString();
+      lastMs = ms;
+    }
+    return text;
+  };
+}
+
+/** Characters of a path that a log line holds. */
+const MAX_LOGGED_PATH = 200;
+
+function entryOf(
+  service: string,
+  c: Context<ServiceEnv>,
+  { came, time, done }: {
+    readonly came: Date;
+    readonly time: string;
+    readonly done: Date;
+  },
+): RequestLogEntry {
+  const code = c.get("code");
+  const thrown = c.get("thrown");
+  const client = c.get("client");
+  // A part of an answer can fail so, while the request has an answer.
+  const isUnexpected = thrown !== undefined || code === "internal";
+  const entry: { -readonly [K in keyof RequestLogEntry]: RequestLogEntry[K] } =
+    {
+      time,
+      level: isUnexpected ? "error" : "info",
+      service,
+      request_id: c.get("requestId"),
+      method: c.req.raw.method,
+      path: splitUrl(c.req.raw.url).path.slice(0, MAX_LOGGED_PATH),
+      status: c.res.status,
+      duration_ms: Math.max(0, done.getTime() - came.getTime()),
+    };
+  if (client !== "") entry.client = client;
+  if (code !== undefined) entry.code = code;
+  if (isUnexpected) entry.error = describeThrown(thrown);
+  return entry;
+}
+
+/** For the operator: the stack, which begins with name and message. */
+export function describeThrown(thrown: unknown): string {
+  return thrown instanceof Error
+    ? thrown.stack ?? `${thrown.name}: ${thrown.message}`
+    : typeof thrown;
+}

@@ -1,0 +1,271 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
+import { type ErrorContext, SigError } from "@sig/core";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import { PAGE_HEADERS } from "./guard.ts";
+import { send, sendJson } from "./send.ts";
+import type { RequestLogEntry } from "./request_log.ts";
+import { ask } from "./testdata/ask.ts";
+import { serviceOf } from "./testdata/service_of.ts";
+
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+
+Deno.test("a response carries its type, the request's id and the headers of all", async () => {
+  const app = serviceOf();
+  app.get(
+    "/reply",
+    (c) =>
+      send(c, "é", "text/plain", { status: 201, headers: [["etag", '"x"']] }),
+  );
+  const headers = { "x-request-id": "r1" };
+  const answer = await ask(app, "/reply", { headers });
+  assertEquals([answer.status, answer.body], [201, "é"]);
+  assertEquals(Object.fromEntries(answer.headers), {
+    "cache-control": "no-store",
+    "content-security-policy": NOTHING,
+    "content-type": "text/plain",
+    "etag": '"x"',
+    "x-content-type-options": "nosniff",
+    "x-request-id": "r1",
+  });
+});
+
+Deno.test("caches keep a response only if its headers say so", async () => {
+  const app = serviceOf();
+  const headers = { "cache-control": "no-cache" };
+  app.get("/cached", () => new Response(null, { status: 304, headers }));
+  const answer = await ask(app, "/cached");
+  assertEquals(answer.headers.get("cache-control"), "no-cache");
+  assertEquals(answer.headers.get("content-type"), null);
+});
+
+Deno.test("what has no policy of its own may load nothing, problems too", async () => {
+  const app = serviceOf();
+  const name = "content-security-policy";
+  app.get("/own", (c) => c.body("", 200, { [name]: "default-src 'self'" }));
+  const policyOf = async (path: string) =>
+    (await ask(app, path)).headers.get(name);
+  assertEquals(await policyOf("/open"), NOTHING);
+  assertEquals(await policyOf("/nowhere"), NOTHING);
+  assertEquals(await policyOf("/own"), "default-src 'self'");
+});
+
+Deno.test("the answer to HEAD has the length of the body that it leaves out", async () => {
+  const app = serviceOf();
+  app.get("/text", (c) => send(c, "é", "text/plain"));
+  app.get("/large", (c) => send(c, "é".repeat(20_000), "text/plain"));
+  app.get("/none", () => new Response(null, { status: 304 }));
+  for (
+    const [path, length] of [
+      ["/text", "2"],
+      ["/large", "40000"],
+      ["/open", "2"],
+      ["/none", null],
+    ] as const
+  ) {
+    const answer = await ask(app, path, { method: "HEAD" });
+    assertEquals(answer.headers.get("content-length"), length);
+    assertEquals(answer.body, "");
+  }
+});
+
+Deno.test("any legal header value of up to 1,024 characters is kept as request id", async () => {
+  const idOf = async (id?: string) =>
+    (await ask(serviceOf(), "/open", {
+      headers: id === undefined ? {} : { "x-request-id": id },
+    })).headers.get("x-request-id")!;
+  const plain = ["a", "a b", "!~", '{"a":1}', "a, b", "a\tb"];
+  const bytes = ["é", "\u0080", "Ã©", "\u00ff", "x".repeat(1_024)];
+  for (const id of [...plain, ...bytes]) assertEquals(await idOf(id), id);
+  for (const id of ["", "x".repeat(1_025), "a\u007fb", "a\u0001b"]) {
+    assertMatch(await idOf(id), /^[0-9a-f-]{36}$/);
+  }
+  assertNotEquals(await idOf(), await idOf());
+});
+
+const APP = "https://app.acme.example";
+
+Deno.test("without origins no CORS header is ever sent", async () => {
+  const headers = { origin: APP, "access-control-request-method": "POST" };
+  const plain = await ask(serviceOf(), "/open", { headers });
+  assertEquals(plain.headers.get("vary"), null);
+  assertEquals(plain.headers.get("access-control-allow-origin"), null);
+  const init = { method: "OPTIONS", headers };
+  assertEquals((await ask(serviceOf(), "/open", init)).status, 405);
+});
+
+Deno.test("an allowed origin is named, also with a problem, any other is not", async () => {
+  const app = serviceOf({
+    corsOrigins: [APP, "http://localhost:3000"],
+    rateLimit: { perSecond: 9 },
+    now: () => new Date(0),
+  });
+  const from = async (origin: string, path = "/open") => {
+    const answer = await ask(app, path, { headers: { origin } });
+    assertEquals(answer.headers.get("vary"), "Origin");
+    return [answer.status, answer.headers.get("access-control-allow-origin")];
+  };
+  assertEquals(await from(APP), [200, APP]);
+  assertEquals(await from(APP, "/nowhere"), [404, APP]);
+  const others = ["https://evil.example", "null", `${APP}.evil.example`, "*"];
+  for (const origin of [...others, APP.toUpperCase(), `${APP}:444`]) {
+    assertEquals(await from(origin), [200, null], origin);
+  }
+  assertEquals(await from(APP), [200, APP]);
+  assertEquals(await from(APP), [429, APP]);
+});
+
+Deno.test("what is not an origin can't be allowed", () => {
+  const bad = ["", "*", "null", "app.acme.example", `${APP}/`, `${APP}/path`];
+  const more = [
+    `${APP}:443`,
+    "HTTPS://APP.ACME.EXAMPLE",
+    "https://u@a.example",
+  ];
+  for (const origin of [...bad, ...more, "data:,x", " https://a.example"]) {
+    const { context } = assertSigError(
+      () => serviceOf({ corsOrigins: [origin] }),
+      "invalid_request",
+      `Cannot allow origin ${JSON.stringify(origin)}: it must be an origin`,
+    );
+    assertEquals(context.flag, "--cors-origin");
+  }
+});
+
+Deno.test("pages keep to themselves, and may use no device", () => {
+  const { "permissions-policy": features = "", ...others } = Object.fromEntries(
+    PAGE_HEADERS,
+  );
+  assertEquals(others, {
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+    "x-frame-options": "DENY",
+    "x-permitted-cross-domain-policies": "none",
+  });
+  const names = features.split(", ");
+  for (const name of names) assertMatch(name, /^[a-z-]+=\(\)$/);
+  assert(names.includes("camera=()") && names.includes("geolocation=()"));
+  // The page of the login copies what it shows.
+  assert(!features.includes("clipboard"));
+});
+
+/** Throws something in a handler: the answer and the log entry. */
+async function throwing(thrown: unknown, method = "GET") {
+  const entries: RequestLogEntry[] = [];
+  const app = serviceOf({ log: (entry) => entries.push(entry) });
+  app.on(["GET", "POST"], "/throw", () => {
+    throw thrown;
+  });
+  const headers = { "x-request-id": "r1" };
+  const answer = await ask(app, "/throw", { method, headers });
+  return { answer, entry: entries[0]! };
+}
+
+Deno.test("an error is a problem with the request's id", async () => {
+  const error = new SigError("rate_limited", "Cannot answer: slow down", {
+    // The second must not replace what is ours to say.
+    context: { retry_after_seconds: 2.5, instance: "other", status: 200 },
+  });
+  const { answer, entry } = await throwing(error);
+  assertEquals(answer.status, 429);
+  assertEquals(answer.headers.get("retry-after"), "3");
+  assertEquals(
+    answer.headers.get("content-type"),
+    "application/problem+json",
+  );
+  assertEquals(JSON.parse(answer.body), {
+    type: "urn:sig:problem:rate_limited",
+    title: "Rate limited",
+    status: 429,
+    detail: "Cannot answer: slow down",
+    code: "rate_limited",
+    retry_after_seconds: 2.5,
+    instance: "r1",
+  });
+  assertEquals([entry.code, entry.level], ["rate_limited", "info"]);
+  assertEquals(entry.error, undefined);
+});
+
+Deno.test("a problem says in headers what its status asks for", async () => {
+  const rows = [
+    ["unauthorized", {}, "www-authenticate", "Bearer"],
+    ["method_not_allowed", { allow: "GET, HEAD" }, "allow", "GET, HEAD"],
+    ["request_timeout", {}, "connection", "close"],
+    ["body_too_large", {}, "connection", "close"],
+    ["overloaded", {}, "connection", "close"],
+    ["not_found", { retry_after_seconds: "1", allow: 2 }, "allow", null],
+  ] as const;
+  for (const [code, context, name, value] of rows) {
+    const error = new SigError(code, "Cannot", { context });
+    const { answer } = await throwing(error, "POST");
+    assertEquals(answer.headers.get(name), value, code);
+  }
+});
+
+const circular: { [name: string]: unknown } = {};
+circular.self = circular;
+
+const UNEXPECTED: readonly (readonly [string, unknown])[] = [
+  ["an error", new Error("secret")],
+  ["undefined", undefined],
+  ["null", null],
+  ["a text", "secret"],
+  ["a frozen object", Object.freeze({ message: "secret" })],
+  ["a frozen error", Object.freeze(new TypeError("secret"))],
+  ["an object without prototype", Object.create(null)],
+  ["a look-alike", { name: "SigError", code: "not_found", message: "secret" }],
+  ["a circular context", withContext(circular)],
+  ["a bigint in the context", withContext({ secret: 1n })],
+  [
+    "a context that throws",
+    withContext({
+      toJSON() {
+        throw new Error("secret");
+      },
+    }),
+  ],
+  ["a header that can't be", withContext({ allow: "GET\r\nx: secret" })],
+];
+
+function withContext(context: object): SigError {
+  return new SigError("not_found", "Cannot answer: secret", {
+    context: context as ErrorContext,
+  });
+}
+
+Deno.test("whatever else is thrown is internal, and nothing of it is told", async (t) => {
+  for (const [name, thrown] of UNEXPECTED) {
+    await t.step(name, async () => {
+      const { answer, entry } = await throwing(thrown);
+      assertEquals(answer.status, 500);
+      assertEquals(JSON.parse(answer.body), {
+        type: "urn:sig:problem:internal",
+        title: "Internal",
+        status: 500,
+        detail: "Cannot go on: an internal error occurred",
+        code: "internal",
+        instance: "r1",
+      });
+      assertEquals([entry.code, entry.level], ["internal", "error"]);
+    });
+  }
+});
+
+Deno.test("what is not JSON is a mistake, not an empty answer", async () => {
+  for (const value of [undefined, () => {}, Symbol("x")]) {
+    const entries: RequestLogEntry[] = [];
+    const app = serviceOf({ log: (entry) => entries.push(entry) });
+    app.get("/value", (c) => sendJson(c, value));
+    assertEquals((await ask(app, "/value")).status, 500);
+    assertMatch(
+      entries[0]!.error!,
+      /^TypeError: Cannot answer: the value must be JSON\n/,
+    );
+  }
+});

@@ -1,0 +1,106 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { isSigError } from "@sig/core";
+import { type Context, Hono } from "hono";
+import { waitUntil } from "../../tests/kit/wait.ts";
+import { Capacity, type CapacityOptions, RequestBudget } from "./limits.ts";
+import { send } from "./send.ts";
+
+const TEXT = "x".repeat(200_000);
+
+/** Sends a text as a handler does; a quota shows what is held meanwhile. */
+async function sending(
+  body: string | Uint8Array<ArrayBuffer>,
+  options: CapacityOptions = {},
+) {
+  const capacity = new Capacity({ sendTimeoutMs: 60_000, ...options });
+  const app = new Hono<{ Variables: { budget: RequestBudget } }>();
+  let thrown: unknown;
+  app.get("/", (c) => {
+    c.set("budget", new RequestBudget(capacity));
+    try {
+      return send(c as unknown as Context, body, "text/plain");
+    } catch (error) {
+      thrown = error;
+      return c.body(null, 503);
+    }
+  });
+  const response = await app.request("/");
+  /** Whether so many bytes are free. */
+  const areFree = (bytes: number) => {
+    const isTaken = capacity.bytes.take("", bytes);
+    if (isTaken) capacity.bytes.release("", bytes);
+    return isTaken;
+  };
+  return { response, areFree, thrown };
+}
+
+Deno.test("an answer is what its text is in UTF-8, wherever it is cut", async () => {
+  for (
+    const text of ["é", TEXT, "é".repeat(70_000), `x${"😀".repeat(70_000)}`]
+  ) {
+    const { response } = await sending(text);
+    const length = response.headers.get("content-length");
+    const bytes = String(new TextEncoder().encode(text).length);
+    assertEquals(length, text.length > 10 ? bytes : null);
+    assertEquals(await response.text(), text);
+  }
+});
+
+Deno.test("a large answer is sent in pieces and counts until the last one is taken", async () => {
+  const bytes = new Uint8Array(150_000).fill(7);
+  const limits = { maxHeldBytes: 150_000 };
+  const { response, areFree } = await sending(bytes, limits);
+  const reader = response.body!.getReader();
+  const lengths: number[] = [];
+  for (;;) {
+    assertEquals(areFree(150_000), lengths.length === 3);
+    const { done, value } = await reader.read();
+    if (done) break;
+    lengths.push(value.length);
+  }
+  assertEquals(lengths, [65_536, 65_536, 18_928]);
+});
+
+Deno.test("an answer that nobody wants any more counts no more", async () => {
+  const { response, areFree } = await sending(TEXT, { maxHeldBytes: 200_000 });
+  const reader = response.body!.getReader();
+  await reader.read();
+  assertEquals(areFree(1), false);
+  await reader.cancel();
+  assertEquals(areFree(200_000), true);
+});
+
+Deno.test("an answer for which there is no room holds nothing", async () => {
+  const { thrown, areFree } = await sending(TEXT, { maxHeldBytes: 199_999 });
+  assert(isSigError(thrown, "overloaded"));
+  assertEquals(areFree(199_999), true);
+});
+
+Deno.test("an answer that isn't read is cut off and counts no more", async () => {
+  const { response, areFree } = await sending(TEXT, {
+    sendTimeoutMs: 10,
+    maxHeldBytes: 200_000,
+  });
+  const reader = response.body!.getReader();
+  assertEquals((await reader.read()).done, false);
+  await assertRejects(
+    () => reader.closed,
+    Error,
+    "Cannot answer: the client does not read",
+  );
+  assertEquals(areFree(200_000), true);
+});
+
+Deno.test("an answer that is read too slowly is cut off in the end", async () => {
+  const text = "x".repeat(64 * 1024 * 100);
+  const { response, areFree } = await sending(text, { sendTimeoutMs: 40 });
+  const reader = response.body!.getReader();
+  let isCut = false;
+  reader.closed.catch(() => isCut = true);
+  // Something is taken all the time.
+  await waitUntil("cut off", async () => {
+    await reader.read().catch(() => {});
+    return isCut;
+  });
+  assertEquals(areFree(64 * 1024 * 1024), true);
+});
