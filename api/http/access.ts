@@ -9,9 +9,6 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]+)(?::[0-9]{1,5})?$/i;
 /** What a Host list can name. */
 const LISTED = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/;
 
-/** Whether pages of an origin may ask what is at a path. */
-export type AllowOrigin = (origin: string, path: string) => boolean;
-
 /** Authority and path of an absolute http URL, as they are. */
 export function splitUrl(
   url: string,

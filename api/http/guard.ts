@@ -3,18 +3,10 @@
 import { quote, SigError } from "@sig/core";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import {
-  type AllowOrigin,
-  requireHost,
-  requireSameSite,
-  splitUrl,
-} from "./access.ts";
-import {
-  createClientAddress,
-  createRateLimiter,
-  type RateLimit,
-} from "./client.ts";
-import { Capacity, type CapacityOptions, RequestBudget } from "./limits.ts";
+import { requireHost, requireSameSite, splitUrl } from "./access.ts";
+import { createClientAddress, createRateLimiter } from "./client.ts";
+import { Capacity, RequestBudget } from "./limits.ts";
+import type { GuardOptions, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
 import type { RequestLogEntry } from "./request_log.ts";
 
@@ -35,36 +27,6 @@ export interface ServiceEnv {
     /** What was thrown and not meant to happen; for the log alone. */
     thrown: unknown;
   };
-}
-
-/** Options of both servers. */
-export interface GuardOptions extends CapacityOptions {
-  /** The only names in `Host` that are answered (default: all). */
-  readonly hosts?: readonly string[] | undefined;
-  /** Origins whose pages may ask (CORS; default: none). */
-  readonly corsOrigins?: readonly string[] | undefined;
-  /** Whether pages of a further origin may ask what is at a path. */
-  readonly allowOrigin?: AllowOrigin | undefined;
-  /** The clock (default: the system's). */
-  readonly now?: (() => Date) | undefined;
-  /** How often one client may ask (default: unlimited). */
-  readonly rateLimit?: RateLimit | undefined;
-  /** Networks whose `X-Forwarded-For` is believed (default: none). */
-  readonly trustProxy?: readonly string[] | undefined;
-  /** Gets an entry for each request when its response is made; must not throw. */
-  readonly log?: ((entry: RequestLogEntry) => void) | undefined;
-}
-
-/** Options of one of the servers. */
-export interface ServiceOptions extends GuardOptions {
-  /** In the log and in the health check, so that a probe notices a wrong port. */
-  readonly service: "sig-api" | "sig-web";
-  /** Its package's version. */
-  readonly version: string;
-  /** Paths that don't count for the rate limit, such as `/forward-auth`. */
-  readonly unlimited?: readonly string[];
-  /** Paths where forms of other sites may post; browsers send no cookies. */
-  readonly crossSite?: readonly string[];
 }
 
 /** Answers however busy the service is, for health checks. */

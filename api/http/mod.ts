@@ -20,31 +20,25 @@
  *
  * @module
  */
-export { type AllowOrigin, hostsOf, requireToken } from "./access.ts";
+export { hostsOf, requireToken } from "./access.ts";
 export {
   type ClientAddress,
   clientNetwork,
   createClientAddress,
-  type RateLimit,
 } from "./client.ts";
-export {
-  describeThrown,
-  type GuardOptions,
-  PAGE_HEADERS,
-  type ServiceEnv,
-  type ServiceOptions,
-} from "./guard.ts";
-export {
-  Capacity,
-  type CapacityOptions,
-  overloaded,
-  Quota,
-  RequestBudget,
-} from "./limits.ts";
+export { describeThrown, PAGE_HEADERS, type ServiceEnv } from "./guard.ts";
+export type {
+  AllowOrigin,
+  CapacityOptions,
+  GuardOptions,
+  RateLimit,
+  RequestLogEntry,
+  ServiceOptions,
+} from "./options.ts";
+export { Capacity, overloaded, Quota, RequestBudget } from "./limits.ts";
 export {
   Exchange,
   type Handle,
-  mountRoutes,
   type ReplyOptions,
   type Route,
 } from "./old_routes.ts";
@@ -57,16 +51,12 @@ export {
   readJsonBytes,
 } from "./read_body.ts";
 export { send, sendJson, type SendOptions } from "./send.ts";
-export { type App, createService, toApp } from "./service.ts";
+export { type App, createService, mountRoutes, toApp } from "./service.ts";
 export { createServerIo, writeLog } from "./deno_server_io.ts";
 export { listen } from "./listen.ts";
 export { createLogWriter, type LogWriter } from "./log_writer.ts";
 export { readList, readVariable } from "./read_variable.ts";
-export {
-  formatLogEntry,
-  type LogFormat,
-  type RequestLogEntry,
-} from "./request_log.ts";
+export { formatLogEntry, type LogFormat } from "./request_log.ts";
 export {
   runServer,
   type ServerProgram,

@@ -1,6 +1,6 @@
 /** Routes of the old form, until all of them are Hono handlers. @module */
 
-import type { Context, Hono } from "hono";
+import type { Context } from "hono";
 import type { ServiceEnv } from "./guard.ts";
 import { problemResponse } from "./problem.ts";
 import { readForm, readJson } from "./read_body.ts";
@@ -38,42 +38,41 @@ export interface ReplyOptions {
 
 /** A request in progress. */
 export class Exchange {
-  /** The context that it stands for. */
-  readonly context: Context<ServiceEnv>;
+  readonly #c: Context<ServiceEnv>;
 
-  /** Begins it. */
-  constructor(context: Context<ServiceEnv>) {
-    this.context = context;
+  /** Begins it; `context` is a Hono `Context`. */
+  constructor(context: object) {
+    this.#c = context as Context<ServiceEnv>;
   }
 
   /** The client's network, as limits count it. */
   get client(): string {
-    return this.context.get("budget").client;
+    return this.#c.get("budget").client;
   }
 
   /** The request. */
   get request(): Request {
-    return this.context.req.raw;
+    return this.#c.req.raw;
   }
 
   /** The request's id. */
   get requestId(): string {
-    return this.context.get("requestId");
+    return this.#c.get("requestId");
   }
 
   /** What was thrown and not meant to happen; for the log. */
   set thrown(error: unknown) {
-    this.context.set("thrown", error);
+    this.#c.set("thrown", error);
   }
 
   /** `readJson(c, maxBytes)` */
   readJson(maxBytes: number): Promise<unknown> {
-    return readJson(this.context, maxBytes);
+    return readJson(this.#c, maxBytes);
   }
 
   /** `readForm(c, maxBytes)` */
   readForm(maxBytes: number): Promise<URLSearchParams> {
-    return readForm(this.context, maxBytes);
+    return readForm(this.#c, maxBytes);
   }
 
   /** `c.get("budget").waitFor(…)` */
@@ -82,7 +81,7 @@ export class Exchange {
     work: () => Promise<T>,
     eachClient?: number,
   ): Promise<T> {
-    return this.context.get("budget").waitFor(other, work, eachClient);
+    return this.#c.get("budget").waitFor(other, work, eachClient);
   }
 
   /** `send(c, body, type, { status, headers })`, or `c.body(null, status)`. */
@@ -91,7 +90,7 @@ export class Exchange {
     { status = 200, type, headers = [] }: ReplyOptions,
   ): Response {
     if (body !== null && type !== undefined) {
-      return send(this.context, body, type, { status, headers });
+      return send(this.#c, body, type, { status, headers });
     }
     const response = new Response(body, { status });
     if (type !== undefined) response.headers.set("content-type", type);
@@ -101,25 +100,11 @@ export class Exchange {
 
   /** `sendJson(c, value)` */
   json(value: unknown): Response {
-    return sendJson(this.context, value);
+    return sendJson(this.#c, value);
   }
 
   /** `problemResponse(c, error)` */
   refuse(error: unknown): Response {
-    return problemResponse(this.context, error);
-  }
-}
-
-/** Adds routes of the old form. */
-export function mountRoutes(
-  app: Hono<ServiceEnv>,
-  routes: readonly Route[],
-): void {
-  for (const { method, path, handle } of routes) {
-    app.on(
-      method,
-      path,
-      (c) => handle(new Exchange(c), c.req.param() as Record<string, string>),
-    );
+    return problemResponse(this.#c, error);
   }
 }

@@ -2,12 +2,9 @@
 
 import { SigError, SPEC_VERSION } from "@sig/core";
 import { type Context, Hono } from "hono";
-import {
-  createGuard,
-  HEALTH_PATH,
-  type ServiceEnv,
-  type ServiceOptions,
-} from "./guard.ts";
+import { createGuard, HEALTH_PATH, type ServiceEnv } from "./guard.ts";
+import { Exchange, type Route } from "./old_routes.ts";
+import type { ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
 import { sendJson } from "./send.ts";
 
@@ -88,4 +85,18 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
     `Cannot answer: the method must be ${words}`,
     { context: { allow: methods.join(", ") } },
   );
+}
+
+/** Adds routes of the old form. */
+export function mountRoutes(
+  app: Hono<ServiceEnv>,
+  routes: readonly Route[],
+): void {
+  for (const { method, path, handle } of routes) {
+    app.on(
+      method,
+      path,
+      (c) => handle(new Exchange(c), c.req.param() as Record<string, string>),
+    );
+  }
 }

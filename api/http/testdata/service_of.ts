@@ -1,7 +1,8 @@
 /** A service of a few routes. */
 
 import type { Handler, Hono } from "hono";
-import type { GuardOptions, ServiceEnv } from "../guard.ts";
+import type { ServiceEnv } from "../guard.ts";
+import type { GuardOptions } from "../options.ts";
 import { requireToken } from "../access.ts";
 import { readJson } from "../read_body.ts";
 import { sendJson } from "../send.ts";

@@ -1,0 +1,40 @@
+/** Options of the servers. @module */
+
+import type { RateLimit } from "./client.ts";
+import type { CapacityOptions } from "./limits.ts";
+import type { RequestLogEntry } from "./request_log.ts";
+
+export type { CapacityOptions, RateLimit, RequestLogEntry };
+
+/** Whether pages of an origin may ask what is at a path. */
+export type AllowOrigin = (origin: string, path: string) => boolean;
+
+/** Options of both servers. */
+export interface GuardOptions extends CapacityOptions {
+  /** The only names in `Host` that are answered (default: all). */
+  readonly hosts?: readonly string[] | undefined;
+  /** Origins whose pages may ask (CORS; default: none). */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Whether pages of a further origin may ask what is at a path. */
+  readonly allowOrigin?: AllowOrigin | undefined;
+  /** The clock (default: the system's). */
+  readonly now?: (() => Date) | undefined;
+  /** How often one client may ask (default: unlimited). */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Networks whose `X-Forwarded-For` is believed (default: none). */
+  readonly trustProxy?: readonly string[] | undefined;
+  /** Gets an entry for each request when its response is made; must not throw. */
+  readonly log?: ((entry: RequestLogEntry) => void) | undefined;
+}
+
+/** Options of one of the servers. */
+export interface ServiceOptions extends GuardOptions {
+  /** In the log and in the health check, so that a probe notices a wrong port. */
+  readonly service: "sig-api" | "sig-web";
+  /** Its package's version. */
+  readonly version: string;
+  /** Paths that don't count for the rate limit, such as `/forward-auth`. */
+  readonly unlimited?: readonly string[];
+  /** Paths where forms of other sites may post; browsers send no cookies. */
+  readonly crossSite?: readonly string[];
+}
