@@ -10,7 +10,7 @@
  */
 
 import { signEvent } from "@sig/jose";
-import { command } from "../cli/testdata/process.ts";
+import { start as startSig } from "../cli/testdata/process.ts";
 import { V8_FLAGS } from "../tools/compile.ts";
 import { createIssuerSite } from "../cli/site/issuer_site.ts";
 import { importTestKeys, makeDocuments } from "../tests/kit/test_issuer.ts";
@@ -92,16 +92,15 @@ async function sig(cwd: string, ...words: string[]): Promise<RanSig> {
   const start = performance.now();
   // As `deno task install` and the executables start it.
   const permissions = ["-A", V8_FLAGS];
-  const child = command(words, { cwd, permissions }).spawn();
-  await child.stdin.close();
+  const child = startSig(words, { cwd, permissions });
   let peak = NaN;
   const watch = setInterval(async () => {
     const seen = await memoryOf(child.pid, "VmHWM");
     if (!Number.isNaN(seen)) peak = seen;
   }, 20);
-  const { code, stderr } = await child.output();
+  const { code, stderr } = await child.ended();
   clearInterval(watch);
-  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+  if (code !== 0) throw new Error(stderr);
   return { ms: performance.now() - start, peak };
 }
 

@@ -8,7 +8,7 @@
  */
 
 import { createIssuerSite } from "../cli/site/issuer_site.ts";
-import { command } from "../cli/testdata/process.ts";
+import { start as startSig } from "../cli/testdata/process.ts";
 import { importTestKeys, makeDocuments } from "../tests/kit/test_issuer.ts";
 import { lineOf, upsert } from "../tests/kit/test_issuer.ts";
 import { median } from "./pairs.ts";
@@ -69,13 +69,12 @@ const small = await serve(cwd, "small", 5);
 
 async function checkMs(host: string, ...words: string[]): Promise<number> {
   const start = performance.now();
-  const child = command([
+  const child = startSig([
     ...["check", "--sig", host, "--allow-insecure", "--subject"],
     ...["did:web:p3.example", "--require", "role=deploy", ...words],
-  ], { cwd }).spawn();
-  await child.stdin.close();
-  const { code, stderr } = await child.output();
-  if (code !== 0) throw new Error(new TextDecoder().decode(stderr));
+  ], { cwd });
+  const { code, stderr } = await child.ended();
+  if (code !== 0) throw new Error(stderr);
   return performance.now() - start;
 }
 

@@ -16,7 +16,7 @@ import {
   startRedis,
   whileFrozen,
 } from "../tests/kit/redis_server.ts";
-import { command, denoArgs, sig } from "./testdata/process.ts";
+import { denoArgs, sig, start } from "./testdata/process.ts";
 import type { Ran } from "./testdata/workspace.ts";
 import { repeatedly } from "../tests/kit/wait.ts";
 
@@ -81,17 +81,11 @@ async function kill(
   hasCome: () => boolean,
   everyMs = 1,
 ): Promise<boolean> {
-  const child = command(words, { cwd }).spawn();
-  await child.stdin.close();
+  await using child = start(words, { cwd });
   using _killing = repeatedly(everyMs, () => {
-    if (!hasCome()) return;
-    try {
-      child.kill("SIGKILL");
-    } catch {
-      // It has ended.
-    }
+    if (hasCome()) child.signal("SIGKILL");
   });
-  const { signal } = await child.output();
+  const { signal } = await child.ended();
   return signal === "SIGKILL";
 }
 

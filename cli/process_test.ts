@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../core/testdata/vectors.ts";
-import { command, denoArgs, sig } from "./testdata/process.ts";
-import { hasProgram } from "./testdata/web_server.ts";
+import { denoArgs, sig, start } from "./testdata/process.ts";
 import { inWorkspace } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
+import { hasProgram, TestProcess } from "../tests/kit/process.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
@@ -115,21 +115,14 @@ Deno.test("an uncaught error ends with 2, never with Deno's own 1", async () => 
         file,
         `const { main } = await import(${main});\n${statement}\nawait main();\n`,
       );
-      const child = new Deno.Command(Deno.execPath(), {
-        args: [
-          ...["run", "--quiet", "-A", "--config", `${ROOT}deno.json`, file],
-          ...["key", "did", "-"],
-        ],
-        stdin: "piped",
-        stdout: "piped",
-        stderr: "piped",
-      }).spawn();
-      const { code, stderr } = await child.output();
-      await child.stdin.close();
+      await using child = new TestProcess(Deno.execPath(), [
+        ...["run", "--quiet", "-A", "--config", `${ROOT}deno.json`, file],
+        ...["key", "did", "-"],
+      ], { stdin: "open" });
+      const { code, stderr } = await child.ended();
       assertEquals(code, 2);
-      const text = new TextDecoder().decode(stderr);
-      assertStringIncludes(text, "internal");
-      assert(!text.includes("secret"));
+      assertStringIncludes(stderr, "internal");
+      assert(!stderr.includes("secret"));
     }
   });
 });
@@ -180,14 +173,11 @@ Deno.test({
   fn: () =>
     inWorkspace(async ({ dir: cwd }) => {
       // Its standard input stays open.
-      const child = command(["key", "did", "-"], { cwd }).spawn();
+      await using child = start(["key", "did", "-"], { cwd }, "open");
       await untilListening(child);
-      child.kill("SIGINT");
-      const { code, signal } = await child.status;
-      assertEquals([code, signal], [130, null]);
-      await child.stdin.abort().catch(() => {});
-      assertEquals(await new Response(child.stdout).text(), "");
-      assertEquals(await new Response(child.stderr).text(), "");
+      assertEquals(await child.stop("SIGINT"), {
+        ...{ code: 130, signal: null, stdout: "", stderr: "" },
+      });
     }),
 });
 
@@ -195,7 +185,7 @@ Deno.test({
  * Waits until the process has a handler of SIGINT, and keeps it: while it starts
  * up, the runtime may have one of its own for a moment.
  */
-async function untilListening(child: Deno.ChildProcess): Promise<void> {
+async function untilListening(child: TestProcess): Promise<void> {
   let seen = 0;
   await waitUntil("the process listens to SIGINT", async () => {
     const status = await Deno.readTextFile(`/proc/${child.pid}/status`);
@@ -237,28 +227,19 @@ Deno.test({
       const apply = ["apply", "--dir", "acme.example", "--from", "people.csv"];
       const words = [Deno.execPath(), ...denoArgs(apply, { cwd })];
       const answer = async (keys: string) => {
-        const child = new Deno.Command("script", {
-          args: ["-qec", words.join(" "), "/dev/null"],
-          cwd,
-          env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
-          stdin: "piped",
-          stdout: "piped",
-        }).spawn();
-        const reader = child.stdout.pipeThrough(new TextDecoderStream())
-          .getReader();
-        let said = "";
-        for (let asked = false;;) {
-          const { value, done } = await reader.read();
-          if (done) break;
-          said += value;
-          if (asked || !said.includes("Append this? [y/N] ")) continue;
-          asked = true;
-          const writer = child.stdin.getWriter();
-          await writer.write(new TextEncoder().encode(keys));
-          writer.releaseLock();
-        }
-        await child.stdin.close();
-        return { code: (await child.status).code, said };
+        await using child = new TestProcess(
+          "script",
+          ["-qec", words.join(" "), "/dev/null"],
+          {
+            cwd,
+            env: { SIG_KEYS_DIR: `${cwd}/keys`, NO_COLOR: "1" },
+            stdin: "open",
+          },
+        );
+        await child.said("Append this? [y/N] ");
+        await child.write(keys);
+        const { code, stdout } = await child.ended();
+        return { code, said: stdout };
       };
       const stopped = await answer("\x03");
       assertEquals(stopped.code, 130, stopped.said);
@@ -284,15 +265,12 @@ Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async
     upsert.push("--subject", "did:web:alice.example");
     assertEquals((await sig(upsert, { cwd })).code, 0);
 
-    const child = command(["serve", "i", "--addr", host], {
+    await using child = start(["serve", "i", "--addr", host], {
       cwd,
       permissions: ["--allow-read", `--allow-net=${host}`],
-    }).spawn();
-    const reader = child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
-    const stderr = new Response(child.stderr).text();
-    const { value } = await reader.read();
-    assertEquals(value, `http://${host}\n`);
+    });
+    await child.said(/\n/);
+    assertEquals(child.stdout, `http://${host}\n`);
 
     const source = `http://${host}/.well-known/sig.json`;
     for (const asked of [host, `did:web:127.0.0.1%3A${port}`, source]) {
@@ -326,12 +304,9 @@ Deno.test("serve hosts an issuer that verify and check can ask over HTTP", async
     assertEquals([again.code, again.stdout], [2, ""]);
     assertStringIncludes(again.stderr, "at flag --addr");
 
-    child.kill("SIGINT");
-    const status = await child.status;
-    assertEquals([status.code, status.signal], [0, null]);
-    assertEquals(await stderr, "Serving i. Stop it with Ctrl-C.\n");
-    await reader.cancel();
-    await child.stdin.close();
+    const { stdout: _, ...ended } = await child.stop("SIGINT");
+    const stderr = "Serving i. Stop it with Ctrl-C.\n";
+    assertEquals(ended, { code: 0, signal: null, stderr });
   });
 });
 
@@ -369,8 +344,13 @@ Deno.test("serve refuses a directory whose feed is missing", async () => {
 
 Deno.test("a reader that goes away is no error", async () => {
   await withIssuer(async (cwd) => {
-    const child = command(["log", "./acme.example"], { cwd }).spawn();
-    await child.stdin.close();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: denoArgs(["log", "./acme.example"], { cwd }),
+      cwd,
+      env: { SIG_KEYS_DIR: `${cwd}/keys`, XDG_DATA_HOME: `${cwd}/data` },
+      // spawned here: what is tested is an output that nobody reads.
+      ...{ stdin: "null", stdout: "piped", stderr: "piped" },
+    }).spawn();
     await child.stdout.cancel();
     const { code } = await child.status;
     assertEquals(code, 0);

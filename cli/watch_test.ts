@@ -1,11 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { command } from "./testdata/process.ts";
+import { start } from "./testdata/process.ts";
 import {
   type Given,
   inWorkspace,
   type Workspace,
 } from "./testdata/workspace.ts";
 import { waitUntil } from "../tests/kit/wait.ts";
+import type { TestProcess } from "../tests/kit/process.ts";
 
 /** A folder's issuer with `n` events. */
 async function withFeed(
@@ -116,30 +117,14 @@ Deno.test("wherever it is killed, no event is lost, and at most the one at hand 
     let repeated = 0;
     for (let round = 0; round < rounds; round++) {
       await append(12);
-      const child = command(
+      await using child = start(
         ["watch", "./acme", "--from", "1", "--interval", "50ms"],
         { cwd },
-      ).spawn();
-      await child.stdin.close();
+      );
       // Some while they begin, some in the middle, some when they wait.
-      const reader = child.stdout.pipeThrough(new TextDecoderStream())
-        .getReader();
-      let text = "";
       const wanted = [0, 1, 3, 10][round % 4]!;
-      while (text.split("\n").length <= wanted) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        text += value;
-      }
-      child.kill("SIGKILL");
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        text += value;
-      }
-      await child.stderr.cancel();
-      await child.status;
-      const seen = sequencesOf(text);
+      await child.said(RegExp(`^(?:.*\n){${wanted}}`));
+      const seen = sequencesOf((await child.stop("SIGKILL")).stdout);
       if (seen.length > 0 && seen[0] === all.at(-1)) repeated++;
       const fresh = seen[0] === all.at(-1) ? seen.slice(1) : seen;
       all.push(...fresh);
@@ -156,19 +141,12 @@ Deno.test("wherever it is killed, no event is lost, and at most the one at hand 
 
 Deno.test("an interrupt ends it with 130, and nothing that was handed on comes again", async () => {
   await withFeed(3, async (workspace) => {
-    const child = command(
+    await using child = start(
       ["watch", "./acme", "--from", "1", "--interval", "1h"],
       { cwd: workspace.dir },
-    ).spawn();
-    await child.stdin.close();
-    const reader = child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
-    let text = "";
-    while (!text.includes('{"sequence":3')) text += (await reader.read()).value;
-    child.kill("SIGINT");
-    while (!(await reader.read()).done);
-    await child.stderr.cancel();
-    assertEquals((await child.status).code, 130);
+    );
+    await child.said('{"sequence":3');
+    assertEquals((await child.stop("SIGINT")).code, 130);
     const { stdout } = await workspace.sig(["watch", "$D/acme", "--once"]);
     assertEquals(stdout, "");
   });
@@ -183,7 +161,7 @@ async function interruptExec(
   body: string,
   { words = [], signals, until = "" }: {
     readonly words?: readonly string[];
-    readonly signals: (child: Deno.ChildProcess, program: number) => void;
+    readonly signals: (child: TestProcess, program: number) => void;
     /** What standard error says before the signals come. */
     readonly until?: string;
   },
@@ -195,26 +173,18 @@ async function interruptExec(
     { mode: 0o700 },
   );
   await Deno.remove(workspace.path("begun")).catch(() => {});
-  const child = command(
+  await using child = start(
     ["watch", "./acme", "--from", "1", "--exec", "./program", ...words],
     { cwd: workspace.dir },
-  ).spawn();
-  await child.stdin.close();
-  const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-  let stderr = "";
-  while (!stderr.includes(until)) stderr += (await reader.read()).value;
+  );
+  await child.said(until);
   const program = await waitUntil(
     "the program runs",
     () => Deno.readTextFile(workspace.path("begun")).catch(() => ""),
   );
   signals(child, Number(program));
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    stderr += value;
-  }
-  const { code } = await child.status;
-  assertEquals(await new Response(child.stdout).text(), "");
+  const { code, stdout, stderr } = await child.ended();
+  assertEquals(stdout, "");
   const next = await workspace.sig(["watch", "$D/acme", "--once"]);
   return { code, stderr, next: sequencesOf(next.stdout) };
 }
@@ -228,8 +198,8 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
     const waits = (code: number) =>
       // real time: the shell waits until the test has written a file.
       `while [ ! -e asked ]; do sleep 0.05; done; rm asked; exit ${code}`;
-    const asks = (signal: Deno.Signal) => (child: Deno.ChildProcess) => {
-      child.kill(signal);
+    const asks = (signal: Deno.Signal) => (child: TestProcess) => {
+      child.signal(signal);
       Deno.writeTextFileSync(workspace.path("asked"), "");
     };
     await t.step("SIGTERM, and it fails", async () => {
@@ -245,7 +215,7 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
         await interruptExec(workspace, "exec sleep 600", {
           signals(child, program) {
             Deno.kill(program, "SIGINT");
-            child.kill("SIGINT");
+            child.signal("SIGINT");
           },
         }),
         { code: 130, stderr: "", next: [4] },
@@ -254,7 +224,7 @@ Deno.test("an interrupt while a command runs is no error, and only what it did w
     await t.step("SIGINT before it is run again", async () => {
       await append();
       const ran = await interruptExec(workspace, "exit 7", {
-        signals: (child) => child.kill("SIGINT"),
+        signals: (child) => child.signal("SIGINT"),
         until: "again in",
       });
       assertEquals([ran.code, ran.next], [130, [5]]);
@@ -298,27 +268,16 @@ Deno.test("a history that was taken back ends it, and is said", async () => {
 
 Deno.test("sig log --follow goes on with what comes", async () => {
   await withFeed(2, async (workspace, append) => {
-    const child = command(
+    await using child = start(
       ["log", "./acme", "--follow", "--interval", "50ms", "--format", "json"],
       { cwd: workspace.dir },
-    ).spawn();
-    await child.stdin.close();
-    const reader = child.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
-    let text = "";
-    const until = async (count: number) => {
-      while (text.split("\n").length <= count) {
-        text += (await reader.read()).value;
-      }
-    };
-    await until(2);
+    );
+    await child.said(/^(?:.*\n){2}/);
     await append(2);
-    await until(4);
-    child.kill("SIGINT");
-    while (!(await reader.read()).done);
-    await child.stderr.cancel();
-    assertEquals((await child.status).code, 130);
-    const lines = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+    await child.said(/^(?:.*\n){4}/);
+    const { code, stdout } = await child.stop("SIGINT");
+    assertEquals(code, 130);
+    const lines = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
     assertEquals(lines.map(({ sequence }) => sequence), [1, 2, 3, 4]);
   });
 });

@@ -10,6 +10,7 @@ import {
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 import { turns } from "../tests/kit/wait.ts";
+import { TestProcess } from "../tests/kit/process.ts";
 
 /** Every acknowledged event stands once, at its place. */
 async function assertAll(
@@ -155,20 +156,16 @@ Deno.test("a reader during appends sees whole events and at most one unfinished 
 
 /** A process that holds the lock until `release` is called. */
 async function hold(place: Place): Promise<{ release(): Promise<void> }> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: workerArguments(place, { work: "hold" }),
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = child.stdout.getReader();
-  const { value } = await reader.read();
-  assertEquals(new TextDecoder().decode(value), "holding\n");
+  const child = new TestProcess(
+    Deno.execPath(),
+    workerArguments(place, { work: "hold" }),
+    { stdin: "open" },
+  );
+  await child.said("holding\n");
   return {
     async release() {
-      await child.stdin.close();
-      await reader.cancel();
-      await child.status;
+      await child.closeInput();
+      await child.ended();
     },
   };
 }

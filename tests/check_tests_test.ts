@@ -3,6 +3,7 @@ import { findTestFaults, isOfTests } from "../tools/check_tests.ts";
 
 const SLEEP = /fixed sleep/;
 const ELAPSED = /elapsed time/;
+const SPAWN = /tests.kit.process/;
 
 // Cut in two, so that this file itself is without fault.
 const FAULTS: readonly (readonly [text: string, message: RegExp])[] = [
@@ -16,9 +17,10 @@ const FAULTS: readonly (readonly [text: string, message: RegExp])[] = [
   ["assert(start > Date.n" + "ow());", ELAPSED],
   ["assert(new Da" + "te() - begun < limit);", ELAPSED],
   ["assert(ela" + "psed < 500);", ELAPSED],
+  ["const child = command.spa" + "wn();", SPAWN],
 ];
 
-Deno.test("assertions on elapsed time and fixed sleeps are found", () => {
+Deno.test("elapsed time, fixed sleeps and processes that nothing ends are found", () => {
   for (const [text, message] of FAULTS) {
     const faults = findTestFaults(`// first\n${text}\n`);
     assertEquals(faults.map(({ line }) => line), [2], text);

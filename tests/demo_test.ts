@@ -1,19 +1,15 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { createNewcomer } from "./docs/newcomer.ts";
-
-const ROOT = new URL("..", import.meta.url);
+import { ROOT, runWell, startServer } from "./kit/process.ts";
 
 Deno.test("the demo tells the whole story with an empty HOME", async () => {
   const home = await Deno.makeTempDir();
   const { DENO_DIR } = Deno.env.toObject();
-  const result = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "demo"],
+  const output = await runWell(Deno.execPath(), ["task", "demo"], {
     cwd: ROOT,
     // The cache is not the demo's business; everything else of HOME is empty.
     env: { HOME: home, DENO_DIR: DENO_DIR ?? await cacheDir() },
-  }).output();
-  const output = new TextDecoder().decode(result.stdout);
-  assertEquals(result.code, 0, new TextDecoder().decode(result.stderr));
+  });
   for (const word of ["allow", "deny", "revoked", "signature_invalid"]) {
     assertStringIncludes(output, word);
   }
@@ -33,23 +29,15 @@ Deno.test({
       .filter((line) => line !== "" && !line.startsWith("#"));
     assertEquals(more, []);
     await using newcomer = await createNewcomer();
-    const child = new Deno.Command("bash", {
-      args: ["-c", `set -e\n${install}\n${help}\nexec ${web}`],
+    const commands = `set -e\n${install}\n${help}\nexec ${web}`;
+    await using child = await startServer("bash", ["-c", commands], {
       cwd: ROOT,
       clearEnv: true,
       env: newcomer.env,
-      stdout: "piped",
-      stderr: "null",
-    }).spawn();
-    let out = "";
-    for await (
-      const part of child.stdout.pipeThrough(new TextDecoderStream())
-    ) {
-      out += part;
-      // The third one runs until it is stopped.
-      if (/^http:\/\/127\.0\.0\.1:\d+$/m.test(out)) child.kill("SIGTERM");
-    }
-    assertEquals((await child.status).code, 0, out);
+    });
+    // The third one runs until it is stopped.
+    const { code, stdout: out, stderr } = await child.stop();
+    assertEquals(code, 0, out + stderr);
     assertStringIncludes(out, "Installed sig");
     assertStringIncludes(out, "Usage: sig check");
     assertStringIncludes(out, "http://127.0.0.1:");
@@ -58,8 +46,6 @@ Deno.test({
 
 /** Where this run's own modules are cached. */
 async function cacheDir(): Promise<string> {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json"],
-  }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+  const text = await runWell(Deno.execPath(), ["info", "--json"]);
+  return JSON.parse(text).denoDir;
 }

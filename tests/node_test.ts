@@ -7,7 +7,7 @@ import {
   startPlatformServers,
   TLS_NAME,
 } from "./ship/testdata/platform_servers.ts";
-import { type Ran, run, tempFolder } from "./ship/testdata/process.ts";
+import { type Ran, run, tempFolder } from "./kit/process.ts";
 
 const IS_CI = Deno.env.get("SIG_CI") === "1";
 

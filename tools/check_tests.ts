@@ -1,12 +1,13 @@
 /**
  * Finds what makes tests fail on a slow or busy machine: assertions on elapsed
- * time and fixed sleeps. Run by `deno task check:tests`, part of
+ * time, fixed sleeps, and processes that nothing ends. Run by `deno task check:tests`, part of
  * `deno task test`.
  *
  * A test waits with `tests/kit/wait.ts`, counts, orders events or drives a clock
  * that it passes in. Where only real time will do, such as a shell that polls, a
  * comment of at least three words says why, at most five lines before:
- * `// real time: the shell waits until the server listens.`
+ * `// real time: the shell waits until the server listens.` A process whose
+ * streams are what is tested is allowed by `// spawned here: …`.
  *
  * @module
  */
@@ -24,6 +25,8 @@ const ELAPSED =
 const SLEEP =
   "a fixed sleep or timer; wait for what is expected with tests/kit/wait.ts";
 
+const SPAWN = "a process; start it with tests/kit/process.ts, which ends it";
+
 const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/\bperformance\.now\(|\bhrtime\b|\bTemporal\.Now\b/, ELAPSED],
   [/\bDate\.now\(\) *(?:- *[a-z(]|[<>])/, ELAPSED],
@@ -33,13 +36,14 @@ const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/\b(?:setTimeout|setInterval|setImmediate|waitForTimeout)\(/, SLEEP],
   [/\bAbortSignal\.timeout\(|@std\/async|\btimers\/promises\b/, SLEEP],
   [/\bsleep [.\d]/, SLEEP],
+  [/\.spawn\(\)/, SPAWN],
 ];
 
-const ALLOWED = /\/\/ real time: \S+ \S+ \S+/;
+const ALLOWED = /\/\/ (?:real time|spawned here): \S+ \S+ \S+/;
 /** Lines that a comment reaches, its own among them. */
 const REACH = 6;
-/** The one place for timers. */
-const WAIT = "tests/kit/wait.ts";
+/** The one place for timers, and that for processes. */
+const OWN = ["tests/kit/wait.ts", "tests/kit/process.ts"];
 
 /** Faults of one test file. */
 export function findTestFaults(text: string): TestFault[] {
@@ -55,7 +59,7 @@ export function findTestFaults(text: string): TestFault[] {
 
 /** Whether a file is a test, or only tests use it. */
 export function isOfTests(path: string): boolean {
-  return path !== WAIT && /\.tsx?$/.test(path) &&
+  return !OWN.includes(path) && /\.tsx?$/.test(path) &&
     /_test\.tsx?$|(?:^|\/)(?:tests|testdata|ui_test)\/|(?:^|\/)(?:testing|store_contract)\.ts$/
       .test(path);
 }

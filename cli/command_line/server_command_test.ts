@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { command, sig } from "../testdata/process.ts";
+import { sig, start } from "../testdata/process.ts";
 
 /** Starts a server, gives its first line to `work`, and ends it by SIGTERM. */
 async function withServer(
@@ -7,20 +7,13 @@ async function withServer(
   work: (first: string) => Promise<void>,
 ): Promise<{ readonly code: number; readonly stderr: string }> {
   const cwd = await Deno.makeTempDir();
-  const child = command(args, { cwd }).spawn();
-  await child.stdin.close();
-  const stderr = new Response(child.stderr).text();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   try {
-    const { value = "" } = await reader.read();
-    await work(value);
+    await using child = start(args, { cwd });
+    await work((await child.said(/^(?:http:.*|\{[^}]*\})\n/m))[0]);
+    return await child.stop();
   } finally {
-    child.kill("SIGTERM");
-    await reader.cancel();
+    await Deno.remove(cwd, { recursive: true });
   }
-  const { code } = await child.status;
-  await Deno.remove(cwd, { recursive: true });
-  return { code, stderr: await stderr };
 }
 
 for (const name of ["api", "web"]) {

@@ -20,7 +20,7 @@ import { askServer, SERVED_FINDINGS } from "../doctor/served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { doctor, shortened } from "../testdata/doctor.ts";
 import { sig as process } from "../testdata/process.ts";
-import { freePort } from "../testdata/web_server.ts";
+
 import {
   cacheControl,
   FATAL,
@@ -28,6 +28,7 @@ import {
   FAULTS,
 } from "../testdata/served_faults.ts";
 import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
+import { freePort } from "../../tests/kit/process.ts";
 
 /** Events and clocks are of now: servers say the date. */
 const NOW = { io: { now: () => new Date() } };

@@ -10,14 +10,13 @@ import {
 import { hasOpenssl, makeCertificate } from "../../tests/kit/certificates.ts";
 import { sig as process } from "../testdata/process.ts";
 import {
-  freePort,
-  hasProgram,
   onLoopback,
   startWebServer,
   type WebServerName,
   writeCertificate,
 } from "../testdata/web_server.ts";
 import { inWorkspace, type Workspace } from "../testdata/workspace.ts";
+import { freePort, hasProgram } from "../../tests/kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 const TYPES: readonly (readonly [string, string])[] = [

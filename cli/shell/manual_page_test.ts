@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../../core/testdata/vectors.ts";
-import { hasProgram } from "../testdata/web_server.ts";
 import { displayWidth } from "@sig/api/flags";
 import { COMMANDS } from "../commands.ts";
 import { flagsOf } from "../command_line/parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";
+import { hasProgram } from "../../tests/kit/process.ts";
 
 const PAGE = manualPage(COMMANDS, {
   version: "0.1.0",

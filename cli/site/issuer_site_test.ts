@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { createIssuerSite } from "./issuer_site.ts";
 import { withIssuer, type Workspace } from "../testdata/workspace.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 
@@ -276,19 +277,12 @@ async function whileExchanging(
   script: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const child = new Deno.Command("python3", {
-    args: ["-c", `import os, sys\nprint("go", flush=True)\n${script}`],
-    stdout: "piped",
-  }).spawn();
-  const reader = child.stdout.getReader();
-  try {
-    await reader.read();
-    await work();
-  } finally {
-    child.kill("SIGKILL");
-    await reader.cancel();
-    await child.status;
-  }
+  await using child = new TestProcess(
+    "python3",
+    ["-c", `import os, sys\nprint("go", flush=True)\n${script}`],
+  );
+  await child.said("go");
+  await work();
 }
 
 async function bodies(get: Served["get"], path: string, count: number) {

@@ -1,6 +1,7 @@
 /** `sig` as a process of its own, started from another folder. @module */
 
 import type { Ran } from "./workspace.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -27,23 +28,21 @@ export function denoArgs(
   ];
 }
 
-/** A process with pipes, not started yet. */
-export function command(
+/** Starts `sig`; its standard input is `stdin`, nothing by default. */
+export function start(
   args: readonly string[],
   options: ProcessOptions,
-): Deno.Command {
+  stdin?: "open",
+): TestProcess {
   const { cwd, env = {} } = options;
-  return new Deno.Command(Deno.execPath(), {
-    args: denoArgs(args, options),
+  return new TestProcess(Deno.execPath(), denoArgs(args, options), {
     cwd,
     env: {
       SIG_KEYS_DIR: `${cwd}/keys`,
       XDG_DATA_HOME: `${cwd}/data`,
       ...env,
     },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
+    stdin,
   });
 }
 
@@ -52,9 +51,7 @@ export async function sig(
   args: readonly string[],
   options: ProcessOptions,
 ): Promise<Ran> {
-  const child = command(args, options).spawn();
-  await child.stdin.close();
-  const { code, stdout, stderr } = await child.output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  await using child = start(args, options);
+  const { code, stdout, stderr } = await child.ended();
+  return { code, stdout, stderr };
 }

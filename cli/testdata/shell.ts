@@ -2,6 +2,7 @@
 
 import { completionScript } from "../shell/completion_script.ts";
 import { COMMANDS } from "../commands.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 
 /** A shell whose completions are tested. */
 export type ShellName = "bash" | "zsh" | "fish";
@@ -69,17 +70,13 @@ export async function hasShell(shell: ShellName): Promise<boolean> {
 /** An open shell. */
 export class Shell implements AsyncDisposable {
   readonly #dir: string;
-  readonly #process: Deno.ChildProcess;
-  readonly #reader: ReadableStreamDefaultReader<string>;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  #screen = "";
+  readonly #process: TestProcess;
+  /** How much of its output was looked at. */
+  #seen = 0;
 
-  private constructor(dir: string, process: Deno.ChildProcess) {
+  private constructor(dir: string, process: TestProcess) {
     this.#dir = dir;
     this.#process = process;
-    this.#reader = process.stdout.pipeThrough(new TextDecoderStream())
-      .getReader();
-    this.#writer = process.stdin.getWriter();
   }
 
   /** Starts one in a folder of its own, with completions installed. */
@@ -102,8 +99,8 @@ export class Shell implements AsyncDisposable {
       await Deno.mkdir(folder, { recursive: true });
       if (!name.endsWith("/")) await Deno.writeTextFile(`${dir}/${name}`, text);
     }
-    const process = new Deno.Command("script", {
-      args: ["-qfec", WORDS[shell].join(" "), "/dev/null"],
+    const args = ["-qfec", WORDS[shell].join(" "), "/dev/null"];
+    const process = new TestProcess("script", args, {
       cwd: dir,
       clearEnv: true,
       env: {
@@ -113,10 +110,8 @@ export class Shell implements AsyncDisposable {
         TERM: "xterm",
         LC_ALL: "C.UTF-8",
       },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "null",
-    }).spawn();
+      stdin: "open",
+    });
     const opened = new Shell(dir, process);
     await opened.#until(READY);
     return opened;
@@ -139,15 +134,13 @@ export class Shell implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#type("\x15exit\r").catch(() => {});
-    await this.#writer.close().catch(() => {});
-    while (!(await this.#reader.read()).done);
-    await this.#process.status;
+    await this.#type("\x15exit\r");
+    await this.#process.ended();
     await Deno.remove(this.#dir, { recursive: true });
   }
 
   async #type(text: string): Promise<void> {
-    await this.#writer.write(new TextEncoder().encode(text));
+    await this.#process.write(text);
   }
 
   /** Waits for `sig`, then for the next prompt: earlier keys are lost on some. */
@@ -159,16 +152,10 @@ export class Shell implements AsyncDisposable {
 
   /** Reads the screen up to a text, and gives what was shown before. */
   async #until(text: string): Promise<string> {
-    for (;;) {
-      const at = this.#screen.indexOf(text);
-      if (at >= 0) {
-        const before = this.#screen.slice(0, at);
-        this.#screen = this.#screen.slice(at + text.length);
-        return before;
-      }
-      const { done, value } = await this.#reader.read();
-      if (done) throw new Error(`The shell ended: ${this.#screen}`);
-      this.#screen += value;
-    }
+    const { index } = await this.#process.said(text, this.#seen);
+    const at = this.#seen + index;
+    const before = this.#process.stdout.slice(this.#seen, at);
+    this.#seen = at + text.length;
+    return before;
   }
 }

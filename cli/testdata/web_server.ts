@@ -5,18 +5,6 @@ import type { TestCertificate } from "../../tests/kit/certificates.ts";
 /** A server that this machine may have. */
 export type WebServerName = "nginx" | "caddy";
 
-/** Whether the program is there. */
-export function hasProgram(name: string): boolean {
-  const folders = (Deno.env.get("PATH") ?? "").split(":");
-  return [...folders, "/usr/sbin"].some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${name}`).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** A running server. */
 export interface WebServer extends AsyncDisposable {
   /** What its own check of the configuration said; empty for no complaint. */
@@ -37,55 +25,19 @@ export async function startWebServer(
   await Deno.writeTextFile(`${folder}/site.conf`, configuration);
   await Deno.writeTextFile(main, MAIN[name](folder, configuration));
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-  const command = (args: readonly string[]) =>
-    new Deno.Command(name === "nginx" ? findNginx() : name, {
-      args: [...args],
-      env,
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    });
-  const decoder = new TextDecoder();
-  const checked = await command(CHECK[name](main)).output();
-  const complaints = decoder.decode(checked.stderr);
-  if (!checked.success) throw new Error(complaints);
-  const child = command(RUN[name](main)).spawn();
-  const said = Promise.all(
-    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
-  );
-  const stop = async () => {
-    try {
-      child.kill("SIGTERM");
-    } catch (error) {
-      // It has ended by itself.
-      if (!(error instanceof TypeError)) throw error;
-    }
-    await child.status;
-    return (await said).join("");
-  };
-  let hasEnded = false;
-  child.status.then(() => hasEnded = true);
-  await waitUntil(
-    `${name} listens or has ended`,
-    async () => hasEnded || await listens(port),
-  );
-  if (hasEnded) throw new Error(`${name}: ${await stop()}`);
+  const program = name === "nginx" ? findNginx() : name;
+  const checked = await run(program, CHECK[name](main), { env });
+  const complaints = checked.stderr;
+  if (checked.code !== 0) throw new Error(complaints);
+  const child = new TestProcess(program, RUN[name](main), { env });
+  await child.listens(port);
   return {
     complaints: complaints.split("\n").filter((line) =>
       // A certificate of a test has nobody to ask by OCSP.
       /\[(?:warn|emerg)\]|error/.test(line) && !line.includes("OCSP")
     ).join("\n"),
-    [Symbol.asyncDispose]: async () => void await stop(),
+    [Symbol.asyncDispose]: async () => void await child.stop(),
   };
-}
-
-async function listens(port: number): Promise<boolean> {
-  try {
-    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Debian keeps it where only root looks. */
@@ -139,7 +91,7 @@ ${(configuration.match(/(?<=^# {3}).*$/gm) ?? []).join("\n")}
 import ${folder}/site.conf
 `,
 };
-import { waitUntil } from "../../tests/kit/wait.ts";
+import { run, TestProcess } from "../../tests/kit/process.ts";
 
 const CHECK = {
   nginx: (main: string) => ["-t", "-c", main, "-e", "stderr"],
@@ -178,12 +130,4 @@ export async function writeCertificate(
   await Deno.writeTextFile(files.cert, cert);
   await Deno.writeTextFile(files.key, key);
   return files;
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }

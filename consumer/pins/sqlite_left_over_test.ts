@@ -2,13 +2,14 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { openSqlitePinStore } from "./sqlite_pin_store.ts";
 import { countTurns } from "../../tests/kit/wait.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 
 const OURS = { issuer: "did:web:a.example", state: "ours" };
 const THEIRS = { issuer: "did:web:b.example", state: "theirs" };
 const ROWS = [["r1", "x"]] as const;
 
 /** A process that stages rows, and lives until it is killed. */
-async function startStaging(path: string): Promise<Deno.ChildProcess> {
+async function startStaging(path: string): Promise<TestProcess> {
   const store = import.meta.resolve("./sqlite_pin_store.ts");
   const code = `
     import { openSqlitePinStore } from ${JSON.stringify(store)};
@@ -18,14 +19,12 @@ async function startStaging(path: string): Promise<Deno.ChildProcess> {
     // Until it is killed.
     await Deno.stdin.read(new Uint8Array(1));
   `;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--ext=ts", code],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const reader = child.stdout.getReader();
-  await reader.read();
-  await reader.cancel();
+  const child = new TestProcess(
+    Deno.execPath(),
+    ["eval", "--ext=ts", code],
+    { stdin: "open" },
+  );
+  await child.said("staged");
   return child;
 }
 
@@ -33,19 +32,14 @@ Deno.test("rows that a process stages stay while it lives, and go with the next 
   const folder = await Deno.makeTempDir();
   const path = `${folder}/pins.db`;
   const store = await openSqlitePinStore(path);
-  const child = await startStaging(path);
+  await using child = await startStaging(path);
   const stageOurs = async () => {
     await store.stage(OURS, ROWS);
     await store.unstage(OURS);
     return await store.staged(THEIRS, ["r1"]);
   };
-  try {
-    assertEquals(await stageOurs(), ["x"]);
-  } finally {
-    child.kill("SIGKILL");
-    await child.stdin.close().catch(() => {});
-    await child.status;
-  }
+  assertEquals(await stageOurs(), ["x"]);
+  await child.stop("SIGKILL");
   assertEquals(await stageOurs(), [undefined]);
   await store.close();
   await Deno.remove(folder, { recursive: true });

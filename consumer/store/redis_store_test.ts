@@ -4,13 +4,13 @@ import { openStore } from "./open_store.ts";
 import { openRedisStore } from "./redis_records.ts";
 import { parseRedisUrl } from "./redis_url.ts";
 import {
-  freePort,
   HAS_REDIS,
   startRedis,
   type TestRedis,
   whileFrozen,
 } from "../../tests/kit/redis_server.ts";
 import type { RecordStore } from "./record_store.ts";
+import { freePort } from "../../tests/kit/process.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 const KIND = { name: "test" };

@@ -5,10 +5,10 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { assertShown } from "./expected_output.ts";
-import { hasProgram } from "../../cli/testdata/web_server.ts";
 import { missingPrograms } from "./programs.ts";
 import { type Block, hasNo, readBlocks, reasonNotRun } from "./read_blocks.ts";
 import { runDocument } from "./run_document.ts";
+import { hasProgram } from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -12,6 +12,7 @@ import { createApp } from "@sig/api";
 import { createDemoIssuer, type DemoIssuer } from "@sig/web";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
+import { run, startServer } from "../kit/process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONFIG = new URL("deno.json", ROOT).pathname;
@@ -25,47 +26,13 @@ async function serve(
   args: readonly string[],
   env: { readonly [name: string]: string },
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args],
+  const child = await startServer(Deno.execPath(), args, {
     env: { ...env, NO_COLOR: "1" },
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const end = async () => {
-    child.kill("SIGTERM");
-    await child.status;
+  });
+  return {
+    url: child.origin,
+    [Symbol.asyncDispose]: async () => void await child.stop(),
   };
-  // Deno says on one of them where it listens.
-  const [out, err] = [child.stdout, child.stderr].map((stream) =>
-    findUrl(stream)
-  );
-  try {
-    const url = await Promise.any([out!.url, err!.url]);
-    return {
-      url,
-      async [Symbol.asyncDispose]() {
-        await end();
-        await Promise.all([out!.ended, err!.ended]);
-      },
-    };
-  } catch (error) {
-    await child.status;
-    throw error;
-  }
-}
-
-function findUrl(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-  const { promise, reject, resolve } = Promise.withResolvers<string>();
-  const read = async () => {
-    let text = "";
-    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
-      text += part;
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
-      if (url !== undefined) resolve(url);
-    }
-    reject(new Error(`it did not start: ${text}`));
-  };
-  return { url: promise, ended: read() };
 }
 
 async function withIssuer(work: (host: string) => Promise<void>) {
@@ -204,28 +171,17 @@ Deno.test("authzen-gateway: allow passes, deny is 403, no answer is 503", () =>
     await upstream.shutdown();
   }));
 
-async function run(
-  command: string,
-  args: readonly string[],
-  env: { readonly [name: string]: string },
-) {
-  const { code, stderr, stdout } = await new Deno.Command(command, {
-    args: [...args],
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
-}
-
 Deno.test("ci-gate: the command's own exit code, 77 on deny, 75 without an answer", () =>
   withIssuer(async (host) => {
     await using newcomer = await createNewcomer();
     const gate = (issuer: string, subject: string) =>
       run(path("ci-gate/gate.sh"), [issuer, subject, "sh", "-c", "exit 7"], {
-        ...newcomer.env,
-        ALLOW_INSECURE: "1",
-        GATE_PAUSE_SECONDS: "0",
+        env: {
+          ...newcomer.env,
+          NO_COLOR: "1",
+          ALLOW_INSECURE: "1",
+          GATE_PAUSE_SECONDS: "0",
+        },
       });
     const allowed = await gate(host, "did:web:alice.example");
     assertEquals(allowed.code, 7, allowed.stderr);
@@ -294,7 +250,7 @@ Deno.test("audit: what was true is not what was known", () =>
         `--config=${CONFIG}`,
         path("audit/audit.ts"),
         ...args,
-      ], { ALLOW_INSECURE: "1" });
+      ], { env: { ALLOW_INSECURE: "1", NO_COLOR: "1" } });
     const bob = ["did:web:bob.example", "deploy"];
     const { code, stderr, stdout } = await audit(
       host,

@@ -1,12 +1,12 @@
 /** The gate in Python of docs/gate.md, as it stands there. */
 
 import { assert, assertEquals } from "@std/assert";
-import { freePort, hasProgram } from "../../cli/testdata/web_server.ts";
+
 import {
   Browser,
   TestProvider,
 } from "../../web/openid/testdata/test_provider.ts";
-import { waitUntil } from "../kit/wait.ts";
+import { freePort, hasProgram, TestProcess } from "../kit/process.ts";
 
 Deno.test({
   name:
@@ -25,19 +25,11 @@ Deno.test({
       .replace("http://127.0.0.1:8788", provider.origin)
       .replace("127.0.0.1:9000", host);
     assert(program.includes(host) && program.includes(provider.origin));
-    const child = new Deno.Command("python3", {
-      args: ["-c", program],
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    try {
+    {
+      await using child = new TestProcess("python3", ["-c", program]);
+      await child.listens(Number(host.split(":")[1]));
       const browser = new Browser();
-      const open = async (): Promise<Response> => {
-        return await waitUntil(
-          "the program listens",
-          () => browser.send(`http://${host}/a?b=c&d`).catch(() => undefined),
-        );
-      };
+      const open = () => browser.send(`http://${host}/a?b=c&d`);
       const asked = await open();
       await asked.body?.cancel();
       const location = asked.headers.get("location") ?? "";
@@ -56,9 +48,6 @@ Deno.test({
       const after = await open();
       await after.body?.cancel();
       assertEquals(after.status, 303);
-    } finally {
-      child.kill("SIGTERM");
-      await child.status;
     }
   },
 });

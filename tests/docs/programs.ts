@@ -1,6 +1,6 @@
 /** The programs that the documents' commands need. @module */
 
-import { hasProgram } from "../../cli/testdata/web_server.ts";
+import { hasProgram } from "../kit/process.ts";
 
 const PROGRAMS = [
   ...["bash", "curl", "openssl", "grep", "sed", "sha256sum", "tar"],

@@ -1,6 +1,7 @@
 /** A real Redis on loopback, for tests. */
 
 import { waitUntil } from "./wait.ts";
+import { freePort, hasProgram, TestProcess } from "./process.ts";
 
 const PROGRAM = "redis-server";
 
@@ -18,57 +19,26 @@ export interface TestRedis {
 
 /** Whether the program is there; with `SIG_CI=1` it has to be. */
 export const HAS_REDIS: boolean = Deno.env.get("SIG_CI") === "1" ||
-  (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${PROGRAM}`).isFile;
-    } catch {
-      return false;
-    }
-  });
-
-/** A port of loopback that nobody uses now. */
-export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  try {
-    return listener.addr.port;
-  } finally {
-    listener.close();
-  }
-}
+  hasProgram(PROGRAM);
 
 /** Starts a server that keeps nothing on disk and waits until it answers. */
 export async function startRedis(
   args: readonly string[] = [],
   port: number = freePort(),
 ): Promise<TestRedis> {
-  const child = new Deno.Command(PROGRAM, {
-    args: [
-      ...["--bind", "127.0.0.1", "--port", `${port}`],
-      ...["--save", "", "--appendonly", "no"],
-      // A replica need not wait 5 s for others, and keeps no file on its way.
-      ...["--repl-diskless-sync-delay", "0"],
-      ...["--repl-diskless-load", "swapdb", ...args],
-    ],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
-  let ended = false;
-  const end = child.status.then(() => {
-    ended = true;
-  });
-  await waitUntil("redis-server answers", async () => {
-    if (ended) throw new Error("redis-server did not start");
-    return await answers(port);
-  });
+  const child = new TestProcess(PROGRAM, [
+    ...["--bind", "127.0.0.1", "--port", `${port}`],
+    ...["--save", "", "--appendonly", "no"],
+    // A replica need not wait 5 s for others, and keeps no file on its way.
+    ...["--repl-diskless-sync-delay", "0"],
+    ...["--repl-diskless-load", "swapdb", ...args],
+  ]);
+  await child.listens(port);
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     pid: child.pid,
-    async stop() {
-      if (!ended) child.kill("SIGKILL");
-      await end;
-    },
+    stop: async () => void await child.stop("SIGKILL"),
   };
 }
 
@@ -82,16 +52,6 @@ export async function whileFrozen<T>(
     return await work();
   } finally {
     Deno.kill(pid, "SIGCONT");
-  }
-}
-
-async function answers(port: number): Promise<boolean> {
-  try {
-    const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-    connection.close();
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -2,7 +2,7 @@
 /** Apache's mod_auth_openidc, by the configuration of docs/openid.md. */
 
 import { assert, assertEquals } from "@std/assert";
-import { freePort, hasProgram } from "../../cli/testdata/web_server.ts";
+
 import {
   SECRET,
   sha256,
@@ -12,6 +12,7 @@ import type { Person } from "../../web/testdata/independent_client.ts";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import type { Page } from "playwright-core";
 import { WAIT_LIMIT_MS, waitForEqual, waitUntil } from "../kit/wait.ts";
+import { freePort, hasProgram, TestProcess } from "../kit/process.ts";
 
 const MODULES = "/usr/lib/apache2/modules";
 
@@ -77,32 +78,15 @@ LogLevel warn auth_openidc:warn
 ${site}
 `,
   );
-  const child = new Deno.Command("apache2", {
-    args: ["-f", `${dir}/apache.conf`, "-DFOREGROUND"],
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  const said = new Response(child.stderr).text();
+  const args = ["-f", `${dir}/apache.conf`, "-DFOREGROUND"];
+  const child = new TestProcess("apache2", args);
   const stop = async () => {
-    try {
-      child.kill("SIGTERM");
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-    }
-    await child.status;
+    const { stderr } = await child.stop();
     const log = await Deno.readTextFile(`${dir}/error.log`).catch(() => "");
     await Deno.remove(dir, { recursive: true });
-    return await said + log;
+    return stderr + log;
   };
-  await waitUntil("Apache listens", async () => {
-    try {
-      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return true;
-    } catch {
-      return false;
-    }
-  }).catch(async (error) => {
+  await child.listens(port).catch(async (error) => {
     throw new Error(`Apache did not start: ${await stop()}`, { cause: error });
   });
   return { [Symbol.asyncDispose]: async () => void await stop() };

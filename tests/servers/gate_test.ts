@@ -8,8 +8,6 @@ import {
   assertNotEquals,
 } from "@std/assert";
 import {
-  freePort,
-  hasProgram,
   startWebServer,
   type WebServerName,
 } from "../../cli/testdata/web_server.ts";
@@ -23,6 +21,7 @@ import type { Person } from "../../web/testdata/independent_client.ts";
 import { browserTest } from "../../web/ui_test/testdata/browser.ts";
 import { createKey } from "../../web/ui_test/testdata/person.ts";
 import { WAIT_LIMIT_MS } from "../kit/wait.ts";
+import { freePort, hasProgram } from "../kit/process.ts";
 
 /** A browser that keeps cookies by host name, as browsers do. */
 class Visitor {

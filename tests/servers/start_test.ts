@@ -11,12 +11,12 @@ import { webProgram } from "@sig/web/program";
 import { exchangeRaw, head } from "../kit/raw_client.ts";
 import {
   assertUntouched,
-  type Ended,
   LEAST,
   runToEnd,
   ServerProcess,
   SERVERS,
 } from "../kit/server_process.ts";
+import { type Ran } from "../kit/process.ts";
 
 /** What a process of its own port needs to be reachable by others. */
 const PUBLIC = {
@@ -59,7 +59,7 @@ const refusalOf = (i: number) => i === 0 ? refusal : refusalHere;
 
 function readRefusal(
   name: "api" | "web",
-  { code, stdout, stderr }: Ended,
+  { code, stdout, stderr }: Ran,
 ): readonly [string, string | undefined] {
   assertEquals([code, stdout], [2, ""], stderr);
   const [first = "", hint, ...rest] = stderr.trimEnd().split("\n");

@@ -22,12 +22,13 @@ import {
 } from "./testdata/old_runtime.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
 import {
+  freePort,
   type ProcessOptions,
   run,
   runWell,
   startServer,
   tempFolder,
-} from "./testdata/process.ts";
+} from "../kit/process.ts";
 import { publishPackages } from "./testdata/publish_packages.ts";
 import {
   LARGE_EVENTS,
@@ -309,9 +310,3 @@ Deno.test({
     });
   },
 });
-
-/** A port that was free a moment ago. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}

@@ -7,10 +7,10 @@ import {
   type Ran,
   run,
   runWell,
-  type ServerProcess,
+  type StartedServer,
   startServer,
   tempFolder,
-} from "./testdata/process.ts";
+} from "../kit/process.ts";
 
 const VARIABLES = "SIG_ISSUERS,SIG_TOKEN,SIG_AUDIENCES,SIG_REQUIRE,SIG_MAX_AGE";
 const SHOP = "https://shop.example";
@@ -59,7 +59,7 @@ function deploy(
   entry: string,
   cache: string,
   settings: Settings,
-): Promise<ServerProcess> {
+): Promise<StartedServer> {
   return startServer(Deno.execPath(), words(entry), options(cache, settings));
 }
 
@@ -140,7 +140,7 @@ Deno.test("the login is deployed by its variables, with challenges in KV", async
   const person = new Person();
   const create = (audience: string) =>
     ask(`${first.origin}/v1/auth/challenge/create`, { audience });
-  const verify = (server: ServerProcess, attestation: string) =>
+  const verify = (server: StartedServer, attestation: string) =>
     ask(`${server.origin}/v1/auth/attestation/verify`, { attestation });
 
   await t.step("the page is served", async () => {

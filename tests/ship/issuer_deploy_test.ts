@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { sig } from "../../cli/testdata/process.ts";
 import { ROOT } from "./testdata/packages.ts";
-import { startServer, tempFolder } from "./testdata/process.ts";
+import { startServer, tempFolder } from "../kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 

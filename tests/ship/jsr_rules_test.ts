@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { refusalOf } from "./testdata/jsr_rules.ts";
-import { tempFolder } from "./testdata/process.ts";
+import { tempFolder } from "../kit/process.ts";
 
 /** The least that is taken. */
 const GOOD: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { ask } from "./testdata/ask.ts";
 import { filesBelow } from "./testdata/files_below.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
 import { ENTRIES, PACKAGES, ROOT, VERSION } from "./testdata/packages.ts";
-import { run, runWell, startServer, tempFolder } from "./testdata/process.ts";
+import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
 import { publishPackages } from "./testdata/publish_packages.ts";
 import {
   LARGE_EVENTS,

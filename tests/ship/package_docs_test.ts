@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ENTRIES, PACKAGES, ROOT } from "./testdata/packages.ts";
-import { runWell } from "./testdata/process.ts";
+import { runWell } from "../kit/process.ts";
 
 /** As much of `deno doc --json` as is read here. */
 interface Doc {

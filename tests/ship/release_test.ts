@@ -4,7 +4,7 @@ import { sha256 } from "../../tools/denort.ts";
 import { standInFault } from "../../tools/stand_ins.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
-import { run, runWell, tempFolder } from "./testdata/process.ts";
+import { run, runWell, tempFolder } from "../kit/process.ts";
 
 const [LINUX, WINDOWS] = [TARGETS[0]!, TARGETS[4]!];
 

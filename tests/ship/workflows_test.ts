@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { run } from "./testdata/process.ts";
+import { run } from "../kit/process.ts";
 import { ROOT, VERSION } from "./testdata/packages.ts";
 
 const FOLDER = new URL(".github/workflows/", ROOT);

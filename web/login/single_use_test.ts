@@ -7,6 +7,7 @@ import {
 import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
 import type { Challenge } from "./create_challenge.ts";
 import { LoginFixture } from "./testdata/login_fixture.ts";
+import { TestProcess } from "../../tests/kit/process.ts";
 
 const CHALLENGES = 20;
 const PROCESSES = 2;
@@ -120,13 +121,10 @@ async function prepare(
   { storeText }: Arena,
   count: number,
 ): Promise<string[]> {
-  const creator = worker("create_worker.ts", [storeText, `${count}`]).spawn();
-  await creator.stdin.close();
-  const { stdout, success } = await creator.output();
-  assertEquals(success, true);
-  const challenges: readonly Challenge[] = JSON.parse(
-    new TextDecoder().decode(stdout),
-  );
+  await using creator = worker("create_worker.ts", [storeText, `${count}`]);
+  const { code, stdout, stderr } = await creator.ended();
+  assertEquals(code, 0, stderr);
+  const challenges: readonly Challenge[] = JSON.parse(stdout);
   return await Promise.all(challenges.map(async (challenge) => {
     const key = await importSigningKey(await generateSigningKey());
     return await signAttestation({ challenge, key, now: () => new Date() });
@@ -144,46 +142,22 @@ async function race(
   await Deno.writeTextFile(file, JSON.stringify(attestations));
   const children = Array.from(
     { length: processes },
-    () => worker("verify_worker.ts", [storeText, file, mode]).spawn(),
+    () => worker("verify_worker.ts", [storeText, file, mode]),
   );
-  const readers = children.map((child) =>
-    child.stdout.pipeThrough(new TextDecoderStream()).getReader()
-  );
-  for (const reader of readers) {
-    assertEquals((await reader.read()).value, "ready\n");
-  }
-  for (const child of children) {
-    const writer = child.stdin.getWriter();
-    await writer.write(new Uint8Array(1));
-    await writer.close();
-  }
-  return await Promise.all(children.map(async (child, i) => {
-    let text = "";
-    for (;;) {
-      const { value, done } = await readers[i]!.read();
-      if (done) break;
-      text += value;
-    }
-    const { signal } = await child.status;
-    assertEquals(signal, mode === "die" ? "SIGKILL" : null);
+  for (const child of children) await child.said("ready\n");
+  for (const child of children) await child.write("\0");
+  return await Promise.all(children.map(async (child) => {
+    const { signal, stdout, stderr } = await child.ended();
+    assertEquals(signal, mode === "die" ? "SIGKILL" : null, stderr);
+    const text = stdout.slice("ready\n".length);
     return text === "" ? [] : JSON.parse(text);
   }));
 }
 
-function worker(file: string, args: readonly string[]): Deno.Command {
+function worker(file: string, args: readonly string[]): TestProcess {
   const entry = new URL(`./testdata/${file}`, import.meta.url).pathname;
-  return new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      "-A",
-      "--no-check",
-      "--unstable-kv",
-      entry,
-      ...args,
-    ],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
+  const run = ["run", "--quiet", "-A", "--no-check", "--unstable-kv"];
+  return new TestProcess(Deno.execPath(), [...run, entry, ...args], {
+    stdin: "open",
   });
 }

@@ -7,6 +7,7 @@
 import { readLinks } from "../../../tools/stand_ins.ts";
 import { filesBelow } from "./files_below.ts";
 import { refusalOf } from "./jsr_rules.ts";
+import { runWell } from "../../kit/process.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ts: "text/typescript",
@@ -124,12 +125,10 @@ async function versionMeta(folder: string) {
 
 async function unpack(tgz: Uint8Array<ArrayBuffer>, folder: string) {
   await Deno.mkdir(folder, { recursive: true });
-  const tar = new Deno.Command("tar", {
-    args: ["xzf", "-", "-C", folder],
-    stdin: "piped",
-  }).spawn();
-  await new Blob([tgz]).stream().pipeTo(tar.stdin);
-  if (!(await tar.status).success) throw new Error("Cannot unpack a package");
+  const archive = `${folder}.tgz`;
+  await Deno.writeFile(archive, tgz);
+  await runWell("tar", ["xzf", archive, "-C", folder]);
+  await Deno.remove(archive);
 }
 
 async function addLinked(folder: string, link: string): Promise<void> {

@@ -7,7 +7,7 @@
  */
 
 import { filesBelow } from "./files_below.ts";
-import { runWell } from "./process.ts";
+import { runWell } from "../../kit/process.ts";
 
 /** Why a package is not taken. */
 export interface Refusal {

@@ -5,7 +5,7 @@
 
 import { V8_FLAGS } from "../../../tools/compile.ts";
 import { cutRuntime, sha256 } from "../../../tools/denort.ts";
-import { run, runWell } from "./process.ts";
+import { run, runWell } from "../../kit/process.ts";
 
 /** The version of both: a runtime fits no other. */
 const VERSION = "2.7.11";

@@ -17,7 +17,7 @@ import {
 } from "../../kit/raw_server.ts";
 import type { Servers } from "../../../tools/platform_suites/suite.ts";
 import { ALICE } from "./loopback_issuer.ts";
-import { tempFolder } from "./process.ts";
+import { tempFolder } from "../../kit/process.ts";
 
 /** The name in the certificate of the server behind TLS. */
 export const TLS_NAME = "acme.example";

@@ -2,7 +2,7 @@
 
 import type { JsrRegistry } from "./jsr_registry.ts";
 import { ROOT } from "./packages.ts";
-import { runWell } from "./process.ts";
+import { runWell } from "../../kit/process.ts";
 
 /** Runs the task `publish`, which must succeed. */
 export async function publishPackages({ url }: JsrRegistry): Promise<void> {

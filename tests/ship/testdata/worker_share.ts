@@ -6,7 +6,11 @@ import {
   makeDocuments,
   makeLines,
 } from "../../kit/test_issuer.ts";
-import { type ProcessOptions, type Ran, read, spawn } from "./process.ts";
+import {
+  type ProcessOptions,
+  type Ran,
+  TestProcess,
+} from "../../kit/process.ts";
 import { repeatedly } from "../../kit/wait.ts";
 
 /** Events of the feed: some 6 MiB, for which workers are worth their start. */
@@ -28,14 +32,14 @@ export async function runWithWorkers(
   args: readonly string[],
   options: ProcessOptions,
 ): Promise<Ran & { readonly share: number }> {
-  const child = spawn(command, args, options);
+  await using child = new TestProcess(command, args, options);
   const ticks = new Map<string, readonly [name: string, ticks: number]>();
   using _sampling = repeatedly(10, () => {
     for (const [id, name, used] of threadsOf(child.pid)) {
       ticks.set(id, [name, used]);
     }
   });
-  const ran = await read(child);
+  const ran = await child.ended();
   let all = 0;
   let workers = 0;
   for (const [name, used] of ticks.values()) {

@@ -2,7 +2,7 @@
 
 import { createDemoIssuer } from "../../demo/demo_issuer.ts";
 import { Person } from "../../testdata/independent_client.ts";
-import { type StartedServer, startServer } from "./server.ts";
+import { type ServerOfFolder, startServer } from "./server.ts";
 import {
   Browser,
   SECRET,
@@ -17,9 +17,9 @@ export const FLEET_ORIGIN = "http://127.0.0.1:8788";
 
 /** A process, spoken to as tests speak to a provider. */
 export class Replica extends TestProvider {
-  readonly server: StartedServer;
+  readonly server: ServerOfFolder;
 
-  constructor(server: StartedServer) {
+  constructor(server: ServerOfFolder) {
     super();
     this.server = server;
     this.origin = server.url;

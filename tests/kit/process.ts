@@ -1,0 +1,280 @@
+/**
+ * Processes that tests start: their outputs are read, their ends awaited, and
+ * they are ended by their id. No other test file spawns one
+ * (`deno task check:tests`).
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { waitUntil, within } from "./wait.ts";
+
+/** The folder of the workspace. */
+export const ROOT: URL = new URL("../../", import.meta.url);
+
+/** What a process is given. */
+export interface ProcessOptions {
+  /** Its working directory. */
+  readonly cwd?: string | URL;
+  /** Variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether these variables are all there are. */
+  readonly clearEnv?: boolean;
+  /** Its standard input; "open" is for {@linkcode TestProcess.write} (default: none). */
+  readonly stdin?: "open" | { readonly text: string } | undefined;
+  /** Leaves standard error unread until {@linkcode TestProcess.readStderr}. */
+  readonly unread?: boolean;
+}
+
+/** What came of a process. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How it ended as well. */
+export interface Ended extends Ran {
+  readonly signal: Deno.Signal | null;
+}
+
+/** A running process; it is ended where its scope ends. */
+export class TestProcess implements AsyncDisposable {
+  /** Its id. */
+  readonly pid: number;
+  /** What it has written so far. */
+  stdout = "";
+  /** What it has written so far. */
+  stderr = "";
+  readonly #child: Deno.ChildProcess;
+  readonly #words: string;
+  #hasEnded = false;
+  #isStderrRead = false;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  readonly #reading: Promise<void>[] = [];
+  #ended: Promise<Ended> | undefined;
+
+  /** Starts one. */
+  constructor(
+    command: string | URL,
+    args: readonly string[],
+    { stdin, unread = false, ...options }: ProcessOptions = {},
+  ) {
+    this.#child = new Deno.Command(command, {
+      ...options,
+      args: [...args],
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.pid = this.#child.pid;
+    this.#words = [command, ...args].join(" ");
+    this.#child.status.then(() => this.#hasEnded = true);
+    if (stdin !== undefined) this.#input = this.#child.stdin.getWriter();
+    this.#reading.push(this.#read("stdout"));
+    if (!unread) this.readStderr();
+    if (typeof stdin === "object") {
+      this.#reading.push(this.write(stdin.text).then(() => this.closeInput()));
+    }
+  }
+
+  /** Begins to read standard error, where `unread` left it alone. */
+  readStderr(): void {
+    if (this.#isStderrRead) return;
+    this.#isStderrRead = true;
+    this.#reading.push(this.#read("stderr"));
+  }
+
+  /** Writes to its standard input; one that has gone takes nothing. */
+  async write(text: string): Promise<void> {
+    await this.#input!.write(new TextEncoder().encode(text)).catch(() => {});
+  }
+
+  /** Ends its standard input. */
+  async closeInput(): Promise<void> {
+    await this.#input?.close().catch(() => {});
+  }
+
+  /**
+   * Waits until it has written this on one of its outputs, after `from` there;
+   * what was found. Throws if it ends before.
+   */
+  async said(wanted: string | RegExp, from = 0): Promise<RegExpExecArray> {
+    const pattern = typeof wanted === "string"
+      ? new RegExp(RegExp.escape(wanted))
+      : wanted;
+    return await waitUntil(`${this.#words}\nsays ${wanted}`, async () => {
+      const hasEnded = this.#hasEnded;
+      if (hasEnded) await this.ended();
+      const found = pattern.exec(this.stdout.slice(from)) ??
+        pattern.exec(this.stderr.slice(from));
+      if (found === null && hasEnded) {
+        throw new Error(
+          `${this.#words}\nended without ${wanted}:\n${this.stdout}${this.stderr}`,
+        );
+      }
+      return found;
+    });
+  }
+
+  /** Waits until something listens at a port of loopback; throws if it ends. */
+  async listens(port: number): Promise<void> {
+    await waitUntil(`${this.#words}\nlistens`, async () => {
+      if (this.#hasEnded) {
+        const { stdout, stderr } = await this.ended();
+        throw new Error(`${this.#words}\nended:\n${stdout}${stderr}`);
+      }
+      return await listensAt(port);
+    });
+  }
+
+  /** Sends a signal; one that has ended gets none. */
+  signal(signal: Deno.Signal): void {
+    try {
+      this.#child.kill(signal);
+    } catch (error) {
+      // It has ended by itself.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+
+  /** Waits for its end without reading what `unread` left alone; its exit code. */
+  async exited(): Promise<number> {
+    return (await within(`${this.#words}\nends`, this.#child.status)).code;
+  }
+
+  /** Waits for its end; one that does not end is killed, and the test fails. */
+  ended(): Promise<Ended> {
+    return this.#ended ??= this.#waitForEnd();
+  }
+
+  /** Sends a signal and waits for its end. */
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Ended> {
+    this.signal(signal);
+    return await this.ended();
+  }
+
+  /** Kills it, unless it has ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop("SIGKILL");
+  }
+
+  async #waitForEnd(): Promise<Ended> {
+    this.readStderr();
+    try {
+      await within(`${this.#words}\nends`, this.#child.status);
+    } catch (error) {
+      this.signal("SIGKILL");
+      await this.#rest();
+      throw error;
+    }
+    await this.#rest();
+    const { code, signal } = await this.#child.status;
+    return { code, signal, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  async #rest(): Promise<void> {
+    await this.closeInput();
+    await Promise.all(this.#reading);
+    await this.#child.status;
+  }
+
+  async #read(output: "stdout" | "stderr"): Promise<void> {
+    const texts = this.#child[output].pipeThrough(new TextDecoderStream());
+    for await (const text of texts) this[output] += text;
+  }
+}
+
+/** Runs a process to its end. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<Ran> {
+  await using child = new TestProcess(command, args, options);
+  const { code, stdout, stderr } = await child.ended();
+  return { code, stdout, stderr };
+}
+
+/** Runs a process that must succeed, and gives what it printed. */
+export async function runWell(
+  command: string,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await run(command, args, options);
+  assertEquals(code, 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A server in a process of its own, and where it listens. */
+export interface StartedServer extends AsyncDisposable {
+  /** Its process. */
+  readonly process: TestProcess;
+  /** Its origin. */
+  readonly origin: string;
+  /** Stops it as a service manager does. */
+  stop(signal?: Deno.Signal): Promise<Ended>;
+}
+
+/** How our servers and `deno serve` say where they listen. */
+const ANNOUNCEMENT = /(?:^|Listening on )(http:\/\/127\.0\.0\.1:\d+)\/?\s/m;
+
+/** Starts a server and waits for the address that it prints. */
+export async function startServer(
+  command: string,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): Promise<StartedServer> {
+  const process = new TestProcess(command, args, options);
+  try {
+    const [, origin = ""] = await process.said(ANNOUNCEMENT);
+    return {
+      process,
+      origin,
+      stop: (signal) => process.stop(signal),
+      [Symbol.asyncDispose]: () => process[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await process[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** A port of loopback that was free a moment ago. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Whether a program is there, also where only root looks. */
+export function hasProgram(name: string): boolean {
+  const folders = (Deno.env.get("PATH") ?? "").split(":");
+  return [...folders, "/usr/sbin"].some((folder) => {
+    try {
+      return Deno.statSync(`${folder}/${name}`).isFile;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function listensAt(port: number): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A temporary folder, removed in the end. */
+export async function tempFolder(): Promise<
+  AsyncDisposable & { readonly path: string }
+> {
+  const path = await Deno.makeTempDir({ prefix: "sig-test-" });
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
