@@ -5,7 +5,7 @@
  * @module
  */
 
-/** One request as bytes, of JSON unless told, with further header lines. */
+/** A request with a body of JSON as bytes, with further header lines. */
 export function postBytes(
   url: URL,
   body: string,
@@ -107,15 +107,16 @@ export class Connection {
 /** Answers a second, as many as the server gives over these connections. */
 export async function measureRate(
   connections: readonly Connection[],
-  request: Uint8Array,
+  next: () => Uint8Array,
   durationMs: number,
+  expected = 200,
 ): Promise<number> {
   const start = performance.now();
   let answers = 0;
   await Promise.all(connections.map(async (connection) => {
     while (performance.now() - start < durationMs) {
-      const { status } = await connection.ask(request);
-      if (status !== 200) throw new Error(`the server answered ${status}`);
+      const { status } = await connection.ask(next());
+      if (status !== expected) throw new Error(`the server answered ${status}`);
       answers++;
     }
   }));
@@ -167,4 +168,9 @@ export function percentile(sorted: readonly number[], of100: number): number {
       Math.floor(sorted.length * of100 / 100),
     )
   ] ?? NaN;
+}
+
+/** Several kept connections to a server. */
+export function openConnections(url: URL, count = 32): Promise<Connection[]> {
+  return Promise.all(Array.from({ length: count }, () => Connection.open(url)));
 }

@@ -1,32 +1,57 @@
 /**
- * `sig --version` against an empty script, whole processes. Goal: at most 1.6.
- * Run: `deno run -A bench/startup.ts`
+ * Goal 8. `sig check` on a local issuer of 5 events, a whole process, against
+ * an empty script (at most 2 ×).
  *
  * @module
  */
+
+import { runWell } from "../tests/kit/process.ts";
+import { start as startSig } from "../cli/testdata/process.ts";
 import { comparePairs } from "./pairs.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
 const RUNS = 5;
+const cwd = await Deno.makeTempDir();
 
-async function start(script: string, ...args: string[]): Promise<void> {
-  for (let i = 0; i < RUNS; i++) {
-    const { success } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--config", `${ROOT}deno.json`, script, ...args],
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    if (!success) throw new Error(`${script} failed`);
-  }
+async function sig(...words: string[]): Promise<void> {
+  await using child = startSig(words, { cwd });
+  const { code, stderr } = await child.ended();
+  if (code > 1) throw new Error(stderr);
 }
+const times = (work: () => Promise<unknown>) => async () => {
+  for (let i = 0; i < RUNS; i++) await work();
+};
 
-const empty = await Deno.makeTempFile({ suffix: ".ts" });
-const { a, b, ratio } = await comparePairs(
-  () => start(`${ROOT}cli/main.ts`, "--version"),
-  () => start(empty),
-  15,
-);
-await Deno.remove(empty);
-console.log(`sig --version  ${(a / RUNS).toFixed(1)} ms`);
-console.log(`empty script   ${(b / RUNS).toFixed(1)} ms`);
-console.log(`ratio          ${ratio.toFixed(2)}  (goal: at most 1.6)`);
+try {
+  await Deno.writeTextFile(`${cwd}/empty.ts`, "");
+  await sig("init", "acme.example", "--dir", "acme");
+  for (let i = 0; i < 5; i++) {
+    const subject = `did:web:person-${i}.example`;
+    await sig(
+      "upsert",
+      "--dir",
+      "acme",
+      "--type",
+      "other",
+      "--subject",
+      subject,
+    );
+  }
+  const empty = () => runWell(Deno.execPath(), ["run", "empty.ts"], { cwd });
+  const { a, b, ratio } = await comparePairs(
+    times(() =>
+      sig(
+        ...["check", "--sig", "./acme", "--require", "relationship=other"],
+        ...["--subject", "did:web:person-1.example"],
+      )
+    ),
+    times(empty),
+    15,
+  );
+  console.log(
+    `sig check ${(a / RUNS).toFixed(0)} ms, empty script ${
+      (b / RUNS).toFixed(0)
+    } ms: ${ratio.toFixed(2)} × (goal: at most 2)`,
+  );
+} finally {
+  await Deno.remove(cwd, { recursive: true });
+}

@@ -1,75 +1,60 @@
-/** Starting a server of its own process for a bench. @module */
+/** Servers in processes of their own, and what they use. @module */
+
+import {
+  hasProgram,
+  ROOT,
+  startServer as startProcess,
+} from "../../tests/kit/process.ts";
 
 /** A running server. */
 export interface Started {
-  /** What it printed last of what was waited for. */
+  /** What it printed first. */
   readonly url: URL;
-  /** All that was waited for. */
-  readonly urls: readonly URL[];
-  /** Its process. */
-  readonly pid: number;
+  /** Milliseconds that all of its threads have worked; Linux only. */
+  processorMs(): Promise<number>;
+  /** MiB that are resident, and the most that were; Linux only. */
+  memory(): Promise<{ readonly now: number; readonly most: number }>;
   /** Stops it. */
   stop(): Promise<void>;
 }
 
-/** How a server is started. */
-export interface StartOptions {
-  /** URLs that it prints first; one unless told. */
-  readonly lines?: number;
-  /** On all cores; on the first one alone, where possible, unless told. */
-  readonly isEverywhere?: boolean;
-}
-
-/** Runs a script that prints URLs first. */
+/** Runs a script that prints its URL first, on the first core where possible. */
 export async function startServer(
   script: string,
   args: readonly string[] = [],
-  { lines = 1, isEverywhere = false }: StartOptions = {},
+  cores: "first" | "all" = "first",
 ): Promise<Started> {
-  const root = new URL("../..", import.meta.url);
   const words = [
     ...[Deno.execPath(), "run", "-A", "--config"],
-    ...[new URL("deno.json", root).pathname, new URL(script, root).pathname],
+    ...[new URL("deno.json", ROOT).pathname, new URL(script, ROOT).pathname],
     ...args,
   ];
-  const pinned = !isEverywhere && await hasTaskset()
-    ? ["taskset", "-c", "0", ...words]
-    : words;
-  const child = new Deno.Command(pinned[0]!, {
-    args: pinned.slice(1),
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let printed = "";
-  while (printed.split("\n").length <= lines) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`${script} printed ${JSON.stringify(printed)}`);
-    printed += value;
+  if (cores === "first" && hasProgram("taskset")) {
+    words.unshift("taskset", "-c", "0");
   }
-  const urls = printed.trim().split("\n").map((line) => new URL(line));
+  const { process, origin } = await startProcess(words[0]!, words.slice(1));
   return {
-    url: urls.at(-1)!,
-    urls,
-    pid: child.pid,
-    async stop() {
-      child.kill("SIGTERM");
-      await reader.cancel();
-      await child.status;
-    },
+    url: new URL(origin),
+    processorMs: () => processorMsOf(process.pid),
+    memory: () => memoryOf(process.pid),
+    stop: async () => void await process.stop(),
   };
 }
 
-async function hasTaskset(): Promise<boolean> {
-  try {
-    const { success } = await new Deno.Command("taskset", {
-      args: ["-c", "0", "true"],
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    return success;
-  } catch {
-    return false;
-  }
+/** Milliseconds of one tick in `/proc`. */
+const TICK_MS = 10;
+
+async function processorMsOf(pid: number): Promise<number> {
+  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** What a process has in memory; not a number once it has ended. */
+export async function memoryOf(pid: number) {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`)
+    .catch(() => "");
+  const mebibytes = (name: string) =>
+    Number(RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? NaN) / 1024;
+  return { now: mebibytes("VmRSS"), most: mebibytes("VmHWM") };
 }

@@ -1,0 +1,124 @@
+/**
+ * Goal 5. Processor time of a `/v1/check` on a known issuer, for a question that
+ * was asked before and for a new one, against Hono that sends the same answer
+ * with the same headers (at most 1.25 and 1.85 ×); waiting times at 80 % load
+ * (p99 at most 1.5 ×). By the clock servers take turns with their clients;
+ * processor time is theirs alone. Linux only.
+ *
+ * @module
+ */
+
+import {
+  type Connection,
+  measureLatency,
+  measureRate,
+  openConnections,
+  percentile,
+  postBytes,
+} from "./http_client.ts";
+import { median } from "./pairs.ts";
+import { type Started, startServer } from "./servers/start.ts";
+
+const EVENTS = 1_000;
+const ROUNDS = 9;
+const SLICE_MS = 1_500;
+
+const issuer = await startServer("bench/servers/issuer.ts", [`${EVENTS}`]);
+const { host } = issuer.url;
+const api = await startServer("api/main.ts", [
+  ...["--addr", "127.0.0.1:0", "--allow-insecure", "--issuer", host],
+]);
+const hono = await startServer("bench/servers/hono_same_answer.ts");
+
+let questions = 0;
+function question({ url }: Started, isNew: boolean): Uint8Array {
+  const n = isNew ? ++questions : 0;
+  return postBytes(
+    new URL("/v1/check", url),
+    JSON.stringify({
+      issuer: `did:web:${host.replace(":", "%3A")}`,
+      subject: `did:web:person-${500 + n % 400}.example`,
+      require: [{ relationship: "employee" }, { role: "deploy" }],
+      // Another text for each, and the same answer.
+      at: new Date(Date.UTC(2026, 5, 1) + n * 1000).toISOString(),
+    }),
+  );
+}
+
+interface Load {
+  readonly name: string;
+  readonly server: Started;
+  readonly isNew: boolean;
+  readonly goal: string;
+  readonly connections: readonly Connection[];
+  readonly costs: number[];
+}
+
+async function load(
+  name: string,
+  server: Started,
+  isNew = false,
+  goal = "",
+): Promise<Load> {
+  const connections = await openConnections(server.url);
+  return { name, server, isNew, goal, connections, costs: [] };
+}
+
+/** Microseconds of processor time a request. */
+async function costOf({ server, isNew, connections }: Load): Promise<number> {
+  const before = await server.processorMs();
+  const start = performance.now();
+  const same = question(server, false);
+  const rate = await measureRate(
+    connections,
+    isNew ? () => question(server, true) : () => same,
+    SLICE_MS,
+  );
+  const answers = rate * (performance.now() - start) / 1000;
+  return (await server.processorMs() - before) * 1000 / answers;
+}
+
+const floor = await load("hono, the same answer", hono);
+const all = [
+  floor,
+  await load("asked before", api, false, " (goal: at most 1.25)"),
+  await load("new question", api, true, " (goal: at most 1.85)"),
+];
+try {
+  for (const each of all) await costOf(each);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const each of round % 2 === 0 ? all : all.toReversed()) {
+      each.costs.push(await costOf(each));
+    }
+  }
+  for (const { name, costs, goal } of all) {
+    const times = median(costs.map((cost, i) => cost / floor.costs[i]!));
+    console.log(
+      `${name}: ${median(costs).toFixed(1)} µs a request, ` +
+        `${times.toFixed(2)} ×${goal}`,
+    );
+  }
+  const p99: number[] = [];
+  for (const each of all.slice(0, 2)) {
+    const request = question(each.server, false);
+    const rate = await measureRate(each.connections, () => request, SLICE_MS);
+    const times = await measureLatency(
+      each.connections,
+      request,
+      0.8 * rate,
+      5_000,
+    );
+    p99.push(percentile(times, 99));
+    console.log(
+      `${each.name} at 80 % of ${rate.toFixed(0)} a second: p99 ${
+        p99.at(-1)!.toFixed(1)
+      } ms`,
+    );
+  }
+  console.log(`${(p99[1]! / p99[0]!).toFixed(2)} × (goal: at most 1.5)`);
+} finally {
+  for (const { connections } of all) {
+    for (const each of connections) each.close();
+  }
+  for (const server of [api, hono, issuer]) await server.stop();
+}

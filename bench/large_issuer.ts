@@ -1,0 +1,111 @@
+/**
+ * Goals 1, 3 and 9. A very large issuer: memory of a first look that is stored
+ * (at most 384 MiB with 1,000,000 events), a fresh `sig check` on it against one
+ * on an issuer of 5 events (at most 2 ×), and `sig who` over it against a first
+ * look. Linux only. Argument: events.
+ *
+ * @module
+ */
+
+import { start as startSig } from "../cli/testdata/process.ts";
+import { createIssuerSite } from "../cli/site/issuer_site.ts";
+import {
+  importTestKeys,
+  lineOf,
+  makeDocuments,
+  PATHS,
+} from "../tests/kit/test_issuer.ts";
+import { V8_FLAGS } from "../tools/compile.ts";
+import { benchEvent } from "./feed.ts";
+import { comparePairs } from "./pairs.ts";
+import { memoryOf } from "./servers/start.ts";
+
+const EVENTS = Number(Deno.args[0] ?? "1000000");
+const PIECE = 1_000;
+
+const [key] = await importTestKeys();
+const cwd = await Deno.makeTempDir();
+
+/** Serves an issuer from a folder; its host. */
+async function serve(name: string, events: number) {
+  const dir = `${cwd}/${name}`;
+  await Deno.mkdir(`${dir}/.well-known/sig`, { recursive: true });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    createIssuerSite(dir),
+  );
+  const host = `127.0.0.1:${server.addr.port}`;
+  const did = `did:web:${host.replace(":", "%3A")}`;
+  const origin = `http://${host}`;
+  const documents = makeDocuments({ did, origin, keys: [key], lines: [] });
+  for (const [path, content] of documents) {
+    await Deno.writeFile(
+      dir + path,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    );
+  }
+  for (let at = 1; at <= events; at += PIECE) {
+    let lines = "";
+    for (let n = at; n < Math.min(at + PIECE, events + 1); n++) {
+      lines += `${await lineOf({ ...benchEvent(did, n) }, key)}\n`;
+    }
+    await Deno.writeTextFile(dir + PATHS.feed, lines, { append: true });
+  }
+  return { server, host };
+}
+
+/** Runs `sig`; the most MiB that it had. */
+async function sig(...words: string[]): Promise<number> {
+  // As `deno task install` and the executables start it.
+  await using child = startSig(words, { cwd, permissions: ["-A", V8_FLAGS] });
+  let most = 0;
+  const watch = setInterval(async () => {
+    most = Math.max(most, (await memoryOf(child.pid)).most || 0);
+  }, 20);
+  const { code, stderr } = await child.ended();
+  clearInterval(watch);
+  if (code !== 0) throw new Error(stderr);
+  return most;
+}
+
+const check = (host: string, ...more: string[]) =>
+  sig(
+    ...["check", "--sig", host, "--allow-insecure", "--require", "role=deploy"],
+    ...["--subject", "did:web:person-3.example", ...more],
+  );
+
+const large = await serve("large", EVENTS);
+const small = await serve("small", 5);
+try {
+  const start = performance.now();
+  const most = await check(large.host);
+  const firstMs = performance.now() - start;
+  console.log(
+    `first look at ${EVENTS} events, stored: ${
+      (firstMs / 1000).toFixed(1)
+    } s, ` +
+      `${most.toFixed(0)} MiB at most (goal: 384 with 1,000,000)`,
+  );
+  await check(small.host);
+  const { a, b, ratio } = await comparePairs(
+    () => check(large.host),
+    () => check(small.host),
+    9,
+  );
+  console.log(
+    `a fresh check ${a.toFixed(0)} ms, of 5 events ${b.toFixed(0)} ms: ` +
+      `${ratio.toFixed(2)} × (goal: at most 2)`,
+  );
+  const before = performance.now();
+  await sig("who", "--sig", large.host, "--allow-insecure", "--role", "deploy");
+  const listMs = performance.now() - before;
+  console.log(
+    `a list of all: ${(listMs / 1000).toFixed(1)} s, ${
+      (listMs / firstMs).toFixed(2)
+    } × the first look`,
+  );
+} finally {
+  await large.server.shutdown();
+  await small.server.shutdown();
+  await Deno.remove(cwd, { recursive: true });
+}
