@@ -1,21 +1,23 @@
 /** From a verified issuer to an answer (PROTOCOL §5). @module */
 
 import {
-  type AnswerLimits,
   type AskedQuestion,
-  checkAllSteps,
   type CheckAnswer,
   type CheckResult,
-  checkSteps,
   type Continuity,
   type Freshness,
   type ParsedQuestion,
   parseQuestion,
+  warningsAbout,
+} from "@sig/core";
+import {
+  type AnswerLimits,
+  checkAllSteps,
+  checkSteps,
   runInSlices,
   runSteps,
   type Steps,
-  warningsAbout,
-} from "@sig/core";
+} from "@sig/core/internal";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";
 
 /** A question, parsed or not, without its clock, which is an option. */

@@ -1,6 +1,7 @@
 /** The errors of a fetch, in words of ours. @module */
 
-import { type ErrorContext, isSigError, quote, SigError } from "@sig/core";
+import { type ErrorContext, isSigError, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { WaitTimeout } from "./network_budget.ts";
 
 /** The codes that only fetching gives. */

@@ -1,6 +1,7 @@
 /** Media types of the four documents (docs/protocol.md §10). @module */
 
-import { quote, trimOws, type Warning } from "@sig/core";
+import type { Warning } from "@sig/core";
+import { quote, trimOws } from "@sig/core/internal";
 
 /** The four documents of an issuer. */
 export type DocumentName = "metadata" | "jwks" | "did_document" | "feed";

@@ -2,7 +2,7 @@
 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 import type * as dns from "node:dns";
 import type * as http from "node:http";
 import type * as net from "node:net";

@@ -1,6 +1,7 @@
 /** Which URLs may be fetched at all (docs/protocol.md §10). @module */
 
-import { type ErrorContext, quote, SigError } from "@sig/core";
+import { type ErrorContext, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   isPublicAddress,
   isRefusedHostName,

@@ -1,6 +1,7 @@
 /** Which responses are an answer (docs/protocol.md §10). Judges only. @module */
 
-import { quote, type SigError, trimOws } from "@sig/core";
+import type { SigError } from "@sig/core";
+import { quote, trimOws } from "@sig/core/internal";
 import { fetchError } from "./fetch_error.ts";
 import {
   type ContentRange,

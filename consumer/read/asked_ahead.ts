@@ -1,6 +1,7 @@
 /** Documents that are asked for before anybody opens them. @module */
 
-import { isSigError, sameBytes } from "@sig/core";
+import { isSigError } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
 import {
   documentAtHand,
   type DocumentReader,

@@ -1,6 +1,6 @@
 /** Taking a stream of bytes apart, and putting chunks together. @module */
 
-import { joinBytes } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 
 /** A stream whose beginning is read apart from its rest. */
 export class ByteStream {

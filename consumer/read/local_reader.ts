@@ -4,9 +4,9 @@ import {
   type ErrorCode,
   type ErrorContext,
   isSigError,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { type InsideFile, openInside } from "./open_inside.ts";
 import {
   type DocumentReader,

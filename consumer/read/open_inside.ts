@@ -6,7 +6,7 @@
  */
 
 import type * as nodeFs from "node:fs";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 
 /** An open regular file. Whoever asked for it closes it. */
 export interface InsideFile {

@@ -2,11 +2,11 @@
 
 import {
   isSigError,
-  joinBytes,
   SigError,
   type SigMetadata,
   type SourceKind,
 } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import type {
   ContentRange,
   FetchConditions,

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { joinBytes, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import {
   createRemoteReader,
   type InlineFeed,

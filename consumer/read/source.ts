@@ -4,11 +4,11 @@ import {
   didWebOf,
   isSigError,
   parseIssuerDid,
-  quote,
   SigError,
   WELL_KNOWN_PATHS,
   wellKnownUrls,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { vetUrl } from "../fetch/require_allowed_url.ts";
 import type { FetchPolicy } from "../fetch/fetch_options.ts";
 import {

@@ -6,9 +6,9 @@ import {
   JsonError,
   parseDidWeb,
   parseJson,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   importVerificationKey,
   readDidDocument,

@@ -1,7 +1,7 @@
 /** SHA-256 of a feed while it streams by. @module */
 
 import { encodeHex } from "@std/encoding/hex";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 
 /** A hash that is made piece by piece, as `node:crypto` has it. */
 export interface PiecewiseHash {

@@ -8,14 +8,11 @@
  */
 
 import {
-  claimedSequence,
   createFeedLineParser,
-  decodeBase64UrlStrict,
   DEFAULT_LIMITS,
   type FeedLineParser,
   type Instant,
   instantOf,
-  isObject,
   isSigError,
   type KnownBefore,
   type Limits,
@@ -27,6 +24,11 @@ import {
   type SigEvent,
   type UnknownEvent,
 } from "@sig/core";
+import {
+  claimedSequence,
+  decodeBase64UrlStrict,
+  isObject,
+} from "@sig/core/internal";
 import {
   type KeyResolver,
   type VerificationKey,

@@ -5,7 +5,6 @@ import {
   JsonError,
   type Limits,
   parseJson,
-  quote,
   SigError,
   type SigMetadata,
   type SourceKind,
@@ -13,6 +12,7 @@ import {
   type Warning,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   createKeyResolver,
   type KeyResolver,

@@ -1,11 +1,8 @@
 /** Workers that verify signatures beside the thread that reads. @module */
 
 import type { ParsedEnvelope } from "@sig/core";
-import {
-  isStrictSignature,
-  loadBuiltin,
-  type VerificationKey,
-} from "@sig/jose";
+import type { VerificationKey } from "@sig/jose";
+import { isStrictSignature, loadBuiltin } from "@sig/jose/internal";
 
 /**
  * Bytes of a feed from which on workers are worth their start (50 to 70 ms):

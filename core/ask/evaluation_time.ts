@@ -56,7 +56,7 @@ export interface ParsedTime {
  *
  * @example
  * ```ts
- * import { parseTime } from "@sig/core";
+ * import { parseTime } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const { at, asOf } = parseTime({ at: "2026-01-31T09:00:00Z", asOf: "3" });

@@ -173,7 +173,8 @@ export function isSigError(
  *
  * @example
  * ```ts
- * import { SigError, withContext } from "@sig/core";
+ * import { SigError } from "@sig/core";
+ * import { withContext } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const error = new SigError("invalid_line", "Cannot read feed line");

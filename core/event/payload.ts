@@ -81,7 +81,7 @@ function parsePayloadJson(payload: Uint8Array): ParsedJson {
  *
  * @example
  * ```ts
- * import { claimedSequence } from "@sig/core";
+ * import { claimedSequence } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const payload = new TextEncoder().encode('{"sequence":7,"roles":0}');

@@ -7,7 +7,7 @@
  *
  * @example
  * ```ts
- * import { joinBytes } from "@sig/core";
+ * import { joinBytes } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const joined = joinBytes([Uint8Array.of(1), Uint8Array.of(2, 3)]);
@@ -33,7 +33,7 @@ export function joinBytes(
  *
  * @example
  * ```ts
- * import { sameBytes } from "@sig/core";
+ * import { sameBytes } from "@sig/core/internal";
  * import { assert } from "@std/assert";
  *
  * assert(sameBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2)));
@@ -67,7 +67,7 @@ const encoder = new TextEncoder();
  *
  * @example One spelling only
  * ```ts
- * import { decodeBase64UrlStrict } from "@sig/core";
+ * import { decodeBase64UrlStrict } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(decodeBase64UrlStrict("AQI"), new Uint8Array([1, 2]));

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { joinBytes, sameBytes } from "@sig/core";
+import { joinBytes, sameBytes } from "@sig/core/internal";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import { decodeBase64UrlInto, decodeBase64UrlStrict } from "./bytes.ts";
 

@@ -114,7 +114,7 @@ function haveOneScript(one: string, other: string): boolean {
  *
  * @example
  * ```ts
- * import { quote } from "@sig/core";
+ * import { quote } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(quote("a\nb\u202e"), '"a\\nb\\u202e"');

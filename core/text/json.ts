@@ -169,7 +169,7 @@ const MAX_NUMBER_LENGTH = 1_024;
  *
  * @example
  * ```ts
- * import { parseJsonSteps, runSteps } from "@sig/core";
+ * import { parseJsonSteps, runSteps } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(runSteps(parseJsonSteps('{"a":[1,"b"]}')), { a: [1, "b"] });
@@ -683,7 +683,7 @@ function toStep(place: string | number): string {
  *
  * @example
  * ```ts
- * import { escapePointer } from "@sig/core";
+ * import { escapePointer } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(`/roles/${escapePointer("a/b~c")}`, "/roles/a~1b~0c");

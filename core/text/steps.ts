@@ -28,7 +28,7 @@ export function runSteps<T>(steps: Steps<T>): T {
  *
  * @example
  * ```ts
- * import { runInSlices, type Steps } from "@sig/core";
+ * import { runInSlices, type Steps } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * function* count(to: number): Steps<number> {

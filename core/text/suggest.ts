@@ -5,7 +5,7 @@
  *
  * @example
  * ```ts
- * import { suggest } from "@sig/core";
+ * import { suggest } from "@sig/core/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(suggest("isuer", ["issuer", "subject"]), "issuer");

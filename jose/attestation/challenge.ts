@@ -4,14 +4,13 @@ import {
   type ErrorCode,
   escapeInvisible,
   type Instant,
-  isIdentifier,
-  isObject,
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
   type OpenObject,
   parseTimestamp,
   SigError,
 } from "@sig/core";
+import { isIdentifier, isObject } from "@sig/core/internal";
 import { ENROL_SCOPE } from "./attestation.ts";
 import { member } from "../bytes/json_object.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { isObject, isSigError, parseFeedLine } from "@sig/core";
+import { isSigError, parseFeedLine } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   createKeyResolver,
   importVerificationKey,

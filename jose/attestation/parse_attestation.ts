@@ -4,10 +4,10 @@ import {
   ATTESTATION_TYP,
   type ErrorCode,
   type ErrorContext,
-  isIdentifier,
   type OpenObject,
   SigError,
 } from "@sig/core";
+import { isIdentifier } from "@sig/core/internal";
 import {
   type AttestationClaims,
   type AttestationHeader,

@@ -5,9 +5,9 @@ import {
   formatInstant,
   instantOf,
   MAX_TTL_SECONDS,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { AttestationClaims, SignableChallenge } from "./attestation.ts";
 import { validateSignableChallenge, type ValidChallenge } from "./challenge.ts";
 import { chooseSubject, refuseToSign, signClaims } from "./sign_claims.ts";

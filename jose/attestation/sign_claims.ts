@@ -4,9 +4,9 @@ import {
   ATTESTATION_TYP,
   type ErrorCode,
   parseDidWeb,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   type AttestationClaims,
   MAX_ATTESTATION_LENGTH,

@@ -1,12 +1,7 @@
 /** Verifying the answer to a login challenge (docs/protocol.md §7). @module */
 
-import {
-  DEFAULT_LIMITS,
-  type ErrorCode,
-  instantOf,
-  quote,
-  SigError,
-} from "@sig/core";
+import { DEFAULT_LIMITS, type ErrorCode, instantOf, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { AttestationChallenge, ParsedAttestation } from "./attestation.ts";
 import { validateChallenge, type ValidChallenge } from "./challenge.ts";
 import { equalInConstantTime } from "../bytes/bytes.ts";

@@ -9,9 +9,9 @@ import {
   signEvent,
   verifyAttestation,
   type VerifyAttestationOptions,
-  verifyAttestationSignature,
   verifyEnvelope,
 } from "@sig/jose";
+import { verifyAttestationSignature } from "@sig/jose/internal";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { testKey } from "../testdata/keys.ts";
 import {

@@ -15,7 +15,7 @@ const OPTIONS = { alphabet: "base64url", omitPadding: true } as const;
  *
  * @example
  * ```ts
- * import { encodeBase64Url } from "@sig/jose";
+ * import { encodeBase64Url } from "@sig/jose/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(encodeBase64Url(new Uint8Array([0xfb, 0xff])), "-_8");
@@ -31,7 +31,7 @@ export function encodeBase64Url(bytes: Uint8Array): string {
  *
  * @example
  * ```ts
- * import { equalInConstantTime } from "@sig/jose";
+ * import { equalInConstantTime } from "@sig/jose/internal";
  * import { assert } from "@std/assert";
  *
  * assert(equalInConstantTime("n-1", "n-1"));

@@ -55,7 +55,7 @@ export function findPointFault(bytes: Uint8Array): PointFault | undefined {
  *
  * @example
  * ```ts
- * import { isStrictSignature } from "@sig/jose";
+ * import { isStrictSignature } from "@sig/jose/internal";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(isStrictSignature(new Uint8Array(64)), false);

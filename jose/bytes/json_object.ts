@@ -1,6 +1,7 @@
 /** Reading members of parsed JSON without ever meeting a prototype. @module */
 
-import { isIdentifier, type OpenObject } from "@sig/core";
+import type { OpenObject } from "@sig/core";
+import { isIdentifier } from "@sig/core/internal";
 
 /** Characters of a `kid` at most (docs/protocol.md §1). */
 export const MAX_KID_LENGTH = 256;

@@ -4,10 +4,10 @@ import {
   EVENT_TYP,
   type FlattenedJws,
   type ParsedEnvelope,
-  quote,
   SigError,
   type SigEvent,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { signJws } from "./jws.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 import { SIGNATURE_BYTES } from "../bytes/ed25519_bytes.ts";

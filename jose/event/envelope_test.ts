@@ -6,12 +6,12 @@ import {
 } from "@std/assert";
 import {
   createFeedLineParser,
-  decodeBase64UrlStrict,
   type ErrorCode,
   isSigError,
   parseEventPayload,
   parseFeedLine,
 } from "@sig/core";
+import { decodeBase64UrlStrict } from "@sig/core/internal";
 import {
   createKeyResolver,
   importSigningKey,

@@ -1,14 +1,13 @@
 /** JWS as it is signed and read here (RFC 7515, docs/protocol.md §2.2, §7.2). @module */
 
 import {
-  decodeBase64UrlStrict,
   type FlattenedJws,
-  isObject,
   JsonError,
   type OpenObject,
   parseJson,
   type SigError,
 } from "@sig/core";
+import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
 import { encodeBase64Url } from "../bytes/bytes.ts";
 import type { SigningKey } from "../keys/signing_key.ts";
 

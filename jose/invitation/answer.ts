@@ -1,6 +1,7 @@
 /** Answering an invitation, and verifying the answer (docs/protocol.md §9). @module */
 
-import { instantOf, isObject, SigError } from "@sig/core";
+import { instantOf, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import { malformed, type ParsedInvitation } from "./invitation.ts";
 import { parseInvitation } from "./parse_invitation.ts";
 import {

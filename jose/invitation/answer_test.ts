@@ -2,7 +2,6 @@ import { type ErrorCode, isSigError } from "@sig/core";
 import {
   answerInvitation,
   createInvitation,
-  encodeBase64Url,
   jwkToDidKey,
   parseAttestation,
   type ParsedInvitation,
@@ -12,6 +11,7 @@ import {
   verifyAnswer,
   verifyAttestation,
 } from "@sig/jose";
+import { encodeBase64Url } from "@sig/jose/internal";
 import { assert, assertEquals } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {

@@ -2,18 +2,16 @@
 
 import {
   compareInstants,
-  decodeBase64UrlStrict,
   DEFAULT_LIMITS,
   type INVITATION_TYP,
   isDid,
-  isIdentifier,
   type OpenObject,
   parseTimestamp,
-  quote,
   RELATIONSHIP_TYPES,
   type RelationshipType,
   SigError,
 } from "@sig/core";
+import { decodeBase64UrlStrict, isIdentifier, quote } from "@sig/core/internal";
 import { member } from "../bytes/json_object.ts";
 
 /**

@@ -1,6 +1,7 @@
 /** Whether an invitation is the issuer's, and still counts (docs/protocol.md §9). @module */
 
-import { DEFAULT_LIMITS, instantOf, quote, SigError } from "@sig/core";
+import { DEFAULT_LIMITS, instantOf, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { malformed, type ParsedInvitation } from "./invitation.ts";
 import { parseInvitation } from "./parse_invitation.ts";
 import type { KeyResolver } from "../keys/key_resolver.ts";

@@ -1,6 +1,7 @@
 /** Which keys a DID document authorises (docs/protocol.md §1). @module */
 
-import { isObject, type OpenObject, quote, SigError } from "@sig/core";
+import { type OpenObject, SigError } from "@sig/core";
+import { isObject, quote } from "@sig/core/internal";
 import { readDidKey } from "./did_key.ts";
 import { isKid, member } from "../bytes/json_object.ts";
 import { decode32 } from "./public_key.ts";

@@ -1,6 +1,7 @@
 /** did:key for Ed25519 (W3C CCG did:key, docs/protocol.md §7). @module */
 
-import { isSigError, type Jwk, quote, SigError } from "@sig/core";
+import { isSigError, type Jwk, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { encodeBase58 } from "@std/encoding/base58";
 import { decodeBase58 } from "../bytes/base58.ts";
 import { encodeBase64Url } from "../bytes/bytes.ts";

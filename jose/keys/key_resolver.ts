@@ -4,9 +4,9 @@ import {
   DEFAULT_LIMITS,
   type ErrorCode,
   type Limits,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { BackendChoice, type VerificationBackend } from "./platform.ts";
 import { MAX_KID_LENGTH, member } from "../bytes/json_object.ts";
 import { readKeySet } from "./key_set.ts";

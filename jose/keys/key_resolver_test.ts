@@ -5,7 +5,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import { DEFAULT_LIMITS } from "@sig/core";
-import { calculateKid, calculateKidOf, createKeyResolver } from "@sig/jose";
+import { calculateKid, createKeyResolver } from "@sig/jose";
+import { calculateKidOf } from "@sig/jose/internal";
 import { encodeNumber, smallOrderYs } from "../testdata/edwards.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { publicJwkOf, testKey } from "../testdata/keys.ts";

@@ -1,12 +1,7 @@
 /** The rules for a published key set (docs/protocol.md §1, RFC 7517). @module */
 
-import {
-  isObject,
-  type Limits,
-  type OpenObject,
-  quote,
-  SigError,
-} from "@sig/core";
+import { type Limits, type OpenObject, SigError } from "@sig/core";
+import { isObject, quote } from "@sig/core/internal";
 import { isKid, member } from "../bytes/json_object.ts";
 import { invalidKey } from "./public_key.ts";
 

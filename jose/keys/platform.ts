@@ -116,7 +116,7 @@ export function hasBuiltins(): boolean {
  *
  * @example
  * ```ts
- * import { loadBuiltin } from "@sig/jose";
+ * import { loadBuiltin } from "@sig/jose/internal";
  * import { assert } from "@std/assert";
  *
  * const net = loadBuiltin("node:net") as { isIP(text: string): number };

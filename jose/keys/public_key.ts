@@ -1,13 +1,12 @@
 /** The public part of an Ed25519 JWK, checked to the last bit. @module */
 
 import {
-  decodeBase64UrlStrict,
   type ErrorContext,
-  isObject,
   type Jwk,
   type OpenObject,
   SigError,
 } from "@sig/core";
+import { decodeBase64UrlStrict, isObject } from "@sig/core/internal";
 import {
   findPointFault,
   type PointFault,
@@ -164,7 +163,8 @@ const thumbprints = new WeakMap<Jwk, string>();
  *
  * @example
  * ```ts
- * import { calculateKid, calculateKidOf, importVerificationKey } from "@sig/jose";
+ * import { calculateKid, importVerificationKey } from "@sig/jose";
+ * import { calculateKidOf } from "@sig/jose/internal";
  * import { assertEquals } from "@std/assert";
  *
  * const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";

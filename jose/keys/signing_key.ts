@@ -1,12 +1,7 @@
 /** A private key that signs and shows nothing of itself. @module */
 
-import {
-  isObject,
-  joinBytes,
-  type Jwk,
-  type OpenObject,
-  type PrivateJwk,
-} from "@sig/core";
+import type { Jwk, OpenObject, PrivateJwk } from "@sig/core";
+import { isObject, joinBytes } from "@sig/core/internal";
 import { hasBuiltins, loadNodeCrypto } from "./platform.ts";
 import {
   calculateKid,

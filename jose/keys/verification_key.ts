@@ -1,6 +1,7 @@
 /** A public key, and strict verification with it (docs/protocol.md §2.5). @module */
 
-import { isObject, type Jwk, SigError } from "@sig/core";
+import { type Jwk, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   BackendChoice,
   type NodeCrypto,

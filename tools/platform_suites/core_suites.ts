@@ -1,13 +1,13 @@
 /** Suites of @sig/core. @module */
 
 import {
-  decodeBase64UrlStrict,
   isSigError,
   JsonError,
   parseDidWeb,
   parseJson,
   parseTimestamp,
 } from "@sig/core";
+import { decodeBase64UrlStrict } from "@sig/core/internal";
 import { encodeBase64Url } from "./encode.ts";
 import { isAccepted, type Suite, Tally } from "./suite.ts";
 

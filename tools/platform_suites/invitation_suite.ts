@@ -5,7 +5,6 @@ import {
   answerInvitation,
   createInvitation,
   createKeyResolver,
-  encodeBase64Url,
   generateSigningKey,
   importSigningKey,
   invitationLink,
@@ -13,6 +12,7 @@ import {
   verifyAnswer,
   verifyInvitation,
 } from "@sig/jose";
+import { encodeBase64Url } from "@sig/jose/internal";
 import { type Suite, Tally } from "./suite.ts";
 
 async function codeOf(work: Promise<unknown>): Promise<string> {

@@ -20,8 +20,8 @@ import {
   type UnknownEvent,
   validateEvent,
   validateMetadata,
-  withContext,
 } from "@sig/core";
+import { withContext } from "@sig/core/internal";
 import { type Suite, Tally } from "./suite.ts";
 
 const NAMES = ["__proto__", "constructor", "toString", "prototype", "valueOf"];

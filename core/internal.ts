@@ -1,0 +1,31 @@
+/**
+ * What the other packages of this project need of core beside its public
+ * names. Not covered by semantic versioning: it may change in any release.
+ *
+ * @module
+ */
+export type { AnswerLimits } from "./ask/answer.ts";
+export {
+  checkAllSteps,
+  checkSteps,
+  type CheckStepsOptions,
+} from "./ask/check.ts";
+export {
+  type StatePart,
+  type StatePartOptions,
+  walkState,
+} from "./ask/dump_state.ts";
+export { parseTime, timeAsAsked, Timepoint } from "./ask/evaluation_time.ts";
+export { withContext } from "./errors/error.ts";
+export { isSequence } from "./event/event.ts";
+export { isIdentifier, isObject } from "./event/fields.ts";
+export { claimedSequence } from "./event/payload.ts";
+export { type GrowingHistory, versionAfter } from "./replay/history.ts";
+export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
+export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";
+export { quote } from "./text/escape_invisible.ts";
+export { escapePointer, parseJsonSteps } from "./text/json.ts";
+export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
+export { suggest } from "./text/suggest.ts";
+export { validInstant } from "./text/timestamp.ts";
+export { trimOws } from "./text/trim_ows.ts";

@@ -1,0 +1,16 @@
+/**
+ * What the other packages of this project need of jose beside its public
+ * names. Not covered by semantic versioning: it may change in any release.
+ *
+ * @module
+ */
+export { encodeBase64Url, equalInConstantTime } from "./bytes/bytes.ts";
+export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
+export { verifyAttestationSignature } from "./attestation/verify_attestation.ts";
+export { requireUnexpired } from "./invitation/verify_invitation.ts";
+export {
+  MAX_INVITATION_SECONDS,
+  MIN_INVITATION_SECONDS,
+} from "./invitation/invitation.ts";
+export { loadBuiltin } from "./keys/platform.ts";
+export { calculateKidOf } from "./keys/public_key.ts";
