@@ -35,7 +35,12 @@ export {
   type SignableChallenge,
 } from "./attestation/attestation.ts";
 export type { VerificationBackend } from "./keys/platform.ts";
-export { isScopeToken, MAX_SCOPES } from "./attestation/challenge.ts";
+export {
+  isScopeToken,
+  MAX_SCOPES,
+  validateSignableChallenge,
+  type ValidSignableChallenge,
+} from "./attestation/challenge.ts";
 export {
   describeChallenge,
   type DescribedChallenge,

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { isInBundle } from "./stand_ins.ts";
+import { standInFault } from "./stand_ins.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -107,11 +107,9 @@ if (import.meta.main) {
   // Another registry is one of a test, on this machine.
   const isForOthers = !Deno.args.includes("--dry-run") &&
     Deno.env.get("JSR_URL") === undefined;
-  if (isForOthers && await isInBundle(ROOT)) {
-    console.error(
-      "Cannot publish: web/ui/app.js has code of npm's deno-std in it, a " +
-        "third party's repackaging. See CONTRIBUTING.md, Publishing.",
-    );
+  const fault = isForOthers ? await standInFault(ROOT) : undefined;
+  if (fault !== undefined) {
+    console.error(`Cannot publish: ${fault}`);
     Deno.exit(1);
   }
   const folder = await Deno.makeTempDir({ prefix: "sig-publish-" });

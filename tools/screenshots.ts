@@ -100,9 +100,9 @@ async function visitLogin(page: Page, look: Look): Promise<void> {
   await page.getByRole("button", { name: "Forget this key" }).first().click();
   await look("keys-forget");
   await page.getByRole("button", { name: "Keep it" }).click();
-  await start(page, "profile groups email");
+  await start(page, { scopes: ["profile", "groups", "email"] });
   await openByHand(page);
-  await look("developers", true);
+  await look("login-by-hand", true);
   await page.route("**/attestation/verify", (route) => route.abort());
   await approve(page);
   await look("refusal-no-answer");
@@ -136,22 +136,17 @@ async function visitDemo(page: Page, look: Look): Promise<void> {
   await page.getByRole("button", { name: "Create my key" }).waitFor();
   await look("keys-none");
   await goTo(page, "#/explore/0");
-  await page.getByText("names nobody yet").waitFor();
+  await page.getByText("has no relationships yet").waitFor();
   await look("explore-empty");
   await goTo(page, "#/sign-in");
-  await page.getByRole("button", { name: "Make my key" }).click();
+  await page.getByRole("button", { name: "Create my key" }).click();
   await page.getByRole("button", { name: "Enrol me" }).waitFor();
   await look("demo-2-hired");
-  await goTo(page, "#/developers");
-  await start(page, "");
-  await approve(page);
-  await look("refusal-unknown");
-  await goTo(page, "#/sign-in");
   await page.getByRole("button", { name: "Enrol me" }).click();
   await page.locator("#approve:enabled").waitFor();
   await look("demo-3-sign-in");
   await approve(page);
-  await page.getByText("because of event #1").waitFor();
+  await page.getByText("checked now").waitFor();
   await look("demo-4-result", true);
   const apps = await openApplications(page);
   for (const [name, app] of apps) await look(`app-${name}`, true, app);
@@ -186,13 +181,13 @@ async function visitExplorer(
       await page.locator("#verdict progress").waitFor();
       await look("explore-verifying");
     }
-    await page.locator(".row-table").waitFor();
+    await page.locator("table.rows").waitFor();
     await look(`explore-people-${name}`);
     await page.locator(".row-button").nth(1).click();
     await look(`explore-person-${name}`);
     await page.keyboard.press("Escape");
     await goTo(page, "#/explore?tab=events");
-    await page.locator(".events").waitFor();
+    await page.locator("table.events").waitFor();
     await look(`explore-events-${name}`);
     await page.locator(".row-button").first().click();
     await look(`explore-event-${name}`);
@@ -206,7 +201,7 @@ async function visitExplorer(
     await goTo(page, "#/explore");
   }
   await page.setInputFiles("#files", await feedFiles("history"));
-  await page.locator(".row-table").waitFor();
+  await page.locator("table.rows").waitFor();
   await page.fill("#people-text", "nobody is called this");
   await look("explore-nobody");
   await goTo(page, "#/keys");

@@ -19,6 +19,7 @@ import { findPublicSign } from "@sig/api/flags";
 import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
 import { quote, SigError } from "@sig/core";
+import { Hono } from "hono";
 import type { DemoApp } from "./demo/apps/demo_app.ts";
 import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
 import { createDemoRoutes } from "./demo/demo_routes.ts";
@@ -43,7 +44,8 @@ import { findIssuerIdentifier } from "./openid/issuer_identifier.ts";
 import { createGateRoutes } from "./gate/create_gate.ts";
 import { createGateHosts } from "./gate/gate_hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
-import { createPageRoutes } from "./pages/page_routes.ts";
+import { createIssuerDocumentRoute } from "./pages/issuer_documents.ts";
+import { addPage, type PageConfig } from "./pages/page.ts";
 import { openShownIssuers } from "./pages/shown_issuers.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
@@ -201,16 +203,17 @@ export function createWeb(options: AppOptions): Web {
   const withStore = <T>(exchange: Exchange, work: () => Promise<T>) =>
     options.store === undefined ? work() : exchange.waitFor("store", work);
   const demoApps = options.demoApps ?? [];
-  const config = {
-    service: "sig-web",
-    version: VERSION,
-    audiences: options.audiences,
-    ttl_seconds: ttlSeconds,
-    scopes: options.scopes ?? [],
-    require: gate.require,
+  const config: PageConfig = {
+    issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
+    require: gate.require,
+    scopes: options.scopes ?? [],
+    signIn: {
+      challengeUrl: "/v1/auth/challenge/create",
+      answerUrl: "/v1/auth/attestation/verify",
+      returns: false,
+    },
     demo: isDemo,
-    apps: demoApps.map(({ name, url, how }) => ({ name, url, how })),
   };
   const routes: Route[] = [
     {
@@ -239,7 +242,8 @@ export function createWeb(options: AppOptions): Web {
         return exchange.json(await withStore(exchange, verified));
       },
     },
-    ...createPageRoutes(config, issuers, now),
+    ...pageRoutes(config),
+    createIssuerDocumentRoute(issuers, now),
     ...(options.demo === undefined
       ? []
       : createDemoRoutes(options.demo, demoApps)),
@@ -266,6 +270,27 @@ function serve(routes: readonly Route[], options: GuardOptions): App {
   });
   mountRoutes(app, routes);
   return toApp(app);
+}
+
+function pageRoutes(config: PageConfig): readonly Route[] {
+  const page = new Hono();
+  addPage(page, "", config);
+  return page.routes.map(({ path }) => ({
+    method: "GET",
+    path,
+    async handle(exchange) {
+      // A HEAD is a GET up to here; the exchange leaves out its body.
+      const { url, headers: given } = exchange.request;
+      const response = await page.fetch(new Request(url, { headers: given }));
+      const { status, headers } = response;
+      const type = headers.get("content-type") ?? "";
+      for (const name of ["content-type", "x-content-type-options"]) {
+        headers.delete(name);
+      }
+      const body = status === 304 ? null : await response.bytes();
+      return exchange.reply(body, { status, type, headers: [...headers] });
+    },
+  }));
 }
 
 /** How old an answer to a proxy may be, in milliseconds, unless told. */

@@ -44,7 +44,6 @@ const ROUTES: { readonly [server in "api" | "web"]: readonly Listed[] } = {
   web: [
     { path: "/", type: HTML, open: true },
     { path: "/healthz", type: JSON_TYPE, open: true },
-    { path: "/ui/config.json", type: JSON_TYPE, open: true },
     { path: "/v1/auth/challenge/create", open: true },
     { path: "/v1/auth/attestation/verify", open: true },
   ],

@@ -232,7 +232,7 @@ Deno.test("seven packages are published and run from jsr: specifiers", async (t)
       assertStringIncludes(await page.text(), "</html>");
       assertEquals(page.status, 200);
       if (name === "web") {
-        const script = await fetch(`${server.origin}/ui/app.js`);
+        const script = await fetch(`${server.origin}/ui/page.min.js`);
         assertStringIncludes(await script.text(), "signature_invalid");
       }
       assertEquals((await server.stop()).code, 0);

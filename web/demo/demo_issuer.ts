@@ -17,6 +17,24 @@ export interface DemoEvent {
   readonly sequence: number;
 }
 
+/** A relationship of the demo's feed. */
+export interface DemoRelationship {
+  readonly relationship_id: string;
+  readonly status: "active" | "revoked";
+  readonly last_sequence: number;
+}
+
+/** An event of the demo's feed, for the page. */
+export interface SignedEvent {
+  readonly sequence: number;
+  readonly issued_at: string;
+  readonly subject: string;
+  /** What the person was enrolled as, if they gave a name. */
+  readonly name: string | null;
+  /** Type of the relationship, or why it ended. */
+  readonly what: string;
+}
+
 /** An issuer that lives as long as the process. */
 export interface DemoIssuer {
   /** Its DID: the server's own address. */
@@ -25,6 +43,10 @@ export interface DemoIssuer {
   enrol(subject: string, name?: string): Promise<DemoEvent>;
   /** What somebody was enrolled as; the operator's names, in a small way. */
   nameOf?(subject: string): string | undefined;
+  /** All that it has signed, the newest first. */
+  readonly events: readonly SignedEvent[];
+  /** What the last event about a subject says. */
+  relationshipOf(subject: string): DemoRelationship | undefined;
   /** Revokes a relationship. */
   revoke(relationshipId: string): Promise<DemoEvent>;
   /** One of its documents by its path under the origin. */
@@ -77,34 +99,62 @@ export async function createDemoIssuer(
   const keys = createMemoryKeyStore();
   await initIssuer({ store, keys, did, allowPrivate: true });
   const issuer = await openIssuer({ store, keys, now });
-  let events = 0;
+  const events: SignedEvent[] = [];
   const names = new Map<string, string>();
-  const append = async (draft: EventDraft): Promise<DemoEvent> => {
-    if (events >= MAX_DEMO_EVENTS) throw full();
+  /** The last relationship of each subject. */
+  const relationships = new Map<string, DemoRelationship>();
+  const append = async (
+    draft: EventDraft,
+    subject: string,
+    what: string,
+  ): Promise<DemoEvent> => {
+    if (events.length >= MAX_DEMO_EVENTS) throw full();
     const { relationship_id, sequence } = await issuer.append(draft);
-    events = sequence;
+    const name = names.get(subject) ?? null;
+    const issued_at = now().toISOString();
+    events.unshift({ sequence, issued_at, subject, name, what });
+    const status = draft.event_type === "relationship.revoke"
+      ? "revoked"
+      : "active";
+    relationships.set(subject, {
+      ...{ relationship_id, status, last_sequence: sequence },
+    });
     return { relationship_id, sequence };
   };
   return {
     did,
+    events,
+    relationshipOf: (subject) => relationships.get(subject),
     async enrol(subject, name) {
-      const event = await append({
-        event_type: "relationship.upsert",
-        subject,
-        relationship_type: "employee",
-        roles: ["deploy"],
-        ...(name === undefined ? {} : { display: { title: name } }),
-      });
       if (name !== undefined) names.set(subject, name);
-      return event;
+      return await append(
+        {
+          event_type: "relationship.upsert",
+          subject,
+          relationship_type: "employee",
+          roles: ["deploy"],
+          ...(name === undefined ? {} : { display: { title: name } }),
+        },
+        subject,
+        "employee",
+      );
     },
     nameOf: (subject) => names.get(subject),
-    revoke: (relationshipId) =>
-      append({
-        event_type: "relationship.revoke",
-        relationship_id: relationshipId,
-        reason_code: "employment_ended",
-      }),
+    async revoke(relationshipId) {
+      const [subject = ""] =
+        relationships.entries().find(([, each]) =>
+          each.relationship_id === relationshipId
+        ) ?? [];
+      return await append(
+        {
+          event_type: "relationship.revoke",
+          relationship_id: relationshipId,
+          reason_code: "employment_ended",
+        },
+        subject,
+        "employment ended",
+      );
+    },
     document: (path) => store.files.get(path),
   };
 }

@@ -80,11 +80,6 @@ Deno.test("the demo's issuer is an issuer like any other", async () => {
   await site.ask("/demo/enrol", { subject: new Person().did });
   const metadata = await site.ask("/.well-known/sig.json");
   assertEquals(metadata.body.issuer, "did:web:127.0.0.1%3A8788");
-  const config = await site.ask("/ui/config.json");
-  assertEquals(config.body.issuers, [
-    { did: demo.did, base: "/ui/issuers/0/" },
-  ]);
-  assertEquals(config.body.require, ["relationship=employee"]);
   for (
     const [file, path] of [
       ["sig.json", "sig.json"],
@@ -100,16 +95,8 @@ Deno.test("the demo's issuer is an issuer like any other", async () => {
       file,
     );
   }
-  const published = (path: string) =>
-    new TextDecoder().decode(demo.document(`/.well-known/${path}`));
-  const identity = await site.ask("/ui/issuers/0/identity.json");
-  assertEquals(identity.body, {
-    metadata: published("sig.json"),
-    jwks: published("jwks.json"),
-    did_document: published("did.json"),
-  });
   for (
-    const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/identity.json"]
+    const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/sig.json"]
   ) {
     const { status, body } = await site.ask(`/ui/issuers/${wrong}`);
     assertEquals([status, body.code], [404, "not_found"], wrong);
@@ -177,11 +164,25 @@ Deno.test("which applications are open is asked about a person, and known of eac
     isOpenTo: (did: string) => Promise.resolve(app.isOpenTo(did)),
   }));
   const site = new Site({ demo, demoApps });
-  const asked = await site.ask(`/demo/apps?subject=${alice.did}`);
-  assertEquals([asked.status, asked.body], [200, { open: [true, false] }]);
-  const { apps } = (await site.ask("/ui/config.json")).body;
-  assertEquals(apps, [{ ...named, name: "A" }, { ...named, name: "B" }]);
-  const nobody = await site.ask("/demo/apps");
+  const told = (open: boolean[]) => [
+    { ...named, name: "A", open: open[0] },
+    { ...named, name: "B", open: open[1] },
+  ];
+  const { body: before } = await site.ask(`/demo/state?subject=${alice.did}`);
+  assertEquals(before.apps, told([false, false]));
+  assertEquals([before.relationship, before.total], [null, 0]);
+  await demo.enrol(alice.did, "Alice");
+  const { body: after } = await site.ask(`/demo/state?subject=${alice.did}`);
+  assertEquals(after.apps, told([true, false]));
+  assertEquals(
+    [after.subject, after.relationship.status, after.total],
+    [alice.did, "active", 1],
+  );
+  const [{ sequence, name, what }] = after.events;
+  assertEquals([sequence, name, what], [1, "Alice", "employee"]);
+  const { body: all } = await site.ask("/demo/state");
+  assertEquals([all.subject, all.apps], [null, told([false, false])]);
+  const nobody = await site.ask("/demo/state?subject=x");
   assertEquals([nobody.status, nobody.body.code], [400, "invalid_identifier"]);
 });
 

@@ -67,7 +67,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 }
 
 /** What open pages ask each second, by way of their servers too. */
-const POLLS: ReadonlySet<string> = new Set(["/demo/apps", "/forward-auth"]);
+const POLLS: ReadonlySet<string> = new Set(["/demo/state", "/forward-auth"]);
 
 /**
  * The log without what goes well each second: a terminal would show nothing
@@ -89,7 +89,7 @@ const POLLS: ReadonlySet<string> = new Set(["/demo/apps", "/forward-auth"]);
  *   status: 200,
  *   duration_ms: 1,
  * } as const;
- * log?.({ ...entry, path: "/demo/apps" });
+ * log?.({ ...entry, path: "/demo/state" });
  * log?.({ ...entry, path: "/forward-auth", status: 401 });
  * log?.({ ...entry, path: "/healthz" });
  * assertEquals(told, ["/forward-auth", "/healthz"]);

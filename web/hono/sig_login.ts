@@ -18,7 +18,7 @@ import { createSessions } from "../sessions/sessions.ts";
 import { clientNetwork, createClientAddress } from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
 import { ClientQuota } from "../login/client_quota.ts";
-import { addLoginPage } from "./login_page.ts";
+import { addPage } from "../pages/page.ts";
 import { requireDuration, requireQuestion } from "./options.ts";
 import { refuse, unauthorized } from "./refusal.ts";
 import type { SigEnv, SigSession } from "./sig_session.ts";
@@ -246,7 +246,18 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
       ? refuse(unauthorized())
       : c.json(sig, 200, { "cache-control": "no-store" });
   });
-  addLoginPage(app, path);
+  addPage(app, `${path}/login`, {
+    issuers: [],
+    issuer: gate.issuer,
+    require: gate.require,
+    scopes: [],
+    signIn: {
+      challengeUrl: `${path}/challenge`,
+      answerUrl: `${path}/session`,
+      returns: true,
+    },
+    demo: false,
+  });
   return app;
 }
 

@@ -10,7 +10,11 @@ import {
   parseTimestamp,
   SigError,
 } from "@sig/core";
-import type { CheckRelationship } from "./relationship.ts";
+import type {
+  CheckRelationship,
+  InactiveRelationship,
+  LoginAnswer,
+} from "./relationship.ts";
 
 /** An issuer whose word may be asked, and how it is fetched from. */
 export interface GateIssuer {
@@ -80,7 +84,7 @@ export interface AskIssuer {
   /** Its DID. */
   readonly issuer: string;
   /** The whole answer. */
-  check(subject: string, further?: FurtherQuestion): Promise<CheckAnswer>;
+  check(subject: string, further?: FurtherQuestion): Promise<LoginAnswer>;
   /** The relationship, or undefined for a deny. */
   standing(
     subject: string,
@@ -150,6 +154,28 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
   };
 }
 
+/** The relationship that a deny is about; it helps people to understand it. */
+async function inactiveOf(
+  consumer: Consumer,
+  { issuer, reasons }: CheckAnswer,
+): Promise<InactiveRelationship | undefined> {
+  const id = reasons.find((each) => each.relationship_id !== undefined)
+    ?.relationship_id;
+  if (id === undefined) return undefined;
+  // The deny stands, whether or not its relationship can be described.
+  const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS })
+    .catch(() => undefined);
+  const found = state?.by_relationship_id.get(id);
+  return found && {
+    relationship_type: found.relationship_type,
+    valid_from: found.valid_from,
+    valid_until: found.valid_until,
+    ...(found.revoked_effective_at !== undefined && {
+      revoked_effective_at: found.revoked_effective_at,
+    }),
+  };
+}
+
 /** Milliseconds in which the state that an answer came from is still at hand. */
 const SAME_STATE_MS = 60_000;
 
@@ -161,15 +187,18 @@ function createAsk(
     readonly maxAgeMs: number;
   },
 ): AskIssuer {
-  const check: AskIssuer["check"] = (
+  const check: AskIssuer["check"] = async (
     subject,
     { require, maxAgeSeconds = maxAgeMs / 1000 } = {},
-  ) =>
-    consumer.check(issuer, {
+  ) => {
+    const answer = await consumer.check(issuer, {
       subject,
       require: require === undefined ? own : [...new Set([...own, ...require])],
       maxAgeSeconds,
     });
+    const relationship = await inactiveOf(consumer, answer);
+    return relationship === undefined ? answer : { ...answer, relationship };
+  };
   const ask: AskIssuer = {
     issuer,
     check,

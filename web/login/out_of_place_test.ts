@@ -58,7 +58,7 @@ Deno.test("a store that hangs holds up logins, and not the page", async () => {
     "Cannot answer: too many requests of this client wait for the same answer of others",
   ]);
   assertEquals((await ask("/")).status, 200);
-  assertEquals((await ask("/ui/config.json")).status, 200);
+  assertEquals((await ask("/ui/style.css")).status, 200);
   gate.resolve();
   for (const { status } of await Promise.all(hanging)) {
     assertEquals(status, 200);

@@ -17,7 +17,24 @@ import {
 export type CheckRelationship = (
   subject: string,
   now: Date,
-) => Promise<CheckAnswer>;
+) => Promise<LoginAnswer>;
+
+/** An answer; a deny may say which relationship is not active, and when. */
+export type LoginAnswer = CheckAnswer & {
+  readonly relationship?: InactiveRelationship | undefined;
+};
+
+/** A relationship that is revoked, expired or not valid yet. */
+export interface InactiveRelationship {
+  /** What kind of relationship. */
+  readonly relationship_type: string;
+  /** RFC 3339, or null. */
+  readonly valid_from: string | null;
+  /** RFC 3339, or null. */
+  readonly valid_until: string | null;
+  /** RFC 3339; of a revoked one. */
+  readonly revoked_effective_at?: string;
+}
 
 /** The relationship that a login was allowed by. */
 export interface LoginRelationship {
@@ -46,7 +63,7 @@ export interface LoginRelationship {
  * @throws {TypeError} for an answer about somebody else.
  */
 export function requireRelationship(
-  answer: CheckAnswer,
+  answer: LoginAnswer,
   subject: string,
 ): LoginRelationship {
   if (answer.subject !== subject) {
@@ -75,6 +92,8 @@ export function requireRelationship(
         issuer: answer.issuer,
         // Reasons are JSON; interfaces lack the index signature to say so.
         reasons: answer.reasons as unknown as JsonValue,
+        ...(answer.relationship &&
+          { relationship: { ...answer.relationship } }),
         last_sequence: answer.last_sequence,
         hint: "Ask the issuer for the relationship that is required here.",
       },

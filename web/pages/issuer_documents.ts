@@ -7,12 +7,14 @@ import {
   loadIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS } from "@sig/core";
+import type { Route } from "@sig/api/http";
+import { replyDocument } from "../requests/reply_document.ts";
 
 /** An issuer's documents as they are published, by the page's names. */
-export type IssuerDocuments = ReadonlyMap<string, string>;
+type IssuerDocuments = ReadonlyMap<string, string>;
 
 /** The page's names of the documents. */
-export const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
+const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
   metadata: "sig.json",
   jwks: "jwks.json",
   did_document: "did.json",
@@ -38,6 +40,26 @@ const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
  */
 const KEPT_MS = 5_000;
 
+/** The documents of each issuer, under `/ui/issuers/<n>/`. */
+export function createIssuerDocumentRoute(
+  issuers: readonly ShownIssuer[],
+  now: () => Date,
+): Route {
+  const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
+  return {
+    method: "GET",
+    path: "/ui/issuers/:n/:file",
+    async handle(exchange, { n = "", file = "" }) {
+      const isKnown = Object.values(DOCUMENT_FILES).includes(file);
+      const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
+      const documents = isKnown && read !== undefined
+        ? await exchange.waitFor(`documents of ${n}`, read)
+        : undefined;
+      return replyDocument(exchange, file, documents?.get(file));
+    },
+  };
+}
+
 /**
  * Makes what gets an issuer's documents, at most once in five seconds unless it
  * is in this process; a failure is told again for as long. They are passed on
@@ -46,7 +68,7 @@ const KEPT_MS = 5_000;
  * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
  * 16 MiB.
  */
-export function createIssuerDocuments(
+function createIssuerDocuments(
   { location, isLocal }: ShownIssuer,
   now: () => Date,
 ): () => Promise<IssuerDocuments> {

@@ -1,9 +1,14 @@
 /** From the operator's words to the issuers that the page can show. @module */
 
 import { type FetchPolicy, fetchPolicyOf, locateIssuer } from "@sig/consumer";
-import type { DemoIssuer } from "../demo/demo_issuer.ts";
 import type { ShownIssuer } from "./issuer_documents.ts";
 import { mediaTypeOf } from "../requests/reply_document.ts";
+
+/** An issuer in this process. */
+interface DemoIssuer {
+  readonly did: string;
+  document(path: string): Uint8Array | undefined;
+}
 
 /** What the operator says of issuers. */
 export interface ShownIssuersOptions extends FetchPolicy {

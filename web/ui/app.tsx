@@ -1,58 +1,41 @@
 /** The page: its frame, and the view that the address names. @module */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ReadFeed } from "./feed/read_feed.ts";
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { FoundKeys } from "../browser/key_store.ts";
+import type { PageConfig, PageContext } from "./api.ts";
+import { Explorer } from "./explore/explorer.tsx";
+import { focusOn } from "./focus.ts";
+import { InvitationView } from "./invitation/invitation_view.tsx";
+import { KeysView } from "./keys/keys_view.tsx";
 import { useKeys } from "./keys/use_keys.ts";
-import type { FoundKeys } from "./libraries/login.ts";
-import { focusOn } from "./parts/focus.ts";
-import { Brand } from "./parts/icon.tsx";
-import { Notice } from "./parts/notice.tsx";
-import { readRoute, type Route } from "./parts/route.ts";
-import { loadMore, type More, type ViewProps } from "./site/more.ts";
-import type { Site } from "./site/site.ts";
-import { createApi, type Exchange } from "./server/api.ts";
-import type { Config } from "./server/config.ts";
+import { readRoute, type Route } from "./route.ts";
 import { SignInView } from "./sign_in/sign_in_view.tsx";
 
 const TITLES: Readonly<Record<Route["view"], string>> = {
   "sign-in": "Sign in",
   explore: "Explore",
   invitation: "Invitation",
-  developers: "For developers",
   keys: "Your keys",
 };
-const KEPT_EXCHANGES = 20;
-/** What only may be wanted is not asked for beside what is. */
-const LATER_MS = 1_000;
+
+/** What the page is drawn from. */
+export interface AppProps {
+  readonly config: PageConfig;
+  /** The stored keys; the search for them began before the first picture. */
+  readonly found: Promise<FoundKeys>;
+  /** The demo's own first view. */
+  readonly Story: ComponentType<{ readonly page: PageContext }> | undefined;
+}
 
 /** The frame and its view. */
-export function App({ config, found }: {
-  readonly config: Config;
-  /** Looked for since before the first picture. */
-  readonly found: Promise<FoundKeys>;
-}) {
-  const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
-  const api = useMemo(
-    () =>
-      createApi((exchange) =>
-        setExchanges((kept) => [exchange, ...kept].slice(0, KEPT_EXCHANGES))
-      ),
-    [],
-  );
+export function App({ config, found, Story }: AppProps) {
   const keys = useKeys(found);
-  const readFeed = useMemo<ReadFeed>(
-    () => async (...wanted) =>
-      (await loadMore()).createReadFeed(config)(...wanted),
-    [config],
-  );
   const [route, setRoute] = useState(() => readRoute(location.hash));
+  /** Whether the person came here from another view. */
   const [moved, setMoved] = useState(false);
-  const [more, setMore] = useState<More | undefined>();
-  const [trouble, setTrouble] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const site: Site = { config, api, keys, readFeed };
-
-  const waits = more === undefined && !isLogin(route, config);
+  const page: PageContext = { config, keys };
 
   useEffect(() => {
     const follow = () => {
@@ -64,34 +47,32 @@ export function App({ config, found }: {
   }, []);
   useEffect(() => {
     document.title = `${TITLES[route.view]} · SIG`;
+    document.documentElement.dataset.view = route.view;
     if (!moved) return;
     scrollTo({ top: 0 });
     const heading = main.current?.querySelector<HTMLElement>("h1");
     if (heading) focusOn(heading);
-  }, [route.view, waits]);
+  }, [route.view]);
   useEffect(() => {
-    const load = () => void loadMore().then(setMore, () => setTrouble(true));
-    if (waits) load();
-    else if (keys.ready) {
-      // A login comes first; its person may go on to the other views.
-      const timer = setTimeout(load, LATER_MS);
-      return () => clearTimeout(timer);
-    }
-  }, [waits, keys.ready]);
-  useEffect(() => {
-    // Whoever waits for the page waits for its keys too.
-    const { dataset } = document.documentElement;
-    if (!waits) dataset.view = route.view;
-    if (keys.ready && !waits) dataset.ready = "true";
-  }, [keys.ready, waits, route.view]);
+    // For programs that wait for the page.
+    if (keys.ready) document.documentElement.dataset.ready = "true";
+  }, [keys.ready]);
 
+  const link = (view: Route["view"], text: string) => (
+    <a
+      href={`#/${view}`}
+      aria-current={view === route.view ? "page" : undefined}
+    >
+      {text}
+    </a>
+  );
   return (
     <>
       <a
         class="skip-link"
         href="#main"
         onClick={(event) => {
-          // The fragment is the view's name; it stays.
+          // The fragment stays the view's name.
           event.preventDefault();
           main.current?.focus();
         }}
@@ -101,76 +82,62 @@ export function App({ config, found }: {
       <header class="site-header">
         <div class="bar">
           <p class="brand">
-            <Brand />
+            <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="8" />
+              <path d="M10 11.500 16 21m0 0 6-9.500M11.500 10h9" />
+              <circle cx="9.500" cy="10" r="3.200" />
+              <circle cx="22.500" cy="10" r="3.200" />
+              <circle cx="16" cy="22.500" r="3.200" />
+            </svg>
             <span>SIG</span>
           </p>
           <nav aria-label="Views">
-            <Link view="sign-in" now={route.view}>
-              {config.demo ? "Demo" : "Sign in"}
-            </Link>
-            <Link view="explore" now={route.view}>Explore</Link>
-            <Link view="keys" now={route.view}>Keys</Link>
-            <Link view="developers" now={route.view}>Developers</Link>
+            {link("sign-in", config.demo ? "Demo" : "Sign in")}
+            {link("explore", "Explore")}
+            {link("keys", "Keys")}
           </nav>
         </div>
       </header>
       <main id="main" tabIndex={-1} ref={main}>
-        {waits && trouble && (
-          <div role="alert">
-            <Notice kind="danger">
-              <h1>This view did not come</h1>
-              <p>The server did not answer. Reload this page to try again.</p>
-            </Notice>
-          </div>
-        )}
-        <View
-          more={more}
-          site={site}
-          route={route}
-          exchanges={exchanges}
-          moved={moved}
-        />
+        <View page={page} route={route} moved={moved} Story={Story} />
       </main>
       <footer class="site-footer">
-        <p>SIG for Deno. This page loads nothing from elsewhere.</p>
+        <p>SIG for Deno. This page loads nothing from other sites.</p>
       </footer>
     </>
   );
 }
 
-function Link({ view, now, children }: {
-  readonly view: Route["view"];
-  readonly now: Route["view"];
-  readonly children: string;
+function View({ page, route, moved, Story }: {
+  readonly page: PageContext;
+  readonly route: Route;
+  readonly moved: boolean;
+  readonly Story: AppProps["Story"];
 }) {
-  return (
-    <a href={`#/${view}`} aria-current={view === now ? "page" : undefined}>
-      {children}
-    </a>
-  );
-}
-
-/** A login, or what the second script draws. */
-function View({ more, ...props }: ViewProps & {
-  readonly more: More | undefined;
-}) {
-  const { site, route, moved } = props;
-  if (isLogin(route, site.config)) {
-    return (
-      <SignInView
-        site={site}
-        interaction={route.interaction}
-        takesFocus={moved}
-      />
-    );
+  switch (route.view) {
+    case "sign-in":
+      return Story && route.interaction === undefined
+        ? <Story page={page} />
+        : (
+          <SignInView
+            page={page}
+            interaction={route.interaction}
+            autoFocus={moved}
+          />
+        );
+    case "explore":
+      return <Explorer config={page.config} route={route} />;
+    case "invitation":
+      return (
+        <InvitationView
+          // Another link is another invitation, from its start.
+          key={route.text}
+          page={page}
+          text={route.text}
+          autoFocus={moved}
+        />
+      );
+    case "keys":
+      return <KeysView keys={page.keys} />;
   }
-  return more && <more.OtherView {...props} />;
-}
-
-function isLogin(
-  route: Route,
-  { demo }: Config,
-): route is Extract<Route, { view: "sign-in" }> {
-  return route.view === "sign-in" &&
-    (!demo || route.interaction !== undefined);
 }

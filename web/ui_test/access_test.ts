@@ -32,7 +32,7 @@ browserTest(
     await page.keyboard.press("Tab");
     await eventually(() => focused(page), "Skip to the content");
     await page.keyboard.press("Enter");
-    await tabTo(page, "Make my key");
+    await tabTo(page, "Create my key");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Enrol me" }).waitFor();
     // The focus is where the person works: no way through the page's head.
@@ -73,10 +73,8 @@ browserTest(
     });
     const { page } = watched;
     await page.setInputFiles("#files", await feedFiles("history"));
-    await page.locator(".row-table").waitFor();
-    // The rows as a whole scroll with the arrow keys; then the first one's name.
+    await page.locator("table.rows").waitFor();
     await tabTo(page, "did:web:alice.example");
-    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
@@ -104,16 +102,26 @@ async function visit(
   await page.getByRole("button", { name: "Forget this key" }).click();
   await look(page, "forget");
   await page.getByRole("button", { name: "Keep it" }).click();
-  await start(page, "profile email");
-  await openByHand(page);
-  await look(page, "approve");
-  // Nobody is hired here: a refusal.
-  await approve(page);
-  await look(page, "unknown");
   await goTo(page, "#/sign-in");
   await page.getByRole("button", { name: "Enrol me" }).click();
+  await page.locator("#approve:enabled").waitFor();
+  await start(page, { scopes: ["profile", "email"] });
+  await openByHand(page);
+  await look(page, "approve");
+  await page.route("**/attestation/verify", (route) =>
+    route.fulfill({
+      status: 403,
+      json: {
+        code: "relationship_denied",
+        detail: "a detail",
+        reasons: [{ code: "no_relationship" }],
+      },
+    }), { times: 1 });
   await approve(page);
-  await page.getByText("because of event #1").waitFor();
+  await look(page, "unknown");
+  await start(page);
+  await approve(page);
+  await page.getByText("checked now").waitFor();
   await look(page, "signed-in");
   await page.getByRole("button", { name: "Revoke me" }).click();
   await approve(page);
@@ -122,7 +130,7 @@ async function visit(
   await page.getByRole("link", { name: "Explore", exact: true }).click();
   await page.locator("#own-documents > summary").click();
   await page.setInputFiles("#files", await feedFiles("history"));
-  await page.locator(".row-table").waitFor();
+  await page.locator("table.rows").waitFor();
   await look(page, "people");
   await page.locator(".row-button").first().click();
   await look(page, "person");

@@ -1,62 +1,54 @@
 import { assert, assertEquals } from "@std/assert";
-import { ASSETS, PAGE_CSP } from "../ui/assets.ts";
+import { ICON, PAGE, STYLE } from "../pages/assets.ts";
+import { PAGE_CSP } from "../pages/page.ts";
 
-const FOLDER = new URL("../ui/", import.meta.url);
+/** The folders with the page's own code. */
+const FOLDERS = ["../ui/", "../browser/", "../demo/"];
 
-/** Every file below the page's folder, by its path there. */
-async function* filesBelow(path = ""): AsyncGenerator<string> {
-  for await (const entry of Deno.readDir(new URL(path, FOLDER))) {
-    if (entry.isDirectory) yield* filesBelow(`${path}${entry.name}/`);
-    else yield path + entry.name;
-  }
-}
-
-function nameOf(path: string): string {
-  return path === "/" ? "index.html" : path.replace("/ui/", "");
-}
-
-Deno.test("every file of the page is served, and nothing else", async () => {
-  const files = (await Array.fromAsync(filesBelow()))
-    .filter((name) => !/\.tsx?$/.test(name));
-  const served = [...ASSETS.keys()].map(nameOf);
-  assertEquals(served.sort(), files.sort());
-  for (const [path, { text }] of ASSETS) {
-    const file = await Deno.readTextFile(new URL(nameOf(path), FOLDER));
-    assertEquals(text, file, path);
-  }
-});
-
-Deno.test("the page refers to its own files only", () => {
-  for (const [path, { text }] of ASSETS) {
-    const references = text.matchAll(/\b(?:src|href)="(\/[^"]*)"/g);
-    for (const [, name] of references) {
-      assert(ASSETS.has(name!), `${path} refers to ${name}`);
+/** The sources of the page's script by their paths. */
+async function* sources(): AsyncGenerator<readonly [string, string]> {
+  const folders = FOLDERS.map((path) => new URL(path, import.meta.url));
+  for (let folder; (folder = folders.pop());) {
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      if (isDirectory) folders.push(new URL(`${name}/`, folder));
+      else if (/(?<!_test)\.tsx?$/.test(name)) {
+        const url = new URL(name, folder);
+        yield [url.pathname, await Deno.readTextFile(url)];
+      }
     }
-    assert(!/url\(|@import/.test(path.endsWith(".css") ? text : ""), path);
   }
-});
-
-const SCRIPTS = ["app.js", "more.js"];
+}
 
 /** Every way from text to markup or code. */
 const FORBIDDEN =
   /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser|srcdoc|createContextualFragment|setHTML|dangerouslySet/;
 
 Deno.test("the page has no inline script or style and no way from text to markup", async () => {
-  const page = ASSETS.get("/")!.text;
-  assert(!/<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i.test(page));
-  for await (const name of filesBelow()) {
-    // The bundle holds preact, which knows the ways that no component takes.
-    if (SCRIPTS.includes(name)) continue;
-    const text = await Deno.readTextFile(new URL(name, FOLDER));
-    assert(!FORBIDDEN.test(text), name);
+  assert(!/<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i.test(PAGE));
+  assert(!/url\(|@import/.test(STYLE));
+  assert(!/<script|\son[a-z]+=|href/i.test(ICON));
+  let count = 0;
+  for await (const [name, code] of sources()) {
+    count++;
+    assert(!FORBIDDEN.test(code), name);
   }
-  const others = SCRIPTS.map((name) => ASSETS.get(`/ui/${name}`)!.text).join("")
-    .split(/^(?=\/\/ \S+\.\w+$)/m).filter((part) =>
-      !part.startsWith("// npm:preact@")
-    );
-  assert(others.length > 50);
-  for (const part of others) assert(!FORBIDDEN.test(part), part.slice(0, 80));
+  assert(count > 30, `${count}`);
+});
+
+Deno.test("the page asks its own server only, in two places", async () => {
+  const asking: string[] = [];
+  for await (const [name, code] of sources()) {
+    if (!/\/web\/ui\/|story\.tsx/.test(name)) continue;
+    if (
+      /\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon/.test(code)
+    ) {
+      asking.push(name.slice(name.indexOf("/web/ui/")));
+    }
+  }
+  assertEquals(asking.sort(), [
+    "/web/ui/api.ts",
+    "/web/ui/explore/documents.ts",
+  ]);
 });
 
 Deno.test("the policy allows nothing from elsewhere and nothing inline", () => {

@@ -63,7 +63,7 @@ browserTest(
         `contractor of ${HOST}`,
         "deploy",
         "until 2099-07-01 00:00:00 UTC",
-        "Approving makes your key",
+        "Approving creates your key",
       ]
     ) assert(card.includes(words), card);
     await page.click("#approve");
@@ -115,7 +115,7 @@ browserTest(
     await goTo(page, fragmentOf(await issuer.invite(...TERMS)));
     await page.getByLabel("The key that you answer with")
       .selectOption({ label: "A new key" });
-    await page.getByText("Approving makes your key").waitFor();
+    await page.getByText("Approving creates your key").waitFor();
     await page.click("#approve");
     assert(await subject() !== own);
     await goTo(page, "#/keys");
@@ -164,12 +164,12 @@ browserTest(
         ],
         [
           link.slice(0, link.lastIndexOf(".")),
-          "This is not a whole invitation",
+          "This invitation is incomplete",
           "invalid_invitation",
         ],
         [
           "#/invitation/",
-          "This is not a whole invitation",
+          "This invitation is incomplete",
           "invalid_invitation",
         ],
         [
@@ -220,12 +220,12 @@ browserTest(
       await route.fulfill({ body: text.replaceAll(HOST, "evil.example") });
     });
     await goTo(page, hash);
-    await page.getByText(`What ${HOST} publishes can’t be relied upon`)
+    await page.getByText(`What ${HOST} publishes is not valid`)
       .waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
     await page.unroute("**/ui/issuers/0/*");
     await page.route("**/ui/issuers/0/*", (route) => route.abort());
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("button", { name: "Verify again" }).click();
     await page.getByText("NOT VERIFIED").waitFor();
   },
 );
@@ -278,7 +278,7 @@ browserTest(
           `crypto.subtle.generateKey = () => Promise.reject(new DOMException("no", "NotSupportedError"));`,
         ),
     });
-    await poor.page.getByText("No key can live here").waitFor();
+    await poor.page.getByText("This browser can’t store a key").waitFor();
     assertEquals(await poor.page.locator("#approve").count(), 0);
     await poor.page.getByRole("button", { name: "Copy the command" }).click();
     assertEquals(

@@ -47,7 +47,7 @@ browserTest(
       ];
     });
     assertEquals(exported, [did, false, "rejected", "rejected", "rejected"]);
-    await page.getByText(/^Made \d{4}-.* in Chrome on Linux\.$/).waitFor();
+    await page.getByText(/^Created \d{4}-.* in Chrome on Linux\.$/).waitFor();
     await page.getByLabel("Name").fill("Work laptop");
     await page.getByLabel("Name").blur();
     await createKey(page);
@@ -123,7 +123,7 @@ for (
     [
       "without IndexedDB",
       `indexedDB.open = () => { throw new DOMException("no", "SecurityError"); };`,
-      "does not let the page keep anything",
+      "does not let the page store anything",
     ],
   ] as const
 ) {

@@ -78,16 +78,13 @@ browserTest(
   async (browser) => {
     await using server = await startServer({ withDemo: true });
     const { host } = new URL(server.origin);
-    const config = await (await fetch(`${server.origin}/ui/config.json`))
-      .json();
-    const also = config.apps.map(({ url }: { url: string }) =>
-      new URL(url).origin
-    );
+    const { apps } = await (await fetch(`${server.origin}/demo/state`)).json();
+    const also = apps.map(({ url }: { url: string }) => new URL(url).origin);
     await using watched = await openPage(browser, server.origin, { also });
     const { page } = watched;
     const step = () =>
       page.locator("#tour [aria-current=step] strong").innerText();
-    await page.getByRole("button", { name: "Make my key" }).click();
+    await page.getByRole("button", { name: "Create my key" }).click();
     await page.getByRole("button", { name: "Enrol me" }).click();
     await page.locator("#approve:enabled").waitFor();
     await approve(page);

@@ -14,9 +14,9 @@ import {
 } from "./testdata/browser.ts";
 import {
   approve,
+  askFor,
   createKey,
   focused,
-  goTo,
   openByHand,
   outcome,
   paste,
@@ -39,7 +39,7 @@ browserTest(
     await page.clock.fastForward(301_000);
     await page.getByText("The request has expired").waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Get a new request" }).click();
     await page.locator("#approve").waitFor();
   },
 );
@@ -67,10 +67,7 @@ browserTest(
       "This request was answered before",
     );
 
-    await createKey(page);
-    await goTo(page, "#/developers");
-    await page.getByLabel("Only my key may answer").check();
-    await start(page);
+    await start(page, { subject: await createKey(page) });
     const pinned = JSON.parse(await shownChallenge(page));
     const other = await signAttestation({
       challenge: { ...pinned, subject: null, message: undefined },
@@ -86,35 +83,35 @@ const REFUSALS: readonly (readonly [ErrorCode, string])[] = [
   ["challenge_expired", "The request has expired"],
   ["challenge_used", "This request was answered before"],
   ["challenge_burned", "This request was closed after too many wrong answers"],
-  ["challenge_not_found", "The site does not know this request any more"],
+  ["challenge_not_found", "The site does not know this request"],
   ["relationship_denied", "This site does not let you in"],
   ["audience_mismatch", "The answer is for another site"],
   ["nonce_mismatch", "The answer belongs to another request"],
   ["subject_mismatch", "The request is for another key"],
-  ["scope_not_granted", "The answer grants more than was asked for"],
+  ["scope_not_granted", "The answer grants more than was requested"],
   ["attestation_time_invalid", "The answer's times are wrong"],
-  ["attestation_signature_invalid", "The signature is not right"],
+  ["attestation_signature_invalid", "The signature is wrong"],
   ["invalid_attestation", "This is not an answer to the request"],
   [
     "algorithm_not_allowed",
-    "The answer is signed in a way that this site refuses",
+    "The site does not accept this signature algorithm",
   ],
-  ["typ_mismatch", "This token is something else than an answer"],
-  ["invalid_header", "The answer's header is not right"],
+  ["typ_mismatch", "This token is not an answer"],
+  ["invalid_header", "The answer's header is wrong"],
   ["key_unresolvable", "The site could not get your public key"],
-  ["rate_limited", "Too many requests at once"],
+  ["rate_limited", "Too many requests"],
   ["overloaded", "The server is busy"],
-  ["store_unavailable", "The server can't reach its memory"],
-  ["internal", "Something broke on the server"],
-  ["fetch_timeout", "The site could not ask the issuer"],
-  ["feed_rolled_back", "What the issuer publishes can't be relied upon"],
-  ["invalid_metadata", "What the issuer publishes can't be relied upon"],
+  ["store_unavailable", "The server can't reach its storage"],
+  ["internal", "The server failed"],
+  ["fetch_timeout", "The site could not reach the issuer"],
+  ["feed_rolled_back", "What the issuer publishes is not valid"],
+  ["invalid_metadata", "What the issuer publishes is not valid"],
   [
     "unsupported_spec_version",
-    "What the issuer publishes can't be relied upon",
+    "What the issuer publishes is not valid",
   ],
-  ["line_too_long", "What the issuer publishes can't be relied upon"],
-  ["feed_too_large", "The site could not ask the issuer"],
+  ["line_too_long", "What the issuer publishes is not valid"],
+  ["feed_too_large", "The site could not reach the issuer"],
   ["body_too_large", "Cannot go on: a detail"],
   ["unauthorized", "Cannot go on: a detail"],
 ];
@@ -161,12 +158,10 @@ browserTest(
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
     const { page } = watched;
-    await goTo(page, "#/developers");
-    await page.fill("#scopes", 'a"b');
-    await page.click("#start");
+    await askFor(page, { scopes: ['a"b'] });
     await eventually(
       () => outcome(page),
-      "The server does not take this request",
+      "The server does not accept this request",
     );
     await shows(page.locator(".sign-in-card"), "/scopes/0");
   },

@@ -28,7 +28,7 @@ browserTest(
     assert(!(await page.locator("main").innerText()).includes("verified here"));
     await page.click("#decline");
     await eventually(() => outcome(page), "You declined");
-    await page.getByRole("button", { name: "Look at it again" }).click();
+    await page.getByRole("button", { name: "Back to the invitation" }).click();
     await page.getByText("NOT VERIFIED").waitFor();
     await goTo(page, "#/keys");
     await page.getByText("No key here yet").waitFor();
@@ -68,7 +68,7 @@ browserTest(
 
     await page.setInputFiles("#issuer-files", all);
     const signedAsTheySay = page.getByText(
-      `Signed as the documents say that you opened: by ${HOST}, if you saved them from https://${HOST} and nowhere else`,
+      `Signed according to the documents that you opened. That is ${HOST} only if you saved them from https://${HOST}`,
     );
     await signedAsTheySay.waitFor();
     assertEquals(await page.getByText("NOT VERIFIED").count(), 0);

@@ -75,7 +75,7 @@ async function ask(url: string, sent?: object) {
 
 Deno.test("one key opens both applications, one revocation closes both, and each says why", async () => {
   await using demo = await startRunningDemo(["--log", "text"]);
-  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const { apps } = await ask(`${demo.origin}/demo/state`);
   const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
   const origins = [demo.origin, shop, wiki].map((url) => new URL(url).origin);
   assertEquals(new Set(origins).size, 3);
@@ -86,7 +86,9 @@ Deno.test("one key opens both applications, one revocation closes both, and each
     ...{ subject: did, name: "Zoë <b>" },
   });
   const isOpen = async () =>
-    (await ask(`${demo.origin}/demo/apps?subject=${did}`)).open;
+    (await ask(`${demo.origin}/demo/state?subject=${did}`)).apps.map(
+      ({ open }: { open: boolean }) => open,
+    );
   assertEquals(await isOpen(), [false, false]);
   const first = await guest.open(shop);
   assertEquals(first.asked, 1);
@@ -124,7 +126,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
 
 Deno.test("who is not employed gets into neither, and a forged word opens nothing", async () => {
   await using demo = await startRunningDemo();
-  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const { apps } = await ask(`${demo.origin}/demo/state`);
   const [shop, wiki] = apps.map(({ url }: { url: string }) => url);
   const forged = await fetch(wiki, {
     headers: { "remote-user": "did:web:ceo.example" },
@@ -177,7 +179,7 @@ Deno.test("a login that ended by itself leaves nobody in an application that is 
   const now = () => new Date(Date.now() + skewMs);
   const flags = ["--log", "off", "--session", "1m"];
   await using demo = await startRunningDemo(flags, now);
-  const { apps } = await ask(`${demo.origin}/ui/config.json`);
+  const { apps } = await ask(`${demo.origin}/demo/state`);
   const guest = new Guest(demo);
   const { did } = guest.person;
   await ask(`${demo.origin}/demo/enrol`, { subject: did });
@@ -188,13 +190,16 @@ Deno.test("a login that ended by itself leaves nobody in an application that is 
   // The browser's own clock stays: cookies are still sent.
   skewMs = 61_000;
   for (const { url } of apps) assertEquals(await guest.alive(url), 401);
-  const { open } = await ask(`${demo.origin}/demo/apps?subject=${did}`);
-  assertEquals(open, [false, false]);
+  const { apps: later } = await ask(`${demo.origin}/demo/state?subject=${did}`);
+  assertEquals(
+    later.map(({ open }: { open: boolean }) => open),
+    [false, false],
+  );
 });
 
 Deno.test("a page of the web can't fill the memory by logout tokens that are none", async () => {
   await using demo = await startRunningDemo();
-  const { apps: [{ url }] } = await ask(`${demo.origin}/ui/config.json`);
+  const { apps: [{ url }] } = await ask(`${demo.origin}/demo/state`);
   const told = await fetch(`${url}backchannel-logout`, {
     method: "POST",
     body: new URLSearchParams({ logout_token: "x".repeat(20_000) }),
@@ -236,5 +241,5 @@ Deno.test("a demo whose audience is a DID has no applications", async () => {
   await using demo = await startRunningDemo([
     ...["--log", "off", "--audience", "did:web:127.0.0.1%3A8788"],
   ]);
-  assertEquals((await ask(`${demo.origin}/ui/config.json`)).apps, []);
+  assertEquals((await ask(`${demo.origin}/demo/state`)).apps, []);
 });

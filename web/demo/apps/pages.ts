@@ -5,7 +5,7 @@ import { escapeInvisible, isSigError } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
 import { requireSubject } from "../../login/create_challenge.ts";
-import { ASSETS } from "../../ui/assets.ts";
+import { ICON } from "../../pages/assets.ts";
 import script from "./app.js" with { type: "text" };
 import style from "./app.css" with { type: "text" };
 import type { Visitor } from "./demo_app.ts";
@@ -74,8 +74,7 @@ export function createPages(
     app.get(path, (c) => c.body(text, 200, { "content-type": type }));
   serve("/app.css", "text/css; charset=utf-8", style);
   serve("/app.js", "text/javascript; charset=utf-8", script);
-  const icon = ASSETS.get("/ui/icon.svg");
-  if (icon !== undefined) serve("/icon.svg", icon.type, icon.text);
+  serve("/icon.svg", "image/svg+xml", ICON);
   app.get("/closed", async (c) => {
     const subject = c.req.query("subject") ?? "";
     try {

@@ -1,161 +1,228 @@
-/** An answer: the decision, why, and how to ask again. @module */
+/** The answer to a question: the decision, why, and how to ask it again. @module */
 
+import {
+  check,
+  type CheckResult,
+  type ExplainedRelationship,
+  isSigError,
+} from "@sig/core";
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { isSigError } from "../libraries/login.ts";
-import { check, type CheckResult, type Reason } from "../libraries/mod.ts";
-import { commandLine } from "../parts/command_line.ts";
-import { Copyable, CopyButton } from "../parts/copy.tsx";
-import { focusOn } from "../parts/focus.ts";
-import { Notice } from "../parts/notice.tsx";
-import { type Asking, askLink } from "../parts/route.ts";
-import { shown } from "../parts/text.ts";
-import { Time } from "../parts/time.tsx";
-import { reasonSentence } from "../server/meanings.ts";
-import { Explanation } from "./explanation.tsx";
-import type { OpenFeed } from "./open_feed.ts";
-
-type Outcome = CheckResult | { readonly why: string; readonly hint: string };
-
-/** What an answer is drawn of. */
-export interface AnswerProps {
-  readonly feed: OpenFeed;
-  readonly asking: Asking;
-  /** Each press of Ask moves the focus here. */
-  readonly presses: number;
-}
+import { Copyable, CopyButton } from "../copy.tsx";
+import { Alert, Icon } from "../elements.tsx";
+import { focusOn } from "../focus.ts";
+import { type Question, questionLink } from "../route.ts";
+import { denyReasonText } from "../sign_in/error_texts.ts";
+import { commandLine, counted, typeLabel, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
+import { StatusBadge } from "./people.tsx";
+import type { OpenFeed } from "./verify_documents.ts";
 
 /** Allow, deny, or why there is no answer. */
-export function Answer({ feed, asking, presses }: AnswerProps) {
+export function Answer({ feed, question, presses }: {
+  readonly feed: OpenFeed;
+  readonly question: Question;
+  /** Each press of Ask moves the focus here. */
+  readonly presses: number;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const outcome = useMemo(() => answerOf(feed, asking), [feed, asking]);
+  const answer = useMemo(() => ask(feed, question), [feed, question]);
   useLayoutEffect(() => {
     if (presses > 0 && heading.current) focusOn(heading.current);
   }, [presses]);
+  const title = (text: string) => (
+    <h2 id="answer-title" ref={heading}>{text}</h2>
+  );
   return (
     <section class="card answer-card" id="answer" aria-live="polite">
-      {"why" in outcome
+      {"error" in answer
         ? (
-          <Notice kind="warning">
-            <h2 id="answer-title" ref={heading}>No answer</h2>
-            <p>{shown(outcome.why)}</p>
-            {outcome.hint !== "" && <p>{shown(outcome.hint)}</p>}
-          </Notice>
+          <Alert kind="warning">
+            {title("No answer")}
+            <p>{visibleText(answer.error)}</p>
+            {answer.hint && <p>{visibleText(answer.hint)}</p>}
+          </Alert>
         )
         : (
           <>
-            <Notice kind={outcome.decision === "allow" ? "success" : "danger"}>
-              <h2 id="answer-title" ref={heading}>
-                {outcome.decision === "allow" ? "Allow" : "Deny"}
-              </h2>
-              {outcome.decision === "allow"
-                ? (
+            {answer.decision === "allow"
+              ? (
+                <Alert kind="success">
+                  {title("Allow")}
                   <p>
                     One relationship meets every requirement:{" "}
-                    <code>{shown(outcome.matched_relationship_id)}</code>.
+                    <code>{visibleText(answer.matched_relationship_id)}</code>.
                   </p>
-                )
-                : <Reasons reasons={outcome.reasons} />}
-            </Notice>
-            {outcome.not_after !== null && (
+                </Alert>
+              )
+              : (
+                <Alert kind="danger">
+                  {title("Deny")}
+                  <Reasons answer={answer} />
+                </Alert>
+              )}
+            {answer.not_after !== null && (
               <p class="quiet">
-                Without a further event this may change at{" "}
-                <Time instant={outcome.not_after} />.
+                Without a new event this may change at{" "}
+                <Time instant={answer.not_after} />.
               </p>
             )}
-            <Explanation answer={outcome} />
+            <Explanation answer={answer} />
             {feed.issuer !== undefined && (
               <div class="row">
                 <h3>A link to this question</h3>
                 <CopyButton
                   text={() =>
-                    new URL(askLink(feed.issuer, asking), location.href).href}
+                    new URL(questionLink(feed.issuer, question), location.href)
+                      .href}
                   what="the link to this question"
                 />
               </div>
             )}
             <h3>The same on the command line</h3>
-            <Command source={feed.source} asking={asking} />
+            <Command source={feed.source} question={question} />
           </>
         )}
     </section>
   );
 }
 
-function answerOf(
+function ask(
   { state }: OpenFeed,
-  { subject, require, at, asOf }: Asking,
-): Outcome {
+  question: Question,
+): CheckResult | { readonly error: string; readonly hint: unknown } {
   try {
-    return check(state, {
-      subject,
-      require,
-      at,
-      asOf,
-      now: new Date(),
-      explain: true,
-    });
+    return check(state, { ...question, now: new Date(), explain: true });
   } catch (error) {
     if (!isSigError(error)) throw error;
-    const { hint } = error.context;
-    return {
-      why: error.message,
-      hint: typeof hint === "string" ? hint : "",
-    };
+    return { error: error.message, hint: error.context.hint };
   }
 }
 
-function Reasons({ reasons }: { readonly reasons: readonly Reason[] }) {
+function Reasons({ answer: { reasons } }: { readonly answer: CheckResult }) {
   return (
     <ul class="reasons">
-      {reasons.map((reason, i) => {
-        const { code, requirement, relationship_id, sequence } = reason;
-        return (
-          <li key={i}>
-            {reasonSentence(code)}
-            {requirement && (
-              <>
-                {" "}
-                <code>{shown(`${requirement.key}=${requirement.value}`)}</code>
-              </>
-            )}
-            {relationship_id !== undefined &&
-              ` (${shown(relationship_id)}, event ${sequence})`}{" "}
-            <code class="code">{code}</code>
-          </li>
-        );
-      })}
+      {reasons.map(({ code, requirement, relationship_id, sequence }, i) => (
+        <li key={i}>
+          {denyReasonText(code)} {requirement && (
+            <code>
+              {visibleText(`${requirement.key}=${requirement.value}`)}
+            </code>
+          )}
+          {relationship_id !== undefined &&
+            ` (${visibleText(relationship_id)}, event ${sequence})`}{" "}
+          <code class="code">{code}</code>
+        </li>
+      ))}
     </ul>
   );
 }
 
-function Command({ source, asking }: {
-  readonly source: string;
-  readonly asking: Asking;
+/** What every relationship of the subject meets, and whether it is active. */
+function Explanation(
+  { answer: { explain } }: { readonly answer: CheckResult },
+) {
+  if (explain === undefined) return null;
+  const { tense, judged_at, events, relationships } = explain;
+  return (
+    <div class="explanation">
+      <p class="quiet">
+        {tense === "now"
+          ? "Checked against the feed’s latest state, at "
+          : "Checked against what was true at "}
+        <Time instant={judged_at} />, from {counted(events, "event")}.
+      </p>
+      {relationships.length === 0 && <p>No event is about this subject.</p>}
+      <ul class="judged">
+        {relationships.map((each) => (
+          <Relationship key={each.relationship_id} relationship={each} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Relationship({ relationship }: {
+  readonly relationship: ExplainedRelationship;
 }) {
-  const { subject, require, at, asOf } = asking;
+  const { relationship_id, relationship_type, effective_status } = relationship;
+  const line = (key: number, isMet: boolean, text: ComponentChildren) => (
+    <li key={key} data-met={isMet}>
+      <Icon name={isMet ? "yes" : "no"} />
+      <span>{text}</span>
+    </li>
+  );
+  return (
+    <li>
+      <div class="row">
+        <strong>{typeLabel(relationship_type)}</strong>
+        <code class="quiet">{visibleText(relationship_id)}</code>
+        <StatusBadge status={effective_status} />
+      </div>
+      <ul class="met">
+        {relationship.requirements.map(({ key, value, met }, i) =>
+          line(
+            i,
+            met,
+            <>
+              <code>{visibleText(`${key}=${value}`)}</code>
+              {met ? " met" : " not met"}
+            </>,
+          )
+        )}
+        {line(
+          -1,
+          effective_status === "active",
+          <Status relationship={relationship} />,
+        )}
+      </ul>
+    </li>
+  );
+}
+
+/** Active, or since when not, and the event that says so. */
+function Status({ relationship }: {
+  readonly relationship: ExplainedRelationship;
+}) {
+  const { effective_status, last_sequence, valid_from, valid_until } =
+    relationship;
+  const event = <strong>event #{last_sequence}</strong>;
+  const until = valid_until !== null && <Time instant={valid_until} />;
+  switch (effective_status) {
+    case "active":
+      return <>active by {event}{until && <>, until {until}</>}</>;
+    case "revoked":
+      return <>ended by {event}</>;
+    case "expired":
+      return <>ended at {until}, by {event}</>;
+    case "not_yet_valid":
+      return valid_from === null ? <>not known yet: {event} came later</> : (
+        <>
+          begins at <Time instant={valid_from} />, by {event}
+        </>
+      );
+  }
+}
+
+function Command({ source, question: { subject, require, at, asOf } }: {
+  readonly source: string;
+  readonly question: Question;
+}) {
+  // An issuer on this machine or network, such as that of the demo.
+  const isPrivate = /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
   const line = commandLine([
-    "sig",
-    "check",
-    "--sig",
-    source,
-    "--subject",
-    subject,
+    ...["sig", "check", "--sig", source, "--subject", subject],
     ...require.flatMap((each) => ["--require", each]),
     ...(at === undefined ? [] : ["--at", at]),
     ...(asOf === undefined ? [] : ["--as-of", asOf]),
-    ...(isPrivate(source) ? ["--allow-insecure"] : []),
+    ...(isPrivate ? ["--allow-insecure"] : []),
     "--explain",
   ]);
   if (line !== undefined) return <Copyable visible={line} what="the command" />;
   return (
     <p class="quiet">
-      The question holds characters that a terminal would obey or hide; there is
-      no command to copy.
+      The question holds characters that a terminal would obey or hide, so there
+      is no command to copy.
     </p>
   );
-}
-
-/** Whether an issuer is on this machine or network, as a demo's is. */
-function isPrivate(source: string): boolean {
-  return /^did:web:(localhost|[\d.]+)(%3A\d+)?$/.test(source);
 }

@@ -1,76 +1,64 @@
-/** The explorer: a feed, verified here, and what it says. @module */
+/** The explorer: a feed, verified in the browser, and what it says. @module */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Documents, readFiles } from "../feed/documents.ts";
-import type { Route } from "../parts/route.ts";
-import { AskTab } from "./ask_tab.tsx";
-import { EventsTab } from "./events_tab.tsx";
-import type { OpenFeed } from "./open_feed.ts";
-import { PeopleTab } from "./people_tab.tsx";
-import { type ReadOwn, Sources } from "./sources.tsx";
-import { readTab, type Tab, Tabs } from "./tabs.tsx";
-import { type FeedSource, useVerification } from "./use_verification.ts";
-import { Verdict } from "./verdict.tsx";
+import type { PageConfig } from "../api.ts";
+import type { Route } from "../route.ts";
+import { Ask } from "./ask.tsx";
+import {
+  type Documents,
+  DocumentsError,
+  fetchDocuments,
+  readFiles,
+  readJson,
+} from "./documents.ts";
+import { Events } from "./events.tsx";
+import { People } from "./people.tsx";
+import { Sources } from "./sources.tsx";
+import { Verdict, type Verification } from "./verdict.tsx";
+import { type OpenFeed, verifyDocuments } from "./verify_documents.ts";
 
-/** Where a person would have saved documents of their own. */
+interface Source {
+  readonly read: () => Documents | Promise<Documents>;
+  /** The DID that the documents must be of, where it is known. */
+  readonly issuer?: string;
+}
+
+/** Where a person would have saved their own documents. */
 const OWN_SOURCE = "./issuer";
 
-/** An issuer whose documents are at hand. */
-export interface KnownIssuer {
-  readonly did: string;
-  readonly read: () => Promise<Documents>;
-}
-
-/** What the explorer is drawn of. */
-export interface ExplorerProps {
-  /** Offered by name; the first one is open without a choice. */
-  readonly issuers: readonly KnownIssuer[];
-  /** Who brought their documents, as half a sentence. */
-  readonly broughtBy: string;
+/** Choose a feed, see its verdict, its people and events, and ask questions. */
+export function Explorer({ config: { issuers }, route }: {
+  readonly config: PageConfig;
   readonly route: Extract<Route, { view: "explore" }>;
-}
-
-/** Which feed, its verdict, and three ways to look at it. */
-export function Explorer({ issuers, broughtBy, route }: ExplorerProps) {
-  const [own, setOwn] = useState<FeedSource | undefined>();
+}) {
+  const [own, setOwn] = useState<Source | undefined>();
   const [isOver, setIsOver] = useState(false);
-  /** Counts how often a person asked for what is published now. */
-  const [round, setRound] = useState(0);
-  const issuer = own === undefined
-    ? issuers[route.issuer ?? 0] && (route.issuer ?? 0)
-    : undefined;
+  const [reloads, setReloads] = useState(0);
+  const index = route.issuer ?? 0;
+  const issuer = own === undefined && issuers[index] ? index : undefined;
   const known = issuer === undefined ? undefined : issuers[issuer];
-  const hosted = useMemo<FeedSource | undefined>(
-    () => known && { read: known.read, expectedIssuer: known.did },
-    [known?.did, round],
+  const hosted = useMemo<Source | undefined>(
+    () =>
+      known && { read: () => fetchDocuments(known.base), issuer: known.did },
+    [known, reloads],
   );
-  const verification = useVerification(own ?? hosted);
+  const { verification, readAt } = useVerification(own ?? hosted);
   useEffect(() => {
     if (route.issuer !== undefined) setOwn(undefined);
   }, [route.issuer]);
 
-  const openOwn = (read: ReadOwn) => {
+  const openOwn = (read: Source["read"]) => {
     // The address must not name another feed than the one that is shown.
     if (route.issuer !== undefined) location.hash = "#/explore";
     setOwn({ read });
   };
   const openFiles = (files: readonly File[]) => openOwn(() => readFiles(files));
-  const checked = verification?.at === "done"
-    ? verification.checked
-    : undefined;
   const feed = useMemo<OpenFeed | undefined>(() => {
     if (verification?.at !== "done") return undefined;
-    const { state, events } = verification.checked;
-    return state && {
-      state,
-      events,
-      now: verification.now,
-      source: known?.did ?? OWN_SOURCE,
-      issuer,
-    };
-  }, [checked]);
-  const tab = readTab(route.query);
-
+    const { state, events } = verification.verified;
+    const source = known?.did ?? OWN_SOURCE;
+    return state && { state, events, now: readAt, source, issuer };
+  }, [verification]);
   return (
     <div
       class="explore"
@@ -89,42 +77,44 @@ export function Explorer({ issuers, broughtBy, route }: ExplorerProps) {
     >
       <header class="page-head">
         <h1 tabIndex={-1}>Explore a feed</h1>
-        <p class="lede">
-          Verified in this browser, signature by signature.
-        </p>
+        <p class="lede">Every signature is verified in this browser.</p>
       </header>
       <Sources
         issuers={issuers}
         issuer={issuer}
-        onIssuer={(index) => {
+        onIssuer={(chosen) => {
           setOwn(undefined);
-          location.hash = `#/explore/${index}`;
+          location.hash = `#/explore/${chosen}`;
         }}
-        onAgain={() => setRound(round + 1)}
+        onReload={() => setReloads(reloads + 1)}
         onFiles={openFiles}
-        onOwn={openOwn}
+        onText={(text) => openOwn(() => readJson(text))}
       />
-      {verification === undefined && (
-        <p class="empty card">
-          This server knows no issuer. Open the documents of one: sig.json,
-          jwks.json, did.json and events.jsonl. Drop them anywhere here; they
-          stay in this browser.
-        </p>
-      )}
-      {verification && (
-        <Verdict
-          verification={verification}
-          broughtBy={own === undefined ? broughtBy : undefined}
-          takesFocus={own !== undefined}
-        />
-      )}
+      <section id="verdict" aria-live="polite">
+        {verification === undefined
+          ? (
+            <p class="empty card">
+              This server knows no issuer. Open the documents of one: sig.json,
+              jwks.json, did.json and events.jsonl. You can drop them here. They
+              stay in this browser.
+            </p>
+          )
+          : (
+            <Verdict
+              verification={verification}
+              origin={own === undefined
+                ? "This server passed the documents on, so their origin is its word. The signatures are the issuer’s."
+                : "These are your own documents. Only you know whether they are the issuer’s."}
+              autoFocus={own !== undefined}
+            />
+          )}
+      </section>
       {feed && (
         <div id="feed-views">
-          <Tabs issuer={route.issuer} tab={tab} />
-          <TabPanel
-            // Another feed is looked at anew; the same one, read again, is not.
-            key={issuer ?? `own ${feed.now.getTime()}`}
-            tab={tab}
+          <Tabs route={route} />
+          <Tab
+            // Another feed starts with empty filters; a reload keeps them.
+            key={issuer ?? `own ${readAt.getTime()}`}
             feed={feed}
             query={route.query}
           />
@@ -134,17 +124,80 @@ export function Explorer({ issuers, broughtBy, route }: ExplorerProps) {
   );
 }
 
-function TabPanel({ tab, feed, query }: {
-  readonly tab: Tab;
+const TABS = [["people", "People"], ["events", "Events"], ["ask", "Ask"]];
+
+function readTab(query: URLSearchParams): string {
+  const tab = query.get("tab") ?? "";
+  return TABS.some(([id]) => id === tab) ? tab : "people";
+}
+
+function Tabs({ route: { issuer, query } }: {
+  readonly route: Extract<Route, { view: "explore" }>;
+}) {
+  const base = `#/explore${issuer === undefined ? "" : `/${issuer}`}`;
+  const now = readTab(query);
+  return (
+    <nav class="tabs" aria-label="Of this feed">
+      {TABS.map(([id, title]) => (
+        <a
+          key={id}
+          href={`${base}?tab=${id}`}
+          aria-current={id === now ? "page" : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Tab({ feed, query }: {
   readonly feed: OpenFeed;
   readonly query: URLSearchParams;
 }) {
-  switch (tab) {
-    case "people":
-      return <PeopleTab feed={feed} />;
+  switch (readTab(query)) {
     case "events":
-      return <EventsTab feed={feed} />;
+      return <Events feed={feed} />;
     case "ask":
-      return <AskTab feed={feed} query={query} />;
+      return <Ask feed={feed} query={query} />;
+    default:
+      return <People feed={feed} />;
   }
+}
+
+/** Verifies whenever the source changes; only the last one counts. */
+function useVerification(source: Source | undefined) {
+  const [{ verification, readAt }, set] = useState<{
+    verification: Verification | undefined;
+    readAt: Date;
+  }>({ verification: undefined, readAt: new Date() });
+  useEffect(() => {
+    const abort = new AbortController();
+    const show = (verification: Verification | undefined) => {
+      if (!abort.signal.aborted) set({ verification, readAt: new Date() });
+    };
+    void (async () => {
+      show(source && { at: "reading" });
+      if (source === undefined) return;
+      try {
+        const documents = await source.read();
+        const bytes = documents.feed.length;
+        const verified = await verifyDocuments(documents, {
+          issuer: source.issuer,
+          onProgress: (share) => show({ at: "verifying", bytes, share }),
+          signal: abort.signal,
+        });
+        show({ at: "done", verified });
+      } catch (error) {
+        show({
+          at: "failed",
+          why: error instanceof DocumentsError
+            ? error.message
+            : "Something went wrong in this browser. Try again.",
+        });
+      }
+    })();
+    return () => abort.abort();
+  }, [source]);
+  return { verification, readAt };
 }

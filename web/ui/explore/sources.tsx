@@ -1,28 +1,23 @@
-/** Which feed: one that this server knows, or documents of one's own. @module */
+/** Which feed: one that this server knows, or the person's own documents. @module */
 
 import { useState } from "preact/hooks";
-import { type Documents, readOne, readTexts } from "../feed/documents.ts";
-import { OpenFiles } from "../parts/open_files.tsx";
-import { hostOf } from "../parts/text.ts";
+import type { KnownIssuer } from "../api.ts";
+import { Button, Fold, OpenFiles } from "../elements.tsx";
+import { hostOf } from "../text.ts";
 
-/** Gets documents, or throws what is wrong with them. */
-export type ReadOwn = () => Documents | Promise<Documents>;
-
-/** What choosing is drawn of. */
-export interface SourcesProps {
-  /** Those that are offered by name. */
-  readonly issuers: readonly { readonly did: string }[];
-  /** Which of them is open. */
-  readonly issuer: number | undefined;
-  readonly onIssuer: (index: number) => void;
-  readonly onAgain: () => void;
-  readonly onFiles: (files: readonly File[]) => void;
-  readonly onOwn: (read: ReadOwn) => void;
-}
-
-/** A line of ways in. */
-export function Sources(props: SourcesProps) {
-  const { issuers, issuer, onIssuer, onAgain, onFiles, onOwn } = props;
+/** The ways to choose a feed. */
+export function Sources(
+  { issuers, issuer, onIssuer, onReload, onFiles, onText }: {
+    readonly issuers: readonly KnownIssuer[];
+    /** Which of them is open. */
+    readonly issuer: number | undefined;
+    readonly onIssuer: (index: number) => void;
+    readonly onReload: () => void;
+    readonly onFiles: (files: readonly File[]) => void;
+    readonly onText: (text: string) => void;
+  },
+) {
+  const [text, setText] = useState("");
   return (
     <div class="sources">
       {issuers.length > 0 && (
@@ -31,8 +26,7 @@ export function Sources(props: SourcesProps) {
           <select
             id="issuer"
             value={issuer === undefined ? "" : String(issuer)}
-            onChange={(event) => {
-              const { value } = event.currentTarget;
+            onChange={({ currentTarget: { value } }) => {
               if (value !== "") onIssuer(Number(value));
             }}
           >
@@ -43,74 +37,38 @@ export function Sources(props: SourcesProps) {
           </select>
         </div>
       )}
-      {issuer !== undefined && (
-        <button type="button" onClick={onAgain}>Read again</button>
-      )}
+      {issuer !== undefined && <Button onClick={onReload}>Reload</Button>}
       <OpenFiles
         id="files"
         hint="sig.json, jwks.json, did.json if there is one, and events.jsonl; or one JSON file that holds all four. They stay in this browser."
         onFiles={onFiles}
       />
-      <details class="more paste" id="own-documents">
-        <summary>Paste documents</summary>
-        <Paste onOwn={onOwn} />
-      </details>
-    </div>
-  );
-}
-
-const NOTHING = { metadata: "", jwks: "", did_document: "", feed: "" };
-const FIELDS = [
-  { name: "metadata", id: "paste-metadata", title: "sig.json" },
-  { name: "jwks", id: "paste-jwks", title: "jwks.json" },
-  { name: "did_document", id: "paste-did", title: "did.json (optional)" },
-  { name: "feed", id: "paste-events", title: "events.jsonl" },
-] as const;
-
-function Paste({ onOwn }: { readonly onOwn: (read: ReadOwn) => void }) {
-  const [all, setAll] = useState("");
-  const [texts, setTexts] = useState(NOTHING);
-  return (
-    <form
-      id="documents-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onOwn(() => all.trim() === "" ? readTexts(texts) : readOne(all));
-      }}
-    >
-      <div class="field">
-        <label for="paste-all">One JSON with everything</label>
-        <textarea
-          id="paste-all"
-          rows={4}
-          spellcheck={false}
-          autocomplete="off"
-          aria-describedby="paste-all-hint"
-          value={all}
-          onInput={(event) => setAll(event.currentTarget.value)}
-        />
-        <p id="paste-all-hint" class="hint">
-          <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
-          where events is the feed’s text.
-        </p>
-      </div>
-      <details class="more">
-        <summary>Or the four documents</summary>
-        {FIELDS.map(({ name, id, title }) => (
-          <div class="field" key={id}>
-            <label for={id}>{title}</label>
+      <Fold class="more paste" id="own-documents" title="Paste documents">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            onText(text);
+          }}
+        >
+          <div class="field">
+            <label for="paste-all">One JSON object with all documents</label>
             <textarea
-              id={id}
-              rows={3}
+              id="paste-all"
+              rows={4}
               spellcheck={false}
-              value={texts[name]}
-              onInput={(event) =>
-                setTexts({ ...texts, [name]: event.currentTarget.value })}
+              autocomplete="off"
+              aria-describedby="paste-all-hint"
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
             />
+            <p id="paste-all-hint" class="hint">
+              <code>{`{"metadata", "jwks", "did_document"?, "events"}`}</code>,
+              where events is the feed’s text.
+            </p>
           </div>
-        ))}
-      </details>
-      <button class="primary" type="submit">Verify these documents</button>
-    </form>
+          <button class="primary" type="submit">Verify these documents</button>
+        </form>
+      </Fold>
+    </div>
   );
 }

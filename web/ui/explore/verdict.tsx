@@ -1,187 +1,187 @@
-/** What came of verifying a feed. @module */
+/** Whether a feed is valid. @module */
 
-import { useEffect, useRef } from "preact/hooks";
-import { Fact, Facts } from "../parts/facts.tsx";
-import { focusOn } from "../parts/focus.ts";
-import { Notice } from "../parts/notice.tsx";
-import { counted, hostOf, shown } from "../parts/text.ts";
-import type { ReportedFault, VerifyReport, Warning } from "../libraries/mod.ts";
-import type { Verification } from "./use_verification.ts";
+import type { ReportedFault, VerifyReport } from "@sig/consumer";
+import type { Warning } from "@sig/core";
+import { Alert, Detail, Details, Fold } from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { counted, hostOf, visibleText } from "../text.ts";
+import type { VerifiedDocuments } from "./verify_documents.ts";
 
-const SHOWN_WARNINGS = 100;
+/** How far verifying a feed is. */
+export type Verification =
+  | { readonly at: "reading" }
+  | { readonly at: "verifying"; readonly bytes: number; readonly share: number }
+  | { readonly at: "done"; readonly verified: VerifiedDocuments }
+  /** It is unknown whether the feed is valid. */
+  | { readonly at: "failed"; readonly why: string };
 
-/** What a verdict is drawn of. */
-export interface VerdictProps {
+/** One line for a valid feed; the faults of another. */
+export function Verdict({ verification, origin, autoFocus }: {
   readonly verification: Verification;
-  /** Who brought the documents, unless the person did. */
-  readonly broughtBy: string | undefined;
-  /** Whether the person waits for it. */
-  readonly takesFocus: boolean;
-}
-
-/** One line where all is well; the faults where not. */
-export function Verdict({ verification, broughtBy, takesFocus }: VerdictProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  const isOver = verification.at === "done" || verification.at === "none";
-  useEffect(() => {
-    if (isOver && takesFocus && heading.current) focusOn(heading.current);
-  }, [verification]);
-  return (
-    <section id="verdict" aria-live="polite">
-      {verification.at === "reading" && (
-        <p class="quiet">Reading the documents…</p>
-      )}
-      {verification.at === "verifying" && (
+  /** Who the documents came from. */
+  readonly origin: string;
+  readonly autoFocus: boolean;
+}) {
+  switch (verification.at) {
+    case "reading":
+      return <p class="quiet">Reading the documents…</p>;
+    case "verifying":
+      return (
         <div class="progress">
           <p>
-            Verifying {(verification.bytes / 1024).toLocaleString("en", {
-              maximumFractionDigits: 0,
-            })} KiB in this browser…
+            Verifying{" "}
+            {Math.ceil(verification.bytes / 1024).toLocaleString("en")}{" "}
+            KiB in this browser…
           </p>
           <progress max={1} value={verification.share} aria-label="Verified" />
         </div>
-      )}
-      {verification.at === "none" && (
-        <Notice kind="warning">
-          <h2 ref={heading}>No verdict</h2>
-          <p>{shown(verification.why)}</p>
-        </Notice>
-      )}
-      {verification.at === "done" && (
-        verification.checked.report.valid
-          ? (
-            <Valid
-              report={verification.checked.report}
-              relationships={verification.checked.state?.by_relationship_id
-                .size ?? 0}
-              broughtBy={broughtBy}
-              heading={heading}
-            />
-          )
-          : <Invalid report={verification.checked.report} heading={heading} />
-      )}
-    </section>
-  );
+      );
+    case "failed":
+      return (
+        <Alert kind="warning">
+          <Title autoFocus={autoFocus}>No verdict</Title>
+          <p>{visibleText(verification.why)}</p>
+        </Alert>
+      );
+    case "done": {
+      const { report, state } = verification.verified;
+      const title = (
+        <Title autoFocus={autoFocus}>
+          {report.valid ? "Valid" : "Not valid"}
+        </Title>
+      );
+      return report.valid
+        ? (
+          <Valid
+            report={report}
+            relationships={state?.by_relationship_id.size ?? 0}
+            origin={origin}
+            title={title}
+          />
+        )
+        : <Invalid report={report} title={title} />;
+    }
+  }
 }
 
-type Heading = { readonly current: HTMLHeadingElement | null };
-
-function Valid({ report, relationships, broughtBy, heading }: {
-  readonly report: Extract<VerifyReport, { valid: true }>;
-  readonly relationships: number;
-  readonly broughtBy: string | undefined;
-  readonly heading: Heading;
+function Title({ autoFocus, children }: {
+  readonly autoFocus: boolean;
+  readonly children: string;
 }) {
+  return <h2 ref={useAutoFocus<HTMLHeadingElement>(autoFocus)}>{children}</h2>;
+}
+
+type Titled<Report> = Readonly<{
+  report: Report;
+  title: ReturnType<typeof Title>;
+}>;
+
+function Valid({ report, relationships, origin, title }:
+  & Titled<Extract<VerifyReport, { valid: true }>>
+  & { readonly relationships: number; readonly origin: string }) {
+  const { issuer, verified_events, keys, warnings, feed_sha256 } = report;
   return (
-    <Notice kind="success">
+    <Alert kind="success">
       <div class="verdict-row">
         <div>
-          <h2 ref={heading}>Valid</h2>
+          {title}
           <p>
-            <strong>{hostOf(report.issuer)}</strong>:{" "}
-            {counted(report.verified_events, "event")},{" "}
+            <strong>{hostOf(issuer)}</strong>:{" "}
+            {counted(verified_events, "event")},{" "}
             {counted(relationships, "relationship")}
             <span class="wide-only">
-              . Every signature and every rule holds.
+              . All signatures and rules were checked.
             </span>
           </p>
         </div>
-        <details>
-          <summary>
-            Details
-            {report.warnings.length > 0 &&
-              `, ${counted(report.warnings.length, "warning")}`}
-          </summary>
-          <Facts>
-            <Fact name="Issuer">
-              <code>{shown(report.issuer)}</code>
-            </Fact>
-            <Fact name="Origin">
-              {broughtBy !== undefined
-                ? `${broughtBy}, so their origin is its word. The signatures are the issuer’s.`
-                : "The documents are your own; that they are the issuer’s is yours to know."}
-            </Fact>
-            <Fact name="Keys">
-              {report.keys.length === 0
-                ? "none has signed yet"
-                : report.keys.map((
-                  { kid, events, first_sequence, last_sequence },
-                ) => (
-                  <p key={kid}>
-                    <code>{shown(kid)}</code> signed {counted(events, "event")},
-                    {" "}
-                    {first_sequence === last_sequence
-                      ? `#${first_sequence}`
-                      : `#${first_sequence} to #${last_sequence}`}
-                  </p>
-                ))}
-            </Fact>
-            <Fact name="SHA-256">
-              <code>{report.feed_sha256}</code>
-            </Fact>
-          </Facts>
-          <Warnings warnings={report.warnings} />
-        </details>
+        <Fold
+          class=""
+          title={`Details${
+            warnings.length > 0
+              ? `, ${counted(warnings.length, "warning")}`
+              : ""
+          }`}
+        >
+          <Details>
+            <Detail name="Issuer">
+              <code>{visibleText(issuer)}</code>
+            </Detail>
+            <Detail name="Origin">{origin}</Detail>
+            <Detail name="Keys">
+              {keys.length === 0 && "no key has signed yet"}
+              {keys.map(({ kid, events, first_sequence, last_sequence }) => (
+                <p key={kid}>
+                  <code>{visibleText(kid)}</code> signed{" "}
+                  {counted(events, "event")}, #{first_sequence}
+                  {first_sequence !== last_sequence && ` to #${last_sequence}`}
+                </p>
+              ))}
+            </Detail>
+            <Detail name="SHA-256">
+              <code>{feed_sha256}</code>
+            </Detail>
+          </Details>
+          <Warnings warnings={warnings} />
+        </Fold>
       </div>
-    </Notice>
+    </Alert>
   );
 }
 
-function Invalid({ report, heading }: {
-  readonly report: Extract<VerifyReport, { valid: false }>;
-  readonly heading: Heading;
-}) {
+function Invalid(
+  { report, title }: Titled<Extract<VerifyReport, { valid: false }>>,
+) {
   return (
-    <Notice kind="danger">
-      <h2 ref={heading}>Not valid</h2>
+    <Alert kind="danger">
+      {title}
       <p>
-        {counted(report.errors.length, "fault")}{" "}
-        found. Nothing in this feed may be relied upon, not even the lines
-        without a fault.
+        {counted(report.errors.length, "error")}{" "}
+        found. Do not rely on anything in this feed, not even on lines without
+        errors.
       </p>
       {report.issuer !== null && (
         <p>
-          Issuer <code>{shown(report.issuer)}</code>
+          Issuer <code>{visibleText(report.issuer)}</code>
         </p>
       )}
       <ol class="faults">
         {report.errors.map((fault, i) => <Fault key={i} fault={fault} />)}
       </ol>
       <Warnings warnings={report.warnings} />
-    </Notice>
+    </Alert>
   );
 }
 
 function Fault({ fault }: { readonly fault: ReportedFault }) {
   const { code, detail, line, sequence, kid, pointer } = fault;
   const places = [
-    line === undefined ? "" : `line ${line}`,
-    sequence === undefined ? "" : `event ${sequence}`,
-    kid === undefined ? "" : `key ${shown(kid)}`,
-    pointer === undefined ? "" : `member ${shown(pointer)}`,
+    line !== undefined && `line ${line}`,
+    sequence !== undefined && `event ${sequence}`,
+    kid !== undefined && `key ${visibleText(kid)}`,
+    pointer !== undefined && `member ${visibleText(pointer)}`,
   ].filter(Boolean);
   return (
     <li>
       <p>
-        <code class="code">{code}</code>
-        {places.length > 0 && <strong>{` ${places.join(", ")}`}</strong>}
+        <code class="code">{code}</code> <strong>{places.join(", ")}</strong>
       </p>
-      <p>{shown(detail)}</p>
+      <p>{visibleText(detail)}</p>
     </li>
   );
 }
 
+const SHOWN_WARNINGS = 100;
+
 function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
-  if (warnings.length === 0) return null;
-  return (
+  return warnings.length > 0 && (
     <ul class="reasons warnings">
       {warnings.slice(0, SHOWN_WARNINGS).map((
         { code, detail, sequence },
         i,
       ) => (
         <li key={i}>
-          {shown(detail)}
-          {sequence === undefined ? " " : ` (event ${sequence}) `}
+          {visibleText(detail)}
+          {sequence !== undefined && ` (event ${sequence})`}{" "}
           <code class="code">{code}</code>
         </li>
       ))}

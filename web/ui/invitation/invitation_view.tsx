@@ -1,27 +1,37 @@
-/** The view of an invitation (PROTOCOL §7b). @module */
+/** The view of an invitation: one card. @module */
 
-import { useFocusOnAppearing } from "../parts/focus.ts";
-import { Notice } from "../parts/notice.tsx";
-import { shown } from "../parts/text.ts";
-import type { Site } from "../site/site.ts";
-import { AnsweredCard } from "./answered_card.tsx";
+import type { InvitationAnswer, ParsedInvitation } from "@sig/jose";
+import type { BrowserKey } from "../../browser/key_store.ts";
+import type { PageContext } from "../api.ts";
+import { CopyButton, Did, Download } from "../copy.tsx";
+import {
+  Button,
+  Fold,
+  Icon,
+  Outcome,
+  Preformatted,
+  Waiting,
+} from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { hostOf, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
 import { OfferCard } from "./offer_card.tsx";
-import { invitationRefusal, type RefusalWords } from "./refusal_words.ts";
-import { type InvitationFlow, useInvitation } from "./use_invitation.ts";
+import { refusalText } from "./refusal_texts.ts";
+import { useInvitation } from "./use_invitation.ts";
 
-/** One card, in the middle. */
-export function InvitationView({ site, text, takesFocus }: {
-  readonly site: Site;
-  /** Whether the person was on the page already, and came to this view. */
-  readonly takesFocus: boolean;
-  /** What stands in the link: it reaches no server. */
+interface InvitationProps {
+  readonly page: PageContext;
+  /** The invitation in the link, which reaches no server. */
   readonly text: string;
-}) {
-  const flow = useInvitation(site, text);
+  readonly autoFocus: boolean;
+}
+
+/** The card in the middle of the page. */
+export function InvitationView(props: InvitationProps) {
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Invitation</h1>
-      <InvitationCard site={site} flow={flow} takesFocus={takesFocus} />
+      <InvitationCard {...props} />
       <p class="promise">
         The invitation came in the link and was read in this browser only. Your
         key never leaves it.
@@ -30,101 +40,96 @@ export function InvitationView({ site, text, takesFocus }: {
   );
 }
 
-function InvitationCard({ site, flow, takesFocus }: {
-  readonly site: Site;
-  readonly takesFocus: boolean;
-  readonly flow: InvitationFlow;
-}) {
-  const { invitation, stage } = flow;
-  if (stage.at === "refused" || invitation === undefined) {
-    if (stage.at !== "refused") return null;
-    const { error, isIssuers } = stage;
+function InvitationCard({ page, text, autoFocus }: InvitationProps) {
+  const invitation = useInvitation(page, text);
+  const { parsed, state, restart } = invitation;
+  if (state.at === "refused") {
+    const { error, isIssuers } = state;
+    const { title, next, canRetry } = refusalText(parsed, error, isIssuers);
     return (
-      <Refused
-        words={invitationRefusal(invitation, error, isIssuers, new Date())}
-        exactly={error.message}
-        code={error.code}
-        flow={flow}
-        takesFocus={takesFocus}
-      />
+      <Outcome
+        kind="danger"
+        title={title}
+        text={next}
+        autoFocus={autoFocus}
+        actions={canRetry && (
+          <Button class="primary" onClick={restart}>Verify again</Button>
+        )}
+      >
+        <Fold title="Details">
+          <p>
+            {visibleText(error.message)} <code class="code">{error.code}</code>
+          </p>
+        </Fold>
+      </Outcome>
     );
   }
-  switch (stage.at) {
-    case "judging":
-      return (
-        <section class="card sign-in-card" aria-busy="true">
-          <p class="quiet">Verifying the invitation…</p>
-        </section>
-      );
+  if (parsed === undefined) return null;
+  switch (state.at) {
+    case "verifying":
+      return <Waiting text="Verifying the invitation…" />;
     case "open":
+      return <OfferCard {...{ page, invitation, parsed, state, autoFocus }} />;
+    case "declined":
       return (
-        <OfferCard
-          site={site}
-          flow={flow}
-          invitation={invitation}
-          stage={stage}
-          takesFocus={takesFocus}
+        <Outcome
+          kind="info"
+          title="You declined"
+          text="Nothing was signed and nobody was notified. Tell whoever invited you."
+          actions={<Button onClick={restart}>Back to the invitation</Button>}
         />
       );
-    case "declined":
-      return <Declined flow={flow} />;
     case "answered":
       return (
-        <AnsweredCard
-          invitation={invitation}
-          answer={stage.answer}
-          stored={stage.key}
-        />
+        <Answered parsed={parsed} answer={state.answer} stored={state.key} />
       );
   }
 }
 
-function Refused({ words, exactly, code, flow, takesFocus }: {
-  readonly words: RefusalWords;
-  readonly exactly: string;
-  readonly code: string;
-  readonly flow: InvitationFlow;
-  readonly takesFocus: boolean;
-}) {
-  const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
-  return (
-    <section class="card sign-in-card">
-      <Notice kind="danger">
-        <h2 ref={heading} id="outcome">{words.title}</h2>
-        <p>{words.next}</p>
-      </Notice>
-      {words.again && (
-        <div class="actions">
-          <button type="button" class="primary" onClick={flow.again}>
-            Look again
-          </button>
-        </div>
-      )}
-      <details class="more">
-        <summary>Details</summary>
-        <p>
-          {shown(exactly)} <code class="code">{code}</code>
-        </p>
-      </details>
-    </section>
-  );
-}
+const FILE = "answer.json";
 
-function Declined({ flow }: { readonly flow: InvitationFlow }) {
-  const heading = useFocusOnAppearing<HTMLHeadingElement>();
+/** The person sends the answer; no server is needed. */
+function Answered({ parsed, answer, stored }: {
+  readonly parsed: ParsedInvitation;
+  readonly answer: InvitationAnswer;
+  readonly stored: BrowserKey;
+}) {
+  const heading = useAutoFocus<HTMLHeadingElement>();
+  const text = `${JSON.stringify(answer)}\n`;
   return (
-    <section class="card sign-in-card">
-      <Notice kind="info">
-        <h2 ref={heading} id="outcome">You declined</h2>
-        <p>
-          Nothing was signed. Nobody is told: say so to whoever invited you.
-        </p>
-      </Notice>
+    <section class="card sign-in-card" id="answered">
+      <p class="big-mark">
+        <Icon name="yes" />
+      </p>
+      <h2 ref={heading} id="outcome">Now send your answer back</h2>
+      <p>
+        Send it to whoever invited you, by mail or message. It contains no
+        secret, counts for this invitation only, and signs you in nowhere.
+      </p>
       <div class="actions">
-        <button type="button" onClick={flow.again}>
-          Look at it again
-        </button>
+        <CopyButton text={() => text} what="the answer" isPrimary />
+        <Download name={FILE} text={text} />
       </div>
+      <div class="next">
+        <h3>Then</h3>
+        <ul class="then">
+          <li>
+            {hostOf(parsed.claims.iss)} must accept it before{" "}
+            <Time instant={parsed.expires_at} />. From then on the relationship
+            is public.
+          </li>
+          <li>
+            The key that answered is in this browser. Sign in with it here.{" "}
+            <Did did={stored.did} what="your did:key" />
+          </li>
+        </ul>
+      </div>
+      <Fold title="What the answer says">
+        <Preformatted id="answer-text" value={text} />
+        <p class="quiet">
+          The issuer runs <code>sig enrol --dir DIR --answer {FILE}</code>
+        </p>
+      </Fold>
     </section>
   );
 }

@@ -1,179 +1,234 @@
-/** An invitation that waits: what a person must know, and the two answers. @module */
+/** An invitation that waits: who invites to what, and the two answers. @module */
 
+import { wellKnownUrls } from "@sig/core";
+import type { ParsedInvitation } from "@sig/jose";
 import { useState } from "preact/hooks";
-import { being } from "../feed/names.ts";
-import { KeyChoice, NEW_KEY } from "../keys/key_choice.tsx";
-import { MISSING } from "../keys/missing.ts";
-import type { ParsedInvitation } from "../libraries/mod.ts";
-import { Chips, Fact, Facts } from "../parts/facts.tsx";
-import { useFocusOnAppearing } from "../parts/focus.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { hostOf, shown } from "../parts/text.ts";
-import { Time } from "../parts/time.tsx";
-import { TwoAnswers } from "../parts/two_answers.tsx";
-import type { Site } from "../site/site.ts";
-import { OnCommandLine } from "./on_command_line.tsx";
-import type { InvitationFlow, InvitationStage } from "./use_invitation.ts";
-import { VerifyYourself } from "./verify_yourself.tsx";
+import type { PageContext } from "../api.ts";
+import { Copyable } from "../copy.tsx";
+import {
+  Alert,
+  ApproveOrDecline,
+  Chips,
+  Detail,
+  Details,
+  Fold,
+  Icon,
+  OpenFiles,
+} from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { KeyChoice, NEW_KEY, NoKeys } from "../keys/key_choice.tsx";
+import {
+  commandLine,
+  hostOf,
+  shortened,
+  typeLabel,
+  visibleText,
+} from "../text.ts";
+import { Time, Validity } from "../time.tsx";
+import type { Invitation, InvitationState, Trust } from "./use_invitation.ts";
 
-/** What the card is drawn of. */
-export interface OfferCardProps {
-  readonly site: Site;
-  readonly flow: InvitationFlow;
-  readonly invitation: ParsedInvitation;
-  readonly stage: Extract<InvitationStage, { at: "open" }>;
-  readonly takesFocus: boolean;
+interface OfferProps {
+  readonly page: PageContext;
+  readonly invitation: Invitation;
+  readonly parsed: ParsedInvitation;
+  readonly state: Extract<InvitationState, { at: "open" }>;
+  readonly autoFocus: boolean;
 }
 
-/** Who invites to what and until when; approve and decline. */
-export function OfferCard(
-  { site, flow, invitation, stage, takesFocus }: OfferCardProps,
-) {
-  const { claims, expires_at } = invitation;
-  const { standing, trouble = "" } = stage;
-  const { keys } = site;
+/** The card. */
+export function OfferCard(props: OfferProps) {
+  const { page: { keys }, invitation, parsed, state, autoFocus } = props;
+  const { claims, expires_at } = parsed;
+  const { trust } = state;
   const [wanted, setWanted] = useState<string | undefined>();
   const chosen = wanted ?? keys.current?.did ?? NEW_KEY;
-  const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
+  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
   const host = hostOf(claims.iss);
-  // Whoever can name a key in a file can name the issuer in it, too.
-  const isKnown = standing.at === "verified" && standing.by === "server";
+  // Files can name any issuer, so only the server's documents count here.
+  const isKnown = trust.at === "verified" && trust.by === "server";
   return (
     <section class="card sign-in-card" id="offer" aria-labelledby="offers">
       <h2 id="offers" ref={heading}>
-        {isKnown
-          ? (
-            <>
-              <strong>{host}</strong> invites you
-            </>
-          )
-          : (
-            <>
-              An invitation in the name of <strong>{host}</strong>
-            </>
-          )}
+        {!isKnown && "An invitation in the name of "}
+        <strong>{host}</strong>
+        {isKnown && " invites you"}
       </h2>
-      {standing.at === "verified"
-        ? (
-          <p class="verified">
-            <Icon name="yes" />
-            <span>
-              {isKnown
-                ? `Signed by ${host}, verified here`
-                : `Signed as the documents say that you opened: by ${host}, if you saved them from https://${host} and nowhere else`}
-            </span>
-          </p>
-        )
-        : (
-          <>
-            <Notice kind="warning">
-              <p>
-                <strong>NOT VERIFIED.</strong> {standing.why}
-              </p>
-              <p>
-                Answer only if you know who sent you the link. A forged
-                invitation gets nobody anything: {host}{" "}
-                takes answers to its own ones only.
-              </p>
-            </Notice>
-            <VerifyYourself
-              invitation={invitation}
-              trouble={stage.filesTrouble ?? ""}
-              onFiles={(files) => void flow.verifyWith(files)}
-            />
-          </>
-        )}
-      <Facts>
+      <TrustLine host={host} trust={trust} />
+      {trust.at === "unverified" && (
+        <VerifyYourself
+          parsed={parsed}
+          error={state.filesError ?? ""}
+          onFiles={(files) => void invitation.verifyWith(files)}
+        />
+      )}
+      <Details>
         {claims.for !== undefined && (
-          <Fact name="For">
-            {shown(claims.for)} <span class="quiet">(never published)</span>
-          </Fact>
+          <Detail name="For">
+            {visibleText(claims.for)}{" "}
+            <span class="quiet">(never published)</span>
+          </Detail>
         )}
-        <Fact name="You will be">
-          {being(claims.relationship_type)} of {host}
-        </Fact>
+        <Detail name="You will be">
+          {typeLabel(claims.relationship_type)} of {host}
+        </Detail>
         {claims.roles.length > 0 && (
-          <Fact name={claims.roles.length === 1 ? "Role" : "Roles"}>
+          <Detail name={claims.roles.length === 1 ? "Role" : "Roles"}>
             <Chips texts={claims.roles} />
-          </Fact>
+          </Detail>
         )}
-        <Fact name="Valid">
-          <Validity from={claims.valid_from} until={claims.valid_until} />
-        </Fact>
-        <Fact name="Answer until">
+        <Detail name="Valid">
+          <Validity
+            from={claims.valid_from}
+            until={claims.valid_until}
+            none="without an end"
+          />
+        </Detail>
+        <Detail name="Answer until">
           <Time instant={expires_at} />
-        </Fact>
-        <Fact name="It will publish">
-          your key’s name with the above, for everybody to read
-        </Fact>
+        </Detail>
+        <Detail name="It will publish">
+          your key’s name and all of the above, public for everybody
+        </Detail>
         {keys.missing === undefined && keys.all.length > 0 && (
-          <Fact name="You answer with">
+          <Detail name="You answer with">
             <KeyChoice
               keys={keys}
               value={chosen}
               offersNew
               onChoose={setWanted}
             />
-          </Fact>
+          </Detail>
         )}
-      </Facts>
-      {keys.missing === undefined
+      </Details>
+      {keys.missing !== undefined
         ? (
           <>
-            {keys.ready && chosen === NEW_KEY && (
-              <p class="first-key">
-                Approving makes your key: kept in this browser, readable by
-                nobody, and your name at {host} from then on.
-              </p>
-            )}
-            <p class="error" role="alert">{trouble}</p>
-            <TwoAnswers
-              canApprove={!flow.busy && keys.ready}
-              canDecline={!flow.busy}
-              onApprove={() => void flow.approve(chosen)}
-              onDecline={flow.decline}
+            <NoKeys
+              keys={keys}
+              next="You can still answer, on the command line:"
             />
-            {standing.at === "verified" && (
-              <details class="more">
-                <summary>Use the command line instead</summary>
-                <OnCommandLine invitation={invitation} />
-              </details>
-            )}
+            <AcceptCommand parsed={parsed} />
           </>
         )
         : (
           <>
-            <Notice kind="warning">
-              <p>
-                <strong>No key can live here.</strong> {MISSING[keys.missing]}
+            {keys.ready && chosen === NEW_KEY && (
+              <p class="first-key">
+                Approving creates your key. It stays in this browser, nobody can
+                read it, and it identifies you at {host} from then on.
               </p>
-              <p>You can still answer, on the command line:</p>
-            </Notice>
-            <OnCommandLine invitation={invitation} />
+            )}
+            <p class="error" role="alert">{state.error ?? ""}</p>
+            <ApproveOrDecline
+              canApprove={!invitation.busy && keys.ready}
+              canDecline={!invitation.busy}
+              onApprove={() => void invitation.approve(chosen)}
+              onDecline={invitation.decline}
+            />
+            {trust.at === "verified" && (
+              <Fold title="Use the command line instead">
+                <AcceptCommand parsed={parsed} />
+              </Fold>
+            )}
           </>
         )}
     </section>
   );
 }
 
-function Validity({ from, until }: {
-  readonly from: string | undefined;
-  readonly until: string | undefined;
+function TrustLine({ host, trust }: {
+  readonly host: string;
+  readonly trust: Trust;
 }) {
+  if (trust.at === "verified") {
+    return (
+      <p class="verified">
+        <Icon name="yes" />
+        <span>
+          {trust.by === "server"
+            ? `Signed by ${host}, verified here`
+            : `Signed according to the documents that you opened. That is ${host} only if you saved them from https://${host}`}
+        </span>
+      </p>
+    );
+  }
   return (
-    <>
-      {from !== undefined && (
-        <>
-          from <Time instant={from} />
-          {" "}
-        </>
-      )}
-      {until === undefined ? "without an end" : (
-        <>
-          until <Time instant={until} />
-        </>
-      )}
-    </>
+    <Alert kind="warning">
+      <p>
+        <strong>NOT VERIFIED.</strong> {trust.why}
+      </p>
+      <p>
+        Answer only if you know who sent you the link. {host}{" "}
+        accepts answers to its own invitations only.
+      </p>
+    </Alert>
+  );
+}
+
+const NEEDED = ["metadata", "jwks", "did_document"] as const;
+
+/**
+ * By the command line, which asks the issuer itself, or with documents that the
+ * person gets from the issuer: the page's policy lets it ask nobody else.
+ */
+function VerifyYourself({ parsed, error, onFiles }: {
+  readonly parsed: ParsedInvitation;
+  readonly error: string;
+  readonly onFiles: (files: readonly File[]) => void;
+}) {
+  const host = hostOf(parsed.claims.iss);
+  const urls = publicUrlsOf(parsed.claims.iss);
+  return (
+    <Fold id="verify-yourself" title="Verify it yourself" isOpen={error !== ""}>
+      <div class="ways-to-verify">
+        <h3>On the command line</h3>
+        <p>This asks {host} itself, and refuses a forged invitation.</p>
+        <AcceptCommand parsed={parsed} />
+        <h3>Or here</h3>
+        <p>
+          Save what {host}{" "}
+          publishes about its keys, then open the files. Check the address
+          before you save: it is what proves where they come from.
+        </p>
+        <ul class="documents">
+          {urls && NEEDED.map((name) => (
+            <li key={name}>
+              <a href={urls[name]} target="_blank" rel="noreferrer">
+                {urls[name]}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <OpenFiles
+          id="issuer-files"
+          hint="sig.json, jwks.json and did.json. They stay in this browser."
+          onFiles={onFiles}
+        />
+        <p class="error" role="alert">{error}</p>
+      </div>
+    </Fold>
+  );
+}
+
+/** Undefined for an issuer that is not on the public network. */
+function publicUrlsOf(did: string) {
+  try {
+    return wellKnownUrls(did);
+  } catch {
+    return undefined;
+  }
+}
+
+function AcceptCommand({ parsed: { text } }: {
+  readonly parsed: ParsedInvitation;
+}) {
+  const command = (invitation: string) =>
+    commandLine(["sig", "accept", invitation, "--out", "answer.json"]) ?? "";
+  return (
+    <Copyable
+      visible={command(shortened(text, 24))}
+      copied={command(text)}
+      what="the command"
+    />
   );
 }

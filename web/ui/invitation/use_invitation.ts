@@ -1,163 +1,218 @@
-/** One invitation from its link to its answer. @module */
+/** One invitation, from its link to its answer. @module */
 
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import {
-  type BrowserKey,
-  hasEd25519,
-  isSigError,
-  SigError,
-  signingKeyOf,
-} from "../libraries/login.ts";
+import { loadIssuer } from "@sig/consumer";
+import { isSigError, SigError } from "@sig/core";
 import {
   answerInvitation,
   type InvitationAnswer,
   type ParsedInvitation,
-} from "../libraries/mod.ts";
-import { DocumentsError, readIdentityFiles } from "../feed/documents.ts";
-import type { Site } from "../site/site.ts";
+  parseInvitation,
+  requireUnexpired,
+  verifyInvitation,
+} from "@sig/jose";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { signingKeyOf } from "../../browser/attest.ts";
+import { hasEd25519 } from "../../browser/ed25519_support.ts";
+import type { BrowserKey } from "../../browser/key_store.ts";
+import type { PageConfig, PageContext } from "../api.ts";
 import {
-  judgeBy,
-  judgeInvitation,
-  readInvitation,
-  type Standing,
-} from "./read_invitation.ts";
+  DocumentsError,
+  fetchIdentity,
+  type Found,
+  readerOf,
+  readIdentityFiles,
+} from "../explore/documents.ts";
+
+/** Whether the issuer made an invitation, as far as this page can tell. */
+export type Trust =
+  | {
+    readonly at: "verified";
+    /** Whose documents the signature was verified with. */
+    readonly by: "server" | "person";
+  }
+  /** The issuer's keys are not known here. */
+  | { readonly at: "unverified"; readonly why: string };
+
+interface Refused {
+  readonly at: "refused";
+  readonly error: SigError;
+  /** Whether the issuer's documents are wrong, not the invitation. */
+  readonly isIssuers: boolean;
+}
 
 /** Where an invitation stands. */
-export type InvitationStage =
-  | { readonly at: "judging" }
-  | {
-    readonly at: "refused";
-    readonly error: SigError;
-    readonly isIssuers: boolean;
-  }
+export type InvitationState =
+  | { readonly at: "verifying" | "declined" }
+  | Refused
   | {
     readonly at: "open";
-    readonly standing: Exclude<Standing, { at: "refused" }>;
+    readonly trust: Trust;
     /** That the browser did not sign, if it did not. */
-    readonly trouble?: string;
-    /** Why the files that were opened tell nothing, if they don't. */
-    readonly filesTrouble?: string;
+    readonly error?: string;
+    /** Why the opened files prove nothing, if they don't. */
+    readonly filesError?: string;
   }
-  | { readonly at: "declined" }
   | {
     readonly at: "answered";
     readonly answer: InvitationAnswer;
     readonly key: BrowserKey;
   };
 
-/** What the view is given. */
-export interface InvitationFlow {
-  /** Undefined where the link holds none. */
-  readonly invitation: ParsedInvitation | undefined;
-  readonly stage: InvitationStage;
+/** An invitation, and what moves it on. */
+export interface Invitation {
+  /** Undefined if the link holds none. */
+  readonly parsed: ParsedInvitation | undefined;
+  readonly state: InvitationState;
   readonly busy: boolean;
-  /** Signs with the key of that name; makes one where none is named. */
+  /** Signs with this key; creates one if there is none of that name. */
   approve(did: string | undefined): Promise<void>;
   decline(): void;
   /** Verifies it with documents that the person got from the issuer. */
   verifyWith(files: readonly File[]): Promise<void>;
-  /** Looks at it again. */
-  again(): void;
+  restart(): void;
 }
 
 const now = () => new Date();
+const NO_ED25519 = "This browser can’t verify Ed25519 signatures.";
 
-/** Reads it, asks the issuer's keys, and answers when the person says so. */
+/** Parses and verifies it, and answers when the person approves. */
 export function useInvitation(
-  { config, keys }: Site,
+  { config, keys }: PageContext,
   text: string,
-): InvitationFlow {
-  const read = useMemo(() => parse(text), [text]);
-  const [stage, setStage] = useState<InvitationStage>(
-    read instanceof SigError ? refusal(read) : { at: "judging" },
+): Invitation {
+  const parsed = useMemo(() => parse(text), [text]);
+  const [state, setState] = useState<InvitationState>(
+    parsed instanceof SigError ? refused(parsed) : { at: "verifying" },
   );
   const [busy, setBusy] = useState(false);
-  const [round, setRound] = useState(0);
+  const [restarts, setRestarts] = useState(0);
 
   useLayoutEffect(() => {
-    if (read instanceof SigError) return;
-    let gone = false;
-    void (async () => {
-      const standing = await judgeInvitation(read, config, now);
-      if (gone) return;
-      setStage(
-        standing.at === "refused" ? standing : { at: "open", standing },
-      );
-    })();
+    if (parsed instanceof SigError) return;
+    let isGone = false;
+    void verifyHere(parsed, config).then((state) => {
+      if (!isGone) setState(state);
+    });
     return () => {
-      gone = true;
+      isGone = true;
     };
-  }, [read, round]);
-
-  async function approve(did: string | undefined): Promise<void> {
-    if (busy || stage.at !== "open" || read instanceof SigError) return;
-    setBusy(true);
-    try {
-      const key = keys.all.find((each) => each.did === did) ??
-        await keys.create();
-      const answer = await answerInvitation({
-        invitation: read,
-        key: signingKeyOf(key),
-        now,
-      });
-      setStage({ at: "answered", answer, key });
-    } catch (error) {
-      setStage(
-        isSigError(error) ? refusal(error) : {
-          ...stage,
-          trouble: "This browser did not sign. Try again.",
-        },
-      );
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  async function verifyWith(files: readonly File[]): Promise<void> {
-    if (stage.at !== "open" || read instanceof SigError) return;
-    const fail = (filesTrouble: string) => setStage({ ...stage, filesTrouble });
-    try {
-      const documents = await readIdentityFiles(files);
-      if (!await hasEd25519()) {
-        fail("This browser can’t verify Ed25519 signatures.");
-        return;
-      }
-      const standing = await judgeBy(read, documents, "person", now);
-      setStage(
-        standing.at === "refused" ? standing : { at: "open", standing },
-      );
-    } catch (error) {
-      fail(
-        error instanceof DocumentsError
-          ? error.message
-          : "This browser could not read the files. Try again.",
-      );
-    }
-  }
+  }, [parsed, restarts]);
 
   return {
-    invitation: read instanceof SigError ? undefined : read,
-    stage,
+    parsed: parsed instanceof SigError ? undefined : parsed,
+    state,
     busy,
-    approve,
-    verifyWith,
-    decline: () => setStage({ at: "declined" }),
-    again() {
-      setStage({ at: "judging" });
-      setRound(round + 1);
+    async approve(did) {
+      if (busy || state.at !== "open" || parsed instanceof SigError) return;
+      setBusy(true);
+      try {
+        const key = keys.all.find((each) => each.did === did) ??
+          await keys.create();
+        const answer = await answerInvitation({
+          invitation: parsed,
+          key: signingKeyOf(key),
+          now,
+        });
+        setState({ at: "answered", answer, key });
+      } catch (error) {
+        setState(
+          isSigError(error)
+            ? refused(error)
+            : { ...state, error: "This browser did not sign. Try again." },
+        );
+      } finally {
+        setBusy(false);
+      }
+    },
+    async verifyWith(files) {
+      if (state.at !== "open" || parsed instanceof SigError) return;
+      try {
+        const documents = await readIdentityFiles(files);
+        if (!await hasEd25519()) throw new DocumentsError(NO_ED25519);
+        setState(await verifyBy(parsed, documents, "person"));
+      } catch (error) {
+        const filesError = error instanceof DocumentsError
+          ? error.message
+          : "This browser could not read the files. Try again.";
+        setState({ ...state, filesError });
+      }
+    },
+    decline: () => setState({ at: "declined" }),
+    restart() {
+      setState({ at: "verifying" });
+      setRestarts(restarts + 1);
     },
   };
 }
 
 function parse(text: string): ParsedInvitation | SigError {
   try {
-    return readInvitation(text);
+    return parseInvitation(text);
   } catch (error) {
     if (isSigError(error)) return error;
     throw error;
   }
 }
 
-function refusal(error: SigError): InvitationStage {
-  return { at: "refused", error, isIssuers: false };
+/**
+ * Verifies it with the issuer's keys, if this server passes them on: the page's
+ * policy lets it ask nobody else. A forged invitation is useless to others, since
+ * the answer counts for it alone, so one that can't be verified may be answered
+ * and is marked as that.
+ */
+async function verifyHere(
+  invitation: ParsedInvitation,
+  { issuers }: PageConfig,
+): Promise<InvitationState> {
+  try {
+    // Needs no keys: an expired one is refused whoever made it.
+    requireUnexpired(invitation, now());
+  } catch (error) {
+    return refused(error);
+  }
+  const unverified = (why: string): InvitationState => ({
+    at: "open",
+    trust: { at: "unverified", why },
+  });
+  const known = issuers.find(({ did }) => did === invitation.claims.iss);
+  if (known === undefined) {
+    return unverified("This page does not know that issuer’s keys.");
+  }
+  if (!await hasEd25519()) return unverified(NO_ED25519);
+  let documents: Found;
+  try {
+    documents = await fetchIdentity(known.base);
+  } catch {
+    return unverified("The issuer’s keys could not be read just now.");
+  }
+  return await verifyBy(invitation, documents, "server");
+}
+
+async function verifyBy(
+  invitation: ParsedInvitation,
+  documents: Found,
+  by: "server" | "person",
+): Promise<InvitationState> {
+  const issuer = invitation.claims.iss;
+  let keys;
+  try {
+    ({ keys } = await loadIssuer({
+      reader: readerOf(documents),
+      metadataRef: "/.well-known/sig.json",
+      expectedIssuer: issuer,
+    }));
+  } catch (error) {
+    return refused(error, true);
+  }
+  try {
+    await verifyInvitation(invitation, { issuer, keys, now });
+  } catch (error) {
+    return refused(error);
+  }
+  return { at: "open", trust: { at: "verified", by } };
+}
+
+function refused(error: unknown, isIssuers = false): Refused {
+  if (isSigError(error)) return { at: "refused", error, isIssuers };
+  throw error;
 }

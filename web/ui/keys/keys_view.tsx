@@ -1,48 +1,40 @@
-/** The keys of this browser: what they are called, and how they go. @module */
+/** The keys of this browser: create, name, choose and forget them. @module */
 
 import { useRef, useState } from "preact/hooks";
-import { Did } from "../parts/copy.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { shown } from "../parts/text.ts";
-import { Time } from "../parts/time.tsx";
-import { ForgetDialog } from "./forget_dialog.tsx";
-import type { BrowserKey } from "../libraries/login.ts";
-import { MISSING } from "./missing.ts";
+import type { BrowserKey } from "../../browser/key_store.ts";
+import { Did } from "../copy.tsx";
+import { Button, Dialog, Icon } from "../elements.tsx";
+import { shortened, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
+import { NoKeys } from "./key_choice.tsx";
 import type { Keys } from "./use_keys.ts";
 
-/** A card a key. */
+/** One card for each key. */
 export function KeysView({ keys }: { readonly keys: Keys }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [leaving, setLeaving] = useState<BrowserKey | undefined>();
-  const [trouble, setTrouble] = useState("");
+  const [error, setError] = useState("");
   const act = (work: () => Promise<unknown>) => {
-    setTrouble("");
+    setError("");
     work().catch(() =>
-      setTrouble("This browser did not keep the change. Try again.")
+      setError("This browser did not store the change. Try again.")
     );
   };
+  const isFirst = keys.all.length === 0;
   return (
     <div class="narrow">
       <header class="page-head">
         <h1 tabIndex={-1} ref={heading}>Your keys</h1>
         <p class="lede">
-          Each key is a name of yours, and lives in the browser that made it.
-          Nobody can read or copy it, so every device has a key of its own.
+          Each key identifies you, and stays in the browser that made it. Nobody
+          can read or copy it, so every device has its own key.
         </p>
       </header>
-      <p class="error" role="alert">{trouble}</p>
-      {keys.missing !== undefined && (
-        <Notice kind="warning">
-          <p>
-            <strong>No key can live here.</strong> {MISSING[keys.missing]}
-          </p>
-          <p>
-            You can still sign in with a key of the command line:{" "}
-            <code>sig key generate --out alice.jwk</code>
-          </p>
-        </Notice>
-      )}
+      <p class="error" role="alert">{error}</p>
+      <NoKeys
+        keys={keys}
+        next="You can sign in with a key of the command line: sig key generate --out alice.jwk"
+      />
       {keys.missing === undefined && keys.ready && (
         <>
           <ul class="keys">
@@ -56,33 +48,33 @@ export function KeysView({ keys }: { readonly keys: Keys }) {
               />
             ))}
           </ul>
-          {keys.all.length === 0 && (
+          {isFirst && (
             <p class="empty">
               <Icon name="key" />
-              No key here yet. One is made when you first approve a sign-in, or
-              now:
+              No key here yet. Your first sign-in creates one, or create it now:
             </p>
           )}
           <div class="actions">
-            <button
-              type="button"
-              class={keys.all.length === 0 ? "primary" : ""}
+            <Button
+              class={isFirst ? "primary" : ""}
               onClick={() => act(() => keys.create())}
             >
-              {keys.all.length === 0 ? "Create my key" : "Create another key"}
-            </button>
+              {isFirst ? "Create my key" : "Create another key"}
+            </Button>
           </div>
         </>
       )}
-      <ForgetDialog
-        leaving={leaving}
-        onClose={() => setLeaving(undefined)}
-        onForget={(did) => {
-          setLeaving(undefined);
-          act(() => keys.forget(did));
-          heading.current?.focus();
-        }}
-      />
+      {leaving && (
+        <ForgetDialog
+          leaving={leaving}
+          onClose={() => setLeaving(undefined)}
+          onForget={() => {
+            setLeaving(undefined);
+            act(() => keys.forget(leaving.did));
+            heading.current?.focus();
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -94,7 +86,6 @@ function KeyCard({ stored, keys, act, onForget }: {
   readonly onForget: () => void;
 }) {
   const { did, place, createdAt } = stored;
-  const name = stored.name ?? place ?? "A key of this browser";
   const id = `name-${did}`;
   const signs = keys.current?.did === did;
   return (
@@ -105,11 +96,11 @@ function KeyCard({ stored, keys, act, onForget }: {
           id={id}
           type="text"
           maxLength={100}
-          value={name}
+          value={stored.name ?? place ?? "A key of this browser"}
           autocomplete="off"
           onChange={(event) => {
-            const wanted = event.currentTarget.value.trim();
-            act(() => keys.rename(stored, wanted));
+            const name = event.currentTarget.value.trim();
+            act(() => keys.rename(stored, name));
           }}
         />
       </div>
@@ -117,20 +108,38 @@ function KeyCard({ stored, keys, act, onForget }: {
         <Did did={did} what="your did:key" />
       </p>
       <p class="quiet">
-        Made <Time instant={`${createdAt.slice(0, 19)}Z`} />
-        {place === undefined ? "" : ` in ${shown(place)}`}.
-        {signs && keys.all.length > 1 ? " It signs." : ""}
+        Created <Time instant={`${createdAt.slice(0, 19)}Z`} />
+        {place === undefined ? "" : ` in ${visibleText(place)}`}.
+        {signs && keys.all.length > 1 ? " Signs your answers." : ""}
       </p>
       <div class="actions">
         {!signs && (
-          <button type="button" onClick={() => keys.choose(did)}>
-            Sign with this key
-          </button>
+          <Button onClick={() => keys.choose(did)}>Sign with this key</Button>
         )}
-        <button type="button" class="quiet-danger" onClick={onForget}>
-          Forget this key
-        </button>
+        <Button class="quiet-danger" onClick={onForget}>Forget this key</Button>
       </div>
     </li>
+  );
+}
+
+function ForgetDialog({ leaving, onClose, onForget }: {
+  readonly leaving: BrowserKey;
+  readonly onClose: () => void;
+  readonly onForget: () => void;
+}) {
+  return (
+    <Dialog title="Forget this key?" close="Keep it" onClose={onClose}>
+      <p>
+        <strong>{visibleText(leaving.name ?? leaving.place ?? "")}</strong>{" "}
+        <code>{shortened(leaving.did)}</code>
+      </p>
+      <p>
+        The key exists in this browser only and can’t be restored. Sites that
+        know you by it will no longer recognize you.
+      </p>
+      <div class="actions">
+        <Button class="danger" onClick={onForget}>Forget the key</Button>
+      </div>
+    </Dialog>
   );
 }

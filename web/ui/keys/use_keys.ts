@@ -9,14 +9,13 @@ import {
   keepKey,
   loadKeys,
   type Missing,
-} from "../libraries/login.ts";
-import { nameBrowser } from "./this_browser.ts";
+} from "../../browser/key_store.ts";
 
 /** What views know of keys and do with them. */
 export interface Keys {
-  /** Whether it is known which there are. */
+  /** Whether the stored keys are known. */
   readonly ready: boolean;
-  /** Why no key can live here, if none can. */
+  /** Why this browser can't hold keys, if it can't. */
   readonly missing: Missing | undefined;
   /** The newest first. */
   readonly all: readonly BrowserKey[];
@@ -28,11 +27,20 @@ export interface Keys {
   choose(did: string): void;
   /** Gives one a name. */
   rename(key: BrowserKey, name: string): Promise<void>;
-  /** Deletes one for good. */
+  /** Deletes one permanently. */
   forget(did: string): Promise<void>;
 }
 
-/** Begins with what was found, and keeps up with what this page does to them. */
+/** Why a browser can't hold keys. */
+export const UNSUPPORTED_TEXTS: Readonly<Record<Missing, string>> = {
+  insecure:
+    "Browsers store keys only for pages on https or on this machine, and this page is neither.",
+  ed25519: "This browser can't sign with Ed25519 yet. A newer version can.",
+  storage:
+    "This browser does not let the page store anything, as in some private windows.",
+};
+
+/** Starts with the keys that were found, and follows what this page changes. */
 export function useKeys(found: Promise<FoundKeys>): Keys {
   const [loaded, setLoaded] = useState<
     { missing: Missing | undefined; all: readonly BrowserKey[] } | undefined
@@ -41,7 +49,7 @@ export function useKeys(found: Promise<FoundKeys>): Keys {
   const missing = loaded?.missing;
   const all = loaded?.all ?? [];
   const reload = async () => setLoaded({ missing, all: await loadKeys() });
-  // Before the first picture: whoever waits for the page waits for its keys.
+  // Before the first picture, which otherwise would be drawn twice.
   useLayoutEffect(() => {
     void found.then(({ missing, keys }) => setLoaded({ missing, all: keys }));
   }, []);
@@ -66,4 +74,29 @@ export function useKeys(found: Promise<FoundKeys>): Keys {
       await reload();
     },
   };
+}
+
+const BROWSERS = [
+  [/\bEdg\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\bFirefox\//, "Firefox"],
+  [/\b(?:Headless)?Chrom(?:e|ium)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+] as const;
+const SYSTEMS = [
+  [/\b(?:iPhone|iPad)\b/, "iOS"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+] as const;
+
+/** A browser and its system: "Firefox on Linux". */
+function nameBrowser(userAgent: string): string {
+  const find = (known: readonly (readonly [RegExp, string])[]) =>
+    known.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = find(BROWSERS) ?? "a browser";
+  const system = find(SYSTEMS);
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,14 +1,12 @@
 /** Answering with `sig attest` instead of this browser's key. @module */
 
-import type { TargetedSubmitEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { Copyable, CopyButton } from "../parts/copy.tsx";
-import { downloadJson } from "../parts/download.ts";
-import type { Challenge } from "../server/config.ts";
+import type { Challenge } from "../api.ts";
+import { Copyable, CopyButton, Download } from "../copy.tsx";
 
 const COMMAND = "sig attest --challenge challenge.json --key alice.jwk";
 
-/** The way by the command line, in three steps. */
+/** The three steps on the command line. */
 export function ByHand({ challenge, onAnswer }: {
   readonly challenge: Challenge;
   readonly onAnswer: (attestation: string) => void;
@@ -16,15 +14,6 @@ export function ByHand({ challenge, onAnswer }: {
   const [error, setError] = useState("");
   const box = useRef<HTMLTextAreaElement>(null);
   const text = `${JSON.stringify(challenge, null, 2)}\n`;
-
-  function submit(event: TargetedSubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const answer = box.current?.value.replaceAll(/\s/g, "") ?? "";
-    setError(answer === "" ? "Nothing is pasted yet." : "");
-    if (answer === "") box.current?.focus();
-    else onAnswer(answer);
-  }
-
   return (
     <ol class="by-hand">
       <li>
@@ -32,26 +21,29 @@ export function ByHand({ challenge, onAnswer }: {
           Save the request as <code>challenge.json</code>.
         </p>
         <div class="actions">
-          <button
-            type="button"
-            onClick={() => downloadJson("challenge.json", text)}
-          >
-            Download challenge.json
-          </button>
+          <Download name="challenge.json" text={text} />
           <CopyButton text={() => text} what="the request as JSON" />
         </div>
       </li>
       <li>
         <p>
-          Sign it with your key. To make one:{" "}
+          Sign it with your key. To create one:{" "}
           <code>sig key generate --out alice.jwk</code>.
         </p>
         <Copyable visible={COMMAND} what="the command" />
       </li>
       <li>
-        <form onSubmit={submit}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const answer = box.current?.value.replaceAll(/\s/g, "") ?? "";
+            setError(answer === "" ? "Paste the answer first." : "");
+            if (answer === "") box.current?.focus();
+            else onAnswer(answer);
+          }}
+        >
           <div class="field">
-            <label for="attestation">Paste what it printed</label>
+            <label for="attestation">Paste the output</label>
             <textarea
               id="attestation"
               ref={box}

@@ -1,139 +1,96 @@
-/** A login that was refused: said once, with what helps. @module */
+/** A sign-in that was refused: why, and what helps. @module */
 
+import type { DenyReason, Reason } from "@sig/core";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { askLink } from "../parts/route.ts";
-import { CopyButton } from "../parts/copy.tsx";
-import { useFocusOnAppearing } from "../parts/focus.ts";
-import type { CheckResult, FeedState } from "../libraries/mod.ts";
-import { Notice } from "../parts/notice.tsx";
-import type { Site } from "../site/site.ts";
-import { isRecord, shown } from "../parts/text.ts";
-import { meaningOf, reasonSentence } from "../server/meanings.ts";
-import type { Problem } from "../server/problem.ts";
-import { deniedWords, reasonsOf } from "./refusal_words.ts";
-import type { LoginFlow, Stage } from "./use_login.ts";
+import type { PageContext, Problem } from "../api.ts";
+import { CopyButton } from "../copy.tsx";
+import { Button, Fold, Outcome } from "../elements.tsx";
+import { questionLink } from "../route.ts";
+import { hostOf, isRecord, typeLabel, visibleText } from "../text.ts";
+import { spokenTime } from "../time.tsx";
+import { denyReasonText, explainError } from "./error_texts.ts";
+import type { SignIn, SignInState } from "./use_sign_in.ts";
 
-/** What a refusal is drawn of. */
-export interface RefusalProps {
-  readonly site: Site;
-  readonly flow: LoginFlow;
-  readonly stage: Extract<Stage, { at: "refused" }>;
+interface RefusalProps {
+  readonly page: PageContext;
+  readonly signIn: SignIn;
+  readonly state: Extract<SignInState, { at: "refused" }>;
   readonly next: ComponentChildren;
 }
 
 /** One heading, one sentence, one action. */
 export function Refusal(props: RefusalProps) {
-  return props.stage.problem.code === "relationship_denied"
-    ? <Denied {...props} />
-    : <Refused {...props} />;
-}
-
-function Refused({ flow, stage: { problem } }: RefusalProps) {
-  const heading = useFocusOnAppearing<HTMLHeadingElement>();
-  const { title, next, again } = meaningOf(
-    problem.code,
-    problem.message,
-    problem.hint,
-  );
+  const { problem } = props.state;
+  if (problem.code === "relationship_denied") return <Denied {...props} />;
+  const { title, next, canRetry } = explainError(problem);
   return (
-    <section class="card sign-in-card">
-      <Notice kind="danger">
-        <h2 ref={heading} id="outcome">{shown(title)}</h2>
-        {next !== "" && <p>{shown(next)}</p>}
-      </Notice>
-      <FieldErrors problem={problem} />
-      {again && (
-        <div class="actions">
-          <button
-            type="button"
-            class="primary"
-            onClick={() => void flow.start()}
-          >
-            Try again
-          </button>
-        </div>
+    <Outcome
+      kind="danger"
+      title={visibleText(title)}
+      text={visibleText(next)}
+      actions={canRetry && (
+        <Button
+          class="primary"
+          onClick={() => void props.signIn.start()}
+        >
+          Try again
+        </Button>
       )}
-      <Exactly problem={problem} />
-    </section>
+    >
+      <FieldErrors problem={problem} />
+      <ServerWords problem={problem} />
+    </Outcome>
   );
 }
 
-function Denied({ site, flow, stage, next }: RefusalProps) {
-  const { problem, subject } = stage;
-  const { config } = site;
-  const heading = useFocusOnAppearing<HTMLHeadingElement>();
-  const require = flow.asked?.challenge.require ?? config.require ?? [];
-  const seen = useFeedsWord(site, { problem, subject, require });
-  const reasons = seen?.answer.reasons ?? reasonsOf(problem);
-  const relationshipId = reasons.find((it) => it.relationship_id !== undefined)
-    ?.relationship_id;
-  const words = deniedWords(
-    config.issuer,
-    reasons,
-    relationshipId === undefined
-      ? undefined
-      : seen?.state.by_relationship_id.get(relationshipId),
-    new Date(),
-  );
-  const issuerIndex = config.issuers.findIndex(({ did }) =>
-    did === config.issuer
-  );
-  const first = reasons[0]?.code;
+function Denied({ page, signIn, state, next }: RefusalProps) {
+  const { problem, subject } = state;
+  const { config } = page;
+  const require = signIn.request?.challenge.require ?? config.require ?? [];
+  const { title, hint, isUnknown } = explainDeny(config.issuer, problem);
+  const issuer = config.issuers.findIndex(({ did }) => did === config.issuer);
   return (
-    <section class="card sign-in-card">
-      <Notice kind="danger">
-        <h2 ref={heading} id="outcome">
-          {words?.title ??
-            (typeof first === "string"
-              ? reasonSentence(first)
-              : "This site does not let you in")}
-        </h2>
-        <p>{words?.next ?? shown(problem.hint)}</p>
-      </Notice>
-      <div class="actions">
-        {words?.isUnknown && subject !== undefined
-          ? (
-            <CopyButton
-              text={() => subject}
-              what="your key’s name"
-              spelled="primary"
-            />
-          )
-          : null}
-        {issuerIndex >= 0 && subject !== undefined && (
-          <a
-            class={words?.isUnknown ? "button" : "button primary"}
-            href={askLink(issuerIndex, {
-              subject,
-              require,
-            })}
-          >
-            See it in the feed
-          </a>
-        )}
-        {next}
-      </div>
-      <Exactly problem={problem} />
-    </section>
+    <Outcome
+      kind="danger"
+      title={title}
+      text={hint}
+      actions={
+        <>
+          {isUnknown && subject !== undefined && (
+            <CopyButton text={() => subject} what="your key’s name" isPrimary />
+          )}
+          {issuer >= 0 && subject !== undefined && (
+            <a
+              class={isUnknown ? "button" : "button primary"}
+              href={questionLink(issuer, { subject, require })}
+            >
+              See it in the feed
+            </a>
+          )}
+          {next}
+        </>
+      }
+    >
+      <ServerWords problem={problem} />
+    </Outcome>
   );
 }
 
-/** The words of the server, for whoever must report them. */
-function Exactly({ problem }: { readonly problem: Problem }) {
+/** The exact problem, for whoever must report it. */
+function ServerWords({ problem }: { readonly problem: Problem }) {
   return (
-    <details class="more">
-      <summary>Details</summary>
+    <Fold title="Details">
       <p>
-        {shown(problem.message)} <code class="code">{shown(problem.code)}</code>
+        {visibleText(problem.message)}{" "}
+        <code class="code">{visibleText(problem.code)}</code>
       </p>
-      {problem.hint !== "" && <p class="quiet">{shown(problem.hint)}</p>}
+      {problem.hint !== "" && <p class="quiet">{visibleText(problem.hint)}</p>}
       <ul class="reasons">
         {reasonsOf(problem).map(({ code }, i) => (
-          <li key={i}>{shown(reasonSentence(String(code)))}</li>
+          <li key={i}>{visibleText(denyReasonText(code))}</li>
         ))}
       </ul>
-    </details>
+    </Fold>
   );
 }
 
@@ -143,44 +100,94 @@ function FieldErrors({ problem: { body } }: { readonly problem: Problem }) {
     <ul class="reasons">
       {body.errors.filter(isRecord).map(({ pointer, detail }, i) => (
         <li key={i}>
-          <code>{shown(pointer ?? "")}</code> {shown(detail ?? "")}
+          <code>{visibleText(pointer ?? "")}</code> {visibleText(detail ?? "")}
         </li>
       ))}
     </ul>
   );
 }
 
-/** The server says no; the feed itself says why, and anyone can check it. */
-function useFeedsWord(
-  { config, readFeed }: Site,
-  { problem, subject, require }: {
-    readonly problem: Problem;
-    readonly subject: string | undefined;
-    readonly require: readonly string[];
-  },
-): { answer: CheckResult; state: FeedState } | undefined {
-  const [word, setWord] = useState<
-    { answer: CheckResult; state: FeedState } | undefined
-  >();
-  useEffect(() => {
-    const { issuer } = config;
-    if (issuer === null || subject === undefined) return;
-    const known = reasonsOf(problem).map(({ sequence }) =>
-      Number(sequence ?? 0)
-    );
-    let gone = false;
-    void (async () => {
-      const feed = await readFeed(issuer, Math.max(0, ...known))
-        .catch(() => undefined);
-      const state = feed?.state;
-      const answer = feed?.ask(subject, require);
-      if (gone || state === undefined) return;
-      // The feed may have moved on since: the server's word stands then.
-      if (answer?.decision === "deny") setWord({ answer, state });
-    })();
-    return () => {
-      gone = true;
-    };
-  }, [problem]);
-  return word;
+/** The server's reasons, as far as they have the form of reasons. */
+function reasonsOf({ body }: Problem): readonly Partial<Reason>[] {
+  return Array.isArray(body.reasons) ? body.reasons.filter(isRecord) : [];
 }
+
+/** What ended or begins says more than what is missing. */
+const ORDER: readonly DenyReason[] = [
+  "revoked",
+  "expired",
+  "not_yet_valid",
+  "role_missing",
+  "relationship_type_missing",
+  "no_relationship",
+  "relationship_id_missing",
+  "requirements_split",
+];
+
+const ONLY_THE_ISSUER =
+  "Only the issuer can change it. This site just reads what it publishes.";
+
+/** The reason that tells most, with what the relationship was. */
+function explainDeny(did: string | null, problem: Problem) {
+  const reasons = reasonsOf(problem);
+  const host = did === null ? "The issuer" : hostOf(did);
+  const reason = ORDER.map((code) => reasons.find((it) => it.code === code))
+    .find((it) => it !== undefined);
+  const { code, sequence, requirement } = reason ?? {};
+  const relationship = isRecord(problem.body.relationship)
+    ? problem.body.relationship
+    : {};
+  const event = Number.isSafeInteger(sequence) ? ` (event #${sequence})` : "";
+  const what = NOUNS.get(String(relationship.relationship_type)) ??
+    "relationship";
+  const value = visibleText(requirement?.value ?? "");
+  const at = (member: string) => {
+    const instant = relationship[member];
+    return typeof instant === "string"
+      ? ` ${spokenTime(instant, new Date())}`
+      : "";
+  };
+  const say = (title: string, hint = ONLY_THE_ISSUER) => ({
+    title,
+    hint,
+    isUnknown: code === "no_relationship",
+  });
+  switch (code) {
+    case "revoked":
+      return say(
+        `${host} ended your ${what}${at("revoked_effective_at")}${event}`,
+      );
+    case "expired":
+      return say(`Your ${what} at ${host} ended${at("valid_until")}${event}`);
+    case "not_yet_valid":
+      return say(
+        `Your ${what} at ${host} begins${at("valid_from") || " later"}${event}`,
+        "Come back then.",
+      );
+    case "role_missing":
+      return say(`${host} has not given you the role ${value}`);
+    case "relationship_type_missing":
+      return say(`${host} does not list you as ${typeLabel(value)}`);
+    case "no_relationship":
+      return say(
+        `${host} does not know this key`,
+        "Send them your key’s name. Once they add it to their feed, you can sign in.",
+      );
+    case undefined:
+      return say("This site does not let you in", visibleText(problem.hint));
+    default:
+      return say(
+        `Your relationship with ${host} does not meet what is required`,
+      );
+  }
+}
+
+/** What a person has, for types whose noun everybody knows. */
+const NOUNS: ReadonlyMap<string, string> = new Map([
+  ["employee", "employment"],
+  ["contractor", "contract"],
+  ["advisor", "role as advisor"],
+  ["founder", "role as founder"],
+  ["investor", "role as investor"],
+  ["admin_delegate", "role as administrator"],
+]);

@@ -1,137 +1,160 @@
-/** A request that waits: what a person must know, and the two answers. @module */
+/** A request that waits: who asks, what the site learns, and the two answers. @module */
 
-import { useState } from "preact/hooks";
-import { hostOf, shortened, shown } from "../parts/text.ts";
-import { Fact, Facts } from "../parts/facts.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { useFocusOnAppearing } from "../parts/focus.ts";
-import { TwoAnswers } from "../parts/two_answers.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { PageContext } from "../api.ts";
+import {
+  Alert,
+  ApproveOrDecline,
+  Detail,
+  Details,
+  Fold,
+  Preformatted,
+} from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { KeyChoice, NoKeys } from "../keys/key_choice.tsx";
+import { hostOf, shortened, visibleText } from "../text.ts";
+import { Time } from "../time.tsx";
 import { ByHand } from "./by_hand.tsx";
-import { Details } from "./details.tsx";
-import { grantWords, mustBe } from "./requirement_words.ts";
-import { KeyChoice } from "../keys/key_choice.tsx";
-import { MISSING } from "../keys/missing.ts";
-import type { SignInCardProps } from "./card_props.ts";
-import { TimeLeft } from "./time_left.tsx";
-import type { Asked } from "./use_login.ts";
+import { describeRequirements, scopeLabel } from "./labels.ts";
+import type { SignIn, SignInRequest } from "./use_sign_in.ts";
 
 /** Without it an application learns nothing at all. */
-const ALWAYS = new Set(["openid"]);
+const ALWAYS_GRANTED = "openid";
 
-/** The card of a request that was not answered yet. */
-export function RequestCard(
-  { site, flow, asked, takesFocus = false }: SignInCardProps & {
-    readonly asked: Asked;
-  },
-) {
-  const { config, keys } = site;
-  const { challenge, client, read } = asked;
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  const heading = useFocusOnAppearing<HTMLHeadingElement>(takesFocus);
-  const required = mustBe(challenge.require, config.issuer);
-  const scopes = challenge.scopes.filter((each) => !ALWAYS.has(each));
-  const granted = challenge.scopes.filter((each) => !left.has(each));
+interface RequestProps {
+  readonly page: PageContext;
+  readonly signIn: SignIn;
+  readonly request: SignInRequest;
+}
+
+/** The card of a request without an answer. */
+export function RequestCard({ autoFocus, ...props }: RequestProps & {
+  readonly autoFocus: boolean;
+}) {
+  const { page: { config, keys }, signIn, request } = props;
+  const { challenge, client } = request;
+  const [declined, setDeclined] = useState<ReadonlySet<string>>(new Set());
+  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
+  const required = describeRequirements(challenge.require, config.issuer);
   const toggle = (scope: string) => {
-    const changed = new Set(left);
+    const changed = new Set(declined);
     if (!changed.delete(scope)) changed.add(scope);
-    setLeft(changed);
+    setDeclined(changed);
   };
   return (
     <section class="card sign-in-card" id="request" aria-labelledby="asks">
       <h2 id="asks" ref={heading}>
         <strong>
-          {client === undefined ? hostOf(challenge.audience) : shown(client)}
+          {client === undefined
+            ? hostOf(challenge.audience)
+            : visibleText(client)}
         </strong>{" "}
         asks you to sign in
       </h2>
       {client !== undefined && (
         <p class="quiet">through {hostOf(challenge.audience)}</p>
       )}
-      <Elsewhere audience={challenge.audience} />
-      <Facts>
-        {required !== undefined && <Fact name="You must be">{required}</Fact>}
-        <Fact name="It will learn">
+      <OtherSite audience={challenge.audience} />
+      <Details>
+        {required !== undefined && (
+          <Detail name="You must be">{required}</Detail>
+        )}
+        <Detail name="It will learn">
           <ul class="learns">
             <li>
-              {keys.current
-                ? (
-                  <>
-                    your key’s name <code>{shortened(keys.current.did)}</code>
-                  </>
-                )
-                : "your key’s name"}
+              your key’s name{" "}
+              {keys.current && <code>{shortened(keys.current.did)}</code>}
             </li>
             {required !== undefined && <li>that you are {required}</li>}
-            {scopes.map((scope, i) => (
-              <li key={scope}>
-                <label class="check" for={`grant-${i}`}>
-                  <input
-                    type="checkbox"
-                    id={`grant-${i}`}
-                    checked={!left.has(scope)}
-                    onChange={() => toggle(scope)}
-                  />
-                  {grantWords(scope)}
-                </label>
-              </li>
-            ))}
+            {challenge.scopes.filter((each) => each !== ALWAYS_GRANTED)
+              .map((scope, i) => (
+                <li key={scope}>
+                  <label class="check" for={`grant-${i}`}>
+                    <input
+                      type="checkbox"
+                      id={`grant-${i}`}
+                      checked={!declined.has(scope)}
+                      onChange={() => toggle(scope)}
+                    />
+                    {scopeLabel(scope)}
+                  </label>
+                </li>
+              ))}
           </ul>
-        </Fact>
+        </Detail>
         {challenge.subject !== null && (
-          <Fact name="Only for">
-            <code>{shown(challenge.subject)}</code>
-          </Fact>
+          <Detail name="Only for">
+            <code>{visibleText(challenge.subject)}</code>
+          </Detail>
         )}
         {keys.all.length > 1 && (
-          <Fact name="You answer with">
+          <Detail name="You answer with">
             <KeyChoice
               keys={keys}
               value={keys.current?.did}
               onChoose={keys.choose}
             />
-          </Fact>
-        )}
-      </Facts>
-      <Answer site={site} flow={flow} asked={asked} granted={granted} />
-      <Details asked={asked}>
-        {read.fault === undefined && keys.missing === undefined && (
-          <details class="more">
-            <summary>Answer on the command line instead</summary>
-            <ByHand challenge={challenge} onAnswer={flow.send} />
-          </details>
+          </Detail>
         )}
       </Details>
+      <Answer
+        {...props}
+        granted={challenge.scopes.filter((each) => !declined.has(each))}
+      />
+      <Fold id="details" title="Details">
+        {request.text !== undefined && (
+          <>
+            <h3>The exact message</h3>
+            <Preformatted class="message" value={request.text} />
+          </>
+        )}
+        <Details>
+          <Detail name="Site">
+            <code>{visibleText(challenge.audience)}</code>
+          </Detail>
+          <Detail name="Nonce">
+            <code>{visibleText(challenge.nonce)}</code>
+          </Detail>
+          <Detail name="Request">
+            <code>{visibleText(challenge.challenge_id)}</code>
+          </Detail>
+          <Detail name="Expires">
+            <Time instant={challenge.expires_at} />
+          </Detail>
+        </Details>
+        {request.text !== undefined && keys.missing === undefined && (
+          <Fold title="Answer on the command line instead">
+            <ByHand challenge={challenge} onAnswer={signIn.send} />
+          </Fold>
+        )}
+      </Fold>
     </section>
   );
 }
 
-/** Approve and decline, or why not. */
-function Answer({ site, flow, asked, granted }: SignInCardProps & {
-  readonly asked: Asked;
+/** Approve and decline, or why that is not possible. */
+function Answer({ page: { keys }, signIn, request, granted }: RequestProps & {
   readonly granted: readonly string[];
 }) {
-  const { keys } = site;
-  const { challenge, read, now } = asked;
-  if (read.fault !== undefined) {
+  const { challenge } = request;
+  if (request.text === undefined) {
     return (
-      <Notice kind="danger">
+      <Alert kind="danger">
         <p>
           <strong>This request must not be signed.</strong>
         </p>
-        <p>{shown(read.fault)}</p>
-      </Notice>
+        <p>{visibleText(request.fault)}</p>
+      </Alert>
     );
   }
   if (keys.missing !== undefined) {
     return (
       <>
-        <Notice kind="warning">
-          <p>
-            <strong>No key can live here.</strong> {MISSING[keys.missing]}
-          </p>
-          <p>You can still sign in, on the command line:</p>
-        </Notice>
-        <ByHand challenge={challenge} onAnswer={flow.send} />
+        <NoKeys
+          keys={keys}
+          next="You can still sign in, on the command line:"
+        />
+        <ByHand challenge={challenge} onAnswer={signIn.send} />
       </>
     );
   }
@@ -139,36 +162,76 @@ function Answer({ site, flow, asked, granted }: SignInCardProps & {
     <>
       {keys.ready && keys.current === undefined && (
         <p class="first-key">
-          Approving makes your key: kept in this browser, readable by nobody,
-          and your name from then on.
+          Approving creates your key. It stays in this browser, nobody can read
+          it, and it identifies you from then on.
         </p>
       )}
-      <TwoAnswers
-        canApprove={!flow.busy && keys.ready}
-        canDecline={!flow.busy}
-        onApprove={() => void flow.approve(granted)}
-        onDecline={() => void flow.decline()}
+      <ApproveOrDecline
+        canApprove={!signIn.busy && keys.ready}
+        canDecline={!signIn.busy}
+        onApprove={() => void signIn.approve(granted)}
+        onDecline={() => void signIn.decline()}
       >
         <TimeLeft
           expiresAt={challenge.expires_at}
-          now={now}
-          onExpired={flow.expire}
+          now={request.now}
+          onExpired={signIn.expire}
         />
-      </TwoAnswers>
+      </ApproveOrDecline>
     </>
   );
 }
 
-/** An honest site asks in its own name only. */
-function Elsewhere({ audience }: { readonly audience: string }) {
+/** An honest site asks only in its own name. */
+function OtherSite({ audience }: { readonly audience: string }) {
   if (audience === location.origin || audience.startsWith("did:")) return null;
   return (
-    <Notice kind="warning">
+    <Alert kind="warning">
       <p>
         Careful: this page is{" "}
         <code>{location.origin}</code>, and the request is for another site.
         Approve only if you know why.
       </p>
-    </Notice>
+    </Alert>
+  );
+}
+
+const TICK_MS = 500;
+/** When screen readers say it, once. */
+const LAST_CALL_SECONDS = 30;
+
+/** Counts down by the server's clock. */
+function TimeLeft({ expiresAt, now, onExpired }: {
+  readonly expiresAt: string;
+  readonly now: () => Date;
+  readonly onExpired: () => void;
+}) {
+  const read = () => (Date.parse(expiresAt) - now().getTime()) / 1000;
+  const [seconds, setSeconds] = useState(read);
+  const expired = useRef(onExpired);
+  expired.current = onExpired;
+  useEffect(() => {
+    const tick = () => {
+      const left = read();
+      setSeconds(left);
+      if (left > 0) return;
+      clearInterval(timer);
+      expired.current();
+    };
+    const timer = setInterval(tick, TICK_MS);
+    tick();
+    return () => clearInterval(timer);
+  }, [expiresAt]);
+  const isLow = seconds <= LAST_CALL_SECONDS;
+  const whole = Math.max(0, Math.ceil(seconds));
+  return (
+    <span class="time-left" data-low={isLow}>
+      <span class="digits" role="timer" title="Time left to answer">
+        {Math.floor(whole / 60)}:{String(whole % 60).padStart(2, "0")}
+      </span>
+      <span class="visually-hidden" aria-live="polite">
+        {isLow ? `Less than ${LAST_CALL_SECONDS} seconds left` : ""}
+      </span>
+    </span>
   );
 }

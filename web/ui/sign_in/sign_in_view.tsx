@@ -1,24 +1,162 @@
-/** The view of a login. @module */
+/** The view of a sign-in: one card. @module */
 
-import type { Site } from "../site/site.ts";
-import { SignInCard } from "./sign_in_card.tsx";
-import { useLogin } from "./use_login.ts";
+import type { ComponentChildren } from "preact";
+import type { Login, PageContext } from "../api.ts";
+import { Did } from "../copy.tsx";
+import { Button, Fold, Icon, Outcome, Waiting } from "../elements.tsx";
+import { useAutoFocus } from "../focus.ts";
+import { hostOf, isRecord, shortened } from "../text.ts";
+import { Time } from "../time.tsx";
+import { ByHand } from "./by_hand.tsx";
+import { describeRequirements, scopeLabel } from "./labels.ts";
+import { Refusal } from "./refusal.tsx";
+import { RequestCard } from "./request_card.tsx";
+import { type SignIn, useSignIn } from "./use_sign_in.ts";
 
-/** One card, in the middle. */
-export function SignInView({ site, interaction, takesFocus }: {
-  readonly site: Site;
+/** The card in the middle of the page. */
+export function SignInView({ page, interaction, autoFocus }: {
+  readonly page: PageContext;
   readonly interaction: string | undefined;
-  readonly takesFocus: boolean;
+  readonly autoFocus: boolean;
 }) {
-  const flow = useLogin(site, { interaction });
+  const signIn = useSignIn(page, interaction);
   return (
     <div class="narrow">
       <h1 class="visually-hidden">Sign in</h1>
-      <SignInCard site={site} flow={flow} takesFocus={takesFocus} />
+      <SignInCard page={page} signIn={signIn} autoFocus={autoFocus} />
       <p class="promise">
         With a key that never leaves this browser. No password, and the site
         learns only what you approve.
       </p>
     </div>
+  );
+}
+
+/** The card for each state of a sign-in. */
+export function SignInCard({ page, signIn, autoFocus, next }: {
+  readonly page: PageContext;
+  readonly signIn: SignIn;
+  readonly autoFocus: boolean;
+  /** What comes after the sign-in, in the demo. */
+  readonly next?: ComponentChildren;
+}) {
+  const { state, request } = signIn;
+  switch (state.at) {
+    case "loading":
+      return <Waiting text="Getting the request…" />;
+    case "request":
+      if (request === undefined) return null;
+      return state.expired
+        ? (
+          <Outcome
+            kind="warning"
+            title="The request has expired"
+            text="Nothing was signed."
+            autoFocus={false}
+            actions={
+              <Button
+                class="primary"
+                onClick={() => void signIn.start()}
+              >
+                Get a new request
+              </Button>
+            }
+          />
+        )
+        : (
+          <RequestCard
+            page={page}
+            signIn={signIn}
+            request={request}
+            autoFocus={autoFocus}
+          />
+        );
+    case "done":
+      return <Result login={state.login} signIn={signIn} next={next} />;
+    case "leaving":
+      return (
+        <section class="card sign-in-card" role="status">
+          <h2>You are signed in</h2>
+          <p class="quiet">Taking you back…</p>
+        </section>
+      );
+    case "declined":
+      return (
+        <Outcome
+          kind="info"
+          title="You declined"
+          text="Nothing was signed or sent."
+          actions={
+            <Button onClick={() => void signIn.start()}>Start again</Button>
+          }
+        />
+      );
+    case "refused":
+      return (
+        <>
+          <Refusal
+            // Each refusal takes the focus.
+            key={state}
+            page={page}
+            signIn={signIn}
+            state={state}
+            next={next}
+          />
+          {state.canRetry && request && (
+            <Fold
+              class="card more again"
+              title="Answer this request again"
+            >
+              <ByHand challenge={request.challenge} onAnswer={signIn.send} />
+            </Fold>
+          )}
+        </>
+      );
+  }
+}
+
+/** Who signed in, and what the site knows now. */
+function Result({ login, signIn, next }: {
+  readonly login: Login;
+  readonly signIn: SignIn;
+  readonly next: ComponentChildren;
+}) {
+  const heading = useAutoFocus<HTMLHeadingElement>();
+  const { subject, scopes, verified_at } = login;
+  const relationship = isRecord(login.relationship) ? login.relationship : {};
+  const { requirements, issuer } = relationship;
+  const type = describeRequirements(
+    Array.isArray(requirements)
+      ? requirements.filter(isRecord).map(({ key, value }) => `${key}=${value}`)
+      : [],
+    typeof issuer === "string" ? issuer : null,
+  );
+  return (
+    <section class="card sign-in-card result" data-kind="success">
+      <p class="big-mark">
+        <Icon name="yes" />
+      </p>
+      <h2 ref={heading} id="outcome">You are signed in</h2>
+      <p class="who">
+        as <strong>{shortened(subject)}</strong>
+        {type && `, ${type}`}, checked now.
+      </p>
+      <h3>What {hostOf(login.audience)} learned</h3>
+      <ul class="learns">
+        <li>
+          your key’s name <Did did={subject} what="your did:key" />
+        </li>
+        {type && <li>that you are {type}</li>}
+        {scopes.map((scope) => <li key={scope}>{scopeLabel(scope)}</li>)}
+        <li class="quiet">
+          at <Time instant={verified_at} />, and nothing else
+        </li>
+      </ul>
+      {next ?? (
+        <div class="actions">
+          <Button onClick={() => void signIn.start()}>Sign in again</Button>
+        </div>
+      )}
+    </section>
   );
 }

@@ -28,6 +28,7 @@ export interface Inviting extends AsyncDisposable {
 export async function startInviting(
   isKnown = true,
   host = HOST,
+  require?: readonly string[],
 ): Promise<Inviting> {
   const folder = await Deno.makeTempDir({ prefix: "sig-invite-" });
   const publish = async (request: Request) => {
@@ -44,7 +45,7 @@ export async function startInviting(
     });
   };
   const server: RunningServer = await startServer(
-    isKnown ? { issuers: [host], fetch: publish } : {},
+    isKnown ? { issuers: [host], fetch: publish, require } : {},
   );
   const sig = async (...words: string[]): Promise<string> => {
     const { success, stdout, stderr } = await new Deno.Command(

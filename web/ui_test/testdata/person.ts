@@ -2,7 +2,7 @@
 /** What a person does on the page, step by step. @module */
 
 import type { Page } from "playwright-core";
-import { readRoute } from "../../ui/parts/route.ts";
+import { readRoute } from "../../ui/route.ts";
 
 /** Goes to a view of the page. */
 export async function goTo(page: Page, hash: string): Promise<void> {
@@ -22,15 +22,23 @@ export async function createKey(page: Page): Promise<string> {
   return await page.evaluate(() => navigator.clipboard.readText());
 }
 
-/** Makes a request as developers do, and waits until it is shown. */
-export async function start(page: Page, scopes?: string): Promise<void> {
-  await goTo(page, "#/developers");
-  if (scopes !== undefined) await page.fill("#scopes", scopes);
-  await Promise.all([
-    page.waitForResponse("**/challenge/create"),
-    page.click("#start"),
-  ]);
+/** Gets a new request, by these members if any, and waits until it is shown. */
+export async function start(page: Page, members?: object): Promise<void> {
+  await askFor(page, members);
   await page.locator("#request").waitFor();
+}
+
+/** Gets a new request, which the server may refuse. */
+export async function askFor(page: Page, members?: object): Promise<void> {
+  if (members !== undefined) {
+    await page.route(
+      "**/challenge/create",
+      (route) => route.continue({ postData: JSON.stringify(members) }),
+      { times: 1 },
+    );
+  }
+  await goTo(page, "#/keys");
+  await goTo(page, "#/sign-in");
 }
 
 /** Approves, and waits for the outcome. */

@@ -1,0 +1,445 @@
+/** The demo as one path on the page: hired, in, let go, refused. @module */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type PageContext, Problem, request } from "../ui/api.ts";
+import { Alert, Badge, Button, Icon, TextField } from "../ui/elements.tsx";
+import { useAutoFocus } from "../ui/focus.ts";
+import { NoKeys } from "../ui/keys/key_choice.tsx";
+import { SignInCard } from "../ui/sign_in/sign_in_view.tsx";
+import { useSignIn } from "../ui/sign_in/use_sign_in.ts";
+import {
+  counted,
+  hostOf,
+  shortened,
+  typeLabel,
+  visibleText,
+} from "../ui/text.ts";
+import { Time } from "../ui/time.tsx";
+import type { DemoState } from "./demo_routes.ts";
+
+type StepId = "key" | "hired" | "sign-in" | "apps" | "let-go" | "again" | "end";
+
+const STEPS: readonly (readonly [StepId, title: string, detail: string])[] = [
+  ["key", "Create a key", "It identifies you here."],
+  ["hired", "Be hired", "The issuer signs that you are an employee."],
+  ["sign-in", "Sign in", "The site reads the feed and lets you in."],
+  ["apps", "Open two applications", "One key; the second does not ask."],
+  ["let-go", "Be let go", "The issuer signs that you left."],
+  ["again", "Try again", "Same key, same site, now refused."],
+];
+
+type Act = (work: () => Promise<unknown>) => Promise<void>;
+
+/** The tour beside what the person does. */
+export function Story({ page }: { readonly page: PageContext }) {
+  const { keys } = page;
+  const subject = keys.current?.did;
+  const { state, refresh } = useDemoState(subject);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  /** The events after which this page let the person in, or refused them. */
+  const [signedInAt, setSignedInAt] = useState(0);
+  const [refusedAt, setRefusedAt] = useState(0);
+  /** The applications that were open when the person was let go. */
+  const [watched, setWatched] = useState<readonly string[]>([]);
+
+  const relationship = state?.relationship ?? undefined;
+  const apps = state?.apps ?? [];
+  const last = relationship?.last_sequence ?? 0;
+  const isSignedIn = signedInAt === last;
+  const step = stepOf();
+  const steps = STEPS.filter(([id]) => id !== "apps" || apps.length > 0);
+  const found = steps.findIndex(([id]) => id === step);
+  const done = found < 0 ? steps.length : found;
+
+  const act: Act = async (work) => {
+    setError("");
+    setBusy(true);
+    try {
+      await work();
+      await refresh();
+    } catch (error) {
+      setError(
+        error instanceof Problem
+          ? error.message
+          : "Something went wrong. Try again.",
+      );
+    }
+    setBusy(false);
+  };
+  const enrol = (name: string) =>
+    act(() =>
+      request("/demo/enrol", { subject, ...(name === "" ? {} : { name }) })
+    );
+  const letGo = () =>
+    act(() => {
+      setWatched(apps.filter(({ open }) => open).map(({ name }) => name));
+      const { relationship_id } = relationship ?? {};
+      return request("/demo/revoke", { relationship_id });
+    });
+
+  function stepOf(): StepId {
+    if (subject === undefined) return "key";
+    if (relationship === undefined) return "hired";
+    if (relationship.status === "active") {
+      if (!isSignedIn && !apps.some(({ open }) => open)) return "sign-in";
+      return apps.every(({ open }) => open) ? "let-go" : "apps";
+    }
+    if (watched.length > 0) return "let-go";
+    return refusedAt === last ? "end" : "again";
+  }
+
+  const next = step === "apps" || step === "let-go"
+    ? <OpenApplications apps={apps} step={step} busy={busy} letGo={letGo} />
+    : step === "end"
+    ? (
+      <Button disabled={busy} onClick={() => void enrol("Alice")}>
+        Be hired again
+      </Button>
+    )
+    : undefined;
+
+  function card() {
+    if (!keys.ready) return null;
+    if (keys.missing !== undefined) {
+      return (
+        <NoKeys keys={keys} next="The demo needs one. Try another browser." />
+      );
+    }
+    if (step === "key") {
+      return (
+        <Card title="Create a key">
+          <p>
+            It identifies you here, instead of a password. It is created in this
+            browser and stays in it: even this page can’t read it, only ask it
+            to sign.
+          </p>
+          <div class="actions">
+            <Button
+              class="primary"
+              disabled={busy}
+              onClick={() => void act(() => keys.create())}
+            >
+              Create my key
+            </Button>
+          </div>
+        </Card>
+      );
+    }
+    if (state === undefined) {
+      return (
+        <Card title="Be hired">
+          <p class="quiet">Asking the demo…</p>
+        </Card>
+      );
+    }
+    if (step === "hired") return <BeHired busy={busy} enrol={enrol} />;
+    if (watched.length > 0 && relationship?.status === "revoked") {
+      return (
+        <ApplicationsClose
+          apps={apps.filter(({ name }) => watched.includes(name))}
+          sequence={last}
+          goOn={() => setWatched([])}
+        />
+      );
+    }
+    // After coming back from an application the page knows no sign-in.
+    if (next && step !== "end" && !isSignedIn) {
+      return <Card title="You are in">{next}</Card>;
+    }
+    return (
+      <DemoSignIn
+        // One sign-in before the end, and one after it.
+        key={last}
+        page={page}
+        next={next}
+        onEnd={(end) => {
+          if (!(end instanceof Problem)) setSignedInAt(last);
+          else if (end.code === "relationship_denied") setRefusedAt(last);
+        }}
+      />
+    );
+  }
+
+  return (
+    <>
+      <header class="page-head">
+        <h1 tabIndex={-1}>Hired, in, let go, refused</h1>
+        <p class="lede">
+          <strong>{hostOf(page.config.issuer ?? "")}</strong>{" "}
+          publishes who works for it, signed. This site lets in only them. Every
+          step is real and takes a second.
+        </p>
+      </header>
+      <p class="tour-bar" aria-hidden="true">
+        <span>
+          {done < steps.length ? `Step ${done + 1} of ${steps.length}` : "Done"}
+        </span>{" "}
+        <strong>{steps[done]?.[1]}</strong>
+        <progress max={steps.length} value={done} />
+      </p>
+      <div class="demo">
+        <div class="stage">
+          <div role="alert">
+            {error !== "" && (
+              <Alert kind="danger">
+                <p>{visibleText(error)}</p>
+              </Alert>
+            )}
+          </div>
+          {card()}
+          {step === "end" && (
+            <section class="card tour-end">
+              <h2>That is the whole idea.</h2>
+              <p>
+                Nobody told this site that you left. It read the same public
+                feed that everybody can read, and so could any other site.
+              </p>
+            </section>
+          )}
+        </div>
+        <aside class="card tour" id="tour" aria-labelledby="tour-title">
+          <h2 id="tour-title">The demo in {steps.length} steps</h2>
+          <ol class="tour-steps">
+            {steps.map(([id, title, detail], i) => (
+              <li
+                key={id}
+                data-state={i < done ? "done" : i === done ? "now" : "later"}
+                aria-current={i === done ? "step" : undefined}
+              >
+                <span class="step-mark" aria-hidden="true">
+                  {i < done ? <Icon name="yes" /> : i + 1}
+                </span>
+                <div>
+                  <strong>{title}</strong>
+                  {i < done && <span class="visually-hidden">(done)</span>}
+                  <p>{detail}</p>
+                </div>
+              </li>
+            ))}
+          </ol>
+          <h3>What the issuer has signed</h3>
+          <Events state={state} />
+          <p>
+            <a href="#/explore/0">Verify this feed in the explorer</a>
+          </p>
+        </aside>
+      </div>
+      <p class="visually-hidden" aria-live="polite">
+        {done < steps.length ? `Step ${done + 1} of ${steps.length}` : "Done"}
+      </p>
+    </>
+  );
+}
+
+const POLL_MS = 1_000;
+
+/** Asks the demo where the story stands, each second while the page is seen. */
+function useDemoState(subject: string | undefined) {
+  const [state, setState] = useState<DemoState | undefined>();
+  const refresh = async () => {
+    const query = subject === undefined
+      ? ""
+      : `?subject=${encodeURIComponent(subject)}`;
+    const read = await request<DemoState>(`/demo/state${query}`);
+    setState((before) =>
+      JSON.stringify(before) === JSON.stringify(read) ? before : read
+    );
+  };
+  useEffect(() => {
+    // What can't be asked now stays as it was.
+    const look = () => void (document.hidden || refresh().catch(() => {}));
+    look();
+    const timer = setInterval(look, POLL_MS);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [subject]);
+  // The state of another key is not this one's.
+  return {
+    state: state?.subject === (subject ?? null) ? state : undefined,
+    refresh,
+  };
+}
+
+function Card({ title, autoFocus = false, children }: {
+  readonly title: string;
+  readonly autoFocus?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
+  return (
+    <section class="card">
+      <h2 ref={heading}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function BeHired({ busy, enrol }: {
+  readonly busy: boolean;
+  readonly enrol: (name: string) => Promise<void>;
+}) {
+  const [name, setName] = useState("Alice");
+  return (
+    <Card title="Be hired" autoFocus>
+      <p>
+        Now act as the employer: its key signs an event that says your key is an
+        employee’s, and the event is added to its public feed.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void enrol(name.trim());
+        }}
+      >
+        <TextField
+          id="enrol-name"
+          label="Your name there"
+          maxLength={100}
+          value={name}
+          onValue={setName}
+        />
+        <button type="submit" class="primary" disabled={busy}>
+          {busy ? "The issuer signs…" : "Enrol me"}
+        </button>
+      </form>
+    </Card>
+  );
+}
+
+function DemoSignIn({ page, next, onEnd }: {
+  readonly page: PageContext;
+  readonly next: ComponentChildren;
+  readonly onEnd: NonNullable<Parameters<typeof useSignIn>[2]>;
+}) {
+  const signIn = useSignIn(page, undefined, onEnd);
+  return <SignInCard page={page} signIn={signIn} autoFocus next={next} />;
+}
+
+type Apps = DemoState["apps"];
+
+/** Leads to both applications, then to the end. */
+function OpenApplications({ apps, step, busy, letGo }: {
+  readonly apps: Apps;
+  readonly step: StepId;
+  readonly busy: boolean;
+  readonly letGo: () => Promise<void>;
+}) {
+  const next = apps.findIndex(({ open }) => !open);
+  return (
+    <>
+      {apps.length > 0 && (
+        <div class="next">
+          <h3>Open two applications with it</h3>
+          <p>
+            Each is its own site, in a new tab. Your key answers for the first;
+            the second asks you nothing.
+          </p>
+          <ul class="apps">
+            {apps.map(({ name, url, how, open }, i) => (
+              <li key={name}>
+                <a
+                  class={i === next ? "button primary" : "button"}
+                  href={url}
+                  target="_blank"
+                  rel="noopener"
+                >
+                  Open the {name.toLowerCase()}
+                  <span class="visually-hidden">(in a new tab)</span>
+                </a>
+                <p>
+                  {open
+                    ? <Badge kind="success">you are in</Badge>
+                    : <Badge kind="neutral">not open yet</Badge>}{" "}
+                  <span class="quiet">{how}</span>
+                </p>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div class="next">
+        <h3>{apps.length > 0 ? "Then be let go" : "Now be let go"}</h3>
+        <p>
+          Act as the employer again: its key signs that you left. It notifies
+          none of these sites.
+        </p>
+        <Button
+          class={step === "let-go" ? "primary" : undefined}
+          disabled={busy}
+          onClick={() => void letGo()}
+        >
+          {busy ? "The issuer signs…" : "Revoke me as the issuer would"}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** What happens without a click. */
+function ApplicationsClose({ apps, sequence, goOn }: {
+  readonly apps: Apps;
+  readonly sequence: number;
+  readonly goOn: () => void;
+}) {
+  return (
+    <Card title="Now watch, and click nothing" autoFocus>
+      <p>Event #{sequence} says that you left. Everybody can read it.</p>
+      <ul class="apps">
+        {apps.map(({ name, open }) => (
+          <li key={name}>
+            <p>
+              <strong>{name}</strong> {open
+                ? <Badge kind="warning" icon="clock">still open</Badge>
+                : <Badge kind="danger">closed itself</Badge>}
+            </p>
+          </li>
+        ))}
+      </ul>
+      <div role="status">
+        {apps.every(({ open }) => !open) && (
+          <Alert kind="success">
+            <p>
+              {apps.length === 1 ? "It is closed." : "Both are closed."}{" "}
+              Look at the other tabs: each says why.
+            </p>
+          </Alert>
+        )}
+      </div>
+      <div class="actions">
+        <Button class="primary" onClick={goOn}>Try to sign in again</Button>
+      </div>
+    </Card>
+  );
+}
+
+/** The last events, the newest first. */
+function Events({ state }: { readonly state: DemoState | undefined }) {
+  if (state === undefined || state.total === 0) {
+    return <p class="quiet">Nothing yet.</p>;
+  }
+  return (
+    <>
+      <p class="quiet">{counted(state.total, "event")}</p>
+      <ol class="newest-events" reversed>
+        {state.events.map(({ sequence, issued_at, subject, name, what }) => (
+          <li key={sequence} value={sequence}>
+            <p>
+              <span class="number">#{sequence}</span>{" "}
+              <strong>
+                {name === null ? shortened(subject) : visibleText(name)}
+              </strong>: {typeLabel(what)}
+            </p>
+            <p class="quiet">
+              <Time instant={issued_at} />
+            </p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

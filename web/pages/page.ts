@@ -1,0 +1,118 @@
+/** The embedded page: its HTML, style and script. @module */
+
+import { PAGE_HEADERS } from "@sig/api/http";
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import type { Env, Hono } from "hono";
+import { ICON, PAGE, SCRIPT, STYLE } from "./assets.ts";
+
+/** What the page learns about its server; it is written into the HTML. */
+export interface PageConfig {
+  /** Issuers to explore, and where their documents are served. */
+  readonly issuers: readonly { readonly did: string; readonly base: string }[];
+  /** The issuer of the relationship that a sign-in needs, or null. */
+  readonly issuer: string | null;
+  /** What a sign-in needs, or null. */
+  readonly require: readonly string[] | null;
+  /** What a sign-in on the page asks to learn. */
+  readonly scopes: readonly string[];
+  /** Where sign-ins begin and end. */
+  readonly signIn: {
+    readonly challengeUrl: string;
+    readonly answerUrl: string;
+    /** Whether a sign-in leads back to `?rd=`, a place of this origin. */
+    readonly returns: boolean;
+  };
+  /** Whether the page plays the demo. */
+  readonly demo: boolean;
+}
+
+/** The page may use only its own files and server, and no site may frame it. */
+export const PAGE_CSP: string = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/**
+ * Serves the page at `base` (`/` if it is empty) and its files below
+ * `<base>/ui/`, compressed for clients that accept gzip.
+ */
+export function addPage<E extends Env>(
+  app: Hono<E>,
+  base: string,
+  config: PageConfig,
+): void {
+  const serve = (path: string, type: string, text: string) => {
+    const [plain, gzipped] = [
+      once(() => plainOf(text)),
+      once(() => gzip(text)),
+    ];
+    app.get(path, async (c) => {
+      const isGzip = acceptsGzip(c.req.header("accept-encoding") ?? "");
+      const { body, etag } = await (isGzip ? gzipped() : plain());
+      for (const [name, value] of PAGE_HEADERS) c.header(name, value);
+      c.header("content-security-policy", PAGE_CSP);
+      c.header("x-content-type-options", "nosniff");
+      // Asked for each time, and answered with 304.
+      c.header("cache-control", "no-cache");
+      c.header("vary", "accept-encoding");
+      c.header("etag", etag);
+      c.header("content-type", type);
+      if (!ifNoneMatch(c.req.header("if-none-match") ?? null, etag)) {
+        return c.body(null, 304);
+      }
+      if (isGzip) c.header("content-encoding", "gzip");
+      return c.body(body);
+    });
+  };
+  serve(base || "/", "text/html; charset=utf-8", complete(base, config));
+  serve(`${base}/ui/style.css`, "text/css; charset=utf-8", STYLE);
+  serve(`${base}/ui/page.min.js`, "text/javascript; charset=utf-8", SCRIPT);
+}
+
+/** The HTML with its config and icon: what the page would ask for first. */
+function complete(base: string, config: PageConfig): string {
+  const json = JSON.stringify(config).replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const icon = `data:image/svg+xml,${encodeURIComponent(ICON)}`;
+  return PAGE.replaceAll('"/ui/icon.svg"', () => `"${icon}"`)
+    .replaceAll('"/ui/', () => `"${base}/ui/`)
+    .replace(
+      'name="sig-config" content=""',
+      () => `name="sig-config" content="${json}"`,
+    );
+}
+
+/** Whether a client accepts gzip (RFC 9110 §12.5.3). */
+function acceptsGzip(accepted: string): boolean {
+  return accepted.toLowerCase().split(",").some((each) => {
+    const [coding, ...parameters] = each.split(";").map((it) => it.trim());
+    return coding === "gzip" &&
+      !parameters.some((it) => /^q=0(\.0*)?$/.test(it));
+  });
+}
+
+interface Packed {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
+
+async function plainOf(body: Packed["body"]): Promise<Packed> {
+  return { body, etag: await eTag(body) ?? "" };
+}
+
+async function gzip(text: string): Promise<Packed> {
+  const body = new Blob([text]).stream()
+    .pipeThrough(new CompressionStream("gzip"));
+  return await plainOf(await new Response(body).bytes());
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => made ??= make();
+}

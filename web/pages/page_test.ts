@@ -1,0 +1,126 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ORIGIN, Site } from "../testdata/site.ts";
+
+Deno.test("who asks for no document of an issuer makes no request to it", async () => {
+  let requests = 0;
+  const site = new Site({
+    issuers: ["acme.example"],
+    fetch() {
+      requests++;
+      return Promise.resolve(new Response(null, { status: 404 }));
+    },
+  });
+  const { status, body } = await site.ask("/ui/issuers/0/key.jwk");
+  assertEquals([status, body.code], [404, "not_found"]);
+  assertEquals(requests, 0);
+  assertEquals((await site.ask("/ui/issuers/0/sig.json")).status, 502);
+  assertEquals(requests, 1);
+});
+
+Deno.test("an issuer that fails is asked once in five seconds, whoever visits", async () => {
+  let requests = 0;
+  const site = new Site({
+    issuers: ["acme.example"],
+    fetch() {
+      requests++;
+      return Promise.resolve(new Response(null, { status: 500 }));
+    },
+  });
+  for (let i = 0; i < 10; i++) {
+    for (const file of ["sig.json", "events.jsonl"]) {
+      const { status, body } = await site.ask(`/ui/issuers/0/${file}`);
+      assertEquals([status, body.code], [502, "fetch_status"]);
+    }
+    site.nowMs += 499;
+  }
+  assertEquals(requests, 1);
+  site.nowMs += 10;
+  await site.ask("/ui/issuers/0/sig.json");
+  assertEquals(requests, 2);
+});
+
+Deno.test("the page has a strict policy, and is sent again only when it changed", async () => {
+  const site = new Site();
+  const page = await site.ask("/");
+  assertEquals(page.headers.get("content-type"), "text/html; charset=utf-8");
+  const policy = page.headers.get("content-security-policy") ?? "";
+  assertStringIncludes(policy, "default-src 'none'");
+  assertStringIncludes(policy, "frame-ancestors 'none'");
+  assert(!policy.includes("unsafe"));
+  const etag = page.headers.get("etag") ?? "";
+  const again = await site.app.fetch(
+    new Request(`${ORIGIN}/`, { headers: { "if-none-match": etag } }),
+  );
+  assertEquals([again.status, await again.text()], [304, ""]);
+  const paths = [...page.body.matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)];
+  assertEquals(paths.length, 2);
+  for (const [, path] of paths) {
+    assertEquals((await site.ask(path)).status, 200, path);
+  }
+});
+
+Deno.test("the page holds its config, and no text of it can end the attribute", async () => {
+  const scopes = ['a"><script>alert(1)</script>', "b&quot;", "$& $`"];
+  const site = new Site({ scopes });
+  const { body } = await site.ask("/");
+  const [, value = ""] = /<meta name="sig-config" content="([^"<]*)">/
+    .exec(body) ?? [];
+  const json = value.replaceAll("&lt;", "<").replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&");
+  assertEquals(JSON.parse(json).scopes, scopes);
+  assert(!body.includes("<script>"));
+});
+
+Deno.test("gzip is sent only to clients that accept it", async () => {
+  const site = new Site();
+  for (
+    const [accepted, coding] of [
+      ["gzip", "gzip"],
+      ["br, GZIP;q=0.5", "gzip"],
+      ["gzip;q=0", null],
+      ["gzip; q=0.000, br", null],
+      ["x-gzip, identity", null],
+      ["*", null],
+      ["", null],
+    ] as const
+  ) {
+    const response = await site.app.fetch(
+      new Request(`${ORIGIN}/ui/style.css`, {
+        headers: { "accept-encoding": accepted },
+      }),
+    );
+    await response.body?.cancel();
+    assertEquals(response.headers.get("content-encoding"), coding, accepted);
+  }
+});
+
+Deno.test("the page is the same in both codings, each with its own tag", async () => {
+  const site = new Site();
+  const get = (headers: Record<string, string>) =>
+    site.app.fetch(new Request(`${ORIGIN}/ui/page.min.js`, { headers }));
+  const plain = await get({});
+  const packed = await get({ "accept-encoding": "gzip" });
+  assertEquals(plain.headers.get("content-encoding"), null);
+  assertEquals(packed.headers.get("content-encoding"), "gzip");
+  for (const each of [plain, packed]) {
+    assertEquals(each.headers.get("vary"), "accept-encoding");
+  }
+  const bytes = await packed.bytes();
+  assertEquals(packed.headers.get("content-length"), `${bytes.length}`);
+  const unpacked = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream("gzip"));
+  const text = await plain.text();
+  assertEquals(await new Response(unpacked).text(), text);
+  assert(bytes.length < text.length / 2);
+
+  const tags = [plain, packed].map(({ headers }) => headers.get("etag") ?? "");
+  assert(tags[0] !== tags[1]);
+  const again = await get({
+    "accept-encoding": "gzip",
+    "if-none-match": tags[1]!,
+  });
+  assertEquals([again.status, await again.text()], [304, ""]);
+  const other = await get({ "if-none-match": tags[1]! });
+  assertEquals(other.status, 200);
+  await other.body?.cancel();
+});

@@ -1,0 +1,153 @@
+/** The page's server: what it says of itself, and requests to it. @module */
+/// <reference lib="dom" />
+
+import { isSigError } from "@sig/core";
+import type { Keys } from "./keys/use_keys.ts";
+import { isRecord } from "./text.ts";
+
+/** An issuer that this server knows. */
+export interface KnownIssuer {
+  readonly did: string;
+  /** Where its documents are, ending in a slash. */
+  readonly base: string;
+}
+
+/** What the server wrote into the page: the first picture waits for no request. */
+export interface PageConfig {
+  readonly issuers: readonly KnownIssuer[];
+  /** Whose relationship a sign-in needs, or null. */
+  readonly issuer: string | null;
+  readonly require: readonly string[] | null;
+  /** What a sign-in on the page asks for. */
+  readonly scopes: readonly string[];
+  readonly signIn: {
+    readonly challengeUrl: string;
+    readonly answerUrl: string;
+    /** Whether a sign-in leads back to `?rd=`, a place of this origin. */
+    readonly returns: boolean;
+  };
+  readonly demo: boolean;
+}
+
+/** What every view gets. */
+export interface PageContext {
+  readonly config: PageConfig;
+  readonly keys: Keys;
+}
+
+/** Reads it. */
+export function readConfig(): PageConfig {
+  const meta = document.querySelector<HTMLMetaElement>(
+    'meta[name="sig-config"]',
+  );
+  return JSON.parse(meta?.content ?? "");
+}
+
+/** A request to sign in (PROTOCOL §7). */
+export interface Challenge {
+  readonly challenge_id: string;
+  readonly audience: string;
+  readonly nonce: string;
+  readonly scopes: readonly string[];
+  readonly subject: string | null;
+  readonly require: readonly string[] | null;
+  readonly issued_at: string;
+  readonly expires_at: string;
+  readonly message: string;
+}
+
+/** A sign-in that succeeded. */
+export interface Login {
+  readonly verified: true;
+  readonly subject: string;
+  readonly audience: string;
+  readonly scopes: readonly string[];
+  readonly challenge_id: string;
+  readonly kid: string;
+  readonly verified_at: string;
+  readonly relationship: Readonly<Record<string, unknown>> | null;
+}
+
+/** An application that waits for a sign-in through OpenID Connect. */
+export interface Interaction {
+  readonly client: {
+    readonly client_id: string;
+    readonly client_name: string;
+  };
+  readonly challenge: Challenge;
+}
+
+/** The server's problem details (RFC 9457), or that it gave no answer. */
+export class Problem extends Error {
+  /** The stable code; `no_answer` and `sign_failed` are this page's own. */
+  readonly code: string;
+  /** What to do next, if the server says so. */
+  readonly hint: string;
+  /** All of it. */
+  readonly body: Readonly<Record<string, unknown>>;
+
+  /** Made of what was received. */
+  constructor(
+    code: string,
+    detail: string,
+    body: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(detail);
+    this.code = code;
+    this.body = body;
+    this.hint = typeof body.hint === "string" ? body.hint : "";
+  }
+}
+
+/** What was thrown while signing in, as a problem. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isSigError(error)) {
+    return new Problem(error.code, error.message, { ...error.context });
+  }
+  return new Problem(
+    "sign_failed",
+    "This browser did not sign. Reload the page and try again.",
+  );
+}
+
+/**
+ * Asks the server.
+ *
+ * @throws {Problem} for every answer that is not a success.
+ */
+export async function request<T>(path: string, sent?: unknown): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method: sent === undefined ? "GET" : "POST",
+      cache: "no-store",
+      redirect: "error",
+      ...(sent === undefined ? {} : {
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(sent),
+      }),
+    });
+  } catch {
+    throw new Problem("no_answer", "The server did not answer.");
+  }
+  const received = parse(await response.text().catch(() => ""));
+  if (response.ok && received !== undefined) return received as T;
+  const body = isRecord(received) ? received : {};
+  throw new Problem(
+    typeof body.code === "string" ? body.code : "no_answer",
+    typeof body.detail === "string"
+      ? body.detail
+      : `The server answered with status ${response.status}.`,
+    body,
+  );
+}
+
+/** Undefined for what is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+/** Copying and saving texts. @module */
+
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "./elements.tsx";
+import { shortened } from "./text.ts";
+
+const CONFIRMED_FOR_MS = 2_000;
+
+/** A button that copies, and says whether it did. */
+export function CopyButton({ text, what, isPrimary }: {
+  readonly text: () => string;
+  /** What is copied; only screen readers get it unless the button is primary. */
+  readonly what: string;
+  readonly isPrimary?: boolean | undefined;
+}) {
+  const [label, setLabel] = useState("Copy");
+  useEffect(() => {
+    if (label === "Copy") return;
+    const timer = setTimeout(() => setLabel("Copy"), CONFIRMED_FOR_MS);
+    return () => clearTimeout(timer);
+  }, [label]);
+  const copy = async () => {
+    const isDone = await navigator.clipboard?.writeText(text()).then(
+      () => true,
+      () => false,
+    );
+    setLabel(isDone ? "Copied" : "Select and copy");
+  };
+  return (
+    <Button
+      class={isPrimary ? "primary" : "copy"}
+      onClick={() => void copy()}
+    >
+      <span aria-live="polite">{label}</span>
+      <span class={isPrimary ? "spelled" : "visually-hidden"}>
+        {` ${what}`}
+      </span>
+    </Button>
+  );
+}
+
+/** A text in a fixed-width face with its copy button. */
+export function Copyable({ visible, what, copied = visible }: {
+  readonly visible: string;
+  readonly what: string;
+  readonly copied?: string;
+}) {
+  return (
+    <div class="copyable">
+      <code>{visible}</code>
+      <CopyButton text={() => copied} what={what} />
+    </div>
+  );
+}
+
+/** A DID, shortened on the screen, whole when it is copied. */
+export function Did({ did, what = "the DID" }: {
+  readonly did: string;
+  readonly what?: string;
+}) {
+  return (
+    <span class="did">
+      <code>{shortened(did)}</code>
+      <CopyButton text={() => did} what={what} />
+    </span>
+  );
+}
+
+/** A button that saves a JSON text as a file. */
+export function Download({ name, text }: {
+  readonly name: string;
+  readonly text: string;
+}) {
+  const save = () => {
+    const url = URL.createObjectURL(
+      new Blob([text], { type: "application/json" }),
+    );
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = name;
+    link.click();
+    // Not at once: the browser reads it after this turn.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  return <Button onClick={save}>Download {name}</Button>;
+}

@@ -1,0 +1,282 @@
+/** The parts that views are made of. @module */
+
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useAutoFocus } from "./focus.ts";
+import { visibleText } from "./text.ts";
+
+interface Children {
+  readonly children?: ComponentChildren;
+}
+
+const ICONS = {
+  yes: "M5 12.5 10 17.5 19 7",
+  no: "M7 7 17 17M17 7 7 17",
+  warning: "M12 6v7.500M12 17.500v.010",
+  clock: "M12 4a8 8 0 1 0 .010 0M12 8.500v4l2.500 1.500",
+  dot: "M12 12v.010",
+  key:
+    "M14.500 9.500 21 3m-3 3 2.500 2.500M15.500 14a5 5 0 1 1-6-6 5 5 0 0 1 6 6Z",
+} as const;
+
+type IconName = keyof typeof ICONS;
+
+/** An icon beside a text; it has no name of its own. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
+/** What an alert or a badge says. */
+export type Kind = "success" | "danger" | "warning" | "info" | "neutral";
+
+const KIND_ICONS: Readonly<Record<Kind, IconName>> = {
+  success: "yes",
+  danger: "no",
+  warning: "warning",
+  info: "warning",
+  neutral: "dot",
+};
+
+/** Lines that stand out, with an icon. */
+export function Alert({ kind, children }: Children & { readonly kind: Kind }) {
+  return (
+    <div class="notice" data-kind={kind}>
+      <Icon name={KIND_ICONS[kind]} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** A word for a state, with an icon. */
+export function Badge({ kind, icon, children }: Children & {
+  readonly kind: Kind;
+  readonly icon?: IconName | undefined;
+}) {
+  return (
+    <span class="badge" data-kind={kind}>
+      <Icon name={icon ?? KIND_ICONS[kind]} />
+      {children}
+    </span>
+  );
+}
+
+/** A button that does not submit a form. */
+export function Button(props: ButtonHTMLAttributes) {
+  return <button type="button" {...props} />;
+}
+
+/** A text input with its label; what is typed is not completed or corrected. */
+export function TextField({ id, label, value, onValue, hint, ...others }: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly hint?: ComponentChildren;
+  readonly type?: "text" | "search";
+  readonly list?: string;
+  readonly maxLength?: number;
+  readonly placeholder?: string;
+  readonly class?: string;
+}) {
+  return (
+    <div class={`field ${others.class ?? ""}`}>
+      <label for={id}>{label}</label>
+      <input
+        type="text"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        {...others}
+        class={undefined}
+        id={id}
+        value={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      {hint !== undefined && <p id={`${id}-hint`} class="hint">{hint}</p>}
+    </div>
+  );
+}
+
+/** Names and values. */
+export function Details({ children }: Children) {
+  return <dl class="facts">{children}</dl>;
+}
+
+/** One of them. */
+export function Detail({ name, children }: Children & {
+  readonly name: string;
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Short texts of others, one beside the other. */
+export function Chips({ texts }: { readonly texts: readonly string[] }) {
+  return (
+    <ul class="chips">
+      {texts.map((text, i) => <li key={i}>{visibleText(text)}</li>)}
+    </ul>
+  );
+}
+
+/** Text as it was signed, which may scroll. */
+export function Preformatted({ value, ...others }: {
+  /** Text, or JSON to be formatted. */
+  readonly value: unknown;
+  readonly class?: string;
+  readonly id?: string;
+}) {
+  const text = typeof value === "string"
+    ? value
+    : JSON.stringify(value, null, 2);
+  return (
+    <pre tabIndex={0} {...others}>{visibleText(text, { lines: true })}</pre>
+  );
+}
+
+/** What is shown only when a person opens it. */
+export function Fold({ id, title, isOpen, class: name = "more", children }:
+  & Children
+  & {
+    readonly id?: string;
+    readonly title: ComponentChildren;
+    readonly isOpen?: boolean;
+    readonly class?: string;
+  }) {
+  return (
+    <details class={name} id={id} open={isOpen}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** The card of a sign-in or an invitation that came to an end. */
+export function Outcome(
+  { kind, title, text, autoFocus = true, actions, children }: Children & {
+    readonly kind: Kind;
+    readonly title: ComponentChildren;
+    readonly text?: ComponentChildren;
+    readonly autoFocus?: boolean;
+    readonly actions?: ComponentChildren;
+  },
+) {
+  const heading = useAutoFocus<HTMLHeadingElement>(autoFocus);
+  return (
+    <section class="card sign-in-card">
+      <Alert kind={kind}>
+        <h2 ref={heading} id="outcome">{title}</h2>
+        {text && <p>{text}</p>}
+      </Alert>
+      {actions && <div class="actions">{actions}</div>}
+      {children}
+    </section>
+  );
+}
+
+/** A card that waits. */
+export function Waiting({ text }: { readonly text: string }) {
+  return (
+    <section class="card sign-in-card" aria-busy="true">
+      <p class="quiet">{text}</p>
+    </section>
+  );
+}
+
+/** The two answers to a request or an invitation. */
+export function ApproveOrDecline(
+  { canApprove, canDecline, onApprove, onDecline, children }: Children & {
+    readonly canApprove: boolean;
+    readonly canDecline: boolean;
+    readonly onApprove: () => void;
+    readonly onDecline: () => void;
+  },
+) {
+  return (
+    <div class="actions answer">
+      <Button
+        id="approve"
+        class="primary"
+        disabled={!canApprove}
+        onClick={onApprove}
+      >
+        Approve
+      </Button>
+      <Button id="decline" disabled={!canDecline} onClick={onDecline}>
+        Decline
+      </Button>
+      {children}
+    </div>
+  );
+}
+
+/** A dialog that is open as long as it is drawn; Escape closes it. */
+export function Dialog(
+  { title, onClose, close = "Close", class: name, children }:
+    & Children
+    & {
+      readonly title: string;
+      readonly onClose: () => void;
+      /** What the button says that closes it. */
+      readonly close?: string;
+      readonly class?: string;
+    },
+) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      class={name}
+      aria-labelledby="dialog-title"
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.open) onClose();
+      }}
+    >
+      <div class="row spread">
+        <h2 id="dialog-title">{title}</h2>
+        <Button onClick={() => dialog.current?.close()}>{close}</Button>
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+/** A button that lets a person choose files; they stay in the browser. */
+export function OpenFiles({ id, hint, onFiles }: {
+  readonly id: string;
+  /** For people who don't see what is around it. */
+  readonly hint: string;
+  readonly onFiles: (files: readonly File[]) => void;
+}) {
+  return (
+    <>
+      <label class="button file">
+        Open files
+        <input
+          id={id}
+          class="visually-hidden"
+          type="file"
+          multiple
+          aria-describedby={`${id}-hint`}
+          onChange={({ currentTarget: input }) => {
+            const files = [...input.files ?? []];
+            if (files.length > 0) onFiles(files);
+            // The same files may be chosen again after they were changed.
+            input.value = "";
+          }}
+        />
+      </label>
+      <p id={`${id}-hint`} class="visually-hidden">{hint}</p>
+    </>
+  );
+}

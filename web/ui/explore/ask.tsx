@@ -1,0 +1,217 @@
+/** A question to a feed, and its answer. @module */
+
+import { RELATIONSHIP_TYPES } from "@sig/core";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Button, TextField } from "../elements.tsx";
+import { type Question, questionLink, readQuestion } from "../route.ts";
+import { Time } from "../time.tsx";
+import { Answer } from "./answer.tsx";
+import type { OpenFeed } from "./verify_documents.ts";
+
+/** A form beside its answer; after the first answer, changed times show at once. */
+export function Ask({ feed, query }: {
+  readonly feed: OpenFeed;
+  readonly query: URLSearchParams;
+}) {
+  const linked = useMemo(() => readQuestion(query), [query]);
+  const [form, setForm] = useState(linked ?? firstQuestion(feed));
+  const [asked, setAsked] = useState<Question | undefined>(linked);
+  /** Each press of Ask moves the focus to the answer. */
+  const [presses, setPresses] = useState(0);
+  useEffect(() => {
+    if (linked === undefined) return;
+    setForm(linked);
+    setAsked(linked);
+  }, [linked]);
+  const suggestions = useMemo(() => suggest(feed), [feed]);
+
+  const ask = ({ subject, require, at, asOf }: Question) => {
+    const question = {
+      subject: subject.trim(),
+      require: require.map((each) => each.trim()).filter(Boolean),
+      at: at?.trim() || undefined,
+      asOf: asOf?.trim() || undefined,
+    };
+    setAsked(question);
+    // The address of the question, without a step back for each.
+    history.replaceState(null, "", questionLink(feed.issuer, question));
+  };
+  const change = (changed: Partial<Question>) =>
+    setForm({ ...form, ...changed });
+  const { require } = form;
+  return (
+    <div class="ask">
+      <form
+        id="ask-form"
+        class="card"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask(form);
+          setPresses(presses + 1);
+        }}
+      >
+        <TextField
+          id="ask-subject"
+          label="Does"
+          list="subjects"
+          placeholder="did:web:alice.example"
+          value={form.subject}
+          onValue={(subject) => change({ subject })}
+        />
+        <fieldset>
+          <legend>meet all of</legend>
+          {require.map((each, i) => (
+            <div class="requirement" key={i}>
+              <input
+                type="text"
+                aria-label={`Requirement ${i + 1}`}
+                list="requirements"
+                placeholder="role=deploy"
+                autocomplete="off"
+                autocapitalize="none"
+                spellcheck={false}
+                value={each}
+                onInput={({ currentTarget: { value } }) =>
+                  change({ require: require.with(i, value) })}
+              />
+              <Button
+                onClick={() => change({ require: require.toSpliced(i, 1) })}
+              >
+                Remove<span class="visually-hidden">requirement {i + 1}</span>
+              </Button>
+            </div>
+          ))}
+          <Button onClick={() => change({ require: [...require, ""] })}>
+            Add a requirement
+          </Button>
+        </fieldset>
+        <Times
+          feed={feed}
+          question={form}
+          onChange={(times) => {
+            change(times);
+            if (asked !== undefined) ask({ ...form, ...times });
+          }}
+        />
+        <button class="primary" type="submit">Ask</button>
+        {Object.entries(suggestions).map(([id, values]) => (
+          <datalist id={id} key={id}>
+            {values.map((each) => <option key={each} value={each} />)}
+          </datalist>
+        ))}
+      </form>
+      {asked === undefined
+        ? (
+          <p class="empty card">
+            One relationship of the subject must meet every requirement and be
+            active. Ask, and see why it does or does not.
+          </p>
+        )
+        : <Answer feed={feed} question={asked} presses={presses} />}
+    </div>
+  );
+}
+
+/** The last subject, and the type that the feed gives it. */
+function firstQuestion({ events }: OpenFeed): Question {
+  const event = events.at(-1)?.event;
+  const type = event !== undefined && "relationship_type" in event
+    ? event.relationship_type
+    : "employee";
+  return { subject: event?.subject ?? "", require: [`relationship=${type}`] };
+}
+
+const MAX_SUGGESTIONS = 200;
+
+function suggest({ state, events }: OpenFeed) {
+  const relationships = [...state.by_relationship_id.values()];
+  const roles = new Set(relationships.flatMap(({ roles }) => roles));
+  const subjects = new Set(events.map(({ event }) => event.subject));
+  return {
+    subjects: [...subjects].slice(-MAX_SUGGESTIONS),
+    requirements: [
+      ...RELATIONSHIP_TYPES.map((type) => `relationship=${type}`),
+      ...[...roles].slice(0, MAX_SUGGESTIONS).map((role) => `role=${role}`),
+      "relationship_id=",
+    ],
+  };
+}
+
+type Instants = Pick<Question, "at" | "asOf">;
+
+/** What was true at one time, and what was known at another. */
+function Times({ feed, question, onChange }: {
+  readonly feed: OpenFeed;
+  readonly question: Question;
+  readonly onChange: (times: Instants) => void;
+}) {
+  const { at = "", asOf = "" } = question;
+  const isSet = at !== "" || asOf !== "";
+  const [isOpen, setOpen] = useState(isSet);
+  useEffect(() => {
+    // A link may set what is folded away.
+    if (isSet) setOpen(true);
+  }, [isSet]);
+  const { last_sequence: last } = feed.state;
+  const known = /^\d+$/.test(asOf) ? Number(asOf) : last;
+  const event = feed.events[known - 1]?.event;
+  return (
+    <details
+      class="more"
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>At another time</summary>
+      <fieldset>
+        <legend>What was true at</legend>
+        <input
+          type="datetime-local"
+          step="1"
+          aria-label="Date and time, UTC"
+          value={/^(.{19})(\.\d+)?Z$/.exec(at)?.[1] ?? ""}
+          onInput={({ currentTarget: { value } }) =>
+            // The picker may leave out the seconds.
+            onChange({ at: value && `${`${value}:00`.slice(0, 19)}Z` })}
+        />
+        <TextField
+          id="ask-at"
+          label="or as RFC 3339 text"
+          placeholder="now"
+          value={at}
+          onValue={(at) => onChange({ at })}
+        />
+      </fieldset>
+      <fieldset>
+        <legend>What was known as of</legend>
+        <input
+          id="as-of-slider"
+          type="range"
+          min="1"
+          max={Math.max(1, last)}
+          step="1"
+          disabled={last < 2}
+          aria-label="Event"
+          aria-valuetext={`event ${known} of ${last}`}
+          value={known}
+          onInput={({ currentTarget: { value } }) =>
+            onChange({ asOf: Number(value) === last ? "" : value })}
+        />
+        <TextField
+          id="ask-as-of"
+          label="or an event’s number, or RFC 3339 text"
+          placeholder={`event ${last}, the last one`}
+          value={asOf}
+          onValue={(asOf) => onChange({ asOf })}
+          hint={event
+            ? (
+              <>
+                Event #{event.sequence}, <Time instant={event.issued_at} />
+              </>
+            )
+            : "No such event"}
+        />
+      </fieldset>
+    </details>
+  );
+}

@@ -1,0 +1,67 @@
+/** Why an invitation can't be answered. @module */
+
+import type { SigError } from "@sig/core";
+import type { ParsedInvitation } from "@sig/jose";
+import { hostOf } from "../text.ts";
+import { spokenTime } from "../time.tsx";
+
+/** What is said of a refused invitation. */
+export interface RefusalText {
+  readonly title: string;
+  readonly next: string;
+  /** Whether verifying again may help. */
+  readonly canRetry?: boolean;
+}
+
+/** The text for an error; `isIssuers` where the issuer's documents are wrong. */
+export function refusalText(
+  invitation: ParsedInvitation | undefined,
+  { code, context }: SigError,
+  isIssuers: boolean,
+): RefusalText {
+  const issuer = invitation === undefined
+    ? "whoever invited you"
+    : hostOf(invitation.claims.iss);
+  const next = `Ask ${issuer} for a new one. Nothing was signed.`;
+  if (isIssuers) {
+    return {
+      title: `What ${issuer} publishes is not valid`,
+      next:
+        "So nobody can tell whether it made this invitation. Only the issuer can fix that. Nothing was signed.",
+      canRetry: true,
+    };
+  }
+  switch (code) {
+    case "invitation_expired": {
+      const at = invitation && spokenTime(invitation.expires_at, new Date());
+      return { title: `This invitation expired ${at ?? ""}`.trim(), next };
+    }
+    case "signature_invalid":
+      return {
+        title: `${issuer} did not sign this invitation`,
+        next: `It was changed on the way, or somebody else made it. ${next}`,
+      };
+    case "key_not_found":
+    case "key_not_authorized":
+      return {
+        title: `${issuer} does not know this invitation’s key`,
+        next:
+          `It was signed with a key that ${issuer} does not publish. ${next}`,
+      };
+    case "invalid_invitation":
+      return context.pointer === "/iat"
+        ? {
+          title: "This invitation is from the future",
+          next:
+            "The clock of this device, or the issuer’s, is wrong. Check the time here, then try again.",
+          canRetry: true,
+        }
+        : {
+          title: "This invitation is incomplete",
+          next:
+            `The link was cut off or changed on the way. Copy all of it again. ${next}`,
+        };
+    default:
+      return { title: "This invitation can’t be answered", next };
+  }
+}

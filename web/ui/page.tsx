@@ -1,0 +1,24 @@
+/** The entry of the page's script. @module */
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import { render } from "preact";
+import { findKeys } from "../browser/key_store.ts";
+import { Story } from "../demo/story.tsx";
+import { readConfig } from "./api.ts";
+import { App } from "./app.tsx";
+
+const place = document.getElementById("page");
+// The browser looks for keys while the page is drawn.
+const found = findKeys();
+const config = readConfig();
+if (place) {
+  render(
+    <App
+      config={config}
+      found={found}
+      Story={config.demo ? Story : undefined}
+    />,
+    place,
+  );
+}

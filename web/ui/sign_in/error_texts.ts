@@ -1,0 +1,174 @@
+/** What the codes of problems mean to a person, and what to do next. @module */
+
+import {
+  type DenyReason,
+  ERROR_CODES,
+  type ErrorCategory,
+  type ErrorCode,
+} from "@sig/core";
+import type { Problem } from "../api.ts";
+
+/** What is said of a problem. */
+export interface ErrorText {
+  readonly title: string;
+  /** What to do next. */
+  readonly next: string;
+  /** Whether a new request helps. */
+  readonly canRetry: boolean;
+}
+
+function text(title: string, next: string, canRetry = true): ErrorText {
+  return { title, next, canRetry };
+}
+
+const TEXTS: Readonly<Record<string, ErrorText>> = {
+  challenge_expired: text(
+    "The request has expired",
+    "Start again and approve before the time runs out.",
+  ),
+  challenge_used: text(
+    "This request was answered before",
+    "Each request can be answered once. Start a new one.",
+  ),
+  challenge_burned: text(
+    "This request was closed after too many wrong answers",
+    "Start a new one. If you did not send wrong answers, somebody else did.",
+  ),
+  challenge_not_found: text(
+    "The site does not know this request",
+    "Requests are deleted soon after they expire, or when the server restarts. Start a new one.",
+  ),
+  audience_mismatch: text(
+    "The answer is for another site",
+    "Never approve on one site what another site requests. Start again here.",
+  ),
+  nonce_mismatch: text(
+    "The answer belongs to another request",
+    "Sign the newest request, or start again.",
+  ),
+  subject_mismatch: text(
+    "The request is for another key",
+    "Answer with the key that it names, or start again.",
+  ),
+  scope_not_granted: text(
+    "The answer grants more than was requested",
+    "Start again and grant only what the request lists.",
+  ),
+  attestation_time_invalid: text(
+    "The answer's times are wrong",
+    "Check the clock of the device that signed, then start again.",
+  ),
+  attestation_signature_invalid: text(
+    "The signature is wrong",
+    "The answer was changed after signing, or another key signed it. Sign again.",
+  ),
+  invalid_attestation: text(
+    "This is not an answer to the request",
+    "Paste the whole output of sig attest: three parts with dots between them.",
+    false,
+  ),
+  algorithm_not_allowed: text(
+    "The site does not accept this signature algorithm",
+    "Only Ed25519 (EdDSA) is accepted. Sign with sig attest or with this page.",
+    false,
+  ),
+  typ_mismatch: text(
+    "This token is not an answer",
+    "Paste the output of sig attest.",
+    false,
+  ),
+  invalid_header: text(
+    "The answer's header is wrong",
+    "Sign with sig attest or with this page.",
+    false,
+  ),
+  key_unresolvable: text(
+    "The site could not get your public key",
+    "If you sign in with a did:web, check that its did.json is online and lists the key under authentication.",
+  ),
+  rate_limited: text(
+    "Too many requests",
+    "Wait a moment, then try again.",
+  ),
+  overloaded: text("The server is busy", "Wait a moment, then try again."),
+  store_unavailable: text(
+    "The server can't reach its storage",
+    "You were not refused. Try again in a moment.",
+  ),
+  invalid_request: text(
+    "The server does not accept this request",
+    "Correct the values below.",
+    false,
+  ),
+  internal: text(
+    "The server failed",
+    "You were not refused. Try again; the request id helps its operator.",
+  ),
+  no_answer: text(
+    "The server did not answer",
+    "Check that it runs and that you are online, then try again.",
+  ),
+};
+
+/** The issuer gave no answer: nothing is known about the person. */
+const NOT_REACHED = text(
+  "The site could not reach the issuer",
+  "It lets nobody in until it can. You were not refused: try again later.",
+);
+
+/** The issuer answered, and can't be believed. */
+const NOT_RELIABLE = text(
+  "What the issuer publishes is not valid",
+  "It has errors or contradicts earlier data, so the site lets nobody in. You were not refused: only the issuer can fix it.",
+);
+
+/** What the category of another code says about the issuer. */
+const BY_CATEGORY: Partial<Record<ErrorCategory, ErrorText>> = {
+  invalid: NOT_RELIABLE,
+  not_found: NOT_REACHED,
+  conflict: NOT_RELIABLE,
+  limit: NOT_REACHED,
+  unavailable: NOT_REACHED,
+};
+
+/** Codes whose category says something else about the issuer. */
+const EXCEPTIONS: ReadonlyMap<string, ErrorText | undefined> = new Map<
+  ErrorCode,
+  ErrorText | undefined
+>([
+  ["line_too_long", NOT_RELIABLE],
+  // About the request, or the answer in it.
+  ["not_found", undefined],
+  ["body_too_large", undefined],
+  ["request_timeout", undefined],
+  ["invalid_base64url", undefined],
+  ["crit_not_supported", undefined],
+]);
+
+/** The text for a problem; the server's own words where there is none. */
+export function explainError({ code, message, hint }: Problem): ErrorText {
+  if (Object.hasOwn(TEXTS, code)) return TEXTS[code]!;
+  // A newer server may send codes that this page does not know.
+  const known = EXCEPTIONS.has(code) || !Object.hasOwn(ERROR_CODES, code)
+    ? EXCEPTIONS.get(code)
+    : BY_CATEGORY[ERROR_CODES[code as ErrorCode].category];
+  return known ?? text(message, hint);
+}
+
+const REASONS: Readonly<Record<DenyReason, string>> = {
+  no_relationship: "The feed has no relationship of this subject.",
+  relationship_type_missing: "The subject has no relationship of this type.",
+  role_missing: "No relationship of the subject has this role.",
+  relationship_id_missing: "The subject has no relationship with this id.",
+  revoked: "The relationship was revoked.",
+  expired: "The relationship has expired.",
+  not_yet_valid: "The relationship is not valid yet.",
+  requirements_split:
+    "Each requirement is met, but no single relationship meets all of them.",
+};
+
+/** The sentence for a reason of a deny. */
+export function denyReasonText(code: unknown): string {
+  const name = String(code);
+  return Object.hasOwn(REASONS, name) ? REASONS[name as DenyReason] : name;
+}

@@ -1,0 +1,44 @@
+/** Requirements and scopes in words. @module */
+
+import { hostOf, typeLabel, visibleText } from "../text.ts";
+
+/**
+ * What a person must be, such as "employee of acme.example with the role
+ * deploy"; undefined where nothing is required.
+ */
+export function describeRequirements(
+  require: unknown,
+  issuer: string | null,
+): string | undefined {
+  const list = (Array.isArray(require) ? require : [require ?? []].flat())
+    .map((each) => typeof each === "string" ? each : visibleText(each));
+  if (list.length === 0) return undefined;
+  const valuesOf = (key: string) =>
+    list.filter((each) => each.startsWith(`${key}=`))
+      .map((each) => visibleText(each.slice(key.length + 1)));
+  const types = valuesOf("relationship").map(typeLabel);
+  const roles = valuesOf("role");
+  const ids = valuesOf("relationship_id");
+  const others = list.filter((each) =>
+    !/^(relationship|role|relationship_id)=/.test(each)
+  ).map((each) => visibleText(each));
+  return [
+    types.length > 0 ? types.join(" and ") : "someone",
+    issuer !== null && `of ${hostOf(issuer)}`,
+    roles.length > 0 &&
+    `with the role${roles.length > 1 ? "s" : ""} ${roles.join(" and ")}`,
+    ids.length > 0 && `by the relationship ${ids.join(" and ")}`,
+    others.length > 0 && `and ${others.join(" and ")}`,
+  ].filter(Boolean).join(" ");
+}
+
+const SCOPES: ReadonlyMap<string, string> = new Map([
+  ["profile", "your name, as the issuer publishes it"],
+  ["groups", "your roles with the issuer"],
+  ["offline_access", "that you stay signed in until you sign out"],
+]);
+
+/** What a scope lets a site learn; unknown scopes are shown as they are. */
+export function scopeLabel(scope: string): string {
+  return SCOPES.get(scope) ?? visibleText(scope);
+}

@@ -1,0 +1,246 @@
+/** One sign-in, from the request to its end. @module */
+
+import { decodeBase64UrlStrict, isSigError } from "@sig/core";
+import { validateSignableChallenge } from "@sig/jose";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { attest, clockOf } from "../../browser/attest.ts";
+import {
+  type Challenge,
+  type Interaction,
+  type Login,
+  type PageContext,
+  Problem,
+  request as ask,
+  toProblem,
+} from "../api.ts";
+import { isRecord } from "../text.ts";
+
+/** Problems after which the same request can't be answered again. */
+const FINAL = new Set([
+  "challenge_burned",
+  "challenge_expired",
+  "challenge_not_found",
+  "challenge_used",
+  "relationship_denied",
+]);
+
+/** A request that waits for an answer. */
+export interface SignInRequest {
+  readonly challenge: Challenge;
+  /** The application that asks, if it is not this server itself. */
+  readonly client: string | undefined;
+  /** What would be signed, in words; undefined if it must not be signed. */
+  readonly text: string | undefined;
+  /** Why it must not be signed. */
+  readonly fault: string;
+  /** The server's clock. */
+  readonly now: () => Date;
+}
+
+/** Where a sign-in stands. */
+export type SignInState =
+  | { readonly at: "loading" | "leaving" | "declined" }
+  | { readonly at: "request"; readonly expired: boolean }
+  | { readonly at: "done"; readonly login: Login }
+  | {
+    readonly at: "refused";
+    readonly problem: Problem;
+    /** Who answered, by the answer itself. */
+    readonly subject: string | undefined;
+    /** Whether the same request may be answered again. */
+    readonly canRetry: boolean;
+  };
+
+/** A sign-in, and what moves it on. */
+export interface SignIn {
+  readonly request: SignInRequest | undefined;
+  readonly state: SignInState;
+  readonly busy: boolean;
+  /** Gets a new request. */
+  start(): Promise<void>;
+  /** Signs with this browser's key, creating it first if there is none. */
+  approve(scopes: readonly string[]): Promise<void>;
+  /** Sends an answer that was signed elsewhere. */
+  send(attestation: string): Promise<void>;
+  decline(): Promise<void>;
+  expire(): void;
+}
+
+/**
+ * Starts at once, and again when another interaction is named.
+ *
+ * @param interaction Of an application that waits (OpenID Connect).
+ */
+export function useSignIn(
+  { config, keys }: PageContext,
+  interaction?: string,
+  onEnd?: (end: Login | Problem) => void,
+): SignIn {
+  const [request, setRequest] = useState<SignInRequest | undefined>();
+  const [state, setState] = useState<SignInState>({ at: "loading" });
+  const [busy, setBusy] = useState(false);
+  /** Of several starts only the last one counts. */
+  const newest = useRef(0);
+  const { challengeUrl, answerUrl } = config.signIn;
+  const interactionUrl = `/oidc/interaction/${
+    encodeURIComponent(interaction ?? "")
+  }`;
+
+  /** Does the work unless other work is going on. */
+  async function act(
+    work: () => Promise<void>,
+    subject?: () => string | undefined,
+  ) {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      refuse(error, subject?.());
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  async function start(): Promise<void> {
+    const number = ++newest.current;
+    const isNewest = () => number === newest.current;
+    setBusy(true);
+    try {
+      const read = await getRequest();
+      if (!isNewest()) return;
+      setRequest(read);
+      setState({ at: "request", expired: false });
+    } catch (error) {
+      if (!isNewest()) return;
+      setRequest(undefined);
+      refuse(error, undefined, false);
+    } finally {
+      if (isNewest()) setBusy(false);
+    }
+  }
+
+  async function getRequest(): Promise<SignInRequest> {
+    if (interaction === undefined) {
+      const { scopes } = config;
+      return readRequest(await ask<Challenge>(challengeUrl, { scopes }));
+    }
+    const { challenge, client } = await ask<Interaction>(interactionUrl);
+    return readRequest(challenge, client.client_name || client.client_id);
+  }
+
+  async function deliver(attestation: string): Promise<void> {
+    if (interaction !== undefined) {
+      leave(await ask(interactionUrl, { attestation }));
+      return;
+    }
+    const login = await ask<Login>(answerUrl, { attestation });
+    if (config.signIn.returns) leave({ redirect_to: placeAfterSignIn() });
+    else setState({ at: "done", login });
+    onEnd?.(login);
+  }
+
+  function leave({ redirect_to }: { readonly redirect_to?: unknown }): void {
+    if (!isPlace(redirect_to)) {
+      throw new Problem(
+        "no_answer",
+        "The server did not say where to go next. Go back to the application.",
+      );
+    }
+    setState({ at: "leaving" });
+    location.assign(redirect_to);
+  }
+
+  function refuse(error: unknown, subject?: string, wasAsked = true): void {
+    const problem = toProblem(error);
+    const canRetry = wasAsked && !FINAL.has(problem.code);
+    setState({ at: "refused", problem, subject, canRetry });
+    onEnd?.(problem);
+  }
+
+  // At once, not after the first picture.
+  useLayoutEffect(() => {
+    void start();
+    return () => {
+      newest.current++;
+    };
+  }, [interaction]);
+
+  return {
+    request,
+    state,
+    busy,
+    start,
+    async approve(scopes) {
+      if (request === undefined) return;
+      let attestation: string | undefined;
+      await act(async () => {
+        const key = keys.current ?? await keys.create();
+        attestation = await attest(
+          request.challenge,
+          key,
+          scopes,
+          request.now,
+        );
+        await deliver(attestation);
+      }, () => attestation && subjectOf(attestation));
+    },
+    send: (attestation) =>
+      act(() => deliver(attestation), () => subjectOf(attestation)),
+    async decline() {
+      if (interaction === undefined) setState({ at: "declined" });
+      else {
+        await act(async () =>
+          leave(await ask(interactionUrl, { declined: true }))
+        );
+      }
+    },
+    expire() {
+      setState((now) => now.at === "request" ? { ...now, expired: true } : now);
+    },
+  };
+}
+
+/** The text that the server sent along is compared, never shown. */
+function readRequest(challenge: Challenge, client?: string): SignInRequest {
+  const common = { challenge, client, now: clockOf(challenge) };
+  try {
+    const { text } = validateSignableChallenge(challenge);
+    return { ...common, text, fault: "" };
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return { ...common, text: undefined, fault: error.message };
+  }
+}
+
+/** Schemes whose addresses would be run or read instead of visited. */
+const NO_PLACE = new Set(["javascript:", "data:", "blob:", "vbscript:"]);
+
+function isPlace(value: unknown): value is string {
+  if (typeof value !== "string") return false;
+  const url = URL.parse(value);
+  return url !== null && !NO_PLACE.has(url.protocol);
+}
+
+/** Where a link to the sign-in leads on; never to another origin. */
+function placeAfterSignIn(): string {
+  const rd = new URLSearchParams(location.search).get("rd") ?? "/";
+  const url = URL.parse(rd, location.href);
+  return url?.origin === location.origin ? url.href : `${location.origin}/`;
+}
+
+/** Who signed an attestation, by its own claims. */
+function subjectOf(attestation: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(
+      new TextDecoder().decode(
+        decodeBase64UrlStrict(attestation.split(".")[1] ?? ""),
+      ),
+    );
+    return isRecord(claims) && typeof claims.sub === "string"
+      ? claims.sub || undefined
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+/** Times for people. @module */
+
+import { visibleText } from "./text.ts";
+
+/** An instant as it was signed, in UTC, with the local time as a hint. */
+export function Time({ instant }: { readonly instant: string }) {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return <time>{visibleText(instant)}</time>;
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/.exec(instant);
+  return (
+    <time
+      dateTime={instant}
+      onPointerEnter={({ currentTarget }) => {
+        // Not earlier: the first local time loads the browser's calendars.
+        currentTarget.title = `${date.toLocaleString()} here`;
+      }}
+    >
+      {parts ? `${parts[1]} ${parts[2]} UTC` : visibleText(instant)}
+    </time>
+  );
+}
+
+/** An instant in a table row: to the minute, or only the day at midnight. */
+export function ShortTime({ instant }: { readonly instant: string }) {
+  const parts = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)(\.\d+)?Z$/.exec(
+    instant,
+  );
+  if (!parts) return <Time instant={instant} />;
+  const [, day, minute, seconds] = parts;
+  const isDay = minute === "00:00" && seconds === ":00";
+  return (
+    <time dateTime={instant} title={instant}>
+      {isDay ? day : `${day} ${minute}`}
+    </time>
+  );
+}
+
+/** Start and end of a relationship. */
+export function Validity({ from, until, none }: {
+  readonly from: string | null | undefined;
+  readonly until: string | null | undefined;
+  /** What is said where neither is set. */
+  readonly none: string;
+}) {
+  if (!from && !until) return <span>{none}</span>;
+  return (
+    <span>
+      {from && (
+        <>
+          from <Time instant={from} />
+          {" "}
+        </>
+      )}
+      {until
+        ? (
+          <>
+            until <Time instant={until} />
+          </>
+        )
+        : "without an end"}
+    </span>
+  );
+}
+
+/**
+ * An instant for a sentence, in this device's time zone: only the time if it is
+ * today, else the day.
+ */
+export function spokenTime(instant: string, now: Date): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return visibleText(instant);
+  const isToday = date.toDateString() === now.toDateString();
+  return isToday
+    ? `at ${date.toLocaleTimeString("en-GB", { timeStyle: "short" })}`
+    : `on ${date.toLocaleDateString("en-GB", { dateStyle: "long" })}`;
+}
