@@ -62,11 +62,12 @@ Deno.test("hono-login: an employee is greeted, until that ends", async () => {
   );
   const host = `127.0.0.1:${issuer.addr.port}`;
   const now = () => new Date();
-  const { did, enrol, revoke, document } = await createDemoIssuer({
+  const made = await createDemoIssuer({
     origin: `http://${host}`,
     now,
   });
-  demo.resolve({ did, enrol, revoke, document });
+  demo.resolve(made);
+  const { enrol, revoke } = made;
   await using app = await serve([
     "run",
     "--no-prompt",
