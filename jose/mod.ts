@@ -39,6 +39,7 @@ export {
   isScopeToken,
   MAX_SCOPES,
   validateSignableChallenge,
+  type ValidChallenge,
   type ValidSignableChallenge,
 } from "./attestation/challenge.ts";
 export {

@@ -27,6 +27,8 @@ export {
 } from "./login/create_challenge.ts";
 export type {
   CheckRelationship,
+  InactiveRelationship,
+  LoginAnswer,
   LoginRelationship,
 } from "./login/relationship.ts";
 export {
@@ -48,6 +50,8 @@ export type {
   DemoEvent,
   DemoIssuer,
   DemoIssuerOptions,
+  DemoRelationship,
+  SignedEvent,
 } from "./demo/demo_issuer.ts";
 export {
   type ChallengeReading,

@@ -19,15 +19,21 @@ export interface DemoEvent {
 
 /** A relationship of the demo's feed. */
 export interface DemoRelationship {
+  /** Its identifier. */
   readonly relationship_id: string;
+  /** Whether its last event is a revocation. */
   readonly status: "active" | "revoked";
+  /** The number of its last event. */
   readonly last_sequence: number;
 }
 
 /** An event of the demo's feed, for the page. */
 export interface SignedEvent {
+  /** Its number. */
   readonly sequence: number;
+  /** RFC 3339 UTC. */
   readonly issued_at: string;
+  /** Who it is about. */
   readonly subject: string;
   /** What the person was enrolled as, if they gave a name. */
   readonly name: string | null;
