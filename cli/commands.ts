@@ -1,73 +1,197 @@
-/** Every command, in the order of the help. @module */
+/**
+ * Every command, in the order of the help. Only the one that is called is
+ * loaded.
+ *
+ * @module
+ */
 
-import type { Command } from "./command_line/command.ts";
-import { accept } from "./commands/accept.ts";
-import { api } from "./commands/api.ts";
-import { attest } from "./commands/attest.ts";
-import { check } from "./commands/check.ts";
-import { createCompletions } from "./commands/completions.ts";
-import { dumpState } from "./commands/dump_state.ts";
-import { importDrafts } from "./commands/import.ts";
-import { init } from "./commands/init.ts";
-import { invite } from "./commands/invite.ts";
-import { key } from "./commands/key.ts";
-import { log } from "./commands/log.ts";
-import { createMan } from "./commands/man.ts";
-import { offboard } from "./commands/offboard.ts";
-import { pin } from "./commands/pin.ts";
-import { apply, plan } from "./commands/plan.ts";
-import { restore } from "./commands/restore.ts";
-import { revoke } from "./commands/revoke.ts";
-import { rotateKey } from "./commands/rotate_key.ts";
-import { serve } from "./commands/serve.ts";
-import { set } from "./commands/set.ts";
-import { upsert } from "./commands/upsert.ts";
-import { verify } from "./commands/verify.ts";
-import { watch } from "./commands/watch.ts";
-import { web } from "./commands/web.ts";
-import { VERSION } from "./terminal/version.ts";
-import { audit } from "./commands/audit.ts";
-import { diff } from "./commands/diff.ts";
-import { doctor } from "./commands/doctor.ts";
-import { exportSite } from "./commands/export.ts";
-import { enrol } from "./commands/enrol.ts";
+import {
+  type Command,
+  type CommandEntry,
+  loadCommand,
+} from "./command_line/command.ts";
 
-import { test } from "./commands/test.ts";
-import { expiring, who } from "./commands/who.ts";
-
-/** The table that parsing, help and completions come from. */
-export const COMMANDS: readonly Command[] = [
-  init,
-  upsert,
-  revoke,
-  plan,
-  apply,
-  set,
-  offboard,
-  importDrafts,
-  restore,
-  rotateKey,
-  verify,
-  dumpState,
-  check,
-  log,
-  watch,
-  serve,
-  key,
-  attest,
-  invite,
-  accept,
-  enrol,
-  api,
-  web,
-  createCompletions(() => COMMANDS),
-  createMan(() => COMMANDS, VERSION),
-  who,
-  expiring,
-  diff,
-  audit,
-  test,
-  doctor,
-  pin,
-  exportSite,
+/** The table that dispatch, help and completion come from. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "init",
+    summary: "create an issuer",
+    load: () => import("./commands/init.ts").then((m) => m.init),
+  },
+  {
+    name: "upsert",
+    summary: "add or replace a relationship",
+    load: () => import("./commands/upsert.ts").then((m) => m.upsert),
+  },
+  {
+    name: "revoke",
+    summary: "end a relationship",
+    load: () => import("./commands/revoke.ts").then((m) => m.revoke),
+  },
+  {
+    name: "plan",
+    summary: "compare a list of people with the feed",
+    load: () => import("./commands/plan.ts").then((m) => m.plan),
+  },
+  {
+    name: "apply",
+    summary: "change the feed to match a list of people",
+    load: () => import("./commands/plan.ts").then((m) => m.apply),
+  },
+  {
+    name: "set",
+    summary: "change some fields of a relationship",
+    load: () => import("./commands/set.ts").then((m) => m.set),
+  },
+  {
+    name: "offboard",
+    summary: "end all relationships of a person",
+    load: () => import("./commands/offboard.ts").then((m) => m.offboard),
+  },
+  {
+    name: "import",
+    summary: "append many events, all or nothing",
+    load: () => import("./commands/import.ts").then((m) => m.importDrafts),
+  },
+  {
+    name: "restore",
+    summary: "bring a feed up to its published copy",
+    load: () => import("./commands/restore.ts").then((m) => m.restore),
+  },
+  {
+    name: "rotate-key",
+    summary: "add a new key and sign with it from now on",
+    load: () => import("./commands/rotate_key.ts").then((m) => m.rotateKey),
+  },
+  {
+    name: "verify",
+    summary: "verify every signature and rule of an issuer's feed",
+    load: () => import("./commands/verify.ts").then((m) => m.verify),
+  },
+  {
+    name: "dump-state",
+    summary: "print the state of every relationship",
+    load: () => import("./commands/dump_state.ts").then((m) => m.dumpState),
+  },
+  {
+    name: "check",
+    aliases: ["allow"],
+    summary: "decide whether a subject meets requirements",
+    load: () => import("./commands/check.ts").then((m) => m.check),
+  },
+  {
+    name: "log",
+    summary: "print the events of a feed, one per line",
+    load: () => import("./commands/log.ts").then((m) => m.log),
+  },
+  {
+    name: "watch",
+    summary: "follow a feed and pass on each new event",
+    load: () => import("./commands/watch.ts").then((m) => m.watch),
+  },
+  {
+    name: "serve",
+    summary: "serve an issuer's directory, for tests or behind a proxy",
+    load: () => import("./commands/serve.ts").then((m) => m.serve),
+  },
+  {
+    name: "key",
+    summary: "create a key, or show its public part",
+    load: () => import("./commands/key.ts").then((m) => m.key),
+  },
+  {
+    name: "attest",
+    summary: "answer a login challenge with your key",
+    load: () => import("./commands/attest.ts").then((m) => m.attest),
+  },
+  {
+    name: "invite",
+    summary: "invite a person to join with their own key",
+    load: () => import("./commands/invite.ts").then((m) => m.invite),
+  },
+  {
+    name: "accept",
+    summary: "answer an invitation with your own key",
+    load: () => import("./commands/accept.ts").then((m) => m.accept),
+  },
+  {
+    name: "enrol",
+    summary: "publish the relationship of an answered invitation",
+    load: () => import("./commands/enrol.ts").then((m) => m.enrol),
+  },
+  {
+    name: "api",
+    summary: "start the verification server (sig-api)",
+    load: () => import("./commands/api.ts").then((m) => m.api),
+  },
+  {
+    name: "web",
+    summary: "start the login server (sig-web), or change its applications",
+    load: () => import("./commands/web.ts").then((m) => m.web),
+  },
+  {
+    name: "completions",
+    summary: "print a completion script for your shell",
+    load: () => import("./commands/completions.ts").then((m) => m.completions),
+  },
+  {
+    name: "man",
+    summary: "print the manual page",
+    load: () =>
+      import("./commands/man.ts").then(({ createMan }) =>
+        createMan(loadCommands)
+      ),
+  },
+  {
+    name: "who",
+    summary: "list active relationships and when they end",
+    load: () => import("./commands/who.ts").then((m) => m.who),
+  },
+  {
+    name: "expiring",
+    summary: "list relationships that expire soon",
+    load: () => import("./commands/who.ts").then((m) => m.expiring),
+  },
+  {
+    name: "diff",
+    summary: "compare two sources, or one source at two moments",
+    load: () => import("./commands/diff.ts").then((m) => m.diff),
+  },
+  {
+    name: "audit",
+    summary: "report who gained or lost what, when, and by which key",
+    load: () => import("./commands/audit.ts").then((m) => m.audit),
+  },
+  {
+    name: "test",
+    summary: "run decision test cases",
+    load: () => import("./commands/test.ts").then((m) => m.test),
+  },
+  {
+    name: "doctor",
+    summary: "diagnose an issuer",
+    load: () => import("./commands/doctor.ts").then((m) => m.doctor),
+  },
+  {
+    name: "pin",
+    summary: "show, accept or forget what is remembered of issuers",
+    load: () => import("./commands/pin.ts").then((m) => m.pin),
+  },
+  {
+    name: "export",
+    summary: "print a web server's configuration, to publish or to protect",
+    load: () => import("./commands/export.ts").then((m) => m.exportSite),
+  },
 ];
+
+/** All of them, for what is about all: the manual page, the reference. */
+export function loadCommands(): Promise<readonly Command[]> {
+  return Promise.all(COMMANDS.map(loadCommand));
+}
+
+/** The command of that name or alias. */
+export function findCommand(name: string): CommandEntry | undefined {
+  return COMMANDS.find((entry) =>
+    entry.name === name || entry.aliases?.includes(name)
+  );
+}

@@ -3,11 +3,11 @@
 import { usageError } from "@sig/api/flags";
 import { type SigError, SPEC_VERSION, suggest } from "@sig/core";
 import {
-  type Command,
   type Format,
   INTERRUPTED,
+  loadCommand,
 } from "./command_line/command.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS, findCommand, loadCommands } from "./commands.ts";
 import { commandHelp, overallHelp } from "./command_line/help.ts";
 import type { Io } from "./terminal/io.ts";
 import { askedFormat, reportError } from "./output/report_error.ts";
@@ -33,20 +33,22 @@ export async function dispatch(
     return 2;
   }
   if (name === "--help" || name === "-h" || name === "help") {
-    return help(words[0], io, asked);
+    return await help(words[0], io, asked);
   }
   if (name === "--version" || name === "-V") {
     return version(io, asked);
   }
-  const command = find(name);
-  if (command === undefined) {
+  if (name === "__complete") return await completeWords(words, io);
+  const entry = findCommand(name);
+  if (entry === undefined) {
     return reportError(io, unknownCommand(name), asked ?? "text");
   }
+  const command = await loadCommand(entry);
   let format = asked ?? defaultFormat(command, io);
   try {
     const call = parseCommandLine(command, name, words, io);
     format = call.format;
-    if (call.on("help")) return help(name, io, asked);
+    if (call.on("help")) return await help(name, io, asked);
     if (command.endless) return await command.run(call);
     const done = command.run(call);
     // It loses the race when interrupted, and may fail then.
@@ -71,27 +73,55 @@ function formatBehind(args: readonly string[]): readonly string[] {
   return name === undefined ? [] : [name, ...args.slice(0, count), ...words];
 }
 
-function find(name: string): Command | undefined {
-  return COMMANDS.find((command) =>
-    command.name === name || command.aliases?.includes(name)
-  );
+/** Offers nothing rather than a message: a shell asks, not a person. */
+async function completeWords(
+  [, ...words]: readonly string[],
+  io: Io,
+): Promise<number> {
+  try {
+    const { complete, completionLines } = await import(
+      "./command_line/complete.ts"
+    );
+    const offer = await complete(words, {
+      commands: COMMANDS,
+      async load(name) {
+        const entry = findCommand(name);
+        return entry && await loadCommand(entry);
+      },
+      async names(dir) {
+        const { namesFile } = await import("./people/names.ts");
+        const { MAX_NAMES_BYTES, readNames } = await import("@sig/web/names");
+        const path = namesFile(dir);
+        const bytes = await io.readFile(path, MAX_NAMES_BYTES);
+        return new Map(Array.from(
+          readNames(bytes, path),
+          ([subject, { name }]) => [subject, name],
+        ));
+      },
+    });
+    for (const line of completionLines(offer)) io.stdout(`${line}\n`);
+  } catch {
+    // Without the file of names, for example, nothing is known.
+  }
+  return 0;
 }
 
-function help(
+async function help(
   name: string | undefined,
   io: Io,
   format: Format | undefined,
-): number {
+): Promise<number> {
   const word = name?.startsWith("-") ? undefined : name;
   if (word === undefined) {
-    if (format === "json") writeJson(io, COMMANDS);
+    if (format === "json") writeJson(io, await loadCommands());
     else io.stdout(overallHelp(COMMANDS, widthOf(io)));
     return 0;
   }
-  const command = find(word);
-  if (command === undefined) {
+  const entry = findCommand(word);
+  if (entry === undefined) {
     return reportError(io, unknownCommand(word), format ?? "text");
   }
+  const command = await loadCommand(entry);
   if (format === "json") {
     writeJson(io, { ...command, flags: flagsOf(command) });
   } else io.stdout(commandHelp(command, word, widthOf(io)));

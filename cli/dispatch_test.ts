@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { COMMANDS } from "./commands.ts";
+import { loadCommands } from "./commands.ts";
 import config from "./deno.json" with { type: "json" };
 import { flagsOf } from "./command_line/parse_command_line.ts";
 import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
 import { VERSION } from "./terminal/version.ts";
+
+const COMMANDS = await loadCommands();
 
 /** The commands of INTERFACES §2 that exist so far, and their aliases. */
 const NAMES = [

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
-import { COMMANDS } from "./commands.ts";
+import { loadCommands } from "./commands.ts";
 import { inWorkspace, withIssuer } from "./testdata/workspace.ts";
+
+const COMMANDS = await loadCommands();
 
 const CHALLENGE = {
   challenge_id: "c1",

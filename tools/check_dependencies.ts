@@ -49,7 +49,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],
   ],
   cli: [
-    ...["terminal", "output", "command_line", "shell", "people", "ask"],
+    ...["terminal", "output", "command_line", "people", "ask"],
     ...["issue", "doctor", "site", "export", "commands"],
   ],
   api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],

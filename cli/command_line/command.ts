@@ -21,14 +21,8 @@ export interface Call extends GivenFlags {
   readonly io: Io;
 }
 
-/** A command. */
-export interface Command {
-  /** Its name. */
-  readonly name: string;
-  /** Other names. */
-  readonly aliases?: readonly string[];
-  /** One line for the list of commands. */
-  readonly summary: string;
+/** A command, but for what the table of commands says of it. */
+export interface CommandSpec {
   /** More, for its own help. */
   readonly description?: string;
   /** Words that are no flags, as shown in the usage line. */
@@ -42,7 +36,7 @@ export interface Command {
   readonly flags: readonly FlagSpec[];
   /** Lines to copy. */
   readonly examples: readonly string[];
-  /** Where `--format` is not given and no terminal reads; text unless told. */
+  /** Where `--format` is not given and no terminal reads; (default: text). */
   readonly format?: Format;
   /** Formats beside text and JSON; `call.text("format")` tells them. */
   readonly formats?: readonly string[];
@@ -50,4 +44,26 @@ export interface Command {
   readonly endless?: true;
   /** Does it and answers with the exit code. */
   run(call: Call): Promise<number>;
+}
+
+/** A row of the table of commands: what is known without loading the command. */
+export interface CommandEntry {
+  /** Its name. */
+  readonly name: string;
+  /** Other names. */
+  readonly aliases?: readonly string[];
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** Loads the rest. */
+  readonly load: () => Promise<CommandSpec>;
+}
+
+/** A command. */
+export interface Command extends CommandSpec, Omit<CommandEntry, "load"> {}
+
+/** Loads a command of the table. */
+export async function loadCommand(
+  { load, ...entry }: CommandEntry,
+): Promise<Command> {
+  return { ...entry, ...await load() };
 }

@@ -7,7 +7,7 @@ import {
   twoColumns,
   usage,
 } from "@sig/api/flags";
-import type { Command } from "./command.ts";
+import type { Command, CommandEntry } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What `sig` is, in one line. */
@@ -40,7 +40,7 @@ export const EXAMPLES = Object.freeze([
 
 /** The list of commands, as wide as the terminal, if there is one. */
 export function overallHelp(
-  commands: readonly Command[],
+  commands: readonly CommandEntry[],
   width?: number,
 ): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
@@ -84,7 +84,7 @@ export function commandHelp(
     : "";
   const about = description ? `\n${paragraphs(description, width)}\n` : "";
   const described = words.length > 0
-    ? `\nWords:\n${twoColumns(words, width)}\n`
+    ? `\nArguments:\n${twoColumns(words, width)}\n`
     : "";
   return `${paragraphs(`sig ${name}: ${command.summary}`, width)}
 ${about}

@@ -3,9 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import type { Call, Command } from "./command.ts";
-import { COMMANDS } from "../commands.ts";
+import { loadCommands } from "../commands.ts";
 import { createDenoIo } from "../terminal/deno_io.ts";
 import { flagsOf, parseCommandLine } from "./parse_command_line.ts";
+
+const COMMANDS = await loadCommands();
 
 const SAMPLE: Command = {
   name: "sample",

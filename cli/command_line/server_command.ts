@@ -1,14 +1,15 @@
 /** A server as a command: `sig api`, `sig web`. @module */
 
 import type { ServerProgram } from "@sig/api/http";
-import type { Command } from "./command.ts";
-import { writeJson } from "./output.ts";
+import type { CommandSpec } from "./command.ts";
+import { writeJson } from "../output/write.ts";
 
 /** The command that starts a server until it is stopped. */
-export function serverCommand(name: string, program: ServerProgram): Command {
+export function serverCommand(
+  name: string,
+  program: ServerProgram,
+): CommandSpec {
   return {
-    name,
-    summary: `start the server ${program.name}: it ${program.summary}`,
     flags: program.flags,
     examples: program.examples.map((line) =>
       line.replace(program.name, `sig ${name}`)

@@ -2,15 +2,13 @@ import { parseIssuerDid, SigError } from "@sig/core";
 import type { ParsedInvitation, SigningKey } from "@sig/jose";
 import { usageError } from "@sig/api/flags";
 import { INSECURE_FLAG } from "../ask/source_flags.ts";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { safe, warn, writeJson } from "../output/write.ts";
 import type { InvitedBy } from "../issue/invitations.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 
 /** `sig accept` */
-export const accept: Command = {
-  name: "accept",
-  summary: "answer an invitation with your own key",
+export const accept: CommandSpec = {
   description:
     "Says who invites you to what, verifies the invitation with the keys that the\nissuer publishes, and prints the answer to give back. Makes a new key unless\n--key names one; keep it: it is who you are there. The answer logs nobody in.",
   positionals: [{

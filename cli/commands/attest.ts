@@ -1,5 +1,5 @@
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
 import { safe, writeJson } from "../command_line/output.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
@@ -7,9 +7,7 @@ import { readJsonInput } from "../terminal/read_input.ts";
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
 /** `sig attest` */
-export const attest: Command = {
-  name: "attest",
-  summary: "answer a login challenge with your key",
+export const attest: CommandSpec = {
   description:
     "Says on standard error what gets signed: for which site, as whom, with what.\nThen prints the attestation to give back to that site. A challenge whose own\nmessage says something else is refused.",
   flags: [

@@ -1,7 +1,7 @@
 import type { VerifiedIssuer } from "@sig/consumer";
 import { type Instant, parseTimestamp } from "@sig/core";
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { describeFields, differingFields } from "../output/changes.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
@@ -36,9 +36,7 @@ interface AuditReport {
 }
 
 /** `sig audit` */
-export const audit: Command = {
-  name: "audit",
-  summary: "report who gained or lost what, when, and by which key",
+export const audit: CommandSpec = {
   description:
     "Reports what came to be known after --from, up to and including --to. Default of\n--from: the beginning of the feed; of --to: its latest time, so that the same\nfeed gives the same bytes at any time. Times are those that the issuer states\n(issued_at). An event that is dated before an earlier one counts from the time of\nthat one, and is marked, as are ends that are dated back. Validity that begins or\nends by itself is reported as well.",
   positionals: [SOURCE_WORD],

@@ -9,7 +9,7 @@ import {
   type Reason,
 } from "@sig/core";
 import type { AnyAnswer } from "@sig/consumer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   colour,
   safe,
@@ -30,10 +30,7 @@ import { neverHeardOf } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig check` */
-export const check: Command = {
-  name: "check",
-  aliases: ["allow"],
-  summary: "ask whether a subject may do something",
+export const check: CommandSpec = {
   description:
     "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only. With --sig several times all\nare asked at once: it is allow if one allows, whatever became of the others,\nand deny only if all of them answered.",
   flags: [

@@ -1,38 +1,32 @@
-import type { Command } from "../command_line/command.ts";
-import { writeJson } from "../command_line/output.ts";
+import type { CommandSpec } from "../command_line/command.ts";
+import { writeJson } from "../output/write.ts";
+import bash from "./completions.bash" with { type: "text" };
+import fish from "./completions.fish" with { type: "text" };
+import zsh from "./completions.zsh" with { type: "text" };
 
-/** The shells that it knows; their scripts are loaded for this command alone. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+const SCRIPTS: { readonly [shell: string]: string } = { bash, zsh, fish };
 
-/**
- * `sig completions`
- *
- * @param commands The table of all commands, which this one is in too.
- */
-export function createCompletions(commands: () => readonly Command[]): Command {
-  return {
-    name: "completions",
-    summary: "print a completion script for your shell",
-    positionals: [{
-      name: "shell",
-      help: "bash, zsh or fish",
-      choices: SHELLS,
-    }],
-    flags: [],
-    examples: [
-      "sig completions bash > /etc/bash_completion.d/sig",
-      "sig completions zsh > /usr/local/share/zsh/site-functions/_sig",
-      "sig completions fish > ~/.config/fish/completions/sig.fish",
-    ],
-    async run(call) {
-      const { completionScript } = await import(
-        "../shell/completion_script.ts"
-      );
-      const shell = call.positionals[0] as typeof SHELLS[number];
-      const script = completionScript(shell, commands());
-      if (call.format === "json") writeJson(call.io, { shell, script });
-      else call.io.stdout(script);
-      return 0;
-    },
-  };
-}
+/** `sig completions` */
+export const completions: CommandSpec = {
+  description:
+    "The script asks sig itself, by sig __complete, what may come next.",
+  positionals: [{
+    name: "shell",
+    help: Object.keys(SCRIPTS).join(", "),
+    choices: Object.keys(SCRIPTS),
+  }],
+  flags: [],
+  examples: [
+    "sig completions bash > /etc/bash_completion.d/sig",
+    "sig completions zsh > /usr/local/share/zsh/site-functions/_sig",
+    "sig completions fish > ~/.config/fish/completions/sig.fish",
+  ],
+  // deno-lint-ignore require-await -- a command answers with a promise
+  async run(call) {
+    const shell = call.positionals[0]!;
+    const script = SCRIPTS[shell]!;
+    if (call.format === "json") writeJson(call.io, { shell, script });
+    else call.io.stdout(script);
+    return 0;
+  },
+};

@@ -1,6 +1,6 @@
 import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   safe,
   writeJson,
@@ -25,9 +25,7 @@ import {
 } from "../ask/source_flags.ts";
 
 /** `sig diff` */
-export const diff: Command = {
-  name: "diff",
-  summary: "compare two sources, or one source at two moments",
+export const diff: CommandSpec = {
   description:
     "Compares what the feeds say, relationship by relationship, their last\nsequences included. With --from and --to one source is compared with itself:\nas it was known after those events or at those times. Exits 0 when both are\nequal, 1 when they are not, and 2 when that could not be found out.",
   positionals: [

@@ -1,4 +1,4 @@
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { type Colour, colour, safe, writeJson } from "../output/write.ts";
 import type { Examined } from "../doctor/examine.ts";
 import { type Finding, judge, sarif } from "../doctor/finding.ts";
@@ -13,9 +13,7 @@ import {
 } from "../ask/source_flags.ts";
 
 /** `sig doctor` */
-export const doctor: Command = {
-  name: "doctor",
-  summary: "diagnose an issuer",
+export const doctor: CommandSpec = {
   description:
     "Examines documents, keys and feed; of a host also its certificate, headers and\nwhat else is served; of a directory its permissions. With --against it compares\nwith a published copy. Exits 1 if a finding is an error, and 2 if the source\ncan't be read. Every finding: docs/reference/findings.md",
   positionals: [SOURCE_WORD],

@@ -4,7 +4,7 @@ import {
   type StateDump,
   stringifyDump,
 } from "@sig/core";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   safe,
   safeJson,
@@ -26,9 +26,7 @@ import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */
-export const dumpState: Command = {
-  name: "dump-state",
-  summary: "print what a feed says, relationship by relationship",
+export const dumpState: CommandSpec = {
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,

@@ -1,5 +1,5 @@
 import type { VerifiedAnswer } from "@sig/jose";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { appendProposal, canAsk } from "../issue/append_proposal.ts";
 import {
   doubtsAbout,
@@ -17,9 +17,7 @@ import { readJsonInput } from "../terminal/read_input.ts";
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** `sig enrol` */
-export const enrol: Command = {
-  name: "enrol",
-  summary: "publish the relationship that a person has answered",
+export const enrol: CommandSpec = {
   description:
     "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation brings one person in: the same answer again says\nthat it was there already, another person's is refused.",
   flags: [

@@ -1,5 +1,5 @@
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { safe, writeJson } from "../command_line/output.ts";
 import { EXPORT_KINDS, type ExportKind } from "../export/kinds.ts";
 
@@ -9,10 +9,7 @@ const FLAGS = new Map(
 );
 
 /** `sig export` */
-export const exportSite: Command = {
-  name: "export",
-  summary:
-    "print what a web server needs: to serve an issuer, or to ask for a login",
+export const exportSite: CommandSpec = {
   description:
     "Serves the issuer's documents as readers want them, and nothing else of the\ndirectory. nginx and caddy: a configuration. deno-deploy: a program that runs\non Deno Deploy and by deno serve. static: the file _headers, which Netlify,\nCloudflare Pages and others read.\n\ngate-nginx, gate-caddy, gate-traefik: a proxy's configuration, which lets only\npeople whom the login of sig web knows reach an application.",
   positionals: [{

@@ -7,7 +7,7 @@ import {
   SigError,
 } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { DIR_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
 import { warn } from "../output/write.ts";
@@ -19,9 +19,7 @@ const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
 const MAX_FAULTS = 100;
 
 /** `sig import`, under a name that is no keyword. */
-export const importDrafts: Command = {
-  name: "import",
-  summary: "append many events, all or nothing",
+export const importDrafts: CommandSpec = {
   description:
     "Reads drafts as JSON lines: objects with event_type and what sig upsert or\nsig revoke would be told, in the names of the protocol. Everything not given\nis generated. Lines with an event_id may be imported again: what is there\nalready is not written twice. One fault, and nothing is written.",
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],

@@ -1,6 +1,6 @@
 import { didWebOf, parseIssuerDid } from "@sig/core";
 import type { SigningKey } from "@sig/jose";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { keyStoreDir } from "../issue/private_key.ts";
 import { safe, writeJson } from "../output/write.ts";
 import { usageError } from "@sig/api/flags";
@@ -9,9 +9,7 @@ import { usageError } from "@sig/api/flags";
 const EXPORTS = "nginx|caddy|deno-deploy|static";
 
 /** `sig init` */
-export const init: Command = {
-  name: "init",
-  summary: "make a new issuer",
+export const init: CommandSpec = {
   description:
     "Writes DID document, key set, metadata and an empty feed below\nDIR/.well-known, and a fresh private key into the key store.\nNothing is ever overwritten.",
   positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],

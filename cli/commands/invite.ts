@@ -1,7 +1,7 @@
 import type { RelationshipType } from "@sig/core";
 import { isLoopback, parseDuration, usageError } from "@sig/api/flags";
 import type { InvitationTerms, ParsedInvitation } from "@sig/jose";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { warn, writeJson } from "../output/write.ts";
 import { termLines, writeLines } from "../issue/invitation_words.ts";
 import { doubtsAbout } from "../issue/change_notices.ts";
@@ -9,9 +9,7 @@ import { readValidity } from "../people/day.ts";
 import { DIR_FLAG, SIGNING_FLAGS, typeFlag } from "../issue/flags.ts";
 
 /** `sig invite` */
-export const invite: Command = {
-  name: "invite",
-  summary: "invite a person to join with their own key",
+export const invite: CommandSpec = {
   description:
     "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
   flags: [

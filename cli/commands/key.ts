@@ -1,12 +1,10 @@
 import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import { safeJson, writeJson } from "../command_line/output.ts";
 import { usageError } from "@sig/api/flags";
 
 /** `sig key` */
-export const key: Command = {
-  name: "key",
-  summary: "make a key, or show its public part",
+export const key: CommandSpec = {
   positionals: [
     {
       name: "action",

@@ -5,7 +5,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   type Colour,
   safe,
@@ -30,9 +30,7 @@ import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */
-export const log: Command = {
-  name: "log",
-  summary: "print a feed's events, one a line",
+export const log: CommandSpec = {
   description:
     "With --format json each line is one event as JSON.\nNothing is printed of a feed that is not valid as a whole.",
   positionals: [SOURCE_WORD],

@@ -4,7 +4,7 @@ import type {
   PublishedState,
   RevokeDraft,
 } from "@sig/issuer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED, writeChanges } from "../issue/change_notices.ts";
 import {
@@ -19,9 +19,7 @@ import { counted } from "../output/write.ts";
 import { NAMES_FLAG } from "../people/names.ts";
 
 /** `sig offboard` */
-export const offboard: Command = {
-  name: "offboard",
-  summary: "end all relationships of a person",
+export const offboard: CommandSpec = {
   description:
     "Revokes every active relationship of a subject, all or nothing, in one\nbatch. The whole feed is verified first, so that none is missed. Shows each\nrelationship and asks for confirmation; without a terminal it needs --yes.",
   flags: [

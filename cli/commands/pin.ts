@@ -1,7 +1,7 @@
 import { isSigError, quote, SigError } from "@sig/core";
 import type { PinRecord } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   colour,
   counted,
@@ -20,9 +20,7 @@ const MAX_REASON = 1_000;
 const MAX_NAMED = 5;
 
 /** `sig pin` */
-export const pin: Command = {
-  name: "pin",
-  summary: "look at what is remembered of issuers, accept or forget it",
+export const pin: CommandSpec = {
   description:
     "list and show print what later fetches are compared with. ack asks the issuer\nand accepts the history that it serves now, in the place of the remembered one.\nremove forgets an issuer: the next look at it is a first one.",
   positionals: [

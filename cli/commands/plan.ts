@@ -6,7 +6,7 @@ import type {
   PublishedState,
 } from "@sig/issuer";
 import { type FlagSpec, usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAboutPlan } from "../issue/change_notices.ts";
 import { DIR_FLAG, REASON_CODE_FLAG, SIGNING_FLAGS } from "../issue/flags.ts";
@@ -43,9 +43,7 @@ const LIST_FLAGS: readonly FlagSpec[] = [
 ];
 
 /** `sig plan` */
-export const plan: Command = {
-  name: "plan",
-  summary: "compare a list of people with the feed",
+export const plan: CommandSpec = {
   description:
     "Shows what sig apply would append so that the feed says what the list says.\nOnly what is listed is managed. An empty cell means none; what has no column\nis kept. Exits 0 when there is nothing to do, 1 when there is, 2 on an error.\n\nColumns: subject and type; as wished roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
   flags: [
@@ -84,9 +82,7 @@ export const plan: Command = {
 };
 
 /** `sig apply` */
-export const apply: Command = {
-  name: "apply",
-  summary: "make the feed say what a list says",
+export const apply: CommandSpec = {
   description:
     "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has changed since. Done\ntwice it does nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. Whoever was revoked comes back only with --readmit.",
   flags: [

@@ -1,12 +1,10 @@
 import { DIR_FLAG } from "../issue/flags.ts";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import { counted, writeJson } from "../output/write.ts";
 import { SOURCE_HELP } from "../ask/source_flags.ts";
 
 /** `sig restore` */
-export const restore: Command = {
-  name: "restore",
-  summary: "bring a feed from a backup up to the published one",
+export const restore: CommandSpec = {
   description:
     "Appends the events that the published feed has and the local one lost, after\nevery signature was verified with the local key set, and only if the\npublished feed continues the local lines byte for byte.",
   flags: [

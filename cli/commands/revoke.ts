@@ -1,5 +1,5 @@
 import type { EventDraft } from "@sig/issuer";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { MOST_NAMED, stillActive } from "../issue/change_notices.ts";
 import {
@@ -12,9 +12,7 @@ import {
 } from "../issue/flags.ts";
 
 /** `sig revoke` */
-export const revoke: Command = {
-  name: "revoke",
-  summary: "end a relationship",
+export const revoke: CommandSpec = {
   description:
     "Appends one signed event. Readers deny from the moment they see it.",
   flags: [

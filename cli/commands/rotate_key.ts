@@ -1,11 +1,9 @@
 import { DIR_FLAG } from "../issue/flags.ts";
-import type { Command } from "../command_line/command.ts";
+import type { CommandSpec } from "../command_line/command.ts";
 import { warn, writeJson } from "../output/write.ts";
 
 /** `sig rotate-key` */
-export const rotateKey: Command = {
-  name: "rotate-key",
-  summary: "add a fresh key and sign with it from now on",
+export const rotateKey: CommandSpec = {
   description:
     "The old keys stay published, so that old events still verify. A rotation\nthat broke off is completed by the same command.",
   flags: [

@@ -1,5 +1,5 @@
 import { isSigError } from "@sig/core";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { parseAddress } from "@sig/api/flags";
 import { safe, warn, writeJson } from "../command_line/output.ts";
 
@@ -13,9 +13,7 @@ const REFUSED: readonly string[] = [
 ];
 
 /** `sig serve` */
-export const serve: Command = {
-  name: "serve",
-  summary: "host an issuer's directory, for tests or behind a proxy",
+export const serve: CommandSpec = {
   description:
     "Serves the issuer's four documents and nothing else, until it is stopped.\nThe first line says where.",
   positionals: [{ name: "dir", help: "the issuer's directory" }],

@@ -10,7 +10,7 @@ import type {
   EventDraft,
   PublishedState,
 } from "@sig/issuer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import { doubtsAbout, namesOf, writeChanges } from "../issue/change_notices.ts";
 import {
@@ -28,9 +28,7 @@ import { type End, readValidity } from "../people/day.ts";
 type Wanted = Omit<DesiredRelationship, "subject" | "type" | "relationship_id">;
 
 /** `sig set` */
-export const set: Command = {
-  name: "set",
-  summary: "change a relationship, keep the rest of it",
+export const set: CommandSpec = {
   description:
     "Appends an upsert that keeps everything not named. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC; none takes\na date, title, department or label away, --no-roles all roles.",
   flags: [

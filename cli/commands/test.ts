@@ -6,7 +6,7 @@ import {
   SigError,
 } from "@sig/core";
 import { usageError } from "@sig/api/flags";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   colour,
   safe,
@@ -34,9 +34,7 @@ interface Outcome {
 }
 
 /** `sig test` */
-export const test: Command = {
-  name: "test",
-  summary: "hold a feed to the decisions that are expected of it",
+export const test: CommandSpec = {
   description:
     "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nA source is taken as --sig takes it, from the working directory. Exits 0 when\nall cases hold, 1 when one does not, and 2 when that could not be found out.",
   positionals: [{ name: "cases", help: "a YAML file of cases; - is stdin" }],

@@ -1,6 +1,6 @@
 import type { OpenObject } from "@sig/core";
 import type { EventDraft } from "@sig/issuer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";
 import {
   doubtsAbout,
@@ -19,9 +19,7 @@ import {
 import { readValidity } from "../people/day.ts";
 
 /** `sig upsert` */
-export const upsert: Command = {
-  name: "upsert",
-  summary: "add a relationship, or replace it",
+export const upsert: CommandSpec = {
   description:
     "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: [

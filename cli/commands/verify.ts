@@ -1,5 +1,5 @@
 import type { ReportedFault, VerifyReport } from "@sig/consumer";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import {
   colour,
   counted,
@@ -19,9 +19,7 @@ import {
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig verify` */
-export const verify: Command = {
-  name: "verify",
-  summary: "verify every signature and rule of an issuer's feed",
+export const verify: CommandSpec = {
   description:
     "Exits 0 when all is well, 1 when something published is wrong,\nand 2 when that could not be found out.",
   positionals: [SOURCE_WORD],

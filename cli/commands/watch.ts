@@ -3,7 +3,7 @@ import type { WatchedEvent } from "@sig/consumer";
 import { parseDuration, usageError } from "@sig/api/flags";
 import {
   type Call,
-  type Command,
+  type CommandSpec,
   INTERRUPTED,
 } from "../command_line/command.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
@@ -29,9 +29,7 @@ const SIGNAL_WAIT_MS = 100;
 const OWN_SIGNAL_WAIT_MS = 1_000;
 
 /** `sig watch` */
-export const watch: Command = {
-  name: "watch",
-  summary: "follow a feed and hand on each new event",
+export const watch: CommandSpec = {
   description: "Prints each newly verified event once, as a line of JSON:\n" +
     '{"sequence","event_id","event","kid"}. How far it has come is kept beside the\n' +
     "pins, so it goes on where it ended; the first time at the feed's end, or at\n" +

@@ -1,7 +1,7 @@
 import { usageError } from "@sig/api/flags";
 import { isSigError, SigError } from "@sig/core";
 import { webProgram } from "@sig/web/program";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, Command, CommandSpec } from "../command_line/command.ts";
 import { safeJson, writeJson } from "../command_line/output.ts";
 import { serverCommand } from "../command_line/server_command.ts";
 
@@ -24,7 +24,7 @@ const CLIENT_FLAGS: Command["flags"] = [
 ];
 
 /** `sig web`, `sig web client add` */
-export const web: Command = {
+export const web: CommandSpec = {
   ...server,
   positionals: [
     {

@@ -11,7 +11,7 @@ import {
 import type { VerifiedIssuer } from "@sig/consumer";
 import { parseDuration } from "@sig/api/flags";
 import { typeFlag } from "../issue/flags.ts";
-import type { Call, Command } from "../command_line/command.ts";
+import type { Call, CommandSpec } from "../command_line/command.ts";
 import { csvOf, pageOf } from "../output/report.ts";
 import { type TableColumn, writeTable } from "../output/table.ts";
 import {
@@ -36,9 +36,7 @@ import {
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig who` */
-export const who: Command = {
-  name: "who",
-  summary: "list active relationships and when they end",
+export const who: CommandSpec = {
   description:
     "Lists relationships that are effective: not ended, not expired, and already\nbegun. --role and --type select; --at and --as-of ask about another time.",
   positionals: [SOURCE_WORD],
@@ -88,9 +86,7 @@ export const who: Command = {
 };
 
 /** `sig expiring` */
-export const expiring: Command = {
-  name: "expiring",
-  summary: "list relationships that expire soon",
+export const expiring: CommandSpec = {
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,

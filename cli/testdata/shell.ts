@@ -1,8 +1,8 @@
 /** A real shell on a real terminal, in which `sig` tells what it was given. @module */
 
-import { completionScript } from "../shell/completion_script.ts";
-import { COMMANDS } from "../commands.ts";
 import { TestProcess } from "../../tests/kit/process.ts";
+import { run } from "../run.ts";
+import { createDenoIo } from "../terminal/deno_io.ts";
 
 /** A shell whose completions are tested. */
 export type ShellName = "bash" | "zsh" | "fish";
@@ -11,7 +11,12 @@ export type ShellName = "bash" | "zsh" | "fish";
 const DONE = "sig-was-called";
 const READY = "ready> ";
 
-const SIG = `printf '%s\\n' "$@" > words; echo ${DONE}`;
+/** The real program completes; what it is given otherwise is kept. */
+const ROOT = new URL("../..", import.meta.url).pathname;
+const REAL =
+  `"${Deno.execPath()}" run -A --quiet --no-check --config "${ROOT}deno.json" "${ROOT}cli/main.ts"`;
+const SIG =
+  `if [ "$1" = __complete ]; then ${REAL} "$@"; else printf '%s\\n' "$@" > words; echo ${DONE}; fi`;
 const SIZE = "stty rows 400 cols 200";
 
 const START: { readonly [shell in ShellName]: string } = {
@@ -42,7 +47,10 @@ ${SIZE}
 set -g fish_greeting
 set -g fish_autosuggestion_enabled 0
 source ./completions
-function sig; printf '%s\\n' $argv > words; echo ${DONE}; end
+function sig
+  if test "$argv[1]" = __complete; ${REAL} $argv
+  else; printf '%s\\n' $argv > words; echo ${DONE}; end
+end
 `,
 };
 
@@ -85,7 +93,12 @@ export class Shell implements AsyncDisposable {
     files: readonly string[],
   ): Promise<Shell> {
     const dir = await Deno.makeTempDir();
-    const script = completionScript(shell, COMMANDS);
+    let script = "";
+    await run(["completions", shell], {
+      ...createDenoIo(),
+      stdout: (text) => void (script += text),
+      interrupted: () => new Promise(() => {}),
+    });
     await Deno.mkdir(`${dir}/functions`);
     for (
       const [name, text] of [
@@ -105,6 +118,9 @@ export class Shell implements AsyncDisposable {
       clearEnv: true,
       env: {
         PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
+        // Where the program is cached, which HOME is not.
+        DENO_DIR: Deno.env.get("DENO_DIR") ??
+          `${Deno.env.get("HOME")}/.cache/deno`,
         HOME: dir,
         ZDOTDIR: dir,
         TERM: "xterm",

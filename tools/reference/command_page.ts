@@ -6,7 +6,9 @@ import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import type { Command } from "../../cli/command_line/command.ts";
 import { usageLine } from "../../cli/command_line/help.ts";
-import { COMMANDS } from "../../cli/commands.ts";
+import { loadCommands } from "../../cli/commands.ts";
+
+const COMMANDS = await loadCommands();
 
 /** Makes the page. */
 export function commandPage(): string {

@@ -1,14 +1,9 @@
 /** The manual page, from the same table as the help. @module */
 
 import { flagRow, isSample, partsOf } from "@sig/api/flags";
-import type { Command } from "../command_line/command.ts";
-import {
-  ABOUT,
-  EXAMPLES,
-  EXIT_CODES,
-  usageLine,
-} from "../command_line/help.ts";
-import { flagsOf } from "../command_line/parse_command_line.ts";
+import type { Command } from "./command.ts";
+import { ABOUT, EXAMPLES, EXIT_CODES, usageLine } from "./help.ts";
+import { flagsOf } from "./parse_command_line.ts";
 
 /** A word in bold, and what it means. */
 type Entry = readonly [string, string];

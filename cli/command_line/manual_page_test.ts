@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isCi } from "../../core/testdata/vectors.ts";
 import { displayWidth } from "@sig/api/flags";
-import { COMMANDS } from "../commands.ts";
-import { flagsOf } from "../command_line/parse_command_line.ts";
+import { loadCommands } from "../commands.ts";
+import { flagsOf } from "./parse_command_line.ts";
 import { manualPage } from "./manual_page.ts";
 import { hasProgram } from "../../tests/kit/process.ts";
+
+const COMMANDS = await loadCommands();
 
 const PAGE = manualPage(COMMANDS, {
   version: "0.1.0",

@@ -1,0 +1,143 @@
+/** `sig __complete`: what may come next on a command line. @module */
+
+import type { FlagSpec } from "@sig/api/flags";
+import { escapeInvisible } from "@sig/core";
+import type { Command, CommandEntry } from "./command.ts";
+import { flagsOf } from "./parse_command_line.ts";
+
+/** What is offered in a place. */
+export interface Offer {
+  /** Candidates, and what each means. */
+  readonly candidates: readonly (readonly [word: string, help: string])[];
+  /** What the shell itself completes. */
+  readonly paths?: "files" | "folders";
+}
+
+/** What completion needs to know beside the words. */
+export interface CompletionContext {
+  readonly commands: readonly CommandEntry[];
+  /** Loads the command of that name. */
+  load(name: string): Promise<Command | undefined>;
+  /** The people of an issuer's directory, by subject. */
+  names(dir: string): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Words and values that name a file, or a folder that may stand for one. */
+const FILES = ["FILE", "SOURCE", "OTHER", "CASES", "INVITATION"];
+const FOLDERS = ["DIR"];
+
+/**
+ * Completes the last of the words behind `sig`. Bash gives `--flag=value` as
+ * three words, other shells as one.
+ */
+export async function complete(
+  words: readonly string[],
+  context: CompletionContext,
+): Promise<Offer> {
+  const word = words.at(-1) ?? "";
+  const [name, ...before] = words.slice(0, -1);
+  if (name === undefined) return commandNames(word, context.commands);
+  const command = await context.load(name);
+  if (command === undefined) return { candidates: [] };
+  const flags = flagsOf(command);
+  const find = (text: string | undefined) =>
+    flags.find((flag) => `--${flag.name}` === text);
+  const [, typed, rest] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+  const last = before.at(-1);
+  const flag = typed !== undefined
+    ? find(typed)
+    : word === "="
+    ? find(last)
+    : find(last === "=" ? before.at(-2) : last);
+  if (flag?.value !== undefined) {
+    const offer = await valuesOf(flag, flag.value, before, context);
+    const start = typed === undefined ? "" : `${typed}=`;
+    return starting(start, word === "=" ? "" : rest ?? word, offer);
+  }
+  if (word.startsWith("-")) {
+    const given = new Set(before.map((each) => each.replace(/=.*/s, "")));
+    const offered = flags.filter((each) =>
+      each.repeat || !given.has(`--${each.name}`)
+    );
+    return starting("", word, {
+      candidates: offered.map((each) => [`--${each.name}`, each.help]),
+    });
+  }
+  const at =
+    before.filter((each, i) =>
+      !each.startsWith("-") && find(before[i - 1])?.value === undefined
+    ).length;
+  const positional = command.positionals?.[at];
+  if (positional === undefined) return { candidates: [] };
+  return starting(
+    "",
+    word,
+    offerOf(positional.name.toUpperCase(), positional.choices),
+  );
+}
+
+/** The lines that \`sig __complete\` prints. */
+export function completionLines(
+  { candidates, paths }: Offer,
+): readonly string[] {
+  const lines = candidates.map(([word, help]) =>
+    `${word}\t${escapeInvisible(help.split("\n")[0] ?? "")}`
+  );
+  return paths === undefined ? lines : [...lines, `:${paths}`];
+}
+
+function commandNames(
+  word: string,
+  commands: readonly CommandEntry[],
+): Offer {
+  const names = commands.flatMap(({ name, aliases = [], summary }) =>
+    [name, ...aliases].map((each) => [each, summary] as const)
+  );
+  return starting("", word, {
+    candidates: [
+      ...names,
+      ["--help", "show the help"],
+      ["--version", "show the version"],
+    ],
+  });
+}
+
+async function valuesOf(
+  flag: FlagSpec,
+  placeholder: string,
+  before: readonly string[],
+  context: CompletionContext,
+): Promise<Offer> {
+  const dir = before[before.indexOf("--dir") + 1];
+  if (flag.name !== "subject" || !before.includes("--dir") || !dir) {
+    return offerOf(placeholder, flag.choices);
+  }
+  return { candidates: [...await context.names(dir)] };
+}
+
+/** A placeholder such as \`FILE|-\` says what is meant. */
+function offerOf(
+  placeholder: string,
+  choices: readonly string[] | undefined,
+): Offer {
+  if (choices !== undefined) {
+    return { candidates: choices.map((each) => [each, ""]) };
+  }
+  const names = placeholder.split("|");
+  if (names.some((name) => FOLDERS.includes(name))) {
+    return { candidates: [], paths: "folders" };
+  }
+  if (names.some((name) => FILES.includes(name))) {
+    return { candidates: [], paths: "files" };
+  }
+  return { candidates: [] };
+}
+
+/** Those that begin so; in shells that need it, with the flag before them. */
+function starting(start: string, word: string, offer: Offer): Offer {
+  return {
+    ...offer,
+    candidates: offer.candidates.filter(([each]) => each.startsWith(word))
+      .map(([each, help]) => [start + each, help] as const),
+  };
+}

@@ -1,0 +1,130 @@
+import { assertEquals } from "@std/assert";
+import { stripVTControlCharacters } from "node:util";
+import { isCi } from "../../core/testdata/vectors.ts";
+import { loadCommands } from "../commands.ts";
+import { hasShell, Shell, type ShellName } from "../testdata/shell.ts";
+import { inWorkspace } from "../testdata/workspace.ts";
+import { flagsOf } from "./parse_command_line.ts";
+
+const COMMANDS = await loadCommands();
+
+/** What is offered for the last of these words. */
+async function offered(words: readonly string[]): Promise<readonly string[]> {
+  let offers: readonly string[] = [];
+  await inWorkspace(async (workspace) => {
+    const ran = await workspace.sig(["__complete", "--", ...words]);
+    assertEquals([ran.code, ran.stderr], [0, ""]);
+    offers = ran.stdout.split("\n").slice(0, -1)
+      .map((line) => line.split("\t")[0]!);
+  });
+  return offers;
+}
+
+Deno.test("every command and every flag is offered, a given flag only if it repeats", async () => {
+  assertEquals(await offered([""]), [
+    ...COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    "--help",
+    "--version",
+  ]);
+  for (const command of COMMANDS) {
+    const flags = flagsOf(command);
+    for (const name of [command.name, ...command.aliases ?? []]) {
+      assertEquals(
+        await offered([name, "--"]),
+        flags.map((flag) => `--${flag.name}`),
+      );
+    }
+  }
+  const twice = await offered(["upsert", "--role", "a", "--kid", "b", "--"]);
+  assertEquals(
+    [twice.includes("--role"), twice.includes("--kid")],
+    [true, false],
+  );
+});
+
+/** The words behind `sig`, and what is offered for the last of them. */
+const OFFERED: readonly (readonly [string, readonly string[]])[] = [
+  ["ver", ["verify"]],
+  ["upsert --type empl", ["employee"]],
+  ["upsert --type=empl", ["--type=employee"]],
+  // As bash gives it.
+  ["upsert --type = empl", ["employee"]],
+  ["audit --format ht", ["html"]],
+  ["plan --from peop", [":files"]],
+  ["plan --from=peop", [":files"]],
+  ["plan --from =", [":files"]],
+  ["offboard --dir ", [":folders"]],
+  ["verify acm", [":files"]],
+  ["verify --no-pin acm", [":files"]],
+  ["verify acme ", []],
+  ["completions fi", ["fish"]],
+  // A value that looks like a command or a flag changes nothing.
+  ["offboard --subject verify --reason-co", ["--reason-code"]],
+  ["who --names --role x --ty", ["--type"]],
+  ["upsert --title ", []],
+  ["nonsense --", []],
+];
+
+Deno.test("values, files and folders are offered where they may stand", async (t) => {
+  for (const [typed, expected] of OFFERED) {
+    await t.step(typed, async () => {
+      assertEquals(await offered(typed.split(" ")), expected);
+    });
+  }
+});
+
+Deno.test("subjects are offered from the issuer's names, with the names", () =>
+  inWorkspace(async (workspace) => {
+    await Deno.mkdir(workspace.path("acme/.sig"), { recursive: true });
+    await Deno.writeTextFile(
+      workspace.path("acme/.sig/names.csv"),
+      "subject,name\ndid:web:ann.example,Ann O'Neil\ndid:web:bob.example,B\u202eob\n",
+    );
+    const { stdout } = await workspace.sig([
+      ...["__complete", "--", "set", "--dir", "$D/acme", "--subject", "did"],
+    ]);
+    assertEquals(
+      stdout,
+      "did:web:ann.example\tAnn O'Neil\ndid:web:bob.example\tB\\u202eob\n",
+    );
+  }));
+
+/** Files of the operator; a name that ends in a slash is a folder. */
+const FILES = ["acme corp/", "people's list.csv", "test", "key/"];
+
+/** What is typed, and the words that `sig` is then given. */
+const TYPED: readonly (readonly [string, readonly string[]])[] = [
+  ["ver\t", ["verify"]],
+  ["off\t --di\t acm\t", ["offboard", "--dir", "acme corp"]],
+  ["plan --fr\t peop\t", ["plan", "--from", "people's list.csv"]],
+  ["plan --from=peop\t", ["plan", "--from=people's list.csv"]],
+  ["verify acm\t", ["verify", "acme corp"]],
+  ["upsert --type empl\t", ["upsert", "--type", "employee"]],
+  ["upsert --type=empl\t", ["upsert", "--type=employee"]],
+  // A folder is no list, and a switch has no value.
+  ["apply --yes --dir peop\t", ["apply", "--yes", "--dir", "peop"]],
+];
+
+for (const shell of ["bash", "zsh", "fish"] as const satisfies ShellName[]) {
+  Deno.test({
+    name: `${shell} completes commands, flags and values, and quotes files`,
+    ignore: !isCi && !await hasShell(shell),
+    async fn(t) {
+      await using opened = await Shell.open(shell, FILES);
+      for (const [typed, words] of TYPED) {
+        await t.step(typed.replaceAll("\t", "⇥"), async () => {
+          const given = await opened.wordsOf(typed);
+          // A folder is completed with its slash; zsh takes it away again.
+          assertEquals(
+            given.map((word) => word.replace(/[/=]$/, "")),
+            words,
+          );
+        });
+      }
+      const shown = stripVTControlCharacters(await opened.listOf("pin --"));
+      for (const flag of ["--pins", "--reason", "--format", "--help"]) {
+        assertEquals(shown.includes(flag), true, `${flag}: ${shown}`);
+      }
+    },
+  });
+}
