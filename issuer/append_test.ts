@@ -6,7 +6,7 @@ import { DID, NOW, upsert } from "./testdata/support.ts";
 import { FEED, open, revoke, wrong } from "./testdata/two_relationships.ts";
 import { countTurns } from "../tests/kit/wait.ts";
 
-Deno.test("what an upsert leaves out is generated, in the order of the seed's tables", async () => {
+Deno.test("what an upsert leaves out is generated, in the order of docs/protocol.md §3", async () => {
   const { issuer } = await open();
   const { event, ...place } = await issuer.append(upsert());
   assertMatch(event.event_id, /^[0-9A-HJKMNP-TV-Z]{26}$/);

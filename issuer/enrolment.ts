@@ -1,7 +1,7 @@
 /** From a verified answer to the relationship (docs/protocol.md §9). @module */
 
 import type { VerifiedAnswer } from "@sig/jose";
-import type { UpsertDraft } from "./append/event_draft.ts";
+import type { UpsertDraft } from "./append/draft.ts";
 
 /**
  * What enrolling publishes: the invitation's terms and who answered, but

@@ -12,16 +12,25 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { generateSigningKey, importSigningKey } from "@sig/jose";
-import { buildDidDocument } from "./documents/build_did_document.ts";
-import { buildJwks } from "./documents/build_jwks.ts";
-import { buildMetadata } from "./documents/build_metadata.ts";
-import { encodeDocument } from "./documents/encode_document.ts";
-import type { FaultHooks } from "./disk/fault_hooks.ts";
-import type { FeedStore, FeedWriter } from "./store/feed_store.ts";
-import { requireKid } from "./keys/key_name.ts";
-import type { KeyName, KeyStore } from "./keys/key_store.ts";
-import { DEFAULT_KID, DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
-import { isSigningKey, type Keys } from "./documents/signing_choice.ts";
+import {
+  buildDidDocument,
+  buildJwks,
+  buildMetadata,
+  encodeDocument,
+} from "./documents/build_documents.ts";
+import type { FaultHooks } from "./disk/durable_file.ts";
+import {
+  DEFAULT_LOCK_TIMEOUT_MS,
+  type FeedStore,
+  type FeedWriter,
+} from "./store/feed_store.ts";
+import {
+  DEFAULT_KID,
+  type KeyName,
+  type KeyStore,
+  requireKid,
+} from "./keys/key_store.ts";
+import { isSigningKey, type Keys } from "./documents/signing_key.ts";
 
 /** Options of {@linkcode initIssuer}. */
 export interface InitIssuerOptions {
@@ -60,7 +69,7 @@ export interface InitializedIssuer {
 
 /**
  * Makes a new issuer: private key, empty feed, `jwks.json`, `did.json`, and at
- * last `sig.json`, each of them durable before the next (PROTOCOL §1). Of
+ * last `sig.json`, each of them durable before the next (docs/protocol.md §1). Of
  * several calls at once exactly one succeeds.
  *
  * A private key of this host and kid that the key store has already is used

@@ -1,5 +1,4 @@
-import { importSigningKey } from "@sig/jose";
-import { generateSigningKey } from "@sig/jose";
+import { generateSigningKey, importSigningKey } from "@sig/jose";
 import {
   createFileKeyStore,
   createFileStore,
@@ -20,7 +19,7 @@ import {
 } from "./testdata/support.ts";
 import { expectSigError } from "../tests/kit/sig_errors.ts";
 
-Deno.test("init writes the four files of PROTOCOL §1 and one key, and nothing else", () =>
+Deno.test("init writes the four files of docs/protocol.md §1 and one key, and nothing else", () =>
   withPlace(async (place) => {
     const names: string[] = [];
     const walk = (path: string) => {

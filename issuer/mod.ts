@@ -30,31 +30,31 @@
  *
  * @module
  */
-export type { AppendedEvent } from "./append/append_drafts.ts";
+export type { AppendedEvent } from "./append/append_batch.ts";
 export type {
   CurrentQuestion,
   CurrentRelationship,
   CurrentRelationships,
-} from "./append/current_relationships.ts";
-export type { RestoredFeed } from "./append/restore_feed.ts";
-export { buildDidDocument } from "./documents/build_did_document.ts";
-export { buildJwks } from "./documents/build_jwks.ts";
+} from "./append/current.ts";
+export type { RestoredFeed } from "./append/restore.ts";
+export { buildDidDocument } from "./documents/build_documents.ts";
+export { buildJwks } from "./documents/build_documents.ts";
 export {
   buildMetadata,
   type BuildMetadataOptions,
-} from "./documents/build_metadata.ts";
-export type { RecoveryNotice } from "./append/catch_up.ts";
+} from "./documents/build_documents.ts";
+export type { RecoveryNotice } from "./append/recover_feed.ts";
 export type {
   DraftBase,
   EventDraft,
   RevokeDraft,
   UpsertDraft,
-} from "./append/event_draft.ts";
+} from "./append/draft.ts";
 export { enrolmentDraft } from "./enrolment.ts";
-export type { FaultHooks } from "./disk/fault_hooks.ts";
+export type { FaultHooks } from "./disk/durable_file.ts";
 export {
+  type FeedHead,
   type FeedIndex,
-  type FeedMark,
   type IndexedEvent,
   type IndexedRelationship,
   type IndexEntry,
@@ -77,7 +77,7 @@ export {
   type InitIssuerOptions,
 } from "./init_issuer.ts";
 export type { KeyName, KeyStore } from "./keys/key_store.ts";
-export { createMemoryIndex } from "./index/memory_index.ts";
+export { createMemoryIndex } from "./index/feed_index.ts";
 export { createMemoryKeyStore } from "./keys/memory_key_store.ts";
 export { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 export {
@@ -93,12 +93,12 @@ export type {
   Keys,
   KeySource,
   PublishedDocuments,
-} from "./documents/signing_choice.ts";
+} from "./documents/signing_key.ts";
 export {
   changeRelationship,
   type RelationshipChange,
-} from "./plan/change_relationship.ts";
-export type { DesiredRelationship } from "./plan/desired_relationship.ts";
+} from "./plan/plan_drafts.ts";
+export type { DesiredRelationship } from "./plan/members.ts";
 export {
   endingOf,
   type ExpiredRelationship,
@@ -109,12 +109,12 @@ export {
   type RowIssue,
 } from "./plan/plan_changes.ts";
 export { planDrafts } from "./plan/plan_drafts.ts";
-export type { PlannedMembers } from "./plan/planned_members.ts";
+export type { PlannedMembers } from "./plan/members.ts";
 export {
   type EndedRelationship,
   type PublishedRelationship,
   PublishedRelationships,
   type PublishedState,
-} from "./plan/published_relationships.ts";
+} from "./plan/published.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";
 export { readPlan } from "./plan/read_plan.ts";

@@ -16,44 +16,50 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import type { KeyResolver, SigningKey } from "@sig/jose";
-import { appendDrafts, type AppendedEvent } from "./append/append_drafts.ts";
-import { catchUp, type RecoveryNotice } from "./append/catch_up.ts";
-import { keepEvidence } from "./index/kept_evidence.ts";
-import { DEFAULT_LOCK_TIMEOUT_MS } from "./defaults.ts";
+import { appendDrafts, type AppendedEvent } from "./append/append_batch.ts";
+import { recoverFeed, type RecoveryNotice } from "./append/recover_feed.ts";
+import { IndexError, keepEvidence } from "./index/feed_index.ts";
 import {
   documentsRevision,
   type IssuerDocuments,
   readDocuments,
 } from "./documents/documents.ts";
-import type { EventDraft } from "./append/event_draft.ts";
-import type { FaultHooks } from "./disk/fault_hooks.ts";
+import type { EventDraft } from "./append/draft.ts";
+import type { FaultHooks } from "./disk/durable_file.ts";
 import {
   type CurrentQuestion,
   type CurrentRelationships,
   readCurrent,
-} from "./append/current_relationships.ts";
-import { FeedIds } from "./append/feed_ids.ts";
-import { IndexError } from "./index/feed_index.ts";
-import type { FeedStore, FeedWriter, OpenFeed } from "./store/feed_store.ts";
+} from "./append/current.ts";
+import { FeedIds } from "./append/event_ids.ts";
+import {
+  DEFAULT_LOCK_TIMEOUT_MS,
+  type FeedStore,
+  type FeedWriter,
+  type OpenFeed,
+} from "./store/feed_store.ts";
 import type { IndexWriter } from "./index/index_writer.ts";
 import {
   PublishedRelationships,
   type PublishedState,
-} from "./plan/published_relationships.ts";
-import { replayFeed } from "./append/replay_feed.ts";
+} from "./plan/published.ts";
+import {
+  createLineRules,
+  type LineRules,
+  replayFeed,
+} from "./append/verify_feed.ts";
 import {
   requireNotBehind,
   type RestoredFeed,
   restoreFeed,
-} from "./append/restore_feed.ts";
+} from "./append/restore.ts";
 import { addSigningKey, type RotateKeyOptions } from "./rotate_key.ts";
 import {
   chooseSigningKey,
   isSigningKey,
   type KeySource,
   resolveKeys,
-} from "./documents/signing_choice.ts";
-import { createLineRules, type LineRules } from "./append/verify_line.ts";
+} from "./documents/signing_key.ts";
 
 /** Options of {@linkcode openIssuer}. */
 export interface OpenIssuerOptions {
@@ -71,7 +77,7 @@ export interface OpenIssuerOptions {
    * document authorises and whose private part is in the key store.
    */
   readonly kid?: string;
-  /** Size limits; those of PROTOCOL §8 unless told. */
+  /** Size limits; those of docs/protocol.md §8 unless told. */
   readonly limits?: Limits;
   /** Write even what a reader of the feed would warn about. */
   readonly allowWarnings?: boolean;
@@ -212,7 +218,7 @@ export interface Issuer {
  *
  * Every append recovers the feed's end first: a crash at any point leaves at
  * worst an unfinished line, which is kept aside, never a wrong event
- * (SECURITY §4). The cost of an append does not depend on the feed's length.
+ * (docs/protocol.md §11). The cost of an append does not depend on the feed's length.
  *
  * @example Appending
  * ```ts
@@ -363,7 +369,7 @@ class OpenedIssuer implements Issuer {
       const loaded = await this.readDocuments();
       const feed = await writer.openFeed(loaded.documents.feedPath);
       return await this.#retryWithIndex(writer, async () => {
-        const known = await this.#catchUp(feed, writer, loaded);
+        const known = await this.#recoverFeed(feed, writer, loaded);
         return await readCurrent(question, feed, known, this.#limits);
       });
     });
@@ -392,7 +398,7 @@ class OpenedIssuer implements Issuer {
     const { loaded, bytes } = await this.#takeTurn(async (writer) => {
       const loaded = await this.readDocuments();
       const feed = await writer.openFeed(loaded.documents.feedPath);
-      const { mark } = await this.#catchUp(feed, writer, loaded);
+      const { mark } = await this.#recoverFeed(feed, writer, loaded);
       return { loaded, bytes: mark.bytes };
     });
     const { documents, rules } = loaded;
@@ -493,7 +499,7 @@ class OpenedIssuer implements Issuer {
     };
     const feed = await writer.openFeed(documents.feedPath);
     const appended = await this.#retryWithIndex(writer, async () => {
-      const known = await this.#catchUp(feed, writer, loaded);
+      const known = await this.#recoverFeed(feed, writer, loaded);
       faults?.onStep?.("recovered");
       requireEnd(known.mark.sequence, ifLastSequence);
       return await appendDrafts(drafts, feed, known, context);
@@ -515,7 +521,7 @@ class OpenedIssuer implements Issuer {
     }
   }
 
-  async #catchUp(
+  async #recoverFeed(
     feed: OpenFeed,
     writer: FeedWriter,
     { rules }: Loaded,
@@ -525,7 +531,7 @@ class OpenedIssuer implements Issuer {
     try {
       this.#known = await this.#retryWithIndex(
         writer,
-        () => catchUp(feed, writer.index, rules, this.#options, before),
+        () => recoverFeed(feed, writer.index, rules, this.#options, before),
       );
       return this.#known;
     } catch (error) {

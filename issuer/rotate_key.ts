@@ -1,4 +1,4 @@
-/** A further signing key (SECURITY §4, rule 6). @module */
+/** A further signing key (docs/protocol.md §11). @module */
 
 import {
   isObject,
@@ -17,18 +17,19 @@ import {
   readDidDocument,
   type SigningKey,
 } from "@sig/jose";
-import { buildVerificationMethod } from "./documents/build_did_document.ts";
-import { buildPublicJwk } from "./documents/build_jwks.ts";
-import { encodeDocument } from "./documents/encode_document.ts";
+import {
+  buildPublicJwk,
+  buildVerificationMethod,
+  encodeDocument,
+} from "./documents/build_documents.ts";
 import type { IssuerDocuments } from "./documents/documents.ts";
 import type { FeedWriter } from "./store/feed_store.ts";
-import { requireKid } from "./keys/key_name.ts";
-import type { KeyStore } from "./keys/key_store.ts";
+import { type KeyStore, requireKid } from "./keys/key_store.ts";
 import {
   isAuthorized,
   isSigningKey,
   type Keys,
-} from "./documents/signing_choice.ts";
+} from "./documents/signing_key.ts";
 
 /** Options of a rotation. */
 export interface RotateKeyOptions {

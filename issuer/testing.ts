@@ -22,23 +22,23 @@
 
 import { type FeedState, parseIssuerDid, type SigMetadata } from "@sig/core";
 import { importSigningKey, type SigningKey } from "@sig/jose";
-import type { AppendedEvent } from "./append/append_drafts.ts";
-import type { RevokeDraft, UpsertDraft } from "./append/event_draft.ts";
-import { damagedFiles, faultyAnswer, type IssuerFault } from "./fake/damage.ts";
-import { serveFile } from "./fake/serve_files.ts";
+import type { AppendedEvent } from "./append/append_batch.ts";
+import type { RevokeDraft, UpsertDraft } from "./append/draft.ts";
+import {
+  damagedFiles,
+  faultyAnswer,
+  type IssuerFault,
+  serveFile,
+} from "./testing/faults.ts";
 import { initIssuer } from "./init_issuer.ts";
 import type { KeyStore } from "./keys/key_store.ts";
 import { createMemoryKeyStore } from "./keys/memory_key_store.ts";
 import { type Issuer, openIssuer, type RotatedKey } from "./open_issuer.ts";
 import { createMemoryStore, type MemoryStore } from "./store/memory_store.ts";
 
-export type { AppendedEvent } from "./append/append_drafts.ts";
-export type {
-  DraftBase,
-  RevokeDraft,
-  UpsertDraft,
-} from "./append/event_draft.ts";
-export type { IssuerFault } from "./fake/damage.ts";
+export type { AppendedEvent } from "./append/append_batch.ts";
+export type { DraftBase, RevokeDraft, UpsertDraft } from "./append/draft.ts";
+export type { IssuerFault } from "./testing/faults.ts";
 export type { RotatedKey } from "./open_issuer.ts";
 
 /** Options of {@linkcode fakeIssuer}. */

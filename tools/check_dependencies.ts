@@ -43,7 +43,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jose: ["bytes", "keys", "event", "attestation", "invitation"],
   issuer: [
     ...["disk", "index", "store", "keys", "documents", "append", "plan"],
-    "fake",
+    "testing",
   ],
   consumer: [
     ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],

@@ -2,7 +2,7 @@
 
 import { parse } from "@std/yaml/parse";
 
-/** As in JSON (SECURITY §2); a list and its rows are two of them. */
+/** As in JSON (docs/protocol.md §2.3); a list and its rows are two of them. */
 const MAX_DEPTH = 16;
 /** Values, each counted as often as it is meant: 10,000 people have 200,000. */
 const MAX_VALUES = 2_000_000;

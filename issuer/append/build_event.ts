@@ -1,7 +1,7 @@
 /** From a draft to an event. @module */
 
 import { SPEC_VERSION } from "@sig/core";
-import type { DraftMembers } from "./read_draft.ts";
+import type { DraftMembers } from "./draft.ts";
 
 /** What the issuer adds to a draft. */
 export interface EventPlace {
@@ -19,7 +19,7 @@ export interface EventPlace {
 
 /**
  * Completes a draft. Nothing is judged here, so a wrong value stays wrong. The
- * members come in the order of the seed's tables: it is part of the bytes that
+ * members come in the order of docs/protocol.md §3: it is part of the bytes that
  * are signed.
  */
 export function buildEvent(
@@ -59,7 +59,7 @@ export function buildEvent(
         valid_until: given("valid_until", () => null),
         display: draft.display ?? undefined,
       }),
-    // Null means absent in these three (PROTOCOL §3), and absent is shorter.
+    // Null means absent in these three (docs/protocol.md §3), and absent is shorter.
     reason: draft.reason ?? undefined,
     metadata: draft.metadata ?? undefined,
   });

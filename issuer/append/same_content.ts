@@ -1,10 +1,9 @@
-/** Whether an append is a repetition (SECURITY §4, rule 3). @module */
+/** Whether two events, or two values, say the same. @module */
 
-import type { SigEvent } from "@sig/core";
-import type { DraftMembers } from "./read_draft.ts";
-import { sameJson } from "./same_json.ts";
+import { isObject, type SigEvent } from "@sig/core";
+import type { DraftMembers } from "./draft.ts";
 
-/** Members of events that may be left out; null says the same (PROTOCOL §3). */
+/** Members of events that may be left out; null says the same (docs/protocol.md §3). */
 const OPTIONAL = ["display", "reason", "metadata"];
 
 /**
@@ -22,4 +21,18 @@ export function hasSameContent(draft: DraftMembers, event: SigEvent): boolean {
     }
     return sameJson(wanted, written.get(name));
   });
+}
+
+/** Whether two values are the same JSON; the order of members means nothing. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a === "number" && typeof b === "number") return a === b;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length &&
+      a.every((each, index) => sameJson(each, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]));
 }

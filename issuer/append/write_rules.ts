@@ -1,6 +1,6 @@
 /**
  * The rules of a feed in their strictest form: what our own reader would refuse
- * or only warn about is not written (PROTOCOL §3, §4).
+ * or only warn about is not written (docs/protocol.md §3, §4).
  *
  * @module
  */

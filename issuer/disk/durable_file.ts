@@ -26,7 +26,7 @@ export interface DurableOptions {
 
 /**
  * Replaces a file, or makes it: temporary file in the same directory, flush,
- * rename, flush of the directory (SECURITY §4, rule 6). The permission bits of
+ * rename, flush of the directory (docs/protocol.md §11). The permission bits of
  * the replaced file are kept. Callers exclude each other by the store's lock.
  *
  * @throws {SigError} `write_failed`
@@ -153,4 +153,19 @@ function discard(path: string): void {
   } catch {
     // The error that led here is the one to report.
   }
+}
+
+/**
+ * For fault injection in tests: never needed in production. A hook may throw
+ * (the step fails) or end the process (a crash at that step).
+ */
+export interface FaultHooks {
+  /**
+   * Called when a step has just been done: `locked`, `recovered`, `wrote-part`,
+   * `written`, `synced`, `indexed`, `torn-kept`, `key-stored`, and
+   * `temp-written <path>`, `renamed <path>`, `created <path>` of the documents.
+   */
+  readonly onStep?: (step: string) => void;
+  /** Bytes handed to the system in one write of the feed; no limit unless set. */
+  readonly maxWriteBytes?: number;
 }

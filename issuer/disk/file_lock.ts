@@ -1,4 +1,4 @@
-/** The lock of an issuer's directory (SECURITY §4, rule 1). @module */
+/** The lock of an issuer's directory (docs/protocol.md §11). @module */
 
 import { SigError } from "@sig/core";
 import { type DiskFile, look, tryOpenFile } from "./disk.ts";

@@ -9,7 +9,7 @@ const OTHERS = 0o077;
 const INDEX_FILES = ["index.db", "index.db-wal", "index.db-shm"];
 
 /** Whether somebody else may have written the index in our folder. */
-export function isDoubtful(folder: string, us: number | null): boolean {
+export function writableByOthers(folder: string, us: number | null): boolean {
   if (isOpen(look(folder))) return true;
   return INDEX_FILES.some((name) => {
     const file = look(`${folder}/${name}`);
@@ -49,7 +49,7 @@ export function requireOwner(
 }
 
 /** Takes away what others may do there, in a folder that is ours. */
-export function closeToOthers(folder: string): void {
+export function restrictToOwner(folder: string): void {
   for (const [path, mode] of placesOf(folder)) {
     const entry = look(path);
     if (entry === undefined || entry.kind === "symlink") continue;

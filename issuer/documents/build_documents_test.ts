@@ -5,7 +5,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 
 const DID = "did:web:acme.example";
 
-Deno.test("sig.json has the members of PROTOCOL §1", () => {
+Deno.test("sig.json has the members of docs/protocol.md §1", () => {
   assertEquals(buildMetadata(DID), {
     spec_version: "sig/0.1",
     issuer: DID,
@@ -36,7 +36,7 @@ Deno.test("an issuer's did:web has no path", () => {
   assertEquals(error.message.includes("no path"), true);
 });
 
-Deno.test("did.json and jwks.json have the shapes of PROTOCOL §1 and no private part", async () => {
+Deno.test("did.json and jwks.json have the shapes of docs/protocol.md §1 and no private part", async () => {
   const key = await generateSigningKey({ kid: "orgsign-1" });
   const publicJwk = {
     kty: "OKP",

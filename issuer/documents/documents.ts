@@ -1,4 +1,4 @@
-/** The issuer's own documents, as they stand published (PROTOCOL §1). @module */
+/** The issuer's documents, read for signing. @module */
 
 import {
   isObject,
@@ -18,7 +18,6 @@ import {
   readDidDocument,
 } from "@sig/jose";
 import type { FeedStore } from "../store/feed_store.ts";
-import { publishedPath } from "../store/published_path.ts";
 
 /** The documents, read and found in order. */
 export interface IssuerDocuments {
@@ -127,5 +126,35 @@ async function readJson(
       `Cannot open issuer: ${JSON.stringify(path)}: ${error.message}`,
       { context: { path, pointer: error.pointer } },
     );
+  }
+}
+
+/**
+ * The path below the published root that a URL of `sig.json` means; its host is
+ * not looked at (docs/protocol.md §1).
+ *
+ * @throws {SigError} `invalid_metadata` for a path that could leave the root or
+ * name our private folder.
+ */
+export function publishedPath(member: string, uri: string): string {
+  // `URL` resolves "..", plain or encoded; only what decodes to a slash is left.
+  const segments = new URL(uri).pathname.split("/").slice(1).map(decode);
+  const plain = segments.every((segment) =>
+    segment !== undefined && segment !== "" && segment !== "." &&
+    segment !== ".." && !/[/\\\0]/.test(segment)
+  );
+  if (plain && segments[0] !== ".sig") return `/${segments.join("/")}`;
+  throw new SigError(
+    "invalid_metadata",
+    `Cannot open issuer: ${member} must name a file inside the issuer's directory`,
+    { context: { pointer: `/${member}` } },
+  );
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The contract of the index beside a feed. @module */
+/** The index beside a feed: its contract, in memory, and as evidence. @module */
 
 /** What the index knows of one relationship. */
 export interface IndexedRelationship {
@@ -38,7 +38,7 @@ export interface IndexEntry extends IndexedEvent {
  * How far the feed has been verified. The last line is kept byte for byte: an
  * index that belongs to another or an older feed is recognised by it.
  */
-export interface FeedMark {
+export interface FeedHead {
   /** The issuer's DID. */
   readonly issuer: string;
   /** Which file it is: {@linkcode OpenFeed.identity}. */
@@ -69,7 +69,7 @@ export interface FeedIndex {
    */
   readonly epoch: number;
   /** How far the index goes; undefined when it is empty. */
-  mark(): FeedMark | undefined;
+  mark(): FeedHead | undefined;
   /** An event by its `event_id`. */
   event(eventId: string): IndexedEvent | undefined;
   /** A relationship by its `relationship_id`. */
@@ -80,7 +80,7 @@ export interface FeedIndex {
    */
   activeOf(subject: string, most: number): readonly IndexedRelationship[];
   /** Adds events and moves the mark, all or nothing. */
-  add(entries: readonly IndexEntry[], mark: FeedMark): void;
+  add(entries: readonly IndexEntry[], mark: FeedHead): void;
   /** Forgets everything; must succeed whatever state the index is in. */
   reset(): void;
 }
@@ -89,4 +89,98 @@ export interface FeedIndex {
 export class IndexError extends Error {
   /** Always `IndexError`. */
   override readonly name = "IndexError";
+}
+
+/**
+ * Makes an empty index in memory, for stores of one's own: after a restart the
+ * whole feed is verified once.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryIndex } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(createMemoryIndex().mark(), undefined);
+ * ```
+ */
+export function createMemoryIndex(): FeedIndex {
+  return new MemoryIndex();
+}
+
+class MemoryIndex implements FeedIndex {
+  readonly #events = new Map<string, IndexedEvent>();
+  readonly #relationships = new Map<string, IndexedRelationship>();
+  readonly #idsOf = new Map<string, Set<string>>();
+  #mark: FeedHead | undefined;
+  #epoch = 0;
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  mark(): FeedHead | undefined {
+    return this.#mark;
+  }
+
+  event(eventId: string): IndexedEvent | undefined {
+    return this.#events.get(eventId);
+  }
+
+  relationship(relationshipId: string): IndexedRelationship | undefined {
+    return this.#relationships.get(relationshipId);
+  }
+
+  activeOf(subject: string, most: number): readonly IndexedRelationship[] {
+    return [...this.#idsOf.get(subject) ?? []]
+      .map((id) => this.#relationships.get(id))
+      .filter((each) => each !== undefined)
+      .filter((each) => each.subject === subject && each.status === "active")
+      .sort((a, b) => b.last_sequence - a.last_sequence)
+      .slice(0, most);
+  }
+
+  add(entries: readonly IndexEntry[], mark: FeedHead): void {
+    for (const { relationship, ...event } of entries) {
+      this.#events.set(event.event_id, event);
+      if (relationship === undefined) continue;
+      const { relationship_id: id, subject } = relationship;
+      this.#relationships.set(id, relationship);
+      const ids = this.#idsOf.get(subject) ?? new Set();
+      this.#idsOf.set(subject, ids.add(id));
+    }
+    this.#mark = mark;
+  }
+
+  reset(): void {
+    this.#epoch++;
+    this.#events.clear();
+    this.#relationships.clear();
+    this.#idsOf.clear();
+    this.#mark = undefined;
+  }
+}
+
+/**
+ * Empties an index that can't be used, but for the mark: that it has known more
+ * than the feed holds must not be forgotten. It fits no feed any more.
+ */
+export function keepEvidence(index: FeedIndex): void {
+  let mark: FeedHead | undefined;
+  try {
+    mark = index.mark();
+  } catch (error) {
+    if (!(error instanceof IndexError)) throw error;
+  }
+  index.reset();
+  if (mark !== undefined) putEvidence(index, mark);
+}
+
+/** Keeps what an index has known, in an index that was reset. */
+export function putEvidence(index: FeedIndex, mark: FeedHead): void {
+  try {
+    index.add([], { ...mark, identity: "" });
+  } catch (error) {
+    // An index that takes nothing has nothing to say.
+    if (!(error instanceof IndexError)) throw error;
+  }
 }

@@ -7,8 +7,8 @@ import {
   type SigEvent,
 } from "@sig/core";
 import {
+  type FeedHead,
   type FeedIndex,
-  type FeedMark,
   type IndexedEvent,
   type IndexedRelationship,
   type IndexEntry,
@@ -32,10 +32,10 @@ export class IndexWriter implements IndexLookup {
   /** Bytes of the feed that are below at least. */
   #base: number;
   readonly #epoch: number;
-  #mark: FeedMark;
+  #mark: FeedHead;
 
   /** Starts behind the mark of what is below. */
-  constructor(below: IndexLookup, mark: FeedMark) {
+  constructor(below: IndexLookup, mark: FeedHead) {
     this.#below = below;
     this.#base = mark.bytes;
     this.#epoch = below.epoch;
@@ -48,7 +48,7 @@ export class IndexWriter implements IndexLookup {
   }
 
   /** The mark behind the last event added. */
-  get mark(): FeedMark {
+  get mark(): FeedHead {
     return this.#mark;
   }
 
@@ -61,7 +61,7 @@ export class IndexWriter implements IndexLookup {
    * Whether an index with this mark and what was added are without a gap, and
    * the index does not know more.
    */
-  continues(mark: FeedMark): boolean {
+  continues(mark: FeedHead): boolean {
     return mark.issuer === this.#mark.issuer &&
       mark.identity === this.#mark.identity &&
       mark.bytes >= this.#base && mark.bytes <= this.#mark.bytes;

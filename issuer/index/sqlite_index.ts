@@ -1,10 +1,7 @@
-/**
- * The index beside the feed, in SQLite. Long because its statements stand here
- * with the tables that they are about.
- *
- * @module
- */
+/** The index beside the feed, in SQLite. @module */
 
+import type * as sqlite from "node:sqlite";
+import { loadBuiltin } from "@sig/jose";
 import type {
   DatabaseSync,
   SQLInputValue,
@@ -13,15 +10,14 @@ import type {
 } from "node:sqlite";
 import { removeFile, tryOpenFile } from "../disk/disk.ts";
 import {
+  createMemoryIndex,
+  type FeedHead,
   type FeedIndex,
-  type FeedMark,
   type IndexedEvent,
   type IndexedRelationship,
   type IndexEntry,
   IndexError,
 } from "./feed_index.ts";
-import { createMemoryIndex } from "./memory_index.ts";
-import { openDatabase } from "./sqlite.ts";
 
 /** An index that is held open. */
 export interface ClosableIndex extends FeedIndex {
@@ -113,7 +109,7 @@ class SqliteIndex implements ClosableIndex {
     return this.#resets;
   }
 
-  mark(): FeedMark | undefined {
+  mark(): FeedHead | undefined {
     if (this.#instead) return this.#instead.mark();
     const row = this.#try((open) => open.getMark.get());
     if (row === undefined) return undefined;
@@ -152,7 +148,7 @@ class SqliteIndex implements ClosableIndex {
     return rows.map(relationshipOf);
   }
 
-  add(entries: readonly IndexEntry[], mark: FeedMark): void {
+  add(entries: readonly IndexEntry[], mark: FeedHead): void {
     if (this.#instead) return this.#instead.add(entries, mark);
     this.#try((open) => {
       open.begin.run();
@@ -307,4 +303,10 @@ function blob(row: Row, name: string): Uint8Array {
   const value = row[name];
   if (value instanceof Uint8Array) return value;
   throw new IndexError(`Cannot read column ${name} of the index`);
+}
+
+/** Opens a database, or returns undefined where the platform has no SQLite. */
+export function openDatabase(path: string): sqlite.DatabaseSync | undefined {
+  const module = loadBuiltin("node:sqlite") as typeof sqlite | undefined;
+  return module === undefined ? undefined : new module.DatabaseSync(path);
 }

@@ -1,4 +1,4 @@
-/** Private keys in files (INTERFACES §2, SECURITY §4, rule 7). @module */
+/** Private keys in files (docs/protocol.md §11). @module */
 
 import {
   isObject,
@@ -9,8 +9,12 @@ import {
 } from "@sig/core";
 import { look, makeDirectory, parentOf } from "../disk/disk.ts";
 import { createDurably, readWhole } from "../disk/durable_file.ts";
-import type { KeyName, KeyStore } from "./key_store.ts";
-import { requireHost, requireKid } from "./key_name.ts";
+import {
+  type KeyName,
+  type KeyStore,
+  requireHost,
+  requireKid,
+} from "./key_store.ts";
 
 /** Options of {@linkcode createFileKeyStore}. */
 export interface FileKeyStoreOptions {

@@ -1,6 +1,6 @@
-/** The contract of what keeps an issuer's private keys. @module */
+/** Private keys: the contract of their store, and their names. @module */
 
-import type { PrivateJwk } from "@sig/core";
+import { type PrivateJwk, quote, SigError } from "@sig/core";
 
 /** Which key: the issuer's `host` or `host:port`, and the `kid`. */
 export interface KeyName {
@@ -24,3 +24,47 @@ export interface KeyStore {
   /** Keeps a new key, durably. Rejects with `kid_exists`, keeping the old one. */
   write(name: KeyName, key: PrivateJwk): Promise<void>;
 }
+
+/** Our own kids become file names and URL fragments (docs/protocol.md §1). */
+const KID = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/;
+const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?$/;
+
+/** Whether a kid may be given to a new key. */
+export function isOwnKid(kid: string): boolean {
+  return KID.test(kid);
+}
+
+/**
+ * Refuses a kid that a new key may not have.
+ *
+ * @throws {SigError} `invalid_identifier`
+ */
+export function requireKid(kid: string): void {
+  if (isOwnKid(kid)) return;
+  throw new SigError(
+    "invalid_identifier",
+    `Cannot use kid ${
+      quote(kid)
+    }: it must be 1 to 64 of A-Z a-z 0-9 . _ - and not start with a dot`,
+    { context: { pointer: "/kid" } },
+  );
+}
+
+/**
+ * Refuses a host that could name a place outside of the key store.
+ *
+ * @throws {SigError} `invalid_identifier`
+ */
+export function requireHost(host: string): void {
+  if (HOST.test(host) && !host.includes("..")) return;
+  throw new SigError(
+    "invalid_identifier",
+    `Cannot use host ${
+      quote(host)
+    }: it must be a host name, with or without a port`,
+    { context: { pointer: "/host" } },
+  );
+}
+
+/** The kid of an issuer's first key, by default. */
+export const DEFAULT_KID = "orgsign-1";

@@ -1,8 +1,12 @@
 /** Private keys that die with the process. @module */
 
 import { type PrivateJwk, SigError } from "@sig/core";
-import type { KeyName, KeyStore } from "./key_store.ts";
-import { requireHost, requireKid } from "./key_name.ts";
+import {
+  type KeyName,
+  type KeyStore,
+  requireHost,
+  requireKid,
+} from "./key_store.ts";
 
 /**
  * Makes an empty key store in memory, for tests.

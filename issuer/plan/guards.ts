@@ -9,11 +9,8 @@ import {
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
-import type { EventDraft } from "../append/event_draft.ts";
-import {
-  EndedRelationships,
-  type PublishedState,
-} from "./published_relationships.ts";
+import type { EventDraft } from "../append/draft.ts";
+import { EndedRelationships, type PublishedState } from "./published.ts";
 
 /** Losses and grants up to this number need no confirmation. */
 const MAX_PEOPLE = 5;

@@ -6,10 +6,10 @@ import {
   type SigEvent,
 } from "@sig/core";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { EventDraft } from "../append/event_draft.ts";
+import type { EventDraft } from "../append/draft.ts";
 import { type GuardOptions, requireGuards } from "./guards.ts";
 import { planChanges } from "./plan_changes.ts";
-import { PublishedRelationships } from "./published_relationships.ts";
+import { PublishedRelationships } from "./published.ts";
 
 const ISSUER = "did:web:acme.example";
 const NOW = new Date("2026-06-01T00:00:00Z");

@@ -16,22 +16,22 @@ import {
   quote,
   SigError,
 } from "@sig/core";
-import { sameJson } from "../append/same_json.ts";
-import type { DesiredRelationship } from "./desired_relationship.ts";
+import { sameJson } from "../append/same_content.ts";
 import {
   changedMembers,
   desiredMembers,
+  type DesiredRelationship,
   plannedFields,
   type PlannedMembers,
   publishedMembers,
-} from "./planned_members.ts";
+} from "./members.ts";
 import {
   type EndedRelationship,
   EndedRelationships,
   keyOf,
   type PublishedRelationship,
   type PublishedState,
-} from "./published_relationships.ts";
+} from "./published.ts";
 
 /** One thing that a plan does. */
 export interface PlannedChange {

@@ -1,13 +1,13 @@
-import type { RelationshipUpsertEvent, SigEvent } from "@sig/core";
-import { isSigError } from "@sig/core";
+import {
+  isSigError,
+  type RelationshipUpsertEvent,
+  type SigEvent,
+} from "@sig/core";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { DesiredRelationship } from "./desired_relationship.ts";
+import type { DesiredRelationship } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import {
-  PublishedRelationships,
-  type PublishedState,
-} from "./published_relationships.ts";
+import { PublishedRelationships, type PublishedState } from "./published.ts";
 
 const ISSUER = "did:web:acme.example";
 const ALICE = "did:web:alice.example";

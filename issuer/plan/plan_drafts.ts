@@ -1,4 +1,4 @@
-/** From a plan to the drafts of its events. @module */
+/** From changes to the drafts of their events. @module */
 
 import {
   type Display,
@@ -7,10 +7,16 @@ import {
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
-import type { EventDraft } from "../append/event_draft.ts";
+import type { EventDraft, UpsertDraft } from "../append/draft.ts";
+import {
+  changedMembers,
+  desiredMembers,
+  type DesiredRelationship,
+  type PlannedMembers,
+  publishedMembers,
+} from "./members.ts";
 import type { Plan, PlannedChange } from "./plan_changes.ts";
-import type { PlannedMembers } from "./planned_members.ts";
-import type { PublishedState } from "./published_relationships.ts";
+import type { PublishedState } from "./published.ts";
 
 /**
  * The drafts that carry a plan out, one a change and in its order. What a plan
@@ -81,4 +87,69 @@ function displayOf(
   const members = Object.entries({ ...before, ...shown });
   const kept = members.filter(([, value]) => value !== null);
   return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+/** What is to be appended, and what it changes. */
+export interface RelationshipChange {
+  /** Field by field; no fields when the relationship is like that already. */
+  readonly change: PlannedChange;
+  /** The event that does it. */
+  readonly draft: UpsertDraft;
+}
+
+/**
+ * Changes the members that `wanted` names of a published relationship. An
+ * upsert replaces a relationship, so the draft repeats all the others, also
+ * those that no list shows: visibility, reason, other members of `display`.
+ *
+ * @example
+ * ```ts
+ * import { changeRelationship } from "@sig/issuer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { change, draft } = changeRelationship({
+ *   event_type: "relationship.upsert",
+ *   spec_version: "sig/0.1",
+ *   sequence: 1,
+ *   event_id: "e1",
+ *   issuer: "did:web:acme.example",
+ *   issued_at: "2026-01-01T00:00:00Z",
+ *   visibility: "public",
+ *   relationship_id: "r1",
+ *   subject: "did:web:alice.example",
+ *   relationship_type: "contractor",
+ *   status: "active",
+ *   roles: ["deploy"],
+ *   valid_from: null,
+ *   valid_until: "2027-01-01T00:00:00Z",
+ * }, { roles: ["deploy", "review"] });
+ * assertEquals(change.fields, ["roles"]);
+ * assertEquals(draft.valid_until, "2027-01-01T00:00:00Z");
+ * ```
+ */
+export function changeRelationship(
+  upsert: RelationshipUpsertEvent,
+  wanted: Omit<DesiredRelationship, "subject" | "type" | "relationship_id">,
+): RelationshipChange {
+  const { relationship_id, relationship_type: type, subject } = upsert;
+  const before = publishedMembers(upsert);
+  const after = desiredMembers({ ...wanted, subject, type }, before);
+  const fields = changedMembers(before, after);
+  return {
+    change: {
+      action: "update",
+      relationship_id,
+      subject,
+      before,
+      after,
+      fields,
+      row: null,
+    },
+    draft: {
+      event_type: "relationship.upsert",
+      subject,
+      relationship_id,
+      ...upsertMembers(after, upsert),
+    },
+  };
 }

@@ -1,19 +1,16 @@
-import type {
-  RelationshipRevokeEvent,
-  RelationshipType,
-  RelationshipUpsertEvent,
+import {
+  isSigError,
+  type RelationshipRevokeEvent,
+  type RelationshipType,
+  type RelationshipUpsertEvent,
 } from "@sig/core";
-import { isSigError } from "@sig/core";
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { EventDraft } from "../append/event_draft.ts";
-import type { DesiredRelationship } from "./desired_relationship.ts";
+import type { EventDraft } from "../append/draft.ts";
+import type { DesiredRelationship } from "./members.ts";
 import { planChanges, type PlanOptions } from "./plan_changes.ts";
 import { planDrafts } from "./plan_drafts.ts";
-import {
-  PublishedRelationships,
-  type PublishedState,
-} from "./published_relationships.ts";
+import { PublishedRelationships, type PublishedState } from "./published.ts";
 
 const subject = fc.constantFrom("did:web:a.example", "did:web:b.example");
 const type = fc.constantFrom<RelationshipType>("employee", "contractor");

@@ -13,12 +13,12 @@ import {
   plannedFields,
   type PlannedMembers,
   publishedMembers,
-} from "./planned_members.ts";
+} from "./members.ts";
 import {
   EndedRelationships,
   type PublishedRelationship,
   type PublishedState,
-} from "./published_relationships.ts";
+} from "./published.ts";
 
 const ACTIONS: readonly PlannedChange["action"][] = Object.freeze([
   "create",

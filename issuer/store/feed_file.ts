@@ -1,9 +1,8 @@
-/** The feed's file under the lock (SECURITY §4, rules 2, 4 and 5). @module */
+/** The feed's file under the lock (docs/protocol.md §11). @module */
 
 import { isSigError, SigError } from "@sig/core";
 import type { DiskFile, Entry } from "../disk/disk.ts";
-import { createDurably } from "../disk/durable_file.ts";
-import type { FaultHooks } from "../disk/fault_hooks.ts";
+import { createDurably, type FaultHooks } from "../disk/durable_file.ts";
 import type { OpenFeed } from "./feed_store.ts";
 import { lockFile } from "../disk/file_lock.ts";
 

@@ -75,3 +75,6 @@ export interface OpenFeed {
   /** Closes it; the store does so too when the lock is given up. */
   close(): void;
 }
+
+/** Milliseconds that a second writer waits, by default. */
+export const DEFAULT_LOCK_TIMEOUT_MS = 10_000;

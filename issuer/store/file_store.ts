@@ -1,4 +1,4 @@
-/** An issuer's directory on disk (SECURITY §4). @module */
+/** An issuer's directory on disk (docs/protocol.md §11). @module */
 
 import { SigError } from "@sig/core";
 import {
@@ -9,21 +9,22 @@ import {
   parentOf,
   requireFolder,
   resolvePath,
+  ReusableFile,
 } from "../disk/disk.ts";
 import {
   createDurably,
   type DurableOptions,
+  type FaultHooks,
   readWhole,
   replaceDurably,
   requirePlainFile,
 } from "../disk/durable_file.ts";
-import type { FaultHooks } from "../disk/fault_hooks.ts";
 import {
   type FeedFileContext,
   openFeedFile,
   type PlainFile,
 } from "./feed_file.ts";
-import type { FeedIndex } from "../index/feed_index.ts";
+import { type FeedIndex, keepEvidence } from "../index/feed_index.ts";
 import type {
   ExclusiveOptions,
   FeedStore,
@@ -31,14 +32,12 @@ import type {
   OpenFeed,
 } from "./feed_store.ts";
 import { acquireLock } from "../disk/file_lock.ts";
-import { keepEvidence } from "../index/kept_evidence.ts";
-import { KeptFile } from "../disk/kept_file.ts";
 import { missingFeed } from "./memory_store.ts";
 import {
-  closeToOthers,
   findOwner,
-  isDoubtful,
   requireOwner,
+  restrictToOwner,
+  writableByOthers,
 } from "../disk/private_folder.ts";
 import {
   type ClosableIndex,
@@ -106,8 +105,8 @@ class FileStore implements FeedStore {
   #index: ClosableIndex | undefined;
   /** Who owns what this process makes. */
   #us: number | null | undefined;
-  readonly #keptLock = new KeptFile();
-  readonly #keptFeed = new KeptFile();
+  readonly #keptLock = new ReusableFile();
+  readonly #keptFeed = new ReusableFile();
   #closed = false;
   /** Set when a failed write could not be undone. */
   #unclean = false;
@@ -184,8 +183,8 @@ class FileStore implements FeedStore {
     if (this.#index !== undefined && isClosed) return this.#index;
     this.#index ??= createSqliteIndex(`${folder}/index.db`);
     // First, so that a crash in between leaves it as doubtful as it was.
-    if (isDoubtful(folder, us)) keepEvidence(this.#index);
-    closeToOthers(folder);
+    if (writableByOthers(folder, us)) keepEvidence(this.#index);
+    restrictToOwner(folder);
     return this.#index;
   }
 

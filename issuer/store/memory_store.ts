@@ -7,7 +7,7 @@ import type {
   FeedWriter,
   OpenFeed,
 } from "./feed_store.ts";
-import { createMemoryIndex } from "../index/memory_index.ts";
+import { createMemoryIndex } from "../index/feed_index.ts";
 
 /** What {@linkcode createMemoryStore} makes. */
 export interface MemoryStore extends FeedStore {

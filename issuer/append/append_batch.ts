@@ -1,5 +1,5 @@
 /**
- * Events into the feed: one write, all or nothing (SECURITY §4).
+ * Events into the feed: one write, all or nothing (docs/protocol.md §11).
  *
  * Long because a batch is one thing: what one draft has changed is what the next
  * one is judged by, and nothing of it may be seen before all is written.
@@ -9,6 +9,7 @@
 
 import {
   createFeedLineParser,
+  EVENT_TYP,
   formatInstant,
   instantOf,
   joinBytes,
@@ -20,17 +21,16 @@ import {
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";
-import { base64UrlLength, envelopeBytes } from "./event_line_bytes.ts";
+import { type DraftMembers, readDraft } from "./draft.ts";
 import { DraftFaults } from "./draft_faults.ts";
-import type { FeedIds } from "./feed_ids.ts";
-import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
-import type { OpenFeed } from "../store/feed_store.ts";
-import { IndexWriter } from "../index/index_writer.ts";
-import { type DraftMembers, readDraft } from "./read_draft.ts";
-import { letOthersRun } from "./let_others_run.ts";
-import { readEventAt, readLastEvent } from "./stored_event.ts";
+import type { FeedIds } from "./event_ids.ts";
+import { yieldToEventLoop } from "./verify_feed.ts";
 import { hasSameContent } from "./same_content.ts";
+import { readEventAt, readLastEvent } from "./current.ts";
 import { requireWritable, type WritableEvent } from "./write_rules.ts";
+import { type IndexedRelationship, IndexError } from "../index/feed_index.ts";
+import { IndexWriter } from "../index/index_writer.ts";
+import type { OpenFeed } from "../store/feed_store.ts";
 
 /** What became of a draft. */
 export interface AppendedEvent {
@@ -105,7 +105,7 @@ export async function appendDrafts(
         faults.add(error, index);
       }
       if (index % PROGRESS_EVERY === 0) context.onProgress?.(index);
-      await letOthersRun(index);
+      await yieldToEventLoop(index);
     }
     faults.throwIfAny();
     await batch.write();
@@ -354,4 +354,20 @@ function requireRevocable(
       },
     },
   );
+}
+
+const SIGNATURE_BYTES = 64;
+const FRAME = JSON.stringify({ protected: "", payload: "", signature: "" });
+
+/** Bytes of the envelopes that `signEvent` makes, without payload and LF. */
+export function envelopeBytes(kid: string): number {
+  const header = { alg: "EdDSA", kid, typ: EVENT_TYP };
+  return FRAME.length +
+    base64UrlLength(new TextEncoder().encode(JSON.stringify(header)).length) +
+    base64UrlLength(SIGNATURE_BYTES);
+}
+
+/** Characters that encode so many bytes, without padding. */
+export function base64UrlLength(bytes: number): number {
+  return Math.ceil(bytes * 4 / 3);
 }

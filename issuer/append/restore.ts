@@ -1,9 +1,8 @@
-/** A feed held against a published copy of it. @module */
+/** Comparing a feed with its published copy, and restoring its end. @module */
 
 import { sameBytes, SigError } from "@sig/core";
+import { type LineRules, replayFeed } from "./verify_feed.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
-import { replayFeed } from "./replay_feed.ts";
-import type { LineRules } from "./verify_line.ts";
 
 /** What {@linkcode Issuer.restore} did. */
 export interface RestoredFeed {

@@ -1,14 +1,17 @@
-/** A line of the issuer's own feed, verified as a reader does. @module */
+/** Lines of the issuer's own feed, verified as a reader does. @module */
 
 import {
   createFeedLineParser,
   type FeedLineParser,
   FeedRules,
+  type FeedState,
   isSigError,
   type Limits,
   parseEventPayload,
+  Replay,
   SigError,
   type SigEvent,
+  type UnknownEvent,
   withContext,
 } from "@sig/core";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
@@ -39,7 +42,7 @@ export function createLineRules(
 /**
  * Verifies the line that follows the writer's mark. Nothing is added.
  *
- * @throws {SigError} the first fault of PROTOCOL §2 and §4, with its place.
+ * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its place.
  */
 export async function verifyLine(
   line: Uint8Array,
@@ -70,4 +73,57 @@ export async function verifyLine(
     if (!isSigError(error)) throw error;
     throw withContext(error, { line: last + 1, sequence: last + 1 });
   }
+}
+
+const LF = 0x0a;
+
+/** Options of {@linkcode replayFeed}. */
+export interface ReplayFeedOptions {
+  /** Told of each event that verified and applies, in order. */
+  readonly onEvent?: ((event: SigEvent | UnknownEvent) => void) | undefined;
+  /** As in `Replay`: null keeps nothing of the state. */
+  readonly keepOnly?: string | null | undefined;
+}
+
+/**
+ * Verifies whole lines and replays them.
+ *
+ * @throws {SigError} the first fault, with its line.
+ */
+export async function replayFeed(
+  feed: Uint8Array,
+  { issuer, keys, limits, parseLine, publicOnly }: LineRules,
+  { onEvent, keepOnly }: ReplayFeedOptions = {},
+): Promise<FeedState> {
+  const replay = new Replay({ issuer, limits, keepOnly });
+  for (let at = 0, line = 1; at < feed.length; line++) {
+    const end = feed.indexOf(LF, at);
+    try {
+      const parsed = parseLine(feed.subarray(at, end));
+      const verdict = verifyEnvelope(parsed, keys);
+      if (verdict instanceof Promise) await verdict;
+      const event = parseEventPayload(parsed.payload, { publicOnly });
+      replay.apply(event, line);
+      onEvent?.(event);
+    } catch (error) {
+      throw isSigError(error) ? withContext(error, { line }) : error;
+    }
+    at = end + 1;
+    await yieldToEventLoop(line);
+  }
+  return replay.state();
+}
+
+/** Lines that are signed or verified before anything else may run: 0.1 s. */
+const LINES_AT_ONCE = 500;
+
+/**
+ * Lets timers, signals and requests in from time to time: signatures are made
+ * and verified without ever waiting, and Ctrl-C would count only at the end.
+ *
+ * @param done How many lines are done.
+ */
+export async function yieldToEventLoop(done: number): Promise<void> {
+  if (done % LINES_AT_ONCE > 0 || done === 0) return;
+  await new Promise((resolve) => setTimeout(resolve));
 }

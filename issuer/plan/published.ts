@@ -1,4 +1,4 @@
-/** What a feed says of each relationship today, with all that people see. @module */
+/** What a feed says of each relationship, with all that people see. @module */
 
 import {
   isRevoke,
@@ -36,7 +36,7 @@ export interface PublishedState {
 
 /**
  * Collects {@linkcode PublishedState.relationships} from verified events in the
- * order of the feed. The state of PROTOCOL §4 has the seed's fields only; who
+ * order of the feed. The state of docs/protocol.md §4 has these fields only; who
  * changes a role must keep title, department and metadata too.
  */
 export class PublishedRelationships {

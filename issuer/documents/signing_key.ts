@@ -1,10 +1,9 @@
-/** Which key signs (INTERFACES §2). @module */
+/** Which key signs. @module */
 
 import { type OpenObject, quote, SigError, type SigMetadata } from "@sig/core";
 import { importSigningKey, type SigningKey } from "@sig/jose";
 import type { IssuerDocuments } from "./documents.ts";
-import { isOwnKid } from "../keys/key_name.ts";
-import type { KeyStore } from "../keys/key_store.ts";
+import { isOwnKid, type KeyStore } from "../keys/key_store.ts";
 
 /** Private keys: a store of them, or the one key itself. */
 export type Keys = KeyStore | SigningKey;

@@ -1,7 +1,6 @@
 import { createFileStore } from "@sig/issuer";
 import { assert, assertEquals } from "@std/assert";
-import { look, openFile } from "./disk.ts";
-import { KeptFile } from "./kept_file.ts";
+import { look, openFile, ReusableFile } from "./disk.ts";
 import {
   type Place,
   readFeed,
@@ -206,7 +205,7 @@ Deno.test("an open file is known by path, inode and permission bits", async () =
 
 Deno.test("one file is kept; a second one and any after close are closed", async () => {
   const path = await Deno.makeTempFile();
-  const kept = new KeptFile();
+  const kept = new ReusableFile();
   const [first, second, third] = [1, 2, 3].map(() =>
     openFile(path, { write: true })
   );

@@ -1,6 +1,6 @@
 /**
  * Brings the index up to the end of the feed, and mends the feed's end after a
- * crash (SECURITY §4, rule 2).
+ * crash (docs/protocol.md §11).
  *
  * @module
  */
@@ -8,18 +8,22 @@
 import {
   compareInstants,
   isSigError,
+  parseEventPayload,
   parseTimestamp,
   sameBytes,
   SigError,
   type SigEvent,
 } from "@sig/core";
-import type { FeedIndex, FeedMark } from "../index/feed_index.ts";
+import { verifyEnvelope } from "@sig/jose";
+import { type LineRules, verifyLine } from "./verify_feed.ts";
+import {
+  type FeedHead,
+  type FeedIndex,
+  putEvidence,
+} from "../index/feed_index.ts";
+import { IndexWriter } from "../index/index_writer.ts";
 import { type FeedLine, readLines } from "../store/feed_lines.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
-import { provenEvent, requireEvidence } from "./index_evidence.ts";
-import { putEvidence } from "../index/kept_evidence.ts";
-import { IndexWriter } from "../index/index_writer.ts";
-import { type LineRules, verifyLine } from "./verify_line.ts";
 
 /** Something that was mended; nothing acknowledged is ever lost by it. */
 export interface RecoveryNotice {
@@ -69,7 +73,7 @@ const LF = Uint8Array.of(0x0a);
  * `feed_rewritten`, `write_failed`, `store_unavailable`
  * @throws {IndexError} when the index can't be used.
  */
-export async function catchUp(
+export async function recoverFeed(
   feed: OpenFeed,
   index: FeedIndex,
   rules: LineRules,
@@ -82,7 +86,7 @@ export async function catchUp(
   if (options.acceptRollback !== true) {
     // What this process has seen counts as well: the index may be behind it.
     for (const known of [found === before ? undefined : before?.mark, stale]) {
-      if (known !== undefined) await requireEvidence(feed, known, rules);
+      if (known !== undefined) await requireSeenEvent(feed, known, rules);
     }
   }
   if (stale === undefined) {
@@ -156,7 +160,7 @@ async function findStart(
   if (mark === undefined) return undefined;
   if (isKept && before.continues(mark)) return before;
   if (!await fits(mark, feed, issuer)) return undefined;
-  return await isBorneOut(mark, index, feed, rules)
+  return await headIsVerified(mark, index, feed, rules)
     ? new IndexWriter(index, mark)
     : undefined;
 }
@@ -166,8 +170,8 @@ async function findStart(
  * know it. The mark alone is not believed: whoever could write it would choose
  * the sequence that is signed next.
  */
-async function isBorneOut(
-  mark: FeedMark,
+async function headIsVerified(
+  mark: FeedHead,
   index: FeedIndex,
   feed: OpenFeed,
   rules: LineRules,
@@ -189,7 +193,7 @@ function isNotBefore(latest: string | null, { issued_at }: SigEvent): boolean {
   return a !== undefined && b !== undefined && compareInstants(a, b) >= 0;
 }
 
-function start(feed: OpenFeed, issuer: string): FeedMark {
+function start(feed: OpenFeed, issuer: string): FeedHead {
   return {
     issuer,
     identity: feed.identity,
@@ -202,7 +206,7 @@ function start(feed: OpenFeed, issuer: string): FeedMark {
 
 /** Whether the index was made from this feed: its last line is in its place. */
 async function fits(
-  mark: FeedMark,
+  mark: FeedHead,
   feed: OpenFeed,
   issuer: string,
 ): Promise<boolean> {
@@ -285,4 +289,70 @@ function unusable(error: unknown): unknown {
       cause: error,
     },
   );
+}
+
+/**
+ * The event of the line that a mark keeps, if a key of this issuer signed it.
+ * Nobody can make that up: so it was in the feed once, at its sequence.
+ */
+export async function provenEvent(
+  line: Uint8Array,
+  rules: LineRules,
+): Promise<SigEvent | undefined> {
+  try {
+    const parsed = rules.parseLine(line);
+    await verifyEnvelope(parsed, rules.keys);
+    const { publicOnly } = rules;
+    const event = parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+    return event.issuer === rules.issuer ? event : undefined;
+  } catch (error) {
+    if (!isSigError(error)) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Refuses a feed that has lost an event which was in it: a copy from before, or
+ * another history. What is appended to such a feed would make readers that have
+ * seen the lost events refuse it for ever. Nothing is changed.
+ *
+ * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
+ */
+export async function requireSeenEvent(
+  feed: OpenFeed,
+  { last_line }: FeedHead,
+  rules: LineRules,
+): Promise<void> {
+  const known = await provenEvent(last_line, rules);
+  if (known === undefined) return;
+  let sequence = 0;
+  for await (const { bytes, terminated } of readLines(feed, 0)) {
+    if (sequence + 1 === known.sequence) {
+      if (sameBytes(bytes, last_line)) return;
+      // Damage is for whoever verifies that line to name.
+      if (terminated && await provenEvent(bytes, rules) === undefined) return;
+      if (terminated) throw lost("feed_rewritten", known, known.sequence);
+    }
+    if (terminated) sequence++;
+  }
+  throw lost("feed_rolled_back", known, sequence);
+}
+
+function lost(
+  code: "feed_rolled_back" | "feed_rewritten",
+  { event_id, sequence }: SigEvent,
+  held: number,
+): SigError {
+  const known = `sequence ${sequence} (event_id ${JSON.stringify(event_id)})`;
+  const why = code === "feed_rolled_back"
+    ? `it ends at sequence ${held}, but the index beside it knows ${known}`
+    : `the index beside it knows another event at ${known}`;
+  return new SigError(code, `Cannot append to the feed: ${why}`, {
+    context: {
+      sequence: held,
+      known_sequence: sequence,
+      hint:
+        "Nothing was changed. Put the feed back as it was published last (sig restore --dir <dir> --from <host>). Only if nobody has seen the lost events: accept the rollback (--accept-rollback), or remove .sig/index.db.",
+    },
+  });
 }
