@@ -12,22 +12,51 @@
  *
  * @module
  */
-export { type Address, isLoopback, parseAddress } from "./address.ts";
-export { type DataFolder, dataFolder } from "./data_folder.ts";
-export { displayWidth } from "./display_width.ts";
-export { parseDuration } from "./duration.ts";
-export { flagRow } from "./flag_row.ts";
 export {
+  type Flag,
+  type FlagOptions,
+  type Flags,
+  type FlagSpec,
+  flagSpecs,
+  type GivenFlags,
+  many,
+  optional,
+  readValues,
+  required,
+  toggle,
+  usageError,
+  type Values,
+  type ValueType,
+  withDefault,
+} from "./flag.ts";
+export {
+  type Address,
+  address,
+  count,
+  duration,
+  file,
+  folder,
+  isLoopback,
+  oneOf,
+  parseAddress,
+  parseDuration,
+  rate,
+  text,
+} from "./values.ts";
+export { type DataFolder, dataFolder } from "./data_folder.ts";
+export {
+  displayWidth,
   example,
+  flagRow,
   isSample,
   paragraphs,
   partsOf,
   twoColumns,
   usage,
-} from "./help_layout.ts";
+  wrap,
+} from "./help_text.ts";
 export type { HidePlaceOptions } from "./hidden_place.ts";
 export { operatorLine } from "./operator_line.ts";
-export type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
   type Exposure,
@@ -50,5 +79,3 @@ export {
   type ServerPins,
   type ServerReach,
 } from "./server_pins.ts";
-export { usageError } from "./usage_error.ts";
-export { wrap } from "./wrap.ts";

@@ -2,8 +2,7 @@
 
 import { quote, type SigError, suggest } from "@sig/core";
 import { parseArgs } from "@std/cli/parse-args";
-import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
-import { usageError } from "./usage_error.ts";
+import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
 /** What {@linkcode parseFlags} needs to know of a program. */
 export interface FlagRules {

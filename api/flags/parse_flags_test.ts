@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { assertSigError } from "../../tests/kit/sig_errors.ts";
-import type { FlagSpec } from "./flag_spec.ts";
+import type { FlagSpec } from "./flag.ts";
 import { parseFlags } from "./parse_flags.ts";
 
 const FLAGS: readonly FlagSpec[] = [

@@ -1,6 +1,6 @@
 /** Whether a server is for this machine alone. @module */
 
-import { type Address, isLoopback } from "./address.ts";
+import { type Address, isLoopback } from "./values.ts";
 
 /** What a server is reached by, as far as it is known. */
 export interface Exposure {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseAddress } from "./address.ts";
+import { parseAddress } from "./values.ts";
 import { type Exposure, findPublicSign } from "./public_sign.ts";
 
 Deno.test("what names this machine alone is no sign of others", () => {

@@ -1,51 +1,58 @@
 /** The flags that both servers have (INTERFACES §3, §4). @module */
 
 import { quote } from "@sig/core";
-import { type Address, isLoopback, parseAddress } from "./address.ts";
-import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
+import {
+  type Address,
+  count,
+  isLoopback,
+  oneOf,
+  parseAddress,
+  rate,
+  text,
+} from "./values.ts";
 import { findPublicSign, type PublicSign } from "./public_sign.ts";
-import { usageError } from "./usage_error.ts";
+import {
+  type FlagSpec,
+  flagSpecs,
+  type GivenFlags,
+  many,
+  optional,
+  readValues,
+  toggle,
+  usageError,
+} from "./flag.ts";
+
+const FLAGS = {
+  public: toggle("answer everyone, where --addr is not this machine alone"),
+  host: many(text, "a further name that this server is called by", {
+    placeholder: "NAME",
+  }),
+  "rate-limit": optional(
+    rate,
+    "requests that one address may send in a second (default: unlimited)",
+  ),
+  "trust-proxy": many(
+    text,
+    "believe X-Forwarded-For of proxies there, such as 10.0.0.0/8",
+    { placeholder: "NETWORK" },
+  ),
+  "max-concurrent": optional(
+    count,
+    "requests answered at a time (default: 512)",
+  ),
+  log: optional(
+    oneOf("json", "text", "off"),
+    "one line a request, to standard error (default: text on a terminal, else json)",
+  ),
+  "allow-insecure": toggle(
+    "let issuers be http: and private addresses; for tests",
+  ),
+};
 
 /** Flags of every server, in the order of its help. */
-export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze([
-  {
-    name: "public",
-    help: "answer everyone, where --addr is not this machine alone",
-  },
-  {
-    name: "host",
-    value: "NAME",
-    help: "a further name that this server is called by",
-    repeat: true,
-  },
-  {
-    name: "rate-limit",
-    value: "N/s",
-    help: "requests that one address may send in a second; off unless told",
-  },
-  {
-    name: "trust-proxy",
-    value: "NETWORK",
-    help: "believe X-Forwarded-For of proxies there, such as 10.0.0.0/8",
-    repeat: true,
-  },
-  {
-    name: "max-concurrent",
-    value: "N",
-    help: "requests answered at a time; 512 unless told",
-  },
-  {
-    name: "log",
-    value: "json|text|off",
-    help:
-      "one line a request, to standard error; text on a terminal and json elsewhere unless told",
-    choices: ["json", "text", "off"],
-  },
-  {
-    name: "allow-insecure",
-    help: "let issuers be http: and private addresses; for tests",
-  },
-]);
+export const SERVER_FLAGS: readonly FlagSpec[] = Object.freeze(
+  flagSpecs(FLAGS),
+);
 
 /** What {@linkcode readServerFlags} makes of them. */
 export interface ServerSettings {
@@ -85,15 +92,16 @@ export function readServerFlags(
   defaultAddress: string,
   isTerminal = false,
 ): ServerSettings {
+  const given = readValues(FLAGS, flags);
   const address = parseAddress(flags.text("addr") ?? defaultAddress);
   const isLocal = isLoopback(address.hostname);
-  const allowInsecure = flags.on("allow-insecure");
-  const named = flags.texts("host");
+  const allowInsecure = given["allow-insecure"];
+  const named = given.host;
   const publicSign = findPublicSign({
     address,
     audiences: flags.texts("audience"),
     publicUrl: flags.text("public-url"),
-    trustProxy: flags.texts("trust-proxy"),
+    trustProxy: given["trust-proxy"],
     hosts: named,
   });
   if (allowInsecure) requireOnlyHere("--allow-insecure", publicSign);
@@ -106,13 +114,10 @@ export function readServerFlags(
       : named.length > 0
       ? named
       : undefined,
-    rateLimit: parseRate(flags.text("rate-limit")),
-    trustProxy: flags.texts("trust-proxy"),
-    maxConcurrent: parseCount("--max-concurrent", flags.text("max-concurrent")),
-    log:
-      (flags.text("log") ?? (isTerminal ? "text" : "json")) as ServerSettings[
-        "log"
-      ],
+    rateLimit: given["rate-limit"],
+    trustProxy: given["trust-proxy"],
+    maxConcurrent: given["max-concurrent"],
+    log: given.log ?? (isTerminal ? "text" : "json"),
     allowInsecure,
   };
 }
@@ -174,24 +179,4 @@ export const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
 
 function hostOf({ hostname }: Address): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
-}
-
-function parseRate(text: string | undefined) {
-  if (text === undefined) return undefined;
-  const perSecond = Number(/^(\d{1,6})\/s$/.exec(text)?.[1]);
-  if (perSecond >= 1) return { perSecond };
-  throw usageError("--rate-limit must be a number of requests a second", {
-    flag: "--rate-limit",
-    hint: "For example: 20/s.",
-  });
-}
-
-function parseCount(
-  flag: string,
-  text: string | undefined,
-): number | undefined {
-  if (text === undefined) return undefined;
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count >= 1) return count;
-  throw usageError(`${flag} must be a number from 1 to 999999`, { flag });
 }

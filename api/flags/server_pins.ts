@@ -1,10 +1,9 @@
 /** The memory that replicas of a server share (INTERFACES §2c). @module */
 
 import type { PinStore } from "@sig/consumer/pins";
-import type { FlagSpec, GivenFlags } from "./flag_spec.ts";
 import { hidePlace, type HidePlaceOptions } from "./hidden_place.ts";
 import type { PublicSign } from "./public_sign.ts";
-import { usageError } from "./usage_error.ts";
+import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
 /** Flags of the servers' memory. */
 export const SERVER_PIN_FLAGS: readonly FlagSpec[] = Object.freeze([

@@ -1,6 +1,13 @@
 /** What a command is: help, completions and parsing come from this. @module */
 
-import type { FlagSpec, GivenFlags } from "@sig/api/flags";
+import {
+  type Flags,
+  type FlagSpec,
+  flagSpecs,
+  type GivenFlags,
+  readValues,
+  type Values,
+} from "@sig/api/flags";
 import type { Io } from "../terminal/io.ts";
 import type { Format } from "../output/write.ts";
 
@@ -44,6 +51,26 @@ export interface CommandSpec {
   readonly endless?: true;
   /** Does it and answers with the exit code. */
   run(call: Call): Promise<number>;
+}
+
+/** A command with typed flags, by name. */
+export interface TypedCommandSpec<F extends Flags>
+  extends Omit<CommandSpec, "flags" | "run"> {
+  /** Its flags; `--format` and `--help` are added. */
+  readonly flags: F;
+  /** Does it, with the flags' values, and answers with the exit code. */
+  run(call: Call & { readonly flags: Values<F> }): Promise<number>;
+}
+
+/** A command whose `run` gets the values of its flags, each read once. */
+export function typedCommand<const F extends Flags>(
+  spec: TypedCommandSpec<F>,
+): CommandSpec {
+  return {
+    ...spec,
+    flags: flagSpecs(spec.flags),
+    run: (call) => spec.run({ ...call, flags: readValues(spec.flags, call) }),
+  };
 }
 
 /** A row of the table of commands: what is known without loading the command. */

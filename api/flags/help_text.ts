@@ -1,6 +1,28 @@
-/** Parts of a help as wide as the terminal; undefined where there is none. @module */
+/** Help texts as wide as the terminal; undefined where there is none. @module */
 
-import { wrap } from "./wrap.ts";
+import type { FlagSpec } from "./flag.ts";
+
+/**
+ * A flag as it is typed, and what it does with its notes behind.
+ *
+ * @example
+ * ```ts
+ * import { flagRow, twoColumns } from "@sig/api/flags";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const flag = { name: "addr", value: "HOST:PORT", help: "where to listen" };
+ * assertEquals(twoColumns([flagRow(flag)]), "  --addr HOST:PORT  where to listen");
+ * ```
+ */
+export function flagRow(flag: FlagSpec): readonly [string, string] {
+  const value = flag.value === undefined ? "" : ` ${flag.value}`;
+  const notes = [
+    ...(flag.required ? ["required"] : []),
+    ...(flag.repeat ? ["repeatable"] : []),
+  ];
+  const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
+  return [`--${flag.name}${value}`, flag.help + note];
+}
 
 /** What goes on below its own first line. */
 const INDENT = "    ";
@@ -88,4 +110,39 @@ function unitsOf(line: string, room: number): readonly string[] {
   return units.flatMap((unit) =>
     unit.length <= room ? unit : unit.split(/(?<=^--\S+) /)
   );
+}
+
+/** Words, those between single blanks of a text, with a limit on a line's width. */
+export function wrap(
+  text: string | readonly string[],
+  width: number,
+): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of typeof text === "string" ? text.split(" ") : text) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && displayWidth(longer) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
+/** Drawn over two columns: East Asian scripts and forms, and emoji. */
+const WIDE =
+  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\ufe0f/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/**
+ * Columns that a terminal shows a text in, one or two for each character that
+ * a reader would count. Controls have none: escape them first.
+ */
+export function displayWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += WIDE.test(segment) ? 2 : 1;
+  }
+  return width;
 }

@@ -1,0 +1,89 @@
+import { assertEquals } from "@std/assert";
+import { assertSigError } from "../../tests/kit/sig_errors.ts";
+import {
+  flagSpecs,
+  many,
+  optional,
+  readValues,
+  required,
+  toggle,
+  type Values,
+  withDefault,
+} from "./flag.ts";
+import { parseFlags } from "./parse_flags.ts";
+import { count, duration, file, oneOf, rate, text } from "./values.ts";
+
+const FLAGS = {
+  key: required(file, "the key"),
+  "max-age": withDefault(duration, "60s", "how old a state may be"),
+  "rate-limit": optional(rate, "how often"),
+  host: many(text, "a name", { placeholder: "NAME", mistaken: ["name"] }),
+  log: optional(oneOf("json", "off"), "how to log"),
+  number: optional(count, "how many"),
+  public: toggle("answer everyone"),
+};
+
+function read(...words: readonly string[]): Values<typeof FLAGS> {
+  const flags = flagSpecs(FLAGS);
+  return readValues(FLAGS, parseFlags(words, { flags, seeHelp: "See: x" }));
+}
+
+Deno.test("a typed flag has its value, its default, or says that there is none", () => {
+  const values = read("--key", "k.jwk");
+  assertEquals(values, {
+    ...{ key: "k.jwk", "max-age": 60_000, "rate-limit": undefined, host: [] },
+    ...{ log: undefined, number: undefined, public: false },
+  });
+  // Each has its own type.
+  const key: string = values.key;
+  const maxAgeMs: number = values["max-age"];
+  const log: "json" | "off" | undefined = values.log;
+  assertEquals([key, maxAgeMs, log], ["k.jwk", 60_000, undefined]);
+  const given = ["--key=k", "--max-age=5m", "--rate-limit", "20/s", "--public"];
+  assertEquals(read(...given, "--host=a", "--host", "b", "--log", "off"), {
+    ...{ key: "k", "max-age": 300_000, "rate-limit": { perSecond: 20 } },
+    ...{ host: ["a", "b"], log: "off", number: undefined, public: true },
+  });
+});
+
+Deno.test("a wrong value names its flag", () => {
+  const rows = [
+    ["--max-age=5", "--max-age must be a number with ms, s, m, h or d"],
+    ["--rate-limit=0/s", "--rate-limit must be a number of requests a second"],
+    ["--number=0", "--number must be a number from 1 to 999999"],
+    ["--log=text", "--log must be one of json, off"],
+  ] as const;
+  for (const [word, why] of rows) {
+    const { context } = assertSigError(
+      () => read("--key=k", word),
+      "invalid_request",
+      `Cannot run: ${why}`,
+    );
+    assertEquals(context.flag, word.split("=")[0]);
+  }
+});
+
+Deno.test("help knows a typed flag's placeholder, default and choices", () => {
+  assertEquals(flagSpecs(FLAGS).slice(0, 5), [
+    { name: "key", value: "FILE", help: "the key", required: true },
+    {
+      name: "max-age",
+      value: "DURATION",
+      help: "how old a state may be (default: 60s)",
+    },
+    { name: "rate-limit", value: "N/s", help: "how often" },
+    {
+      name: "host",
+      value: "NAME",
+      help: "a name",
+      repeat: true,
+      mistaken: ["name"],
+    },
+    {
+      name: "log",
+      value: "json|off",
+      help: "how to log",
+      choices: ["json", "off"],
+    },
+  ]);
+});
