@@ -39,8 +39,8 @@ function question({ url }: Started, isNew: boolean): Uint8Array {
       issuer: `did:web:${host.replace(":", "%3A")}`,
       subject: `did:web:person-${500 + n % 400}.example`,
       require: [{ relationship: "employee" }, { role: "deploy" }],
-      // Another text for each, and the same answer.
-      at: new Date(Date.UTC(2026, 5, 1) + n * 1000).toISOString(),
+      // Another text for each.
+      ...isNew && { at: new Date(Date.UTC(2026, 5, 1) + n).toISOString() },
     }),
   );
 }

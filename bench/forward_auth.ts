@@ -32,7 +32,7 @@ await (await fetch(`${origin}/demo/enrol`, {
 })).body?.cancel();
 const visitor = new Visitor({ origin, now: () => new Date() });
 await visitor.logIn(person, `http://${GATE_HOST}/`);
-// The same bytes for both: what costs less to read is no floor.
+// The same bytes for both: a request that costs less to read would not do.
 const headers = {
   cookie: visitor.at(GATE_HOST).cookie,
   "x-forwarded-host": GATE_HOST,

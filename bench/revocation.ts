@@ -22,7 +22,7 @@ await new Promise((go) => setTimeout(go, 1_200));
 for (const { person, relationship } of people) {
   const code = await fleet.codeAt(server, person, new Browser());
   await server.redeem(code);
-  // At any moment between two looks.
+  // At any moment of the poll interval.
   await new Promise((go) => setTimeout(go, Math.random() * 1_000));
   const began = performance.now();
   const heard = Promise.withResolvers<number>();

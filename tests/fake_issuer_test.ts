@@ -15,7 +15,7 @@ const EMPLOYEE = {
 /** A code and a part of its message. */
 type Told = readonly [code: ErrorCode, message: string];
 
-/** What those are told who ask for the first time, and who have seen all. */
+/** The code at a first look, and with a pin of the whole feed. */
 const TOLD: {
   readonly [fault in IssuerFault]: {
     readonly first: Told | undefined;

@@ -1,6 +1,6 @@
 /**
- * Whoever can alter an issuer's files but has no key can make them fail, or
- * show less of them, and nothing else: never another state, never a crash.
+ * An attacker who can alter an issuer's files but has no key can make them fail,
+ * or show less of them, and nothing else: never another state, never a crash.
  */
 
 import fc from "fast-check";

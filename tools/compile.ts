@@ -63,8 +63,8 @@ export const V8_FLAGS =
   "--v8-flags=--max-semi-space-size=2,--heap-growing-percent=50";
 
 /**
- * What `deno compile` needs to be told beside the permissions. Types are the
- * business of `task check`, and would be looked at for each executable anew.
+ * Flags of `deno compile` besides the permissions. Types are checked by
+ * `task check`, not again for each executable.
  */
 const FLAGS = [
   ...["--quiet", "--no-check", "--exclude-unused-npm", "--no-prompt"],
@@ -75,7 +75,7 @@ const FLAGS = [
 export interface CompileOptions {
   /** The folder that it is written to. */
   readonly folder: string;
-  /** A Rust target triple; this machine's unless told. */
+  /** A Rust target triple (default: this machine's). */
   readonly target?: string | undefined;
   /** The Deno that compiles. */
   readonly deno?: string;

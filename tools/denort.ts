@@ -17,7 +17,7 @@ const MAGIC = "d3n0l4nd";
 /**
  * The runtime: what comes before the appended program.
  *
- * @throws {RangeError} when there is none, or it is no ELF file.
+ * @throws {RangeError} when there is none, or it is not an ELF file.
  */
 export function cutRuntime(
   executable: Uint8Array<ArrayBuffer>,

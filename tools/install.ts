@@ -13,7 +13,7 @@ const HELP = `Puts the commands sig, sig-api and sig-web into a folder.
 
 Usage: deno task install [FOLDER]
 
-FOLDER is ~/.local/bin unless told. Launchers that are there are replaced, any
+FOLDER is the target (default: ~/.local/bin). Launchers that are there are replaced, any
 other file stays as it is. To take them away again, delete the three files.
 `;
 
@@ -43,7 +43,7 @@ function readFolder(args: readonly string[]): string {
   }
 }
 
-/** Refuses to replace what is no launcher, a link to one too. */
+/** Refuses to replace what is not a launcher, and a link to one. */
 function requireOurs(path: string): void {
   let text: string;
   try {
@@ -54,7 +54,7 @@ function requireOurs(path: string): void {
   }
   if (isLauncher(text)) return;
   throw new Refusal(
-    `Cannot install: ${path} is there and is none of our launchers. Nothing ` +
+    `Cannot install: ${path} exists and is not a launcher of sig. Nothing ` +
       "was written.\nName another folder: deno task install FOLDER",
   );
 }

@@ -96,7 +96,7 @@ async function isDirty(): Promise<boolean> {
 
 if (import.meta.main) {
   const allowDirty = Deno.args.includes("--allow-dirty");
-  // The copy is no repository: what Deno would have asked there is asked here.
+  // The copy is not a repository: Deno cannot check there what is checked here.
   if (!allowDirty && await isDirty()) {
     console.error(
       "Cannot publish: there are changes that are not committed. " +

@@ -13,8 +13,8 @@
  * `deno task release && upload` never publishes a part of a release as a whole.
  *
  * Refuses to make anything while `@std` is `deno-std` of npm, which others than
- * Deno's makers have packed: whoever downloads an executable trusts all that is
- * in it. See `stand_ins.ts`.
+ * Deno's makers have packed: people who download an executable trust
+ * all that is in it. See `stand_ins.ts`.
  *
  * @module
  */
@@ -42,9 +42,9 @@ const OURS = /^(?:sig-.+\.tar\.gz|SHA256SUMS)$/;
 export interface ReleaseOptions {
   /** The folder of the archives; those of an earlier run are removed. */
   readonly folder: string;
-  /** {@linkcode TARGETS} unless told. */
+  /** The targets (default: {@linkcode TARGETS}). */
   readonly targets?: readonly string[];
-  /** Makes one executable in a folder; {@linkcode compileExecutable} unless told. */
+  /** Makes one executable in a folder (default: {@linkcode compileExecutable}). */
   readonly compile?: typeof compileExecutable;
 }
 

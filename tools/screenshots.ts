@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /**
  * Makes pictures of every state of sig-web's page, for people to look at:
- * `deno task screenshots [FOLDER]`, a new folder under the system's temporary
- * one unless told. At a desk and on a phone, light and dark, and at 200 % zoom.
+ * `deno task screenshots [FOLDER]`, (default: a new
+ * folder under the system's temporary one). At a desk and on a phone, light and dark, and at 200 % zoom.
  * Says how long the page takes until it can be used, too.
  *
  * @module

@@ -35,7 +35,7 @@ async function requireEmpty(folder: string): Promise<void> {
     }
   } catch (error) {
     if (error instanceof Deno.errors.NotADirectory) {
-      throw new UsageError(`Cannot unpack: ${folder} is no directory`);
+      throw new UsageError(`Cannot unpack: ${folder} is not a directory`);
     }
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }

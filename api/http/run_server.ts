@@ -113,7 +113,7 @@ export async function runServer(
     }
     const [extra] = flags.positionals;
     if (extra !== undefined) {
-      throw usageError(`${quote(extra)} is one word too many`, {
+      throw usageError(`unexpected argument: ${quote(extra)}`, {
         hint: `See: ${program.name} --help`,
       });
     }

@@ -253,7 +253,7 @@ Deno.test("words that can't be meant end the process with what was meant", async
       ["--xyzzy", 'there is no flag "--xyzzy"\n  hint: See: sig-test --help'],
       [
         "127.0.0.1:1",
-        '"127.0.0.1:1" is one word too many\n  hint: See: sig-test --help',
+        'unexpected argument: "127.0.0.1:1"\n  hint: See: sig-test --help',
       ],
     ] as const
   ) {

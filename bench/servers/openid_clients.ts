@@ -3,7 +3,7 @@
 /** What ID tokens are signed with. */
 export const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** A host behind a proxy that asks who is there; the proxy is the bench. */
+/** A host protected by forward auth; the proxy is the bench. */
 export const GATE_HOST = "wiki.example";
 
 /** Where codes are sent; nobody listens there. */

@@ -86,7 +86,7 @@ function requirePositionals(
   }
   const extra = given[wanted.length];
   if (extra !== undefined) {
-    throw usageError(`${JSON.stringify(extra)} is one word too many`, {
+    throw usageError(`unexpected argument: ${JSON.stringify(extra)}`, {
       hint: seeHelp(command),
     });
   }

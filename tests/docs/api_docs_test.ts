@@ -31,7 +31,7 @@ browserTest(
         await context.grantPermissions(["clipboard-read", "clipboard-write"]);
         const page = await context.newPage();
         page.on("console", (message) => {
-          // Chromium calls every answer that is no success an error.
+          // Chromium reports every status from 400 on as an error.
           const isAnswer = /status of 4\d\d/.test(message.text());
           if (message.type() === "error" && !isAnswer) {
             faults.push(`${place}: ${message.text()}`);

@@ -161,7 +161,7 @@ for (const { path, shell } of runs) {
   });
 }
 
-/** The checkout's own files; what tasks make is no business of a document. */
+/** The checkout's own files, without what tasks make. */
 async function listCheckout(): Promise<readonly string[]> {
   const entries = await Array.fromAsync(Deno.readDir(ROOT));
   return entries.map(({ name }) => name).filter((name) => name !== "dist")

@@ -30,7 +30,7 @@ export async function createNewcomer(): Promise<Newcomer> {
   const env = {
     PATH: `${bin}:${SHIMS}:${PATH}`,
     HOME: home,
-    // The cache is no business of the documents'.
+    // The documents do not depend on the cache.
     DENO_DIR: DENO_DIR ?? `${HOME}/.cache/deno`,
     NO_COLOR: "1",
     DOCS_ROOT: ROOT,

@@ -6,7 +6,7 @@ import { readTestKeys } from "./vectors.ts";
 
 export { ALICE };
 
-/** The issuer's DID unless told. */
+/** The issuer's DID (default). */
 export const DID: string = ISSUER;
 /** The clock of the tests. */
 export const NOW = new Date("2026-06-01T00:00:00Z");

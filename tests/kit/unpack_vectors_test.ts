@@ -94,7 +94,7 @@ Deno.test("vectors:unpack refuses a directory that holds something, and leaves i
   assertEquals(namesIn(folder.path), ["mine"]);
   const ran = await unpack(`${folder.path}/mine`);
   assertEquals(ran.code, 2);
-  assertStringIncludes(ran.stderr, "/mine is no directory\n");
+  assertStringIncludes(ran.stderr, "/mine is not a directory\n");
 });
 
 Deno.test("vectors:unpack names what it doesn't know, and writes nothing", async () => {

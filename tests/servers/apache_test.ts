@@ -164,7 +164,7 @@ browserTest(
       // Out, by the issuer: nobody clicks anything.
       await provider.demo.revoke(relationship);
       await provider.web.provider!.watch();
-      // What is being told at the same moment is told with the next delivery.
+      // A delivery that is under way does not include the newest notification.
       const heard = await waitUntil(
         "delivered",
         () => provider.web.provider!.deliver(),

@@ -17,7 +17,7 @@ interface Listed {
   readonly type?: string;
   /** Answers without a token. */
   readonly open?: true;
-  /** The answer to a body of another media type; 415 unless told. */
+  /** The answer to a body of another media type (default: 415). */
   readonly otherType?: readonly [number, string];
 }
 

@@ -76,7 +76,7 @@ const HOSTS: readonly Probe[] = [
   ...["", "evil@localhost", "localhost/docs#", "localhost?", "a b", "[", "%zz"]
     .concat("localhost:99999", "localhost, localhost", "localhost\\")
     .map((host) => ({
-      name: `Host: ${host}, which is none`,
+      name: `Host: ${host}, which is not a host`,
       data: head(GET, [], `Host: ${host}`),
       ...NO_HOST,
     })),

@@ -78,7 +78,7 @@ for (const name of SERVERS) {
     assertEquals(await server.exited(), 0);
   });
 
-  Deno.test(`${name}: a slow reader of the log is told what it missed`, async () => {
+  Deno.test(`${name}: a slow reader of the log learns how many lines were dropped`, async () => {
     await using server = await ServerProcess.start(name, [], { unread: true });
     using client = await RawClient.connect(server.port);
     const lost = head(`GET /${"x".repeat(300)} HTTP/1.1`);

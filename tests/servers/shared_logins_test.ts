@@ -95,7 +95,7 @@ Deno.test({
         assertEquals((await logIn(first, person)).seen, IN);
         assertEquals(feedAnswers(issuer), [200]);
 
-        // A new one, which must ask, is told that nothing has changed.
+        // A new one must ask, and gets 304.
         const fresh = await login(redis, "--require-pin");
         assertEquals((await logIn(fresh, person)).seen, IN);
         assertEquals(feedAnswers(issuer), [304]);

@@ -88,7 +88,7 @@ async function shareOneMemory(
     }
     assertEquals(feedAnswers(issuer), []);
 
-    // A new one that must ask is told that nothing has changed.
+    // A new one that must ask gets 304.
     const asking = await more("--max-age", "0s", "--require-pin");
     const { body } = await check(asking, issuer);
     assertEquals([body.decision, body.continuity], ["allow", "consistent"]);
@@ -193,7 +193,7 @@ Deno.test({
         await demote(before, after);
         assertEquals((await check(strict, issuer)).code, "store_unavailable");
         feedAnswers(issuer);
-        // Those that still read the replica, which lags, may look anew as well.
+        // Those that still read the replica, which lags, may fetch it again as well.
         for (const each of all) {
           const { body } = await check(each, issuer);
           assertEquals(body.decision, "allow", body.detail);

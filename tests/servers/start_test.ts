@@ -161,7 +161,7 @@ for (const name of SERVERS) {
           "Did you mean json?",
         ],
         [["--log", "off", "--log", "off"], "--log is given twice", undefined],
-        [["now"], '"now" is one word too many', `See: sig-${name} --help`],
+        [["now"], 'unexpected argument: "now"', `See: sig-${name} --help`],
         [
           ["--rate-limit", "0/s"],
           "--rate-limit must be a number of",

@@ -1,4 +1,4 @@
-// Stopping under load: whoever was heard is answered.
+// Stopping under load: every request that was read is answered.
 import { assert, assertEquals } from "@std/assert";
 import { askWhile, head, RawClient, rawPost } from "../kit/raw_client.ts";
 import { QUESTIONS, ServerProcess, SERVERS } from "../kit/server_process.ts";

@@ -265,7 +265,7 @@ Deno.test({
     });
 
     await t.step(
-      "a body that breaks off is no answer and no deny",
+      "a body that breaks off is neither an allow nor a deny",
       async () => {
         // The older runtime's node:http throws where nobody can catch it: sig
         // then ends with `internal`. The current one says `fetch_failed`.

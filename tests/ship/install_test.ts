@@ -131,7 +131,7 @@ Deno.test({
       await Deno.writeTextFile(`${folder}/sig-web`, "#!/bin/sh\necho mine\n");
       const refused = await install(folder);
       assertEquals(refused.code, 1);
-      assertStringIncludes(refused.stderr, `${folder}/sig-web is there`);
+      assertStringIncludes(refused.stderr, `${folder}/sig-web exists`);
       assertStringIncludes(refused.stderr, "Nothing was written");
       const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
       assertEquals(names, ["sig-web"]);

@@ -44,7 +44,7 @@ Deno.test("workflows run no code that can change behind their name, and know no 
   }
 });
 
-Deno.test("a tag that is not every package's version is no release", async () => {
+Deno.test("a tag that differs from a package's version is refused", async () => {
   const check = (tag: string) =>
     run(Deno.execPath(), [
       ...["run", "--no-prompt", "--allow-read", "tools/check_tag.ts"],

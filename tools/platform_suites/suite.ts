@@ -3,7 +3,7 @@
 /** Where suites run. `node` has Node's modules, `browser` has none of them. */
 export type Platform = "browser" | "node";
 
-/** Servers on loopback, started by whoever runs the suites. */
+/** Servers on loopback, started by the test that runs the suites. */
 export interface Servers {
   /** `127.0.0.1:<port>` of an issuer with one event, about `subject`. */
   readonly issuer: string;

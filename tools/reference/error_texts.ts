@@ -193,7 +193,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     "Sign the challenge as it was given.",
   ),
   invalid_invitation: says(
-    "The text is no invitation, is another issuer's, or offers what can't be offered.",
+    "The text is not an invitation, is another issuer's, or offers what can't be offered.",
     "Take the invitation as it was made, whole; else make a new one: sig invite.",
   ),
   issuer_not_allowed: says(
@@ -399,7 +399,7 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
   ),
 };
 
-/** What each category means for whoever gets it. */
+/** What each category means for the caller. */
 export const CATEGORY_TEXTS: Readonly<Record<ErrorCategory, string>> = {
   usage: `You asked wrongly. ${FIX_REQUEST}`,
   invalid: "What an issuer published or a subject signed breaks a rule.",

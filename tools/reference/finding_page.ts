@@ -47,13 +47,13 @@ export function findingPage(): string {
 Each finding has a \`code\` that is never renamed or reused, a severity, what was
 found, why it matters, how to mend it, and where (\`--format json\`, \`sarif\`).
 \`error\`: answers are wrong or missing, and the exit code is 1. \`warning\`: they
-may become so. \`info\`: it could be better.
+may be later. \`info\`: it could be better.
 
 What readers refuse is found too, as an \`error\` with the
 [error code](errors.md) that they would give, and what they warn about as a
 \`warning\` with the code of the warning (\`media_type_unexpected\`,
 \`issued_at_future\`, \`did_document_missing\` and others). A source that can't be
-read at all is no finding: the exit code is 2.
+read at all is not a finding: the exit code is 2.
 
 ${
     SECTIONS.map(([title, about, findings]) =>

@@ -1,0 +1,100 @@
+/**
+ * Finds phrases that must not return: riddles, negated nouns and words that this
+ * project once used for everything. Run by `deno task check:language`, part of
+ * `deno task test`. What to write instead stands beside each phrase; the
+ * glossary is in CONTRIBUTING.md.
+ *
+ * @module
+ */
+
+/** What is clean, and stays so: folders end in "/". Add yours, one a line. */
+export const CLEAN: readonly string[] = [
+  "bench/",
+  "tests/",
+  "tools/",
+];
+
+/** A phrase, and what to write instead. */
+type Phrase = readonly [pattern: RegExp, instead: string];
+
+const PHRASES: readonly Phrase[] = [
+  [/\bunless (?:it is )?told\b/, '"(default: …)"'],
+  [/(?<!\b[Tt]here )\b(?:is|are|was|were) none\b/, '"is not a …"'],
+  [
+    /(?<!\b[Tt]here )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|later\b)[a-z]\w*/,
+    '"is not a …"',
+  ],
+  [/\bnames no [a-z]\w*/, '"unknown …"'],
+  [/\banew\b/, '"again", or what is rebuilt'],
+  [/\bwhoever\b/i, "the role: the reader, the caller, an attacker"],
+  [/\b(?:is|are|was|were|be|been) told (?!to\b|apart\b)/, "what receives what"],
+  [/\bfor ever\b/, '"permanently", "without end"'],
+  [/\bWords:/, '"Arguments:"'],
+  [/\bone word too many\b/, '"unexpected argument: …"'],
+  [/\bwhat people are told\b/, '"display name"'],
+  [/\bbetween two looks\b/, '"poll interval"'],
+  [/\bmay become so\b|\bwho is there\b/, "the field's word"],
+  [/\bMend the (?:lines|file)\b/, '"Fix the lines"'],
+  [/\bhas agreed to its\b/, '"… changes need confirmation"'],
+  [/\bcan't go on\b|\band now a no\b/, '"we couldn\'t …"'],
+  [/\bprogram that stays\b/, '"long-running program"'],
+  [/\bname of yours\b/, '"identifies you"'],
+  [/\bletOthersRun\b|\bbreathe\b/, "yieldToEventLoop"],
+  [/\bRequestFlow\b|\bcreateShares\b|\bPlaces\b/, "Semaphore, Quota"],
+  [/\bFarewell\b|\bHandedOut\b/, "LogoutNotification, IssuedTokens"],
+  [/\bpatientQuestion\b|\blastWord\b/, "recheckSession, lastKnownStanding"],
+  [/\breadAnew\b|\bgoOn\b/, "verifyFromStart, continueFrom"],
+  [/\bPublicSign\b|\broomOf\b/, "Exposure, partitionOf"],
+  [/\bjudgeContinuity\b|\bJudging\b/, "checkContinuity, Evaluator"],
+];
+
+/** A place with a phrase that must not return. */
+export interface LanguageFault {
+  /** Its line, from 1. */
+  readonly line: number;
+  /** What stands there. */
+  readonly found: string;
+  /** What to write instead. */
+  readonly instead: string;
+}
+
+/** Phrases of one text that must not return. */
+export function findPhrases(text: string): LanguageFault[] {
+  return text.split("\n").flatMap((line, at) =>
+    PHRASES.flatMap(([pattern, instead]) => {
+      const found = pattern.exec(line)?.[0];
+      return found === undefined ? [] : [{ line: at + 1, found, instead }];
+    })
+  );
+}
+
+/** Written by others, or made by a program. */
+const SKIPPED = /\.min\.js$|(?:^|\/)(?:node_modules|dist|vectors)\//;
+/** They quote the phrases. */
+const OWN = ["tools/check_language.ts", "tests/check_language_test.ts"];
+
+function* filesBelow(root: URL, path: string): Generator<string> {
+  if (!path.endsWith("/")) return yield path;
+  for (const { name, isDirectory } of Deno.readDirSync(new URL(path, root))) {
+    if (isDirectory) yield* filesBelow(root, `${path}${name}/`);
+    else if (/\.(?:tsx?|md|sh|txt)$/.test(name)) yield path + name;
+  }
+}
+
+if (import.meta.main) {
+  const root = new URL("../", import.meta.url);
+  const paths = Deno.args.length > 0 ? Deno.args : CLEAN;
+  let faults = 0;
+  for (const path of paths.flatMap((each) => [...filesBelow(root, each)])) {
+    if (SKIPPED.test(path) || OWN.includes(path)) continue;
+    const text = Deno.readTextFileSync(new URL(path, root));
+    for (const { line, found, instead } of findPhrases(text)) {
+      console.error(`${path}:${line}: "${found}"; write ${instead}`);
+      faults++;
+    }
+  }
+  if (faults > 0) {
+    console.error(`${faults} phrases; see "Language" in CONTRIBUTING.md`);
+    Deno.exit(1);
+  }
+}
