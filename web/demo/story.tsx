@@ -181,13 +181,13 @@ export function Story({ page }: { readonly page: PageContext }) {
       </p>
       <div class="demo">
         <div class="stage">
-          <div role="alert">
-            {error !== "" && (
+          {error !== "" && (
+            <div role="alert">
               <Alert kind="danger">
                 <p>{visibleText(error)}</p>
               </Alert>
-            )}
-          </div>
+            </div>
+          )}
           {card()}
           {step === "end" && (
             <section class="card tour-end">

@@ -79,7 +79,7 @@ export function People({ feed }: { readonly feed: OpenFeed }) {
       class: "col-did",
       cell: ({ relationship: { subject } }) => (
         <>
-          <code class="quiet">{shortened(subject)}</code>
+          <code class="quiet">{shortened(subject, 26)}</code>
           <CopyButton text={() => subject} what="the DID" />
         </>
       ),

@@ -53,10 +53,12 @@ export function FilteredTable<T>(props: {
   }, [limit]);
   if (total === 0) {
     return (
-      <p class="empty">
-        This feed has no {noun}s yet. Its issuer adds people with{" "}
-        <code>sig upsert</code> or <code>sig apply</code>.
-      </p>
+      <div class="empty">
+        <p>
+          This feed has no {noun}s yet. Its issuer adds people with{" "}
+          <code>sig upsert</code> or <code>sig apply</code>.
+        </p>
+      </div>
     );
   }
   const showAll = () => {
