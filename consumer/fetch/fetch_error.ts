@@ -1,4 +1,4 @@
-/** The errors of a fetch, in words of ours. @module */
+/** The errors of a fetch. @module */
 
 import { type ErrorContext, isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";

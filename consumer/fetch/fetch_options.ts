@@ -4,9 +4,9 @@ import { MAX_TIMEOUT_MS } from "./network_budget.ts";
 
 /** How much one fetch may take. */
 export interface FetchLimits {
-  /** Milliseconds until a connection stands, DNS and TLS included (5,000). */
+  /** Milliseconds to connect, DNS and TLS included (default: 5,000). */
   readonly connectTimeoutMs: number;
-  /** Milliseconds spent waiting for the network, in all (30,000). */
+  /** Milliseconds spent waiting for the network, in all (default: 30,000). */
   readonly totalTimeoutMs: number;
   /** Bytes of the body. */
   readonly maxBytes: number;
@@ -17,7 +17,7 @@ const DEFAULT_FETCH_TIMEOUTS: Readonly<
   Pick<FetchLimits, "connectTimeoutMs" | "totalTimeoutMs">
 > = Object.freeze({ connectTimeoutMs: 5_000, totalTimeoutMs: 30_000 });
 
-/** Who may be asked, and by which means: the same for every fetch. */
+/** Which hosts may be fetched from, and how: the same for every fetch. */
 export interface FetchPolicy {
   /** As {@linkcode FetchLimits.connectTimeoutMs}. */
   readonly connectTimeoutMs?: number;
@@ -25,7 +25,7 @@ export interface FetchPolicy {
   readonly totalTimeoutMs?: number;
   /**
    * Allow `http:` and private addresses: for tests and closed networks only,
-   * since whoever names a URL can then reach this machine's own services.
+   * since a URL from outside can then reach this machine's own services.
    */
   readonly allowPrivate?: boolean;
   /** Stops the fetch; its reason is what is thrown. */
@@ -36,7 +36,7 @@ export interface FetchPolicy {
    * Sends the request, instead of our own connection. It chooses the address
    * itself: names are resolved and vetted before only when `resolve` is given.
    * It must reject a body that was cut: what ends without having said so
-   * (HTTP/1 without length or chunks) can't be told from here.
+   * (HTTP/1 without length or chunks) can't be recognised here.
    */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** PEM certificates of authorities to trust instead of the runtime's own. */
@@ -108,7 +108,7 @@ export function isEntityTag(text: string): boolean {
 /**
  * Checks the numbers, which come from our own callers.
  *
- * @throws {RangeError} for limits and offsets that are none.
+ * @throws {RangeError} for invalid limits and offsets.
  * @throws {TypeError} for a malformed entity tag.
  */
 export function requireFetchOptions(options: GuardedFetchOptions): FetchLimits {

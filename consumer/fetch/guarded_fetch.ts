@@ -1,4 +1,4 @@
-/** Getting a document from a host that nobody vouches for. @module */
+/** Fetches a document from an untrusted host (docs/protocol.md §10). @module */
 
 import {
   type ContentRange,
@@ -33,7 +33,7 @@ export interface FetchedBody {
   readonly etag: string | null;
   /** Of a 206: which bytes these are. */
   readonly contentRange?: ContentRange;
-  /** Bytes of the body, when the server told and nothing was decoded. */
+  /** Bytes of the body, if the server said so and nothing was decoded. */
   readonly length?: number;
   /**
    * The bytes, at most `maxBytes`, to be iterated once; empty with 304. Throws
@@ -48,14 +48,13 @@ export interface FetchedBody {
 }
 
 /**
- * Fetches one document over https with the guards that fetching at a stranger's
- * word needs: only public addresses, connected to exactly as they were vetted;
+ * Fetches one document over https from an untrusted URL: only public addresses, connected to exactly as they were vetted;
  * no redirects, no proxy of the environment, no cookies, no decompression;
  * limits on bytes and on time. (docs/protocol.md §8, §10)
  *
  * In browsers, in Cloudflare Workers and with `options.fetch`, the platform
  * connects: a name that was vetted may lead elsewhere by then, and a body that
- * was cut is told only where the platform tells it.
+ * was cut is reported only where the platform reports it.
  *
  * @example A closed door
  * ```ts
@@ -92,7 +91,7 @@ export async function guardedFetch(
   try {
     const head = judgeResponse(response, url, options);
     if (head.status === 304) await response.close();
-    const { length, ...told } = head;
+    const { length, ...accepted } = head;
     // What a platform decoded has another length than the one that was sent;
     // of a range nothing is encoded.
     const isCounted = response.isVerbatim || head.status !== 200;
@@ -100,7 +99,7 @@ export async function guardedFetch(
       ? {}
       : { expectedLength: length };
     return {
-      ...told,
+      ...accepted,
       ...(expected.expectedLength === undefined
         ? {}
         : { length: expected.expectedLength }),
@@ -140,7 +139,7 @@ function requestHeaders(
 
 /** What is asked. */
 export interface GuardedRequest {
-  /** GET unless told. */
+  /** Default: GET. */
   readonly method?: RequestMethod;
   /** Header fields by lower-case name, without `host`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -148,7 +147,7 @@ export interface GuardedRequest {
   readonly allowHttp?: boolean;
 }
 
-/** A response whose head has arrived, and nobody has judged yet. */
+/** A response whose head has arrived and is not checked yet. */
 export interface GuardedResponse {
   /** The response. Whoever gets it closes it. */
   readonly response: TransportResponse;
@@ -226,7 +225,7 @@ function plainTransport({ fetch }: GuardedFetchOptions): Transport {
   );
 }
 
-/** By the platform's fetch where it lets nobody else make a connection. */
+/** Uses the platform's fetch where a connection of our own is not possible. */
 function pinnedWherePossible(node: NodeBuiltins, plain: Transport): Transport {
   const pinned = createPinnedTransport(node);
   return async (request, budget) => {
@@ -253,7 +252,7 @@ export interface CountedBodyOptions {
   readonly expectedLength?: number;
   /** Pays for each wait. */
   readonly budget: NetworkBudget;
-  /** Turns a transport's error into one of ours. */
+  /** Turns a transport's error into a `SigError`. */
   readonly fail: (error: unknown) => unknown;
 }
 

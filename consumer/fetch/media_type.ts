@@ -47,7 +47,7 @@ export function isRefusedMediaType(mediaType: string | null): boolean {
 
 /**
  * The warning `media_type_unexpected` for a document whose media type is not
- * one of those that fit it; undefined when it fits or none was told (local and
+ * one of those that fit it; undefined when it fits or is absent (local and
  * inline documents have none). The bytes decide, not the label. (docs/protocol.md §10)
  *
  * @example

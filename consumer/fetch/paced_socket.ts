@@ -72,7 +72,7 @@ function runtimeVersion(): string | undefined {
   return Deno?.version?.deno;
 }
 
-/** Whether `node:http` takes a connection that is no socket. */
+/** Whether `node:http` takes a connection that is not a socket. */
 export function takesAnyStream(deno: string | undefined): boolean {
   if (deno === undefined) return true;
   const [major = 0, minor = 0] = deno.split(".").map(Number);

@@ -29,7 +29,7 @@ export class CannotPin extends Error {
 
 /**
  * A transport that dials the addresses itself, one after the other, so no name
- * is resolved behind the check (DNS rebinding), no proxy of the environment
+ * is resolved after the check (DNS rebinding), no proxy of the environment
  * and no redirect is followed, and each connection serves one request. TLS
  * still checks the certificate against the URL's host. (docs/protocol.md §10)
  *

@@ -6,7 +6,7 @@ import type { RequestMethod } from "./transport.ts";
 
 /** Options of {@linkcode probeUrl}. */
 export interface ProbeOptions extends FetchPolicy {
-  /** GET unless told. */
+  /** Default: GET. */
   readonly method?: RequestMethod;
   /** Header fields by lower-case name, without `host`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Probed {
   readonly status: number;
   /** A header field by its lower-case name, or null. */
   header(name: string): string | null;
-  /** When the server's certificate ends, where the platform tells. */
+  /** When the server's certificate ends, if the platform says so. */
   readonly certificateUntil?: Date;
 }
 

@@ -125,7 +125,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
   const tail = halves.length === 2 ? parseGroups(halves[1]!, true) : [];
   if (head === undefined || tail === undefined) return undefined;
   const missing = 16 - head.length - tail.length;
-  // "::" stands for at least one group of zeros (RFC 4291 §2.2).
+  // "::" replaces at least one group of zeros (RFC 4291 §2.2).
   if (halves.length === 2 ? missing < 2 : missing !== 0) return undefined;
   const bytes = new Uint8Array(16);
   bytes.set(head);

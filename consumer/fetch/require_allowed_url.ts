@@ -23,7 +23,7 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set(
     .concat([10080]),
 );
 
-/** A URL that may be fetched, as far as its text tells. */
+/** A URL that may be fetched, judged by its text alone. */
 export interface VettedUrl {
   /** The parsed URL. */
   readonly url: URL;
@@ -135,7 +135,7 @@ export async function resolveAddresses(
 ): Promise<readonly string[]> {
   const addresses = await resolve(url.hostname);
   for (const address of addresses) {
-    // With `allowPrivate` too: what is no literal would be resolved once more.
+    // With `allowPrivate` too: anything but a literal would be resolved again.
     const isAllowed = allowPrivate
       ? parseIpBytes(address) !== undefined
       : isPublicAddress(address);

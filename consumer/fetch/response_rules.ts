@@ -30,7 +30,7 @@ export interface AcceptedHead {
   readonly etag: string | null;
   /** Of a 206. */
   readonly contentRange?: ContentRange;
-  /** Bytes that the body must have, when that is told. */
+  /** Bytes that the body must have, if the server said so. */
   readonly length?: number;
 }
 
@@ -169,16 +169,16 @@ function judgeLength(
   range: ContentRange | undefined,
 ): number | undefined {
   const text = head.header("content-length");
-  const told = text === null ? undefined : parseLength(text);
+  const announced = text === null ? undefined : parseLength(text);
   const ranged = range === undefined ? undefined : range.last - range.first + 1;
   if (
-    Number.isNaN(told) ||
-    (told !== undefined && ranged !== undefined && told !== ranged)
+    Number.isNaN(announced) ||
+    (announced !== undefined && ranged !== undefined && announced !== ranged)
   ) {
     const why = "the server's content-length makes no sense";
     throw fetchError("fetch_failed", url, why, { kind: "http" });
   }
-  const length = told ?? ranged;
+  const length = announced ?? ranged;
   if (length !== undefined && length > maxBytes) {
     throw tooLarge(url, maxBytes, tooLargeCode);
   }
@@ -192,7 +192,7 @@ function judgeLength(
  * (RFC 9112 §8). Only a length, a range or chunks say where it ends.
  *
  * Where the platform speaks HTTP for us, HTTP/2 says it out of our sight, and
- * headers may be hidden: then only what tells of such a body refuses it.
+ * headers may be hidden: then only a visible sign of such a body refuses it.
  */
 function judgeFraming(head: ResponseHead, url: URL): void {
   // judgeEncoding() let nothing but "chunked" pass.

@@ -7,7 +7,7 @@ export type RequestMethod = "GET" | "HEAD" | "OPTIONS";
 
 /** One request without a body. */
 export interface TransportRequest {
-  /** GET unless told. */
+  /** Default: GET. */
   readonly method?: RequestMethod;
   /** Vetted: scheme, port, host name, no userinfo. */
   readonly url: URL;
@@ -25,7 +25,7 @@ export interface TransportRequest {
 export interface TransportResponse {
   /** Status code; 0 for a redirect that a browser hides. */
   readonly status: number;
-  /** When the server's certificate ends, where the platform tells. */
+  /** When the server's certificate ends, if the platform says so. */
   readonly certificateUntil?: Date | undefined;
   /** A header field by its lower-case name, or null. */
   header(name: string): string | null;
@@ -58,7 +58,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 /**
  * A transport for browsers and for injected `fetch` functions. It can't choose
- * the address: who runs it where names must be vetted does so by other means.
+ * the address: where names must be checked, the caller does so by other means.
  * It sends no cookie, no credentials and no referrer, and follows no redirect.
  */
 export function createPlainTransport(fetch: Fetch): Transport {

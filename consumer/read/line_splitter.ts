@@ -2,7 +2,7 @@
 
 const LF = 0x0a;
 
-/** A line, or what stands where a line was expected. */
+/** A line, or the bytes where a line was expected. */
 export interface FeedLine {
   /** Its bytes without the LF; empty when it is too long to be kept. */
   readonly bytes: Uint8Array;
@@ -54,7 +54,7 @@ export class LineSplitter {
 
   /**
    * Whether bytes follow the last LF: the last line is incomplete. Not so for
-   * a line that was too long: it was told of already.
+   * a line that was too long: it was reported already.
    */
   get hasRest(): boolean {
     return this.#length > 0;
@@ -69,7 +69,7 @@ export class LineSplitter {
     return line;
   }
 
-  /** A copy: the chunk's memory may be used again by whoever filled it. */
+  /** A copy: the memory of the chunk may be used again. */
   #keep(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#buffer.length) {

@@ -253,7 +253,7 @@ const ORIGIN = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/\\?#]*/;
 /**
  * The segments of a reference's path (an absolute URL, whose host is not used,
  * or a URL path), percent-decoded once and without dot segments. Taken from the
- * text as it stands, since a URL parser would hide a path that climbs out.
+ * text itself, since a URL parser would hide a path that climbs out.
  * (docs/protocol.md §1)
  *
  * @throws {SigError} `invalid_metadata` for a path that climbs out of the

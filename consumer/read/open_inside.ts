@@ -38,8 +38,8 @@ const MAX_ATTEMPTS = 8;
  * one that leads out of it is refused. It does not wait for a FIFO's writer.
  *
  * The path is resolved, the result is opened without following a link, and then
- * the **handle** is judged: it is a regular file, and the file that stands at
- * the resolved name (device and inode), below folders that are no links and are
+ * the **handle** is judged: it is a regular file, and the file at
+ * the resolved name (device and inode), below folders that are not links and are
  * the same before and after. Whoever may rename folders here could put another
  * one in place for an instant and back again; that shows in
  * {@linkcode InsideFile.foldersChangedMs}, unless it happens in the very second
@@ -125,7 +125,7 @@ function lookAt(fs: typeof nodeFs, folders: readonly string[]) {
     });
     if (!info?.isDirectory()) return undefined;
     mark += `${info.dev}:${info.ino} `;
-    // Files come and go in the last one; what it is itself stands above it.
+    // Files come and go in the last one; its own identity is in the one above.
     if (at === folders.length - 1) break;
     mark += `${info.ctimeMs}:${info.mtimeNs} `;
     changedMs = Math.max(changedMs, Number(info.ctimeMs));

@@ -22,13 +22,13 @@ export interface OpenedDocument {
    * closes the file or connection.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The media type that the server told, or null. */
+  /** The media type from the server, or null. */
   readonly mediaType: string | null;
-  /** The entity tag that the server told, or null. */
+  /** The entity tag from the server, or null. */
   readonly etag: string | null;
   /** The document is the one that `ifNoneMatch` names; no bytes follow. */
   readonly unchanged?: boolean;
-  /** Bytes to come, where that is told; for progress only, never relied upon. */
+  /** Bytes to come, if known; for progress only, never relied upon. */
   readonly length?: number | undefined;
   /** Which bytes these are, when they are not all. */
   readonly range?: ContentRange;
@@ -59,12 +59,12 @@ export interface DocumentReader {
    * Opens a document by its reference in the metadata (an absolute URL).
    *
    * @throws {SigError} `document_too_large`, or `feed_too_large` for the feed,
-   * and what getting it can run into; {@linkcode isMissing} tells the absence.
+   * and the errors of getting it; {@linkcode isMissing} recognises absence.
    */
   open(ref: string, options: OpenOptions): Promise<OpenedDocument>;
 }
 
-/** Where an issuer's documents are, and who must be speaking there. */
+/** Where an issuer's documents are, and which issuer must publish there. */
 export interface IssuerLocation {
   /** Gets the bytes. */
   readonly reader: DocumentReader;
@@ -114,7 +114,7 @@ export function tooLargeCode(
  * Whether an error of {@linkcode DocumentReader.open} says that the document is
  * not there at all: 404, 410, no such file. Everything else (no permission, a
  * folder in its place, a server in trouble) must not pass for absence, or
- * whoever can cause trouble could switch a check off. (docs/protocol.md §1)
+ * an attacker who causes it could switch a check off. (docs/protocol.md §1)
  *
  * @example
  * ```ts
@@ -140,7 +140,7 @@ export function isMissing(error: unknown): boolean {
 /**
  * Reads a whole small document into memory.
  *
- * @param maxBytes Bytes at most: a second line behind the reader's own limit.
+ * @param maxBytes Bytes at most: a second check after the reader's own limit.
  * @throws {SigError} `document_too_large`, and whatever the reader throws.
  */
 export async function readAll(
@@ -289,7 +289,7 @@ export interface FetchDocumentOptions extends FetchPolicy {
  * @throws {SigError} `insecure_url`, `address_not_allowed`, `fetch_redirected`,
  * `fetch_status`, `fetch_media_type`, `fetch_timeout`, `fetch_failed`,
  * `document_too_large`.
- * @throws {RangeError} for a limit that is none.
+ * @throws {RangeError} for an invalid limit.
  */
 export async function fetchDocument(
   url: string,

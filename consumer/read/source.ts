@@ -40,7 +40,7 @@ export type Source =
     readonly did: string;
     /** `https://host[:port]`; `http://` for private hosts, on request only. */
     readonly origin: string;
-    /** What to tell when it fails: a folder of that name exists. */
+    /** Hint for the error if it fails: a folder of that name exists. */
     readonly hint?: string;
   }
   | {
@@ -66,8 +66,8 @@ const HOST_AND_PORT = /^([^:]*)(?::(.*))?$/s;
 /**
  * Reads a source as a user writes it: a did:web, a host name, an https URL of a
  * `sig.json`, a `sig.json` file or a directory. A path contains `/`, starts
- * with `.` or ends in `.json`; any other word is a host, never a file, so that
- * nobody can plant a folder that answers in a host's name.
+ * with `.` or ends in `.json`; any other text is a host, never a file, so that
+ * a planted folder can't answer in a host's name.
  *
  * @example
  * ```ts
@@ -178,7 +178,7 @@ export class IssuerName {
   readonly expectedIssuer: string;
   /** The URL of its `sig.json`. */
   readonly metadataRef: string;
-  /** Whether that is its host's own `sig.json`, with nothing behind it. */
+  /** Whether that is exactly its host's own `sig.json`. */
   readonly isUsual: boolean;
 
   private constructor(

@@ -20,7 +20,7 @@ import { fetchDocument } from "./reader.ts";
 export interface FetchSubjectKeyOptions {
   /** Reach private addresses too, and read them as `http:`: for tests only. */
   readonly allowPrivate?: boolean;
-  /** Gets the DID document; {@linkcode fetchDocument} unless told. */
+  /** Gets the DID document; default: {@linkcode fetchDocument}. */
   readonly fetchDocument?: (
     url: string,
     options: { readonly maxBytes: number },

@@ -1,8 +1,6 @@
 /**
- * A feed's verification that can go on when more of it is there.
- *
- * Long because it is one class: its counters, faults and state belong to one
- * place in the feed, and each line moves all of them.
+ * Verifies a feed line by line, and can continue when the feed has grown
+ * (docs/protocol.md §2.6, §4).
  *
  * @module
  */
@@ -39,7 +37,6 @@ import { feedTooLarge, incompleteLine, lineTooLong } from "./feed_fault.ts";
 import { type FeedLine, LineSplitter } from "../read/line_splitter.ts";
 import { SignatureQueue, SignatureWorkers } from "./signature_workers.ts";
 import type { SignatureMarks } from "./signature_marks.ts";
-import { turnOfEventLoop } from "./turn_of_event_loop.ts";
 import type {
   FeedPolicy,
   KeyUse,
@@ -47,11 +44,11 @@ import type {
   VerifyFeedOptions,
 } from "./verified_feed.ts";
 
-/** Lines between two breaths: some milliseconds of signatures. */
-const LINES_PER_BREATH = 128;
+/** Lines between two yields to the event loop: some milliseconds. */
+const LINES_PER_YIELD = 128;
 
 /** The same for long lines, whose bytes cost more than their signatures. */
-const BYTES_PER_BREATH = 256 * 1024;
+const BYTES_PER_YIELD = 256 * 1024;
 
 /** What holds from a feed's first byte to its last. */
 export interface FeedVerificationOptions extends FeedPolicy {
@@ -63,7 +60,7 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly keepOnly?: string | null | undefined;
   /** Takes every verified signature, when given. */
   readonly marks?: SignatureMarks | undefined;
-  /** Where another verification ended, to go on from. */
+  /** Where another verification ended, to continue from. */
   readonly start?: VerificationStart | undefined;
 }
 
@@ -122,8 +119,8 @@ export class FeedVerification {
   #lastEventId: string | null = null;
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
-  #linesSinceBreath = 0;
-  #bytesSinceBreath = 0;
+  #linesSinceYield = 0;
+  #bytesSinceYield = 0;
   #keys: KeyResolver | undefined;
 
   constructor(options: FeedVerificationOptions) {
@@ -155,7 +152,7 @@ export class FeedVerification {
     this.#replay.learn(known);
   }
 
-  /** Where it stands, for another verification to go on from. */
+  /** Where it is now, for another verification to continue from. */
   checkpoint(): VerificationStart {
     return {
       bytes: this.#bytes,
@@ -167,7 +164,7 @@ export class FeedVerification {
 
   /**
    * Whether every reading ended well. A fault or a broken connection in the
-   * middle leaves events applied that nobody may rely upon: then the feed must
+   * middle leaves events applied that must not be relied upon: then the feed must
    * be verified from its start. States handed out before stay right.
    */
   get isIntact(): boolean {
@@ -190,7 +187,7 @@ export class FeedVerification {
   }
 
   /**
-   * Goes on with the next bytes, from the start of a line to the feed's end.
+   * Continues with the next bytes, from the start of a line to the feed's end.
    *
    * @returns The keys that the last line was verified with.
    * @throws {SigError} as `verifyFeed`.
@@ -200,7 +197,7 @@ export class FeedVerification {
     options: ReadFeedOptions,
   ): Promise<KeyResolver> {
     if (!this.#isIntact) {
-      throw new TypeError("Cannot go on: the verification broke off");
+      throw new TypeError("Cannot continue: the verification broke off");
     }
     this.#isIntact = false;
     this.#reading = options;
@@ -251,8 +248,8 @@ export class FeedVerification {
         if (pending !== undefined) await pending;
         // The rest of a chunk may be millions of lines.
         if (this.#isFull) return undefined;
-        const breath = this.#breathAfter(line.bytes.length, queue);
-        if (breath !== undefined) await breath;
+        const turn = this.#yieldAfter(line.bytes.length, queue);
+        if (turn !== undefined) await turn;
       }
       queue.sendIfIdle();
       while (queue.isAnswered && !this.#isFull) await this.#judgeNext(queue);
@@ -262,19 +259,19 @@ export class FeedVerification {
   }
 
   /** Lets others have a turn now and then; workers that start need one too. */
-  #breathAfter(
+  #yieldAfter(
     bytes: number,
     queue: SignatureQueue,
   ): Promise<void> | undefined {
-    this.#linesSinceBreath++;
-    this.#bytesSinceBreath += bytes;
+    this.#linesSinceYield++;
+    this.#bytesSinceYield += bytes;
     if (
-      this.#linesSinceBreath < LINES_PER_BREATH &&
-      this.#bytesSinceBreath < BYTES_PER_BREATH
+      this.#linesSinceYield < LINES_PER_YIELD &&
+      this.#bytesSinceYield < BYTES_PER_YIELD
     ) return undefined;
-    this.#linesSinceBreath = this.#bytesSinceBreath = 0;
+    this.#linesSinceYield = this.#bytesSinceYield = 0;
     if (this.#reading?.breathe !== undefined) return this.#reading.breathe();
-    return queue.isStarting ? turnOfEventLoop() : undefined;
+    return queue.isStarting ? yieldToEventLoop() : undefined;
   }
 
   /** Judges a line, or queues it until a worker has looked at its signature. */
@@ -328,8 +325,8 @@ export class FeedVerification {
       const pending = this.#judge(parsed, provenX);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
-      const breath = this.#breathAfter(bytes.length, queue);
-      if (breath !== undefined) await breath;
+      const turn = this.#yieldAfter(bytes.length, queue);
+      if (turn !== undefined) await turn;
     }
   }
 
@@ -342,7 +339,7 @@ export class FeedVerification {
     });
   }
 
-  /** What came of it so far; stays as it is when the verification goes on. */
+  /** The result so far; unchanged when the verification continues. */
   result(): Omit<VerifiedFeed, "sha256"> {
     return {
       state: this.#replay.state(),
@@ -423,7 +420,7 @@ export class FeedVerification {
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
     this.#policy.marks?.add(signature);
-    // Outside of the try: what it throws is no fault of the feed.
+    // Outside of the try: what it throws is not a fault of the feed.
     this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
   }
 
@@ -442,7 +439,7 @@ export class FeedVerification {
     }
   }
 
-  /** Throws the fault with its place, or keeps it and goes on. */
+  /** Throws the fault with its place, or keeps it and continues. */
   #note(error: unknown, kid?: string, payload?: Uint8Array): void {
     if (!isFault(error)) throw error;
     const claimed = payload && claimedSequence(payload);
@@ -464,7 +461,7 @@ export class FeedVerification {
   }
 
   /**
-   * Goes on behind faulty lines, so that each is reported once: nobody knows
+   * Continues after faulty lines, so that each is reported once: it is not known
    * which of them took a sequence (a blank line does not, a forged event does),
    * so the next good event may have any of those.
    */
@@ -479,7 +476,7 @@ interface Broken {
   readonly error: unknown;
 }
 
-/** The chunks, and last of all why there are no more, if that is a failure. */
+/** The chunks, then the error if reading them failed. */
 async function* untilBroken(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array | Broken> {
@@ -501,4 +498,15 @@ function payloadOf(line: Uint8Array): Uint8Array | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * One turn of the event loop, by `setImmediate` where it exists: a timer takes at
+ * least a millisecond, in which this thread does nothing.
+ */
+function yieldToEventLoop(): Promise<void> {
+  const { setImmediate = setTimeout } = globalThis as {
+    readonly setImmediate?: (callback: () => void) => unknown;
+  };
+  return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -106,7 +106,7 @@ Deno.test("what broke off can't go on", async () => {
   await assertRejects(
     () => verification.read([], { keys, now: NOW }),
     TypeError,
-    "Cannot go on: the verification broke off",
+    "Cannot continue: the verification broke off",
   );
 });
 

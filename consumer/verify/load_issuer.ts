@@ -33,13 +33,13 @@ import {
 
 /** Options of {@linkcode loadIssuer}. */
 export interface LoadIssuerOptions {
-  /** Size limits; core's defaults unless told. */
+  /** Size limits (default: core's). */
   readonly limits?: Limits | undefined;
   /** Follow `jwks_uri` and `events_uri` to other origins too. */
   readonly allowOtherOrigins?: boolean | undefined;
   /**
-   * What verifies signatures; `auto` unless told. A server that lives long is
-   * better off with `node`: it has `node:crypto` loaded anyway.
+   * What verifies signatures (default: `auto`). A long-running server uses
+   * `node`: it has `node:crypto` loaded anyway.
    */
   readonly backend?: VerificationBackend | undefined;
 }
@@ -130,7 +130,7 @@ export async function loadIssuer(
 
 /**
  * Waits for both, whatever becomes of one: nothing is left running, and of two
- * failures always the first is told.
+ * failures the first is thrown.
  */
 async function both<A, B>(
   first: Promise<A>,

@@ -1,4 +1,4 @@
-/** Workers that verify signatures beside the thread that reads. @module */
+/** Workers that verify signatures in parallel to the reading thread. @module */
 
 import type { ParsedEnvelope } from "@sig/core";
 import type { VerificationKey } from "@sig/jose";
@@ -23,7 +23,7 @@ const SIGNATURE_BYTES = 64;
 const READY = "ready";
 
 /**
- * All that a worker does. A `data:` URL needs no permission, no file beside an
+ * All that a worker does. A `data:` URL needs no permission, no file next to an
  * executable, and loads nothing of the library.
  */
 const WORKER_URL = `data:text/javascript,${

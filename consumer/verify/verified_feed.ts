@@ -13,11 +13,11 @@ import type { SignatureWorkers } from "./signature_workers.ts";
 
 /** What a reader decides about feeds that others wrote. */
 export interface FeedPolicy {
-  /** Events of a type that v0.1 does not know; `reject` unless told. */
+  /** Events of a type that v0.1 does not know (default: `reject`). */
   readonly unknownEvents?: "ignore" | "reject" | undefined;
-  /** A revoke without an earlier upsert; `ignore` unless told. */
+  /** A revoke without an earlier upsert (default: `ignore`). */
   readonly unmatchedRevoke?: "ignore" | "reject" | undefined;
-  /** Size limits; core's defaults unless told. */
+  /** Size limits (default: core's). */
   readonly limits?: Limits | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface VerifyFeedOptions extends FeedPolicy {
    */
   readonly maxFaults?: number | undefined;
   /**
-   * Gets the keys anew, once, when a line names a key that isn't known: the
+   * Fetches the keys again, once, when a line names an unknown key: the
    * issuer may have added it after the keys were read.
    */
   readonly refreshKeys?: (() => Promise<KeyResolver>) | undefined;
-  /** Digest the bytes too; off unless told, since few need it. */
+  /** Digest the bytes too (default: false). */
   readonly digest?: boolean | undefined;
   /**
    * The one subject that the state will be asked about, null for none; see
@@ -57,14 +57,14 @@ export interface VerifyFeedOptions extends FeedPolicy {
    */
   readonly breathe?: (() => Promise<void>) | undefined;
   /**
-   * What verifies signatures beside this thread once a feed is large; workers
-   * of its own unless told. Share them where several feeds are read at a time;
+   * What verifies signatures beside this thread once a feed is large; its
+   * own workers by default. Share them where several feeds are read at a time;
    * with `new SignatureWorkers({ maxWorkers: 0 })` this thread does it alone.
    */
   readonly workers?: SignatureWorkers | undefined;
   /**
-   * About how many bytes will come, if that is told: workers for a large feed
-   * then start at once. Nothing else rests upon it.
+   * About how many bytes will come, if known: workers for a large feed then
+   * start at once. Nothing else depends on it.
    */
   readonly expectedBytes?: number | undefined;
 }

@@ -56,11 +56,11 @@ export async function verifyFeed(
   return { ...verification.result(), sha256: await digest.hex() };
 }
 
-/** How far a verification has come, beside the bytes that were read. */
+/** The progress of a verification, in addition to the bytes read. */
 export interface VerifyProgress {
   /** Events verified. */
   readonly events: number;
-  /** Bytes that the feed is said to have, if that is told. */
+  /** Announced bytes of the feed, if known. */
   readonly totalBytes: number | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   readonly digest?: boolean | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
-  /** As in `verifyFeed`: workers of its own unless told. */
+  /** As in `verifyFeed` (default: its own workers). */
   readonly workers?: SignatureWorkers | undefined;
 }
 
@@ -112,7 +112,7 @@ export async function verifyIssuer(
 /**
  * The feed's part of {@linkcode verifyIssuer}.
  *
- * @param told Faults may be collected instead of thrown, and of the state only
+ * @param extra Faults may be collected instead of thrown, and of the state only
  * what the caller needs be kept.
  * @throws {SigError} as `verifyFeed`.
  */
@@ -120,7 +120,7 @@ export async function verifyLoaded(
   location: IssuerLocation,
   loaded: LoadedIssuer,
   options: VerifyIssuerOptions,
-  told: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
+  extra: Pick<VerifyFeedOptions, "maxFaults" | "digest" | "keepOnly"> = {},
 ): Promise<VerifiedIssuer> {
   const { document, warnings } = await loaded.openFeed();
   const { onEvent, onProgress } = options;
@@ -137,7 +137,7 @@ export async function verifyLoaded(
       unknownEvents: options.unknownEvents,
       unmatchedRevoke: options.unmatchedRevoke,
       digest: options.digest,
-      ...told,
+      ...extra,
       onEvent: onProgress === undefined ? onEvent : (verified) => {
         events++;
         onEvent?.(verified);

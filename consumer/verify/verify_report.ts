@@ -93,7 +93,7 @@ export interface InvalidReportParts {
   readonly issuer: string | undefined;
   /** Where the bytes came from. */
   readonly source: SourceKind;
-  /** Events that did verify; 0 unless told. */
+  /** Events that did verify (default: 0). */
   readonly verifiedEvents?: number | undefined;
   /** What was odd. */
   readonly warnings?: readonly Warning[] | undefined;

@@ -43,7 +43,7 @@ export interface ExplainedRelationship {
   readonly valid_from: string | null;
   /** End of validity, or null. */
   readonly valid_until: string | null;
-  /** What it comes to at that instant. */
+  /** Its effective status at that instant. */
   readonly effective_status: EffectiveStatus;
   /** Its last event. */
   readonly last_sequence: number;
@@ -63,7 +63,7 @@ export interface Explanation {
   readonly relationships: readonly ExplainedRelationship[];
   /** Whether relationships were left out, to bound the answer. */
   readonly truncated?: true;
-  /** How many there are; told when some were left out. */
+  /** How many there are; present when some were left out. */
   readonly relationship_count?: number;
 }
 
@@ -132,13 +132,13 @@ export interface CheckAnswer extends CheckResult {
 
 /** How much an answer says at most; it rests upon everything all the same. */
 export interface AnswerLimits {
-  /** Relationships that are explained; all unless told. */
+  /** Relationships that are explained (default: all). */
   readonly maxExplained?: number;
   /**
    * Verdicts of an explanation, one a relationship and requirement, but those of
-   * one relationship at least; any number unless told.
+   * one relationship at least (default: any number).
    */
   readonly maxVerdicts?: number;
-  /** Reasons of a deny; all unless told. */
+  /** Reasons of a deny (default: all). */
   readonly maxReasons?: number;
 }

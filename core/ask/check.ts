@@ -48,7 +48,7 @@ export function check(state: FeedState, question: Question): CheckResult {
   return runSteps(checkSteps(state, parseQuestion(question), { now }));
 }
 
-/** What an answer rests upon, beside the feed and the question. */
+/** What an answer depends on, apart from the feed and the question. */
 export interface CheckStepsOptions extends AnswerLimits {
   /** The clock. */
   readonly now: Date;

@@ -19,19 +19,19 @@ import type { RelationshipState } from "../event/types.ts";
 export interface DumpStateOptions extends TimeQuestion {
   /** Only relationships about this subject. */
   readonly subject?: string | undefined;
-  /** Only relationships that come to this at that time. */
+  /** Only relationships with this effective status at that time. */
   readonly status?: string | undefined;
 }
 
 /** Which relationships of a state. */
 export interface StatePartOptions extends DumpStateOptions {
-  /** Begin behind this relationship; at the first one unless told. */
+  /** Begin after this relationship (default: at the first one). */
   readonly after?: string | undefined;
-  /** Relationships at most; all unless told. */
+  /** Maximum number of relationships (default: all). */
   readonly limit?: number | undefined;
   /**
    * Characters of their texts at most, roughly, but one relationship at least;
-   * any number unless told.
+   * (default: any number).
    */
   readonly maxLength?: number | undefined;
 }
@@ -44,7 +44,7 @@ export interface StatePart {
   readonly last_sequence: number;
   /** By relationship_id, by code units. */
   readonly entries: readonly (readonly [string, RelationshipState])[];
-  /** What each of them comes to at that time, in the same order. */
+  /** The effective status of each at that time, in the same order. */
   readonly statuses: readonly EffectiveStatus[];
   /** Whether more would follow. */
   readonly hasMore: boolean;
@@ -60,7 +60,7 @@ export interface StateDump {
   readonly last_sequence: number;
   /** Sorted by relationship_id, by code units. */
   readonly by_relationship_id: ReadonlyMap<string, RelationshipState>;
-  /** What each of them comes to at that time; no part of the JSON text. */
+  /** The effective status of each at that time; not part of the JSON text. */
   readonly statuses: ReadonlyMap<string, EffectiveStatus>;
 }
 
@@ -172,7 +172,7 @@ function* sortedIds(
     : [...ids].sort();
 }
 
-/** Where the first identifier behind another one is, by bisection. */
+/** The index of the first identifier after another one, by bisection. */
 function firstAfter(ids: readonly string[], id: string): number {
   let low = 0;
   let high = ids.length;

@@ -9,7 +9,7 @@ import { type Instant, instantOf, parseTimestamp } from "../text/timestamp.ts";
 
 /**
  * A time as it was spelled and as it is meant. Only {@linkcode Timepoint.parse}
- * makes one, so that nobody's JSON can pass for it.
+ * makes one, so that parsed JSON can't pass for it.
  */
 export class Timepoint {
   /** As it was spelled: RFC 3339 UTC. */
@@ -129,7 +129,7 @@ function resolveAsOf(
   return { events: asOf, instant: state.history.issuedAt(asOf) };
 }
 
-/** A time as answers tell it back: as it was asked, a sequence as a number. */
+/** A time as answers repeat it: as it was asked, a sequence as a number. */
 export function timeAsAsked<T extends number | Timepoint>(
   time: T | undefined,
 ): Exclude<T, Timepoint> | string | null {

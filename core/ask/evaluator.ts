@@ -68,7 +68,7 @@ export class Evaluator {
     const { distinct, places } = this.#index;
     const [only] = questions;
     if (only !== undefined && questions.length === 1) {
-      // The usual case, which is spared what tells several from each other.
+      // The usual case: nothing is needed to tell several questions apart.
       const verdict = new Verdict(NONE, limits);
       const maxExplained = maxExplainedOf(only, limits);
       this.#needs = [{ places, verdict, maxExplained }];

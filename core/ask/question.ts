@@ -43,7 +43,7 @@ export interface QuestionParts extends Partial<ParsedTime> {
 export class ParsedQuestion implements ParsedTime {
   /** Whom it is about. */
   readonly subject: string;
-  /** What one relationship must meet, all of it; never empty. */
+  /** The requirements that one relationship must all meet; never empty. */
   readonly requirements: readonly Requirement[];
   /** What was true then. */
   readonly at: ParsedTime["at"];
@@ -71,7 +71,7 @@ export class ParsedQuestion implements ParsedTime {
  * Judges a question as far as that needs no feed; one that was parsed already
  * is returned as it is.
  *
- * @example A question that is wrong by itself is refused before anything is asked
+ * @example A malformed question is refused before anything is fetched
  * ```ts
  * import { parseQuestion, SigError } from "@sig/core";
  * import { assertThrows } from "@std/assert";

@@ -1,4 +1,4 @@
-/** What the relationships that meet a question come to (docs/protocol.md §5). @module */
+/** The verdict on the relationships that meet a question (docs/protocol.md §5). @module */
 
 import type { AnswerLimits, Reason } from "./answer.ts";
 import type { Requirement } from "./requirement.ts";
@@ -14,7 +14,7 @@ export class Verdict {
   readonly needs: readonly number[];
   /** Of those that are active, the last spoken of. */
   match: EffectiveState | undefined;
-  /** Why the others are not, as many as are told. */
+  /** Why the others are not active, up to a limit. */
   readonly inactive: Reason[] = [];
   /** How many there are. */
   inactiveCount = 0;

@@ -38,7 +38,7 @@ export interface ErrorContext {
   readonly kid?: string;
   /** JSON Pointer of the field. */
   readonly pointer?: string;
-  /** All faults, where there is more than one to tell. */
+  /** All faults, if there is more than one. */
   readonly errors?: readonly Issue[];
   /** What to do next, one sentence. */
   readonly hint?: string;
@@ -50,7 +50,7 @@ export interface ErrorContext {
 export interface Sentence {
   /** What could not be done, as in "verify feed"; empty where that is untold. */
   readonly action: string;
-  /** Why, for whoever tells of the same error under another action. */
+  /** The reason alone, for reporting the error under another action. */
   readonly reason: string;
 }
 
@@ -86,11 +86,11 @@ export interface SigErrorOptions {
  * import { assertEquals } from "@std/assert";
  *
  * const error = new SigError("key_not_found", "Cannot verify: no such key");
- * const told = new SigError(error.code, {
+ * const renamed = new SigError(error.code, {
  *   action: "log in",
  *   reason: error.reason,
  * }, { cause: error });
- * assertEquals(told.message, "Cannot log in: no such key");
+ * assertEquals(renamed.message, "Cannot log in: no such key");
  * ```
  */
 export class SigError extends Error implements Sentence {
@@ -135,7 +135,7 @@ export class SigError extends Error implements Sentence {
 /** Each alternative begins with another character: no text is slow to match. */
 const SENTENCE = /^Cannot ((?:[^":]|"(?:[^"\\]|\\[^])*"|:(?! ))+): ([^]+)$/;
 
-/** What is no such sentence is all reason. */
+/** A message without that beginning is all reason. */
 function partsOf(sentence: string): Sentence {
   const [, action = "", reason = sentence] = SENTENCE.exec(sentence) ?? [];
   return { action, reason };

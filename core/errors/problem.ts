@@ -3,7 +3,7 @@
 import { isSigError, type Issue, type JsonValue } from "./error.ts";
 import { ERROR_CODES, type ErrorCode } from "./error_codes.ts";
 
-/** An error as `application/problem+json`; the context's members stand flat. */
+/** An error as `application/problem+json`; the context's members are on the top level. */
 export interface Problem {
   /** `urn:sig:problem:<code>`. */
   readonly type: string;
@@ -23,7 +23,7 @@ export interface Problem {
 
 /**
  * An error in problem-details form. Anything but a `SigError` becomes
- * `internal`, and nothing of it is told: it may hold secrets.
+ * `internal`, without its message, which may hold secrets.
  *
  * @example
  * ```ts

@@ -23,8 +23,8 @@ export interface DidWeb {
 export interface ParseDidWebOptions {
   /**
    * Accept IP addresses and `localhost`, which then mean `http://`. For tests
-   * and closed networks; off by default, since such a DID makes whoever
-   * follows it connect to its own machine.
+   * and closed networks (default: off): such a DID makes the reader connect to
+   * its own machine or network.
    */
   readonly allowPrivate?: boolean;
 }

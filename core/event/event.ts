@@ -21,12 +21,12 @@ import { createValidator, type Validator } from "./validator.ts";
 export interface ValidateEventOptions {
   /** The feed is `public_only`: a private event is a fault. */
   readonly publicOnly?: boolean;
-  /** Accept event types that v0.1 does not know; `reject` unless told. */
+  /** Accept event types that v0.1 does not know (default: `reject`). */
   readonly unknownEvents?: "ignore" | "reject";
 }
 
 /**
- * Validates an event's fields, and tells all faults with their paths.
+ * Validates an event's fields, and reports all faults with their paths.
  *
  * @example All faults of an event
  * ```ts
@@ -190,7 +190,7 @@ export interface FieldWarning extends Warning {
 }
 
 /**
- * What is odd about a valid event by itself. Our issuer refuses to write such
+ * Warnings about one valid event. Our issuer refuses to write such
  * an event; a reader warns, since a foreign append-only feed can't be mended.
  * (docs/protocol.md §3, §8)
  */

@@ -1,8 +1,8 @@
 /**
  * A line of the feed: envelope and protected header (docs/protocol.md §2).
  *
- * Long because the two ways of reading a line, the fast one for the spelling that
- * writers use and the strict one for all others, share every rule after that.
+ * Two ways of reading a line are here: a fast one for the spelling that issuers
+ * write, and a strict one for all others. They share every rule after that.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface ParsedEnvelope {
 
 /** Options of {@linkcode parseFeedLine}. */
 export interface ParseFeedLineOptions {
-  /** Size limits; {@linkcode DEFAULT_LIMITS} unless told. */
+  /** Size limits (default: {@linkcode DEFAULT_LIMITS}). */
   readonly limits?: Limits;
 }
 
@@ -127,7 +127,7 @@ export function createFeedLineParser(
   };
 }
 
-/** Where the three members stand in some bytes: from, to; from, to; from, to. */
+/** The offsets of the three members in some bytes: from, to; from, to; from, to. */
 type MemberPlaces = readonly [number, number, number, number, number, number];
 
 const encoder = new TextEncoder();
@@ -139,7 +139,7 @@ const QUOTE = 0x22;
 
 /**
  * The members of a line in the spelling that most issuers write. Whatever
- * stands between these quotes is then judged as base64url, whose alphabet
+ * is between these quotes is then read as base64url, whose alphabet
  * leaves nothing for JSON to read differently; any other line, and any member
  * that is not base64url, goes through the JSON reader, which gives the fault.
  * (Measured: this is a fifth of the cost of that reader.)
@@ -169,7 +169,7 @@ function standsAt(line: Uint8Array, at: number, part: Uint8Array): boolean {
   return true;
 }
 
-/** The members one behind the other, as if they had stood so in a line. */
+/** The three members, concatenated. */
 function rewrite(envelope: FlattenedJws): [Uint8Array, MemberPlaces] {
   const header = encoder.encode(envelope.protected);
   const payload = encoder.encode(envelope.payload);

@@ -1,6 +1,5 @@
 /**
- * The wire types: members are named as they are sent. Long because they are all
- * of them, in one place to compare with the protocol.
+ * The wire types; members are named as they are sent (docs/protocol.md §1–§4).
  *
  * @module
  */

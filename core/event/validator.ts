@@ -64,7 +64,7 @@ export function createValidator<T, Options>(
   return Object.assign(validate, { "~standard": standard });
 }
 
-/** The error for a list of faults: the first one's code, unless told. */
+/** The error for a list of faults (default code: that of the first one). */
 export function issuesError(
   what: string,
   issues: readonly Issue[],

@@ -16,14 +16,14 @@ export const EFFECTIVE_STATUSES = [
   "not_yet_valid",
 ] as const;
 
-/** What a relationship comes to at an instant; computed, never stored. */
+/** The status of a relationship at an instant; computed, never stored. */
 export type EffectiveStatus = (typeof EFFECTIVE_STATUSES)[number];
 
-/** A relationship as it stands at an instant. */
+/** A relationship at an instant. */
 export interface EffectiveState {
   /** The version in force; before the first one, the first. */
   readonly state: RelationshipState;
-  /** What it comes to. */
+  /** Its effective status. */
   readonly status: EffectiveStatus;
   /** Whether that version had been issued, or had begun, by then. */
   readonly known: boolean;

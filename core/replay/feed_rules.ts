@@ -28,16 +28,16 @@ import type {
 
 /** What a reader decides about feeds that others wrote. */
 export interface ReplayOptions {
-  /** The issuer that every event must name; the first event's unless told. */
+  /** The issuer that every event must name (default: the first event's). */
   readonly issuer?: string;
-  /** A revoke without an earlier upsert; `ignore` unless told. */
+  /** A revoke without an earlier upsert (default: `ignore`). */
   readonly unmatchedRevoke?: "ignore" | "reject";
   /**
    * The reader's clock, for the warning `issued_at_future`. Read anew for each
    * event: a getter keeps it right in a replay that goes on later.
    */
   readonly now?: Instant;
-  /** Size limits; {@linkcode DEFAULT_LIMITS} unless told. */
+  /** Size limits (default: {@linkcode DEFAULT_LIMITS}). */
   readonly limits?: Limits;
 }
 

@@ -1,6 +1,5 @@
 /**
- * What a feed has said of each relationship, version by version. Long because a
- * version, what ends it, and who may look at it have no meaning apart.
+ * The versions of each relationship in a feed (docs/protocol.md §5.2).
  *
  * @module
  */
@@ -47,7 +46,7 @@ export interface FeedHistory {
   issuedAt(sequence: number): Instant;
   /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
   prefixAt(instant: Instant): number;
-  /** Whom an event that was warned about is about; nobody for other events. */
+  /** The subjects of an event that has a warning; none for other events. */
   subjectsWarnedAt(sequence: number): readonly string[];
 }
 
@@ -55,7 +54,7 @@ export interface FeedHistory {
 export interface GrowingHistory extends FeedHistory {
   /** Adds the next event; one that does not apply leaves its time only. */
   add(event: SigEvent | UnknownEvent, applies: boolean): void;
-  /** Notes whom the event is about that was warned about. */
+  /** Notes the subjects of an event that has a warning. */
   warnAt(event: SigEvent | UnknownEvent): void;
 }
 
@@ -185,7 +184,7 @@ export class HistoryBuilder implements GrowingHistory {
     return events;
   }
 
-  /** Notes whom the event is about that was warned about. */
+  /** Notes the subjects of an event that has a warning. */
   warnAt(event: SigEvent | UnknownEvent): void {
     const { sequence, subject, relationship_id: id } = event;
     const before = this.#versions.get(id)?.at(-1)?.state.subject ?? subject;

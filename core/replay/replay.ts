@@ -35,7 +35,7 @@ export interface FeedState {
 export interface ReplayStateOptions extends ReplayOptions {
   /**
    * The one subject that the state will be asked about, null for none;
-   * everything is kept unless told. A large feed then takes a fraction of the
+   * (default: everything is kept). A large feed then takes a fraction of the
    * memory. The state answers questions about that subject and `now` (also as
    * of an event); it throws `TypeError` for what it lacks, and must not be
    * asked for `at`: what its relationships were before they came to the
@@ -47,7 +47,7 @@ export interface ReplayStateOptions extends ReplayOptions {
 /** More warnings than a person reads; the rest is counted, to bound memory. */
 const MAX_WARNINGS = 1_000;
 
-/** Where a replay goes on that another one began. */
+/** Where a replay continues that another one began. */
 export interface ReplayStart extends RulesStart {
   /** Takes the next events; need not know all that were before. */
   readonly history: GrowingHistory;
@@ -94,7 +94,7 @@ export class Replay {
     this.#rules.learn(known);
   }
 
-  /** What another replay needs to go on from here. */
+  /** What another replay needs to continue from here. */
   checkpoint(): ReplayStart {
     return {
       lastSequence: this.#rules.lastSequence,
@@ -140,8 +140,7 @@ export class Replay {
       return;
     }
     this.#history.warnAt(event);
-    // These members and no others: what writers are told besides is not part
-    // of an answer.
+    // Only these members: others are for writers, not part of an answer.
     this.#warnings.push({
       code,
       detail,
@@ -151,8 +150,8 @@ export class Replay {
   }
 
   /**
-   * Goes on behind an event that was refused, so that a survey of all faults
-   * reports it once. The state is of no use afterwards.
+   * Continues after an event that was refused, so that a list of all faults has
+   * it once. The state is not usable afterwards.
    */
   resume(lastSequence: number): void {
     this.#rules.resume(lastSequence);
@@ -201,7 +200,7 @@ function latest(
 /**
  * Replays events in sequence order. (docs/protocol.md §4)
  *
- * @example Who is active after these events
+ * @example The state after one event
  * ```ts
  * import { replay } from "@sig/core";
  * import { assertEquals } from "@std/assert";

@@ -33,7 +33,7 @@ export function warningsAbout(
     (sequence === undefined ||
       history.subjectsWarnedAt(sequence).includes(subject))
   );
-  // Of the feed: nobody knows any more whom they were about.
+  // About the feed: which subjects they were about is not known any more.
   const uncounted = warnings.filter(({ code }) => code === "warnings_left_out");
   const room = MAX_ANSWER_WARNINGS - uncounted.length;
   if (concerned.length <= room) return [...concerned, ...uncounted];
@@ -44,7 +44,7 @@ export function warningsAbout(
   return [...shown, hidden, ...uncounted];
 }
 
-/** Says that warnings are not told, and how many. */
+/** The warning that other warnings were left out. */
 export function leftOut(what: string): Warning {
   return { code: "warnings_left_out", detail: `left out: ${what}` };
 }

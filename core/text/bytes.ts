@@ -1,7 +1,7 @@
 /** Joining and comparing bytes; base64url in its one canonical spelling. @module */
 
 /**
- * The pieces one behind the other, always in an array of their own.
+ * The pieces, concatenated into a new array.
  *
  * @param length bytes in all, where the caller has counted them already.
  *

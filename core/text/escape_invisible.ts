@@ -1,8 +1,8 @@
-/** What nobody can see in a text, made visible. @module */
+/** Makes invisible characters of a text visible. @module */
 
 /**
  * Controls, marks that hide, join or reorder text, selectors, tags, fillers,
- * blanks that are no space, and half characters. Signs of numbers and verses
+ * blanks other than spaces, and lone surrogates. Signs of numbers and verses
  * (U+0600…) are format characters by their category, but drawn.
  */
 const HIDDEN = String
@@ -98,7 +98,7 @@ export function isVisibleJoiner(text: string, at: number): boolean {
       isConjunct && /^\p{L}/u.test(after) && haveOneScript(virama, after);
   }
   return isConjunct && !/^\p{M}/u.test(after) ||
-    // Ya-phalaa and reph beside ra stand before the virama (Unicode, ch. 12).
+    // Ya-phalaa and reph with ra come before the virama (Unicode, ch. 12).
     before.endsWith("\u09b0") && after.startsWith("\u09cd\u09af") ||
     before.endsWith("\u0cb0") && /^\u0ccd[\u0c85-\u0cb9]/u.test(after);
 }

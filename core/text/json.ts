@@ -6,8 +6,8 @@
  * important, its strings are copies: slices of the text would keep every line
  * of a feed in memory for as long as a state is held.
  *
- * Long because it is a whole scanner, hot in every line: calls between modules
- * for one character would cost more than they explain.
+ * The scanner runs over every line of a feed, so it is one file: calls between
+ * modules for each character cost too much.
  *
  * @module
  */
@@ -59,13 +59,12 @@ export class JsonError extends Error {
 
 /** Options of {@linkcode parseJson}. */
 export interface ParseJsonOptions {
-  /** Levels of arrays and objects, 16 unless told. */
+  /** Levels of arrays and objects (default: 16). */
   readonly maxDepth?: number;
   /**
    * Values in the whole text, at any depth, where an empty array or object
-   * counts as two; no limit unless told. For long texts that strangers send:
-   * what is over it is not built, so that a process which serves others isn't
-   * stopped for a second.
+   * counts as two (default: no limit). For long texts of untrusted senders: a
+   * text over the limit is not built, which could stop a server for a second.
    */
   readonly maxValues?: number;
 }
@@ -152,7 +151,7 @@ export function parseJsonWithSpelling(
 
 /** Characters that a step of {@linkcode parseJsonSteps} goes through. */
 const STEP_CHARACTERS = 16 * 1024;
-/** What a name costs beside its characters: it is compared with others. */
+/** The cost of a name apart from its characters: it is compared with others. */
 const NAME_CHARACTERS = 64;
 /** Names of one text at most, in characters: they are built in one go. */
 const MAX_NAMES_LENGTH = 1024 * 1024;
@@ -209,11 +208,11 @@ export function* parseJsonSteps(
   return root.value;
 }
 
-/** A string of a text, that is built by itself. */
+/** A string of a text that is built separately. */
 interface LongString {
-  /** Where its first quote stands. */
+  /** The index of its first quote. */
   readonly start: number;
-  /** Where its last quote stands. */
+  /** The index of its last quote. */
   readonly end: number;
   /** Names and indexes that lead to it. */
   readonly places: readonly (string | number)[];
@@ -299,7 +298,7 @@ function parseSyntax(
     return JSON.parse(text);
   } catch (error) {
     // Only the number is taken over: the rest of the text quotes its input.
-    // It stands at the end, where no quoted input can imitate it.
+    // It is at the end, where no quoted input can imitate it.
     const at = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(
       (error as Error).message,
     )?.[1];
@@ -364,7 +363,7 @@ function countPlainNames(
     } else if (c === 0x7d || c === 0x5d) {
       depth--;
     } else if (c === MINUS || c === 0x2b || c === 0x2e || c === 0x45) {
-      return -1; // - + . E; an "e" stands in true and false too
+      return -1; // - + . E; an "e" is in true and false too
     } else if (c === 0x65 && i > 0 && isDigit(text.charCodeAt(i - 1))) {
       return -1;
     }
@@ -414,7 +413,7 @@ class Scan {
   readonly #names: (Names | undefined)[] = [];
   readonly #places: (string | number)[] = [];
   #fault: JsonError | undefined;
-  /** At most: the first, one behind each comma, one in each pair of brackets. */
+  /** Upper bound: one, one for each comma, one for each pair of brackets. */
   #values = 1;
   /** Whether it ended before the text did. */
   isBrokenOff = false;
@@ -455,7 +454,7 @@ class Scan {
     let stop = Math.min(text.length, i + characters);
     while (i < stop) {
       if (this.#open >= 0) {
-        i = this.#goOnString(i, stop);
+        i = this.#continueString(i, stop);
         if (this.isBrokenOff) return true;
         if (this.#open < 0) stop -= NAME_CHARACTERS;
         continue;
@@ -493,7 +492,7 @@ class Scan {
   }
 
   /** Goes on inside of a string, up to its end or until it is time to stop. */
-  #goOnString(from: number, stop: number): number {
+  #continueString(from: number, stop: number): number {
     const text = this.#text;
     let i = from;
     for (; i < stop; i++) {
@@ -545,7 +544,7 @@ class Scan {
       }
       const name = this.#escapes && raw.includes("\\") ? unescape(raw) : raw;
       this.#places[this.#places.length - 1] = name;
-      if (!names.add(name)) this.#report("duplicate", "a member stands twice");
+      if (!names.add(name)) this.#report("duplicate", "a member occurs twice");
     } else if (this.#long && end - start > SHORT_STRING) {
       this.#long.push({ start, end, places: [...this.#places] });
       return;
@@ -659,7 +658,7 @@ function isSpace(c: number): boolean {
   return c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09;
 }
 
-/** Whether an odd number of backslashes stands before a quote. */
+/** Whether an odd number of backslashes is before a quote. */
 function isEscaped(text: string, start: number, quote: number): boolean {
   let i = quote - 1;
   while (i > start && text.charCodeAt(i) === BACKSLASH) i--;

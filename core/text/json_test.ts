@@ -61,7 +61,7 @@ Deno.test("a member name may stand once in an object, however it is spelled", ()
   for (const [text, pointer] of twice) {
     assertEquals(
       faultOf(text),
-      { fault: "duplicate", pointer, message: "a member stands twice" },
+      { fault: "duplicate", pointer, message: "a member occurs twice" },
       text,
     );
   }

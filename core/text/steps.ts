@@ -2,14 +2,14 @@
 
 /**
  * Work that yields after a fraction of a millisecond each, and returns its
- * result. Nothing is awaited: who runs it decides when others have their turn.
+ * result. Nothing is awaited: the caller decides when other work has its turn.
  */
 export type Steps<T> = Generator<void, T, void>;
 
 /** What a step may look at, counted roughly: about a tenth of a millisecond. */
 export const STEP_UNITS = 256;
 
-/** Steps between two breaths of {@linkcode runInSlices}: a few milliseconds. */
+/** Steps of one slice of {@linkcode runInSlices}: a few milliseconds. */
 const STEPS_PER_SLICE = 32;
 
 /** Runs work to its end at once. */
@@ -47,10 +47,10 @@ export function runInSlices<T>(
   breathe: () => Promise<void>,
 ): T | Promise<T> {
   const first = steps.next();
-  return first.done ? first.value : goOn(steps, breathe);
+  return first.done ? first.value : finishInSlices(steps, breathe);
 }
 
-async function goOn<T>(
+async function finishInSlices<T>(
   steps: Steps<T>,
   breathe: () => Promise<void>,
 ): Promise<T> {

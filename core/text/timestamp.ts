@@ -78,7 +78,7 @@ function digits(text: string, from: number, to: number): number {
   return n;
 }
 
-/** Nanoseconds of what stands between the seconds and the `Z`, or -1. */
+/** Nanoseconds of the fraction between the seconds and the `Z`, or -1. */
 function fraction(text: string): number {
   if (text.length === 20) return 0;
   const end = text.length - 1;

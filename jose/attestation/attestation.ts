@@ -30,7 +30,7 @@ export interface AttestationChallenge {
   readonly expires_at: string;
 }
 
-/** A challenge as whoever signs gets it: with what people are to read. */
+/** A challenge as the signer gets it: with the text for people. */
 export interface SignableChallenge extends AttestationChallenge {
   /** RFC 3339 UTC; `expires_at` lies 30 to 900 s after it. */
   readonly issued_at: string;

@@ -18,7 +18,7 @@ import { member } from "../bytes/json_object.ts";
 export interface ValidChallenge {
   /** Its id. */
   readonly challengeId: string;
-  /** Who asks. */
+  /** The origin or DID that asks. */
   readonly audience: string;
   /** The nonce. */
   readonly nonce: string;
@@ -73,10 +73,9 @@ export function validateChallenge(challenge: unknown): ValidChallenge {
 }
 
 /**
- * {@linkcode validateChallenge} for whoever signs. What a person reads and what
- * gets signed are two things, and whoever relays a challenge can change one of
- * them: so the text is made again from the members that get signed, and another
- * one is refused. The audience is an origin or a DID, since it is what the
+ * {@linkcode validateChallenge} for the signer. The text that a person reads and
+ * the members that are signed are separate, and a relay could change one of
+ * them: the text is rebuilt from the members, and a different one is refused. The audience is an origin or a DID, since it is what the
  * person compares with where they are. (docs/protocol.md §7)
  *
  * @throws {SigError} `missing_field`, `invalid_field`, with their pointer.
@@ -136,7 +135,7 @@ function isAudience(text: string): boolean {
 /**
  * A site could pass an issuer's invitation on as a login: its DID as the
  * audience, its jti and digest as id and nonce. Who signed that would have
- * joined without having been told of it. (docs/protocol.md §9)
+ * joined without knowing it. (docs/protocol.md §9)
  */
 function requireNoEnrolment(audience: string, scopes: readonly string[]): void {
   if (!audience.startsWith("did:") || !scopes.includes(ENROL_SCOPE)) return;

@@ -24,7 +24,7 @@ const KEY_ID = /^(did:[a-z0-9]+:[A-Za-z0-9._:%-]+)#[^#]+$/;
  * Reads an attestation in the order of docs/protocol.md §7: size (8 KiB), syntax,
  * header, claims and their JSON types. Syntax faults, doubled members included,
  * are `invalid_attestation`. The third part may be empty here, so that
- * an unsecured token is told apart by its `alg`; an empty signature then fails
+ * an unsecured token is recognised by its `alg`; an empty signature then fails
  * with the signature.
  *
  * @example
@@ -147,8 +147,8 @@ function wrongClaim(name: string, expected: string): SigError {
 }
 
 /**
- * Sorted. A malformed list has tokens that no challenge grants; one token twice
- * is no list of scopes, since a challenge's are unique.
+ * Sorted. A malformed list has tokens that no challenge grants; a token that
+ * occurs twice is a fault, since a challenge's are unique.
  */
 function splitScope(scope: string): readonly string[] {
   if (scope === "") return [];

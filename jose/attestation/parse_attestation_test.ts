@@ -113,7 +113,7 @@ Deno.test("header and claims are strict JSON objects", async () => {
     ["{", "strict JSON: syntax error"],
     ["{} {}", "strict JSON: syntax error"],
     ["\ufeff{}", "strict JSON: syntax error"],
-    [doubled, "strict JSON: a member stands twice"],
+    [doubled, "strict JSON: a member occurs twice"],
     ["[]", "one JSON object"],
     ["null", "one JSON object"],
     ['"x"', "one JSON object"],

@@ -21,11 +21,11 @@ export interface SignAttestationOptions {
   readonly key: SigningKey;
   /**
    * Who answers: a did:web whose document lists the key under
-   * `authentication`, or the key's did:key, which it is unless told. A
-   * challenge can't choose: who asks must not learn a name by asking for it.
+   * `authentication`, or the key's did:key (default). A challenge can't
+   * choose it: a site must not learn a name by asking for it.
    */
   readonly subject?: string;
-  /** What is granted, within the challenge's; all of it unless told. */
+  /** The scopes to grant, among the challenge's (default: all of them). */
   readonly scopes?: readonly string[];
   /** The clock. */
   readonly now: () => Date;
@@ -35,7 +35,7 @@ export interface SignAttestationOptions {
 export interface AttestationPreview {
   /** The origin or DID that gets the answer, and can log the subject in. */
   readonly audience: string;
-  /** Who is logged in. */
+  /** The subject that is logged in. */
   readonly subject: string;
   /** What is granted, sorted; empty for nothing more. */
   readonly scopes: readonly string[];

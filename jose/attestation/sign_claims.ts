@@ -19,7 +19,7 @@ import type { SigningKey } from "../keys/signing_key.ts";
 export interface SignAsOptions {
   /** The subject's key. */
   readonly key: SigningKey;
-  /** A did:web, or the key's did:key, which it is unless told. */
+  /** A did:web, or the key's did:key (default). */
   readonly subject?: string;
 }
 

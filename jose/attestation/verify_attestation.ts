@@ -21,7 +21,7 @@ export interface VerifyAttestationOptions {
   /** The clock. */
   readonly now: () => Date;
   /**
-   * A way to the subject's key, `resolveDidKey` unless told; or one key, which
+   * Finds the subject's key (default: `resolveDidKey`); or one key, which
    * then answers for its own `kid` and no other.
    */
   readonly key?: VerificationKey | AttestationKeyResolver;
@@ -30,7 +30,7 @@ export interface VerifyAttestationOptions {
    * the challenge's own scopes.
    */
   readonly requiredScopes?: readonly string[];
-  /** Seconds by which clocks may differ, 60 unless told. */
+  /** Seconds by which clocks may differ (default: 60). */
   readonly clockSkewSeconds?: number;
 }
 
@@ -38,7 +38,7 @@ export interface VerifyAttestationOptions {
  * Verifies an attestation against its challenge: all that the token itself can
  * show, in the order of docs/protocol.md §7, so audience, nonce, subject, scopes, times
  * and signature. It keeps no state: that a challenge is used **only once**, and
- * burned after failures, is left to whoever keeps the challenges.
+ * burned after failures, is up to the store of the challenges.
  *
  * An attestation that was parsed before, to find its challenge, is not parsed
  * again.

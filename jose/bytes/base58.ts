@@ -2,7 +2,7 @@
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/** What each ASCII character stands for; -1 for what is none of the alphabet. */
+/** The value of each ASCII character; -1 for others than the alphabet's. */
 const DIGITS = Int8Array.from(
   { length: 128 },
   (_, code) => ALPHABET.indexOf(String.fromCharCode(code)),

@@ -2,7 +2,7 @@
  * Whether an encoding names a point of the curve at all. WebCrypto imports
  * off-curve keys everywhere and `node:crypto` throws on them in Deno, so the
  * answer is computed here, alike on every platform. Public input only: the
- * time it takes is no secret.
+ * time it takes reveals nothing.
  *
  * @module
  */

@@ -39,8 +39,7 @@ export interface AnswerInvitationOptions {
   readonly key: SigningKey;
   /**
    * Who answers, and so who will be published: a did:web whose document lists
-   * the key under `authentication`, or the key's did:key, which it is unless
-   * told.
+   * the key under `authentication`, or the key's did:key (default).
    */
   readonly subject?: string;
   /** The clock. */
@@ -49,7 +48,7 @@ export interface AnswerInvitationOptions {
 
 /** Options of {@linkcode verifyAnswer}. */
 export interface VerifyAnswerOptions extends VerifyInvitationOptions {
-  /** A way to the subject's key, `resolveDidKey` unless told. */
+  /** Finds the subject's key (default: `resolveDidKey`). */
   readonly key?: AttestationKeyResolver;
 }
 

@@ -20,7 +20,7 @@ export interface CreateInvitationOptions {
   readonly key: SigningKey;
   /** What is offered. */
   readonly terms: InvitationTerms;
-  /** Seconds that it counts: 3,600 to 7,776,000; 604,800 (7 d) unless told. */
+  /** Seconds that it counts: 3,600 to 7,776,000; default: 604,800 (7 d). */
   readonly ttlSeconds?: number;
   /** The clock. */
   readonly now: () => Date;

@@ -1,4 +1,4 @@
-/** Enrolment: who is invited to what (docs/protocol.md §9). @module */
+/** Invitations and their claims, read strictly (docs/protocol.md §9). @module */
 
 import {
   compareInstants,
@@ -21,7 +21,7 @@ import { member } from "../bytes/json_object.ts";
 export const MAX_INVITATION_LENGTH = 16 * 1024;
 /** Seconds that an invitation lives at least. */
 export const MIN_INVITATION_SECONDS = 3_600;
-/** Seconds that an invitation lives unless told. */
+/** Seconds that an invitation is valid by default. */
 export const DEFAULT_INVITATION_SECONDS = 7 * 86_400;
 /** Seconds that an invitation lives at most. */
 export const MAX_INVITATION_SECONDS = 90 * 86_400;
@@ -105,8 +105,8 @@ export function malformed(why: string, pointer?: string): SigError {
 }
 
 /**
- * Reads the claims. The set is closed: a claim that nobody here knows may have
- * been meant to limit what is offered.
+ * Reads the claims. The set is closed: an unknown claim may have been meant to
+ * limit what is offered.
  *
  * @throws {SigError} `invalid_invitation` with `context.pointer`.
  */

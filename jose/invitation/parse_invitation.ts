@@ -11,11 +11,11 @@ import {
 import { isKid, member } from "../bytes/json_object.ts";
 import { readCompactJws } from "../event/jws.ts";
 
-/** What stands before the invitation in a link's fragment. */
+/** What precedes the invitation in a link's fragment. */
 const FRAGMENT = "#/invitation/";
 
 /**
- * The link that carries an invitation to a person: everything is behind the
+ * The link that carries an invitation to a person: everything is after the
  * `#`, which browsers send to no server. (docs/protocol.md §9)
  *
  * @param page The address of a page that knows invitations.
@@ -31,7 +31,7 @@ const FRAGMENT = "#/invitation/";
  * );
  * ```
  *
- * @throws {TypeError} for a page that is no http or https URL.
+ * @throws {TypeError} for a page that is not an http or https URL.
  */
 export function invitationLink(page: string, invitation: string): string {
   const url = new URL(page);

@@ -14,7 +14,7 @@ export interface VerifyInvitationOptions {
   readonly keys: KeyResolver;
   /** The clock. */
   readonly now: () => Date;
-  /** Seconds by which clocks may differ, 60 unless told. */
+  /** Seconds by which clocks may differ (default: 60). */
   readonly clockSkewSeconds?: number;
 }
 
@@ -54,8 +54,8 @@ export async function verifyInvitation(
 }
 
 /**
- * That an invitation has not expired: for who can't verify it, and has read
- * its claims only.
+ * Requires that an invitation has not expired: for a reader that can't verify it
+ * and has only its claims.
  *
  * @throws {SigError} `invitation_expired`.
  */

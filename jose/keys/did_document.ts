@@ -11,13 +11,13 @@ export type VerificationRelationship = "assertionMethod" | "authentication";
 
 /** Options of {@linkcode readDidDocument}. */
 export interface ReadDidDocumentOptions {
-  /** `assertionMethod` (signing events) unless told; login uses the other. */
+  /** Default: `assertionMethod` (signing events); login uses the other. */
   readonly relationship?: VerificationRelationship;
 }
 
 /**
  * The keys that a DID document lists for a purpose: `x` by kid. A key counts
- * when `<did>#<kid>`, `#<kid>` or an embedded method stands in the list.
+ * when `<did>#<kid>`, `#<kid>` or an embedded method is in the list.
  * Methods without an Ed25519 key, methods of other DIDs and references to
  * nothing authorise nothing. The document's size is the caller's to limit.
  * (docs/protocol.md §1)
@@ -85,7 +85,7 @@ function list(document: OpenObject, name: string): readonly unknown[] {
   throw invalid(`${name} must be an array`, `/${name}`);
 }
 
-/** Where a method stands. */
+/** The place of a method. */
 interface Place {
   readonly did: string;
   readonly pointer: string;
@@ -120,7 +120,7 @@ function addMethod(
   if (kid === undefined || x === undefined) return undefined;
   const known = methods.get(kid);
   if (known !== undefined && known !== x) {
-    throw invalid(`${quote(id)} stands for two keys`, `${pointer}/id`);
+    throw invalid(`${quote(id)} is the id of two keys`, `${pointer}/id`);
   }
   methods.set(kid, x);
   return kid;
@@ -129,7 +129,7 @@ function addMethod(
 /** Multicodec `ed25519-pub` and 32 bytes always begin so in base58btc. */
 const ED25519_MULTIBASE = "z6Mk";
 
-/** The `x` of a method with an Ed25519 multikey; others are none of ours. */
+/** The `x` of a method with an Ed25519 multikey; undefined for others. */
 function readMultibase(
   method: OpenObject,
   pointer: string,
@@ -161,7 +161,7 @@ function readMultibase(
   }
 }
 
-/** The `x` of a method with an Ed25519 JWK; others are none of ours. */
+/** The `x` of a method with an Ed25519 JWK; undefined for others. */
 function readX(method: OpenObject, pointer: string): string | undefined {
   const place = `${pointer}/publicKeyJwk`;
   const jwk = member(method, "publicKeyJwk");

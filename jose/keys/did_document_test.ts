@@ -116,14 +116,14 @@ Deno.test("a malformed document is refused", async () => {
     ],
     [
       { verificationMethod: [method("#k", a), method(`${DID}#k`, b)] },
-      "stands for two keys",
+      "is the id of two keys",
     ],
     [
       {
         verificationMethod: [method("#k", a)],
         assertionMethod: [method("#k", b)],
       },
-      '/assertionMethod/0/id: "#k" stands for two keys',
+      '/assertionMethod/0/id: "#k" is the id of two keys',
     ],
     [
       { verificationMethod: [method("#k", { ...a, d: secret })] },

@@ -43,7 +43,7 @@ const MAX_DID_KEY_LENGTH = 128;
  * );
  * ```
  *
- * @throws {SigError} `invalid_identifier` for what is no did:key (a fragment
+ * @throws {SigError} `invalid_identifier` for anything but a did:key (a fragment
  * included), `unsupported_did_method` for another DID method, `invalid_key`
  * for another kind of key or wrong bytes.
  */
@@ -96,7 +96,7 @@ export function jwkToDidKey(jwk: Jwk): string {
 }
 
 /**
- * Two spellings of one subject would be two subjects to whoever compares: base58
+ * Two spellings of one subject would be two subjects in a comparison: base58
  * has one for all bytes.
  */
 function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
@@ -115,9 +115,9 @@ function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
 
 /**
  * The key that a did:key URL such as `did:key:z6Mk…#z6Mk…` names. Nothing is
- * fetched: the DID is the key. This is what `verifyAttestation` does by itself;
+ * fetched: the DID is the key. This is what `verifyAttestation` does by default;
  * a verifier that also knows did:web subjects falls back to it. The backend is
- * `web` unless told: most keys are used once.
+ * `web` by default: most keys are used once.
  *
  * @example
  * ```ts
@@ -130,9 +130,9 @@ function decodeDidKey(did: string): Uint8Array<ArrayBuffer> {
  * ```
  *
  * @throws {SigError} `unsupported_did_method` for another DID method,
- * `invalid_key`, and `invalid_header` for what is no did:key or has another
+ * `invalid_key`, and `invalid_header` for anything but a did:key, or for another
  * fragment than its own: the kid is a signed header's, not a caller's mistake.
- * @throws {TypeError} when backend `node` is wanted where there is none.
+ * @throws {TypeError} when backend `node` is requested and the platform has none.
  */
 export async function resolveDidKey(
   kid: string,
@@ -157,7 +157,7 @@ function readKey(kid: string, did: string): PublicKey {
     return readDidKey(did);
   } catch (error) {
     if (!isSigError(error, "invalid_identifier")) throw error;
-    throw invalidKid(kid, "it is no did:key", error);
+    throw invalidKid(kid, "it is not a did:key", error);
   }
 }
 

@@ -114,9 +114,9 @@ Deno.test("a kid names the did:key's own key", async () => {
     [`${did}#key-1`, "its fragment must repeat the key"],
     [`${did}#${other.slice(8)}`, "its fragment must repeat the key"],
     [`${did}#${fragment}#${fragment}`, "its fragment must repeat the key"],
-    [`${did}?q#${fragment}`, "it is no did:key"],
-    ["did:key:z0#z0", "it is no did:key"],
-    ["", "it is no did:key"],
+    [`${did}?q#${fragment}`, "it is not a did:key"],
+    ["did:key:z0#z0", "it is not a did:key"],
+    ["", "it is not a did:key"],
   ];
   for (const [kid, says] of wrong) {
     await expectSigError(() => resolveDidKey(kid), "invalid_header", says);

@@ -31,9 +31,9 @@ export interface CreateKeyResolverOptions {
    * kid. Undefined only when there is no DID document: then every key signs.
    */
   readonly authorized?: ReadonlyMap<string, string> | undefined;
-  /** Only `maxJwksKeys` is looked at; `DEFAULT_LIMITS` unless told. */
+  /** Only `maxJwksKeys` is used (default: `DEFAULT_LIMITS`). */
   readonly limits?: Limits;
-  /** `auto` unless told; `node` for whole feeds of a known large size. */
+  /** Default: `auto`; `node` for whole feeds of a known large size. */
   readonly backend?: VerificationBackend;
   /**
    * Keys that were imported before, by kid: one whose `kid` and `x` are
@@ -75,7 +75,7 @@ export interface CreateKeyResolverOptions {
  *
  * @throws {SigError} `private_key_in_jwks`, `invalid_key` (also for what is no
  * key set at all), `duplicate_kid`, `document_too_large`.
- * @throws {TypeError} when backend `node` is wanted where there is none.
+ * @throws {TypeError} when backend `node` is requested and the platform has none.
  */
 export async function createKeyResolver(
   jwks: unknown,
@@ -151,7 +151,7 @@ function refusal(
   const hint = skipReason === undefined
     ? {}
     : { hint: `The key set lists this kid, but skips it: ${skipReason}.` };
-  // A kid comes from a header that nobody has signed yet, and may be long.
+  // A kid comes from a header that is not verified yet, and may be long.
   const shown = kid.slice(0, MAX_KID_LENGTH).toWellFormed();
   return new SigError(code, `Cannot use key ${quote(kid)}: ${why}`, {
     context: { kid: shown, ...hint },

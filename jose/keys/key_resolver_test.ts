@@ -117,7 +117,7 @@ Deno.test("one kid for two keys refuses the set, also for the same key", async (
     const error = await expectSigError(
       () => createKeyResolver({ keys }),
       "duplicate_kid",
-      'Cannot use key set: kid "a" stands for two keys',
+      'Cannot use key set: kid "a" belongs to two keys',
     );
     assertEquals(error.context.kid, "a");
   }

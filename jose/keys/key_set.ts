@@ -29,7 +29,7 @@ const PRIVATE_MEMBERS: readonly string[] = [
 /**
  * Sorts the entries of a key set into keys to use and keys to skip.
  *
- * @throws {SigError} `invalid_key` for what is no key set at all or has a kid
+ * @throws {SigError} `invalid_key` for anything but a key set, or for a kid
  * that can't be one, `document_too_large`, `private_key_in_jwks`,
  * `duplicate_kid`.
  */
@@ -54,7 +54,7 @@ export function readKeySet(jwks: unknown, limits: Limits): KeySetEntries {
     if (usable.has(kid)) {
       throw new SigError(
         "duplicate_kid",
-        `Cannot use key set: kid ${quote(kid)} stands for two keys`,
+        `Cannot use key set: kid ${quote(kid)} belongs to two keys`,
         { context: { kid } },
       );
     }
@@ -99,7 +99,7 @@ function refusePrivate(entry: OpenObject): void {
   );
 }
 
-/** Why a key is none of ours; an organisation's other keys may stand here. */
+/** Why a key is skipped: other keys of the organisation may be in the set. */
 function findSkipReason(entry: OpenObject): string | undefined {
   const has = (name: string) => Object.hasOwn(entry, name);
   if (member(entry, "kty") !== "OKP") return 'its "kty" is not OKP';

@@ -109,7 +109,7 @@ export function hasBuiltins(): boolean {
 }
 
 /**
- * A built-in module of Deno and Node.js; undefined where there is none, as in
+ * A built-in module of Deno and Node.js; undefined where it is missing, as in
  * browsers and most workers. By a call instead of an import: browsers can bundle
  * what calls it, and a program that does not get there does not pay for loading
  * (30 to 60 ms for `node:crypto` in Deno).

@@ -65,7 +65,7 @@ export function readKid(jwk: unknown): string | undefined {
   throw invalidKey("kid must be 1 to 256 characters without control ones");
 }
 
-/** Why 32 bytes are no key to verify with; undefined when they are one. */
+/** Why 32 bytes can't be used as a public key; undefined if they can. */
 export function findPublicKeyFault(bytes: Uint8Array): string | undefined {
   const fault = findPointFault(bytes);
   if (fault !== undefined) return POINT_HINTS[fault];
@@ -100,7 +100,7 @@ export function decode32(
 }
 
 /**
- * The public part of a key as it stands in a key set (docs/protocol.md §1): `kty`,
+ * The public part of a key as it is in a key set (docs/protocol.md §1): `kty`,
  * `crv`, `x`, the `kid` if there is one, `use` `sig` and `alg` `EdDSA`, in
  * this order. Nothing else is taken over.
  *
@@ -184,7 +184,7 @@ export async function calculateKidOf(
 }
 
 async function thumbprintOf(x: string): Promise<string> {
-  // Loaded when first needed: whoever only verifies never loads jose.
+  // Loaded when first needed: verification alone never loads jose.
   const { calculateJwkThumbprint } = await import("jose/jwk/thumbprint");
   return await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });
 }

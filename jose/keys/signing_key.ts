@@ -39,7 +39,7 @@ const SELF_TEST = new TextEncoder().encode("sig signing key self-test");
 /**
  * Imports a private Ed25519 JWK and tests it by signing and verifying once: a
  * JWK whose `x` belongs to another `d` imports without complaint, and would
- * write signatures that nobody can verify. Without a `kid` the key's is its
+ * write signatures that can't be verified. Without a `kid` the key's is its
  * RFC 7638 thumbprint. `use`, `alg` and `key_ops`, where they are given, must
  * allow signing.
  *
@@ -69,7 +69,7 @@ export async function importSigningKey(jwk: unknown): Promise<SigningKey> {
   const bare: Jwk = { kty: "OKP", crv: "Ed25519", x: jwk.x as string };
   const named = { ...bare, kid: kid ?? await calculateKid(bare) };
   // By way of PKCS #8 the platform derives the public key itself: signing for a
-  // wrong `x` would give away the private key to whoever sees two signatures.
+  // wrong `x` would reveal the private key to a reader of two signatures.
   const pkcs8 = joinBytes([PKCS8_PREFIX, seed]);
   seed.fill(0);
   const key = new PlatformSigningKey(
@@ -123,7 +123,7 @@ async function selfTest(key: SigningKey, publicJwk: Jwk): Promise<void> {
 /**
  * Signatures by WebCrypto before `node:crypto` takes over, which saves some 20
  * to 40 µs a signature and takes 30 to 60 ms to load in Deno: from about here on
- * it pays, and whoever signs a few events never waits for it.
+ * it pays; a program that signs a few events never waits for it.
  */
 const WEB_SIGNATURES = 1_024;
 
@@ -191,12 +191,12 @@ function takeOver(
 
 /** Options of {@linkcode generateSigningKey}. */
 export interface GenerateSigningKeyOptions {
-  /** 1–256 characters; the RFC 7638 thumbprint unless told. */
+  /** 1–256 characters (default: the RFC 7638 thumbprint). */
   readonly kid?: string;
 }
 
 /**
- * Makes a private Ed25519 key as a JWK. Store it where nobody else reads it;
+ * Makes a private Ed25519 key as a JWK. Store it where only the owner can read it;
  * `importSigningKey` makes it a signer, `toPublicJwk` its public part.
  *
  * @example

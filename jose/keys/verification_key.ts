@@ -40,7 +40,7 @@ export interface VerificationKey {
 
 /** Options of {@linkcode importVerificationKey}. */
 export interface ImportVerificationKeyOptions {
-  /** `auto` unless told. */
+  /** Default: `auto`. */
   readonly backend?: VerificationBackend;
 }
 
@@ -73,7 +73,7 @@ export interface ImportVerificationKeyOptions {
  * ```
  *
  * @throws {SigError} `invalid_key`; `private_key_in_jwks` when there is a `d`.
- * @throws {TypeError} when backend `node` is wanted where there is none.
+ * @throws {TypeError} when backend `node` is requested and the platform has none.
  */
 export async function importVerificationKey(
   jwk: unknown,

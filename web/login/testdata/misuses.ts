@@ -171,7 +171,7 @@ const SIGNATURE: readonly Misuse[] = [
       });
     },
     code: "invalid_header",
-    says: "it is no did:key",
+    says: "it is not a did:key",
     counted: true,
   },
   {
