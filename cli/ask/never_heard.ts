@@ -2,7 +2,7 @@
 
 import { isDid, quote } from "@sig/core";
 import type { Call } from "../command_line/command.ts";
-import { warn } from "../command_line/output.ts";
+import { warn } from "../output/write.ts";
 
 /** Says that no event is about a subject, and what a word may have meant. */
 export function neverHeardOf(subject: string): string {

@@ -4,7 +4,7 @@ import { toProblem } from "@sig/core";
 import type { WatchedEvent, WatchOptions } from "@sig/consumer";
 import { usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
-import { warn, writeWarnings } from "../command_line/output.ts";
+import { warn, writeWarnings } from "../output/write.ts";
 import { sourceOptions, withSource } from "./source_flags.ts";
 
 /** The value of `--from`; undefined where it is not given. */

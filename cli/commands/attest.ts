@@ -1,7 +1,7 @@
 import type { AttestationPreview, SignAttestationOptions } from "@sig/jose";
 import type { CommandSpec } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
-import { safe, writeJson } from "../command_line/output.ts";
+import { safe, writeJson } from "../output/write.ts";
 import { readJsonInput } from "../terminal/read_input.ts";
 
 const MAX_CHALLENGE_BYTES = 64 * 1024;

@@ -16,7 +16,7 @@ import {
   warn,
   writeJson,
   writeWarnings,
-} from "../command_line/output.ts";
+} from "../output/write.ts";
 import {
   parseTimeFlags,
   POLICY_FLAGS,

@@ -1,12 +1,8 @@
 import { dumpState, type RelationshipState, type StateDump } from "@sig/core";
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
-import {
-  safe,
-  writeJson,
-  writeTable,
-  writeWarnings,
-} from "../command_line/output.ts";
+import { writeTable } from "../output/table.ts";
+import { safe, writeJson, writeWarnings } from "../output/write.ts";
 import {
   describeFields,
   describeValue,

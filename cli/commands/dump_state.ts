@@ -5,14 +5,14 @@ import {
   stringifyDump,
 } from "@sig/core";
 import type { Call, CommandSpec } from "../command_line/command.ts";
+import { writeTable } from "../output/table.ts";
 import {
   safe,
   safeJson,
   statusColour,
   toSecond,
-  writeTable,
   writeWarnings,
-} from "../command_line/output.ts";
+} from "../output/write.ts";
 import {
   parseTimeFlags,
   POLICY_FLAGS,

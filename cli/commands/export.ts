@@ -1,6 +1,6 @@
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
-import { safe, writeJson } from "../command_line/output.ts";
+import { safe, writeJson } from "../output/write.ts";
 import { EXPORT_KINDS, type ExportKind } from "../export/kinds.ts";
 
 /** Every flag of a kind, once. */

@@ -1,6 +1,6 @@
 import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
 import type { CommandSpec } from "../command_line/command.ts";
-import { safeJson, writeJson } from "../command_line/output.ts";
+import { safeJson, writeJson } from "../output/write.ts";
 import { usageError } from "@sig/api/flags";
 
 /** `sig key` */

@@ -6,14 +6,8 @@ import {
 } from "@sig/core";
 import type { VerifiedEvent } from "@sig/consumer";
 import type { Call, CommandSpec } from "../command_line/command.ts";
-import {
-  type Colour,
-  safe,
-  type TableColumn,
-  toSecond,
-  writeTable,
-  writeWarnings,
-} from "../command_line/output.ts";
+import { type TableColumn, writeTable } from "../output/table.ts";
+import { type Colour, safe, toSecond, writeWarnings } from "../output/write.ts";
 import { type Names, NAMES_FLAG } from "../people/names.ts";
 import { parseDuration } from "@sig/api/flags";
 import {

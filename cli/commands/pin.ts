@@ -2,14 +2,8 @@ import { isSigError, quote, SigError } from "@sig/core";
 import type { PinRecord } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
-import {
-  colour,
-  counted,
-  safe,
-  toSecond,
-  writeJson,
-  writeTable,
-} from "../command_line/output.ts";
+import { writeTable } from "../output/table.ts";
+import { colour, counted, safe, toSecond, writeJson } from "../output/write.ts";
 import { PINS_FLAG, requirePins } from "../ask/pin_flags.ts";
 import { POLICY_FLAGS } from "../ask/source_flags.ts";
 

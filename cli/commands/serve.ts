@@ -1,7 +1,7 @@
 import { isSigError } from "@sig/core";
 import type { Call, CommandSpec } from "../command_line/command.ts";
 import { parseAddress } from "@sig/api/flags";
-import { safe, warn, writeJson } from "../command_line/output.ts";
+import { safe, warn, writeJson } from "../output/write.ts";
 
 /** Milliseconds that requests in flight get when it is stopped. */
 const GRACE_MS = 5_000;

@@ -7,12 +7,7 @@ import {
 } from "@sig/core";
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
-import {
-  colour,
-  safe,
-  writeJson,
-  writeWarnings,
-} from "../command_line/output.ts";
+import { colour, safe, writeJson, writeWarnings } from "../output/write.ts";
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
 import { junitXml } from "../ask/junit.ts";
 import {

@@ -8,7 +8,7 @@ import {
   safe,
   writeJson,
   writeWarnings,
-} from "../command_line/output.ts";
+} from "../output/write.ts";
 import {
   POLICY_FLAGS,
   SOURCE_FLAG,

@@ -8,7 +8,7 @@ import {
 } from "../command_line/command.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
 import { PINS_FLAG } from "../ask/pin_flags.ts";
-import { safe, safeJson, warn } from "../command_line/output.ts";
+import { safe, safeJson, warn } from "../output/write.ts";
 import {
   POLICY_FLAGS,
   SOURCE_FLAG,

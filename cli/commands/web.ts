@@ -2,7 +2,7 @@ import { usageError } from "@sig/api/flags";
 import { isSigError, SigError } from "@sig/core";
 import { webProgram } from "@sig/web/program";
 import type { Call, Command, CommandSpec } from "../command_line/command.ts";
-import { safeJson, writeJson } from "../command_line/output.ts";
+import { safeJson, writeJson } from "../output/write.ts";
 import { serverCommand } from "../command_line/server_command.ts";
 
 const server = serverCommand("web", webProgram);

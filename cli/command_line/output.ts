@@ -1,4 +1,0 @@
-/** Moved to `output/`. @module */
-
-export * from "../output/table.ts";
-export * from "../output/write.ts";
