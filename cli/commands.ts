@@ -122,7 +122,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "api",
     summary: "start the verification server (sig-api)",
-    load: () => import("./commands/api.ts").then((m) => m.api),
+    load: async () => {
+      const { apiProgram } = await import("@sig/api/program");
+      const { serverCommand } = await import(
+        "./command_line/server_command.ts"
+      );
+      return serverCommand("api", apiProgram);
+    },
   },
   {
     name: "web",

@@ -19,7 +19,7 @@
  * @module
  */
 export { createDenoIo } from "./terminal/deno_io.ts";
-export type { Io, Respond, RunningServer } from "./terminal/io.ts";
+export type { Io } from "./terminal/io.ts";
 export { run } from "./run.ts";
 export { VERSION } from "./terminal/version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

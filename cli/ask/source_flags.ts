@@ -10,9 +10,11 @@ import type {
 import {
   type ErrorCode,
   type FeedState,
+  isDid,
   isSigError,
   type ParsedTime,
   parseTime,
+  quote,
   SigError,
   type SourceKind,
   type Warning,
@@ -21,8 +23,8 @@ import type { PinChoice } from "./pin_flags.ts";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";
-import { describeProgress } from "./describe_progress.ts";
-import { createProgress } from "../command_line/progress.ts";
+import { createProgress, describeProgress } from "../output/progress.ts";
+import { warn } from "../output/write.ts";
 import { usageError } from "@sig/api/flags";
 import type { Names } from "../people/names.ts";
 
@@ -318,3 +320,30 @@ function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
 
 /** Shorter work needs no news. */
 const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
+
+/** Says that no event is about a subject, and what a word may have meant. */
+export function neverHeardOf(subject: string): string {
+  const said = `the feed has never heard of ${quote(subject)}`;
+  return isDid(subject)
+    ? said
+    : `${said}, which is no DID: did you mean did:web:${subject}?`;
+}
+
+/**
+ * {@linkcode neverHeardOf} for a person who looks at an empty list; a program
+ * sees that it is empty, and expects nothing on stderr.
+ */
+export function tellStranger(call: Call, name: StrangeName): void {
+  if (!call.io.isTerminal("stderr")) return;
+  warn(
+    call,
+    "subject" in name
+      ? neverHeardOf(name.subject)
+      : `no event is about relationship ${quote(name.relationshipId)}`,
+  );
+}
+
+/** What a list was to be about. */
+export type StrangeName =
+  | { readonly subject: string }
+  | { readonly relationshipId: string };

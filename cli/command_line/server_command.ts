@@ -16,9 +16,12 @@ export function serverCommand(
     ),
     endless: true,
     async run(call) {
-      const { serveUntilStopped } = await import("@sig/api/http");
-      const startup = await program.start(call, call.io);
-      return await serveUntilStopped(startup, call.io, (url) => {
+      const { createServerIo, serveUntilStopped } = await import(
+        "@sig/api/http"
+      );
+      const io = { ...createServerIo(), ...call.io };
+      const startup = await program.start(call, io);
+      return await serveUntilStopped(startup, io, (url) => {
         if (call.format === "json") writeJson(call.io, { url });
         else call.io.stdout(`${url}\n`);
       });

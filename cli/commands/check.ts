@@ -18,6 +18,7 @@ import {
   writeWarnings,
 } from "../output/write.ts";
 import {
+  neverHeardOf,
   parseTimeFlags,
   POLICY_FLAGS,
   SOURCE_FLAG,
@@ -26,7 +27,6 @@ import {
   TIME_FLAGS,
   withMemory,
 } from "../ask/source_flags.ts";
-import { neverHeardOf } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig check` */

@@ -20,9 +20,9 @@ import {
   SOURCE_WORD,
   sourceOf,
   stateOf,
+  tellStranger,
   TIME_FLAGS,
 } from "../ask/source_flags.ts";
-import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig dump-state` */

@@ -16,11 +16,11 @@ import {
   SOURCE_FLAG,
   SOURCE_WORD,
   sourceOf,
+  tellStranger,
   withMemory,
 } from "../ask/source_flags.ts";
 import { parseSequence, watchSource } from "../ask/watch_source.ts";
 import { ChangeList } from "../ask/change_list.ts";
-import { tellStranger } from "../ask/never_heard.ts";
 import { PIN_FLAGS } from "../ask/pin_flags.ts";
 
 /** `sig log` */

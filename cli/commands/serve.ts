@@ -35,10 +35,11 @@ export const serve: CommandSpec = {
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
+    const { listen } = await import("@sig/api/http");
     // First: a process that runs out of descriptors can't begin to listen for
     // signals any more.
     const stop = io.stopRequested();
-    const server = await io.serve(
+    const server = listen(
       address,
       createIssuerSite(dir),
       (message) => io.stderr(`${safe(message)}\n`),

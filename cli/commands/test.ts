@@ -1,6 +1,7 @@
 import {
   check,
   type CheckResult,
+  escapeInvisible,
   type FeedState,
   isSigError,
   SigError,
@@ -9,7 +10,6 @@ import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
 import { colour, safe, writeJson, writeWarnings } from "../output/write.ts";
 import type { ExpectedDecision } from "../ask/expected_decisions.ts";
-import { junitXml } from "../ask/junit.ts";
 import {
   POLICY_FLAGS,
   SOURCE_FLAG,
@@ -181,4 +181,43 @@ function difference({ expected, got }: Outcome): string {
   return `expected ${say(expected.expect, expected.reasons ?? [])}, got ${
     say(got.decision, got.reasons.map(({ code }) => code))
   }`;
+}
+
+/** One case and why it failed. */
+interface TestResult {
+  readonly name: string;
+  /** Undefined where it holds. */
+  readonly failure?: string;
+}
+
+/** JUnit's XML, without times, so that the same results are the same bytes. */
+function junitXml(
+  suite: string,
+  results: readonly TestResult[],
+): string {
+  const failures = results.filter(({ failure }) => failure !== undefined);
+  const counts = `tests="${results.length}" failures="${failures.length}"`;
+  const cases = results.map(({ name, failure }) => {
+    const head = `    <testcase classname="${xml(suite)}" name="${xml(name)}"`;
+    return failure === undefined
+      ? `${head}/>`
+      : `${head}>\n      <failure message="${xml(failure)}"/>\n    </testcase>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites ${counts}>
+  <testsuite name="${xml(suite)}" ${counts} errors="0">
+${cases.join("\n")}
+  </testsuite>
+</testsuites>
+`;
+}
+
+/** Two code points may not even be named in XML (XML 1.0 §2.2). */
+function xml(text: string): string {
+  return escapeInvisible(text)
+    .replaceAll(
+      /[\ufffe\uffff]/g,
+      (found) => `\\u${found.charCodeAt(0).toString(16)}`,
+    )
+    .replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

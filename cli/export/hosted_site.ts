@@ -2,7 +2,7 @@
 
 import { parseIssuerDid, quote, SigError } from "@sig/core";
 import type { TemplateValues } from "./fill_template.ts";
-import { documentTypes } from "../site/document_types.ts";
+import { documentTypes } from "../site/site_headers.ts";
 
 /** An issuer's directory, every text of it fit for a configuration. */
 export interface HostedSite extends TemplateValues {

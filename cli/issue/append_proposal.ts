@@ -8,7 +8,7 @@ import type {
   PlannedChange,
 } from "@sig/issuer";
 import type { Call } from "../command_line/command.ts";
-import { createProgress } from "../command_line/progress.ts";
+import { createProgress } from "../output/progress.ts";
 import {
   counted,
   safe,

@@ -1,17 +1,32 @@
-/** The responses of `sig serve`: an issuer's documents and nothing else. @module */
+/**
+ * An issuer's directory as a web site: for servers of your own, `deno serve`
+ * and Deno Deploy. What `sig serve` runs, and what `sig export deno-deploy`
+ * prints a program of.
+ *
+ * @example A program for `deno serve --allow-read`
+ * ```ts ignore
+ * import { createIssuerSite } from "jsr:@sig/cli/site";
+ *
+ * const site = createIssuerSite(`${import.meta.dirname}/acme.example`);
+ * export default {
+ *   fetch: (request) => site(request),
+ * } satisfies Deno.ServeDefaultExport;
+ * ```
+ *
+ * @module
+ */
 
 import { hostsOf } from "@sig/api/http";
 import { type ErrorCode, SigError, toProblem } from "@sig/core";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
 import type { InsideFile } from "@sig/consumer/local";
-import { parseByteRange } from "./byte_range.ts";
-import { FEED_TYPE } from "./document_types.ts";
 import {
   openPublished,
   type PublishedDocument,
 } from "./published_documents.ts";
 import {
+  FEED_TYPE,
   PREFLIGHT_HEADERS,
   SITE_HEADERS,
   SITE_METHODS,
@@ -257,4 +272,37 @@ function stream(
     },
     cancel: () => file.close(),
   });
+}
+
+/** The bytes from `start` up to, not including, `end`. */
+interface ByteRange {
+  /** First byte, from 0. */
+  readonly start: number;
+  /** One behind the last byte. */
+  readonly end: number;
+}
+
+/**
+ * Reads a `Range` header for a document of that many bytes: undefined when it
+ * is to be ignored (another unit, several ranges, malformed), `unsatisfiable`
+ * when it lies behind the end.
+ */
+function parseByteRange(
+  header: string,
+  length: number,
+): ByteRange | "unsatisfiable" | undefined {
+  const match = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header);
+  if (match === null) return undefined;
+  const [, first = "", last = ""] = match;
+  if (first === "") {
+    if (last === "") return undefined;
+    const suffix = Math.min(Number(last), length);
+    return suffix === 0
+      ? "unsatisfiable"
+      : { start: length - suffix, end: length };
+  }
+  const start = Number(first);
+  const end = last === "" ? length : Math.min(Number(last) + 1, length);
+  if (last !== "" && Number(last) < start) return undefined;
+  return start >= length ? "unsatisfiable" : { start, end };
 }

@@ -7,7 +7,7 @@ import {
   WELL_KNOWN_PATHS,
 } from "@sig/core";
 import { type InsideFile, openInside } from "@sig/consumer/local";
-import { documentTypes, FIXED_TYPES } from "./document_types.ts";
+import { documentTypes, FIXED_TYPES } from "./site_headers.ts";
 
 /** Longest `sig.json` that is read (PROTOCOL §8). */
 const MAX_METADATA_BYTES = 16 * 1024;

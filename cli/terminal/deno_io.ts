@@ -12,6 +12,7 @@ import {
   writeAll,
   writeFile,
 } from "@sig/api/process";
+import { quote, SigError } from "@sig/core";
 import type { Io } from "./io.ts";
 
 /** Makes the real {@linkcode Io} of a process. */
@@ -19,7 +20,6 @@ export function createDenoIo(): Io {
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
-    log: async (text) => (await import("@sig/api/http")).writeLog(text),
     isTerminal: (stream) => Deno[stream].isTerminal(),
     columns: terminalColumns,
     // NO_COLOR is known to the runtime without a permission.
@@ -40,8 +40,7 @@ export function createDenoIo(): Io {
     createFile: (path, text) =>
       writeFile(path, text, { createNew: true, mode: 0o644 }),
     realPath: (path) => Deno.realPath(path).catch(() => undefined),
-    runProgram: async (words, stdin) =>
-      (await import("./run_program.ts")).runProgram(words, stdin),
+    runProgram,
     appendFile: (path, text) => writeFile(path, text, { mode: 0o600 }),
     absolutePath,
     exists: (path) => {
@@ -52,8 +51,6 @@ export function createDenoIo(): Io {
         return false;
       }
     },
-    serve: async (address, respond, report) =>
-      (await import("@sig/api/http")).listen(address, respond, report),
     fileMode,
     ask,
     interrupted: () => signalled(["SIGINT"]),
@@ -101,4 +98,51 @@ function absolutePath(path: string): string {
     else if (part !== "" && part !== ".") parts.push(part);
   }
   return `/${parts.join("/")}`;
+}
+
+/**
+ * Runs a program with its words, without a shell, and waits for its end. What it
+ * prints goes where ours does.
+ *
+ * @returns Its exit code.
+ * @throws {SigError} `invalid_request` when it can't be started.
+ */
+async function runProgram(
+  [program = "", ...args]: readonly string[],
+  stdin: string,
+): Promise<number> {
+  let child: Deno.ChildProcess;
+  try {
+    child = new Deno.Command(program, {
+      args,
+      stdin: "piped",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) {
+      throw notRun(
+        `${quote(program)} may not be started`,
+        "Executables may start nothing: use the sig of deno task install, or deno run --allow-run=PROGRAM.",
+      );
+    }
+    throw notRun(
+      `${quote(program)} can't be run`,
+      "Name a program that is there and may be run.",
+    );
+  }
+  try {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(stdin));
+    await writer.close();
+  } catch {
+    // It need not read.
+  }
+  return (await child.status).code;
+}
+
+function notRun(what: string, hint: string): SigError {
+  return new SigError("invalid_request", `Cannot run: ${what}`, {
+    context: { flag: "--exec", hint },
+  });
 }

@@ -1,9 +1,5 @@
 /** All that the command line touches of the outside. @module */
 
-import type { Respond, RunningServer } from "@sig/api/http";
-
-export type { Respond, RunningServer };
-
 /**
  * The outside, as one object: commands are tested as data, with what they were
  * given and what they said.
@@ -13,8 +9,6 @@ export interface Io {
   stdout(text: string): void;
   /** Writes everything that is no result. */
   stderr(text: string): void;
-  /** Writes a server's log lines, without holding it up. */
-  log?(text: string): Promise<void>;
   /** Whether a stream is a terminal. */
   isTerminal(stream: "stdin" | "stdout" | "stderr"): boolean;
   /** Columns of the terminal that results go to; undefined where it is none. */
@@ -56,12 +50,6 @@ export interface Io {
   appendFile(path: string, text: string): Promise<void>;
   /** Whether a path exists. */
   exists(path: string): boolean;
-  /** Serves requests; rejects with `invalid_request` if it can't listen. */
-  serve(
-    address: { readonly hostname: string; readonly port: number },
-    respond: Respond,
-    report?: (message: string) => void,
-  ): Promise<RunningServer>;
   /** Permission bits of a file such as 0o600, null where there are none. */
   fileMode(path: string): Promise<number | null>;
   /** Asks a person who sits at a terminal; false where nobody does. */

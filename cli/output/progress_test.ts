@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { describeProgress } from "./describe_progress.ts";
+import { describeProgress } from "./progress.ts";
 
 const MIB = 1024 * 1024;
 
