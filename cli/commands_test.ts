@@ -9,7 +9,7 @@ Deno.test("an upsert is appended, and says its relationship and sequence", async
     const stdout = "Appended relationship.upsert r3 (seq=4)\n";
     await runCase(workspace, { name: "first", args, stdout });
     const stderr =
-      "warning: event e4 was there already (seq=4); nothing was written\n";
+      "warning: event e4 is already in the feed (seq=4); nothing was written\n";
     await runCase(workspace, { name: "repeated", args, stdout, stderr });
     const json = await workspace.sig(
       "log $D/acme --from 4 --format json".split(" "),

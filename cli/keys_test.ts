@@ -272,7 +272,7 @@ Deno.test("a HOME that is no absolute path is no place for keys, nor for a memor
     assertEquals([code, problem.code], [2, "invalid_request"]);
     assertStringIncludes(
       problem.detail,
-      'there is no place for private keys: HOME is "home", which is no absolute path',
+      'no folder for private keys: HOME is "home", which is no absolute path',
     );
     const pins = await workspace.sig(["pin", "list"], { env });
     assertEquals(pins.code, 2);

@@ -40,18 +40,18 @@ export interface InitIssuerOptions {
   readonly keys: Keys;
   /** The issuer's did:web, without a path. */
   readonly did: string;
-  /** The first key's identifier; `orgsign-1` or the given key's unless told. */
+  /** The first key's identifier (default: `orgsign-1` or the given key's). */
   readonly kid?: string;
-  /** Whether the feed is to hold public events only; true unless told. */
+  /** Whether the feed is to hold public events only (default: true). */
   readonly publicOnly?: boolean;
   /** Accept an IP address or `localhost`, which then means `http://`. */
   readonly allowPrivate?: boolean;
   /**
    * Whether a key of this host and kid that the key store has already may sign
-   * for an issuer of which nothing else is here; true unless told.
+   * for an issuer of which nothing else is here (default: true).
    */
   readonly reuseKey?: boolean;
-  /** Milliseconds to wait for another writer; 10,000 unless told. */
+  /** Milliseconds to wait for another writer (default: 10,000). */
   readonly lockTimeoutMs?: number;
   /** For tests only. */
   readonly faults?: FaultHooks;

@@ -77,11 +77,11 @@ export interface OpenIssuerOptions {
    * document authorises and whose private part is in the key store.
    */
   readonly kid?: string;
-  /** Size limits; those of docs/protocol.md §8 unless told. */
+  /** Size limits (default: those of docs/protocol.md §8). */
   readonly limits?: Limits;
   /** Write even what a reader of the feed would warn about. */
   readonly allowWarnings?: boolean;
-  /** Milliseconds to wait for another writer; 10,000 unless told. */
+  /** Milliseconds to wait for another writer (default: 10,000). */
   readonly lockTimeoutMs?: number;
   /**
    * Go on after the feed's end even where later events are known to have been
@@ -103,7 +103,7 @@ export interface AppendOptions {
   readonly ifLastSequence?: number | undefined;
   /**
    * Faults of drafts to collect before it rejects, in `context.errors`, each
-   * with its `draft`; 1 unless told: the first one.
+   * with its `draft` (default: 1, the first fault).
    */
   readonly maxFaults?: number | undefined;
   /** Told now and then how many drafts were judged and signed. */

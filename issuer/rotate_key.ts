@@ -35,7 +35,7 @@ import {
 export interface RotateKeyOptions {
   /** The new key's identifier: `[A-Za-z0-9._-]{1,64}`, no dot first. */
   readonly kid: string;
-  /** The new private key; a fresh one unless told. */
+  /** The new private key (default: a fresh one). */
   readonly key?: PrivateJwk;
 }
 

@@ -43,9 +43,9 @@ export type { RotatedKey } from "./open_issuer.ts";
 
 /** Options of {@linkcode fakeIssuer}. */
 export interface FakeIssuerOptions {
-  /** Its DID; `did:web:acme.example` unless told. */
+  /** Its DID (default: `did:web:acme.example`). */
   readonly did?: string;
-  /** Where its clock starts; `2026-01-01T00:00:00Z` unless told. */
+  /** Where its clock starts (default: `2026-01-01T00:00:00Z`). */
   readonly at?: string | Date;
 }
 
@@ -68,13 +68,13 @@ export interface FakeIssuer extends AsyncDisposable {
   advance(milliseconds: number): void;
   /** Publishes a relationship, as `append` of `openIssuer`. */
   upsert(draft: Omit<UpsertDraft, "event_type">): Promise<AppendedEvent>;
-  /** Ends a relationship, as `append` of `openIssuer`; reason `other` unless told. */
+  /** Ends a relationship, as `append` of `openIssuer` (default: reason `other`). */
   revoke(
     draft:
       & Omit<RevokeDraft, "event_type" | "reason_code">
       & Partial<Pick<RevokeDraft, "reason_code">>,
   ): Promise<AppendedEvent>;
-  /** Signs with a further key from now on; a name is made unless told. */
+  /** Signs with a further key from now on (default: a name is made). */
   rotateKey(kid?: string): Promise<RotatedKey>;
   /** The state that its feed derives. */
   state(): Promise<FeedState>;

@@ -10,7 +10,7 @@ import { termLines, writeLines } from "../issue/invitation_words.ts";
 /** `sig accept` */
 export const accept: CommandSpec = {
   description:
-    "Says who invites you to what, verifies the invitation with the keys that the\nissuer publishes, and prints the answer to give back. Makes a new key unless\n--key names one; keep it: it is who you are there. The answer logs nobody in.",
+    "Shows the invitation, verifies it with the keys that the issuer publishes, and\nprints the answer to give back. Creates a new key unless --key names one; keep\nit: it identifies you to the issuer. The answer can't be used to log in.",
   positionals: [{
     name: "invitation",
     help: "the invitation, its link, a file with it, or - for standard input",
@@ -20,12 +20,12 @@ export const accept: CommandSpec = {
       name: "key",
       value: "FILE",
       help:
-        "your private JWK; SIG_KEY_FILE unless told, else a new one in ./<issuer's host>-….jwk",
+        "your private JWK (default: SIG_KEY_FILE, else a new key in ./<issuer's host>-….jwk)",
     },
     {
       name: "subject",
       value: "DID",
-      help: "a did:web of yours; the key's did:key unless told",
+      help: "a did:web of yours (default: the key's did:key)",
     },
     {
       name: "out",
@@ -35,10 +35,10 @@ export const accept: CommandSpec = {
     {
       name: "sig",
       value: "SOURCE",
-      help: "where the issuer's keys are; where its DID says unless told",
+      help: "where the issuer's keys are (default: where its DID says)",
     },
     INSECURE_FLAG,
-    { name: "yes", help: "agree without being asked" },
+    { name: "yes", help: "do not ask for confirmation" },
   ],
   examples: [
     "sig accept alice.invitation --out answer.json",
@@ -166,15 +166,15 @@ async function requireAgreement(
   if (!invitedBy.verified) {
     warn(
       call,
-      `it could not be told whether ${claims.iss} made this: ${invitedBy.why}. It takes answers to its own invitations only`,
+      `could not verify that ${claims.iss} made this: ${invitedBy.why}. It accepts answers to its own invitations only`,
     );
   }
   if (call.on("yes") || !io.isTerminal("stdout") || !io.ask) return;
   if (await io.ask("Answer this invitation?")) return;
   throw new SigError(
     "confirmation_required",
-    "Cannot answer invitation: nobody has agreed",
-    { context: { hint: "Nothing was written. --yes agrees unasked." } },
+    "Cannot answer invitation: not confirmed",
+    { context: { hint: "Nothing was written. --yes skips the question." } },
   );
 }
 
@@ -198,7 +198,9 @@ async function give(
     return;
   }
   io.stderr(
-    `Keep ${safe(about.key_file)}: whoever has that key is you there.\n` +
+    `Keep ${
+      safe(about.key_file)
+    } secret: this key identifies you to the issuer.\n` +
       `Give the answer to ${safe(about.issuer)}: sig enrol --answer ${
         safe(out ?? "FILE")
       }\n`,

@@ -69,8 +69,8 @@ for          Alice (never published)
 open until   2026-01-08T00:00:${declined.stderr.match(/08T00:00:(\d\d)/)?.[1]}Z
 published as ${did}
 with key     $D/a.jwk
-error: confirmation_required: Cannot answer invitation: nobody has agreed
-  hint: Nothing was written. --yes agrees unasked.
+error: confirmation_required: Cannot answer invitation: not confirmed
+  hint: Nothing was written. --yes skips the question.
 `,
     );
     assertEquals(await workspace.snapshot(), before);
@@ -190,7 +190,7 @@ Deno.test("that the issuer could not be asked is said, and is no verification", 
     assertStringIncludes(text.stderr, "(NOT VERIFIED)\n");
     assertStringIncludes(
       text.stderr,
-      "warning: it could not be told whether did:web:127.0.0.1",
+      "warning: could not verify that did:web:127.0.0.1",
     );
     const json = await workspace.sig([...words, "--format", "json"]);
     assertEquals(JSON.parse(json.stdout).verified, false);

@@ -155,7 +155,7 @@ Deno.test("a saved plan is applied once, is 0 when all of it holds, and is refus
     const again = await run(workspace, "apply", words);
     assertEquals([again.code, again.stdout], [
       0,
-      "Nothing to do: the feed says all of this already.\n",
+      "Nothing to do: the feed already says all of this.\n",
     ]);
     await workspace.sig([
       ...["revoke", "--dir", "$D/acme", "--relationship-id", "r1"],
@@ -264,10 +264,10 @@ Deno.test("a fault that many rows share is told once, with their numbers", () =>
     await list(workspace, HEADER + rows.join("") + "short,row\n");
     const { code, stderr } = await run(workspace, "plan");
     assertEquals(code, 2);
-    assertEquals(stderr.match(/could be two days/g)?.length, 1);
+    assertEquals(stderr.match(/is ambiguous/g)?.length, 1);
     assertStringIncludes(
       stderr,
-      "  invalid_field rows 2 to 3, 5, column valid_until: it could be two days",
+      "  invalid_field rows 2 to 3, 5, column valid_until: it is ambiguous",
     );
     assertStringIncludes(stderr, "  invalid_field row 6: it has 2 cells");
     const json = await run(workspace, "plan", ["--format", "json"]);

@@ -19,19 +19,19 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** `sig enrol` */
 export const enrol: CommandSpec = {
   description:
-    "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation brings one person in: the same answer again says\nthat it was there already, another person's is refused.",
+    "Verifies the answer to an invitation, shows what will be published, and\nappends it. An invitation can be used by one person: enrolling the same answer\nagain changes nothing, another person's answer is refused.",
   flags: [
     DIR_FLAG,
     {
       name: "answer",
       value: "FILE|-",
-      help: "what sig accept or the page has made; - is standard input",
+      help: "answer made by sig accept or the page; - is standard input",
       required: true,
     },
     { name: "yes", help: "append without asking" },
     {
       name: "keep-name",
-      help: "write the invited name into DIR/.sig/names.csv, on this machine",
+      help: "write the invited name to DIR/.sig/names.csv (never published)",
     },
     ...SIGNING_FLAGS,
   ],
@@ -45,7 +45,7 @@ export const enrol: CommandSpec = {
       flag: "--answer",
       maxBytes: MAX_ANSWER_BYTES,
       hint:
-        "It is what sig accept or the page has made of the invitation, not the invitation.",
+        "It is the answer that sig accept or the page makes, not the invitation.",
     });
     return await appendProposal(call, async (issuer) => {
       const { enrolmentDraft } = await import("@sig/issuer");

@@ -46,7 +46,7 @@ invited was  Alice Doe (not published)
       subject,
     }]);
     const said = await enrolled(workspace, answer, ["--yes"]);
-    assertStringIncludes(said.stderr, "was there already (seq=4)");
+    assertStringIncludes(said.stderr, "is already in the feed (seq=4)");
     assertEquals(await feed(workspace), after);
     const asked = await workspace.sig([
       ...["check", "--sig", "$D/acme", "--subject", subject],
@@ -148,7 +148,7 @@ Deno.test("a wrong answer is refused by its code, and writes nothing", () =>
     );
     assertEquals([detail, hint], [
       "Cannot read answer: syntax error",
-      "It is what sig accept or the page has made of the invitation, not the invitation.",
+      "It is the answer that sig accept or the page makes, not the invitation.",
     ]);
     const large = await workspace.sig([
       ...["enrol", "--dir", "$D/acme", "--answer", "$D/large.json", "--yes"],

@@ -15,13 +15,13 @@ import { readInput } from "../terminal/read_input.ts";
 
 /** Bytes of drafts; 100,000 take about 30 MB. */
 const MAX_DRAFT_BYTES = 256 * 1024 * 1024;
-/** Faults that are told of at the most. */
+/** Faults that are reported at most. */
 const MAX_FAULTS = 100;
 
-/** `sig import`, under a name that is no keyword. */
+/** `sig import`, since `import` is a keyword. */
 export const importDrafts: CommandSpec = {
   description:
-    "Reads drafts as JSON lines: objects with event_type and what sig upsert or\nsig revoke would be told, in the names of the protocol. Everything not given\nis generated. Lines with an event_id may be imported again: what is there\nalready is not written twice. One fault, and nothing is written.",
+    "Reads drafts as JSON lines: objects with event_type and the members of an\nupsert or revoke, named as in the protocol. Everything not given is generated.\nLines with an event_id may be imported again: an event that is already in the\nfeed is not written twice. If one line is faulty, nothing is written.",
   positionals: [{ name: "file", help: "the drafts; - is standard input" }],
   flags: [
     DIR_FLAG,
@@ -37,7 +37,7 @@ export const importDrafts: CommandSpec = {
     const bytes = await readInput(io, path, MAX_DRAFT_BYTES);
     const lines = readDraftLines(bytes);
     // Hardly what an export of people was to be.
-    if (lines.length === 0) warn(call, "there is no draft in it");
+    if (lines.length === 0) warn(call, "the file contains no drafts");
     const drafts = lines.map(({ draft }) => draft);
     try {
       return await appendProposal(

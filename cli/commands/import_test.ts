@@ -37,8 +37,8 @@ Deno.test("import appends drafts in one batch, and once only", () =>
       [again.code, again.stdout, again.stderr],
       [
         0,
-        "Nothing to do: the feed says all of this already.\n",
-        "warning: 3 events were there already\n",
+        "Nothing to do: the feed already says all of this.\n",
+        "warning: 3 events already in the feed\n",
       ],
     );
     const more = await importLines(
@@ -110,6 +110,9 @@ Deno.test("an empty import does nothing, and says that it was empty", () =>
   withIssuer(async (workspace) => {
     for (const nothing of ["", "\n\r\n"]) {
       const { code, stderr } = await importLines(workspace, nothing);
-      assertEquals([code, stderr], [0, "warning: there is no draft in it\n"]);
+      assertEquals([code, stderr], [
+        0,
+        "warning: the file contains no drafts\n",
+      ]);
     }
   }));

@@ -11,23 +11,27 @@ const EXPORTS = "nginx|caddy|deno-deploy|static";
 /** `sig init` */
 export const init: CommandSpec = {
   description:
-    "Writes DID document, key set, metadata and an empty feed below\nDIR/.well-known, and a fresh private key into the key store.\nNothing is ever overwritten.",
+    "Writes the DID document, key set, metadata and an empty feed to\nDIR/.well-known, and a new private key to the key store. Never overwrites a\nfile.",
   positionals: [{ name: "domain", help: "the issuer's host, or host:port" }],
   flags: [
-    { name: "dir", value: "DIR", help: "where; ./<domain> unless told" },
+    {
+      name: "dir",
+      value: "DIR",
+      help: "directory to create (default: ./<domain>)",
+    },
     {
       name: "kid",
       value: "KID",
-      help: "the key's identifier; orgsign-1 unless told",
+      help: "the key's identifier (default: orgsign-1)",
     },
     {
       name: "key",
       value: "FILE",
-      help: "a private JWK, instead of a fresh key",
+      help: "private JWK to use instead of a new key",
     },
     {
       name: "reuse-key",
-      help: "sign with the key that the key store has of this host and kid",
+      help: "use the key that the key store has for this host and kid",
     },
     {
       name: "allow-insecure",

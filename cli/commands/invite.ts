@@ -11,7 +11,7 @@ import { DIR_FLAG, SIGNING_FLAGS, typeFlag } from "../issue/flags.ts";
 /** `sig invite` */
 export const invite: CommandSpec = {
   description:
-    "Prints an invitation: a signed, expiring text. Give it to that person alone:\nwhoever has it can answer it, once. Nothing is published before sig enrol.",
+    "Prints an invitation: a signed, expiring text. Give it to that person only:\nanybody who has it can answer it, once. Nothing is published before sig enrol.",
   flags: [
     DIR_FLAG,
     { ...typeFlag(), required: true },
@@ -24,7 +24,7 @@ export const invite: CommandSpec = {
     {
       name: "expires",
       value: "DURATION",
-      help: "how long it can be answered: 1h to 90d; 7d unless told",
+      help: "how long it can be answered: 1h to 90d (default: 7d)",
     },
     { name: "valid-from", value: "TIME", help: "start of the relationship" },
     {

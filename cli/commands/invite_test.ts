@@ -105,5 +105,5 @@ Deno.test("invite refuses what could not be offered", () =>
       ...[...INVITE, "--valid-until", "2025-12-31"],
     ]);
     assertEquals(ended.code, 0);
-    assertStringIncludes(ended.stderr, "warning: it ended already");
+    assertStringIncludes(ended.stderr, "warning: it already ended");
   }));

@@ -23,7 +23,11 @@ const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 
 /** Flags that name a list and say what it manages. */
 const LIST_FLAGS: readonly FlagSpec[] = [
-  { name: "from", value: "FILE|-", help: "the list of people; - is stdin" },
+  {
+    name: "from",
+    value: "FILE|-",
+    help: "list of people; - is standard input",
+  },
   {
     name: "input",
     value: "csv|json|yaml",
@@ -45,7 +49,7 @@ const LIST_FLAGS: readonly FlagSpec[] = [
 /** `sig plan` */
 export const plan: CommandSpec = {
   description:
-    "Shows what sig apply would append so that the feed says what the list says.\nOnly what is listed is managed. An empty cell means none; what has no column\nis kept. Exits 0 when there is nothing to do, 1 when there is, 2 on an error.\n\nColumns: subject and type; as wished roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
+    "Shows what sig apply would append to bring the feed into line with the list.\nOnly what is listed is managed. An empty cell means none; a field without a\ncolumn is kept. Exits 0 if there is nothing to do, 1 for changes, 2 on an error.\n\nColumns: subject and type; optionally roles (separated by ;), valid_from,\nvalid_until, title, department, label, relationship_id, metadata.",
   flags: [
     DIR_FLAG,
     ...LIST_FLAGS,
@@ -84,17 +88,21 @@ export const plan: CommandSpec = {
 /** `sig apply` */
 export const apply: CommandSpec = {
   description:
-    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused when the feed has changed since. Done\ntwice it does nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. Whoever was revoked comes back only with --readmit.",
+    "Appends what sig plan shows, all or nothing: from a list (--from), or from a\nsaved plan (--plan), which is refused if the feed has changed since. Applying\nit again changes nothing.\n\nIf more than 5 people, and more than a tenth of those with access, would lose\nor gain access (as sig check would answer now), it needs --confirm-losses or\n--confirm-grants with exactly their number; a new issuer's first events do\nnot. People whose relationship was revoked are re-admitted only with --readmit.",
   flags: [
     DIR_FLAG,
     ...LIST_FLAGS,
     NAMES_FLAG,
-    { name: "plan", value: "FILE", help: "a saved plan, instead of a list" },
-    { name: "yes", help: "do not ask; needed where there is no terminal" },
+    {
+      name: "plan",
+      value: "FILE",
+      help: "saved plan to apply instead of a list",
+    },
+    { name: "yes", help: "do not ask; required without a terminal" },
     {
       name: "confirm-losses",
       value: "N",
-      help: "exactly N people may lose access",
+      help: "confirm that exactly N people lose access",
     },
     {
       name: "confirm-revocations",
@@ -104,11 +112,11 @@ export const apply: CommandSpec = {
     {
       name: "confirm-grants",
       value: "N",
-      help: "exactly N people may gain access",
+      help: "confirm that exactly N people gain access",
     },
     {
       name: "readmit",
-      help: "people whose relationship was revoked may come back",
+      help: "allow re-admitting people whose relationship was revoked",
     },
     REASON_CODE_FLAG,
     ...SIGNING_FLAGS,

@@ -30,7 +30,7 @@ export const revoke: CommandSpec = {
       help: "must be the relationship's (default: taken from it)",
     },
     EFFECTIVE_AT_FLAG,
-    { name: "amend", help: "revoke once more, to correct reason or time" },
+    { name: "amend", help: "revoke again, to correct the reason or the time" },
     ...APPEND_FLAGS,
   ],
   examples: [

@@ -37,28 +37,28 @@ export const set: CommandSpec = {
     {
       name: "subject",
       value: "DID",
-      help: "instead: the one active relationship of this subject",
+      help: "the one active relationship of this subject",
     },
     typeFlag("of this type"),
     {
       name: "role",
       value: "ROLE",
-      help: "a role, instead of all that it has",
+      help: "role, replacing all present roles",
       repeat: true,
     },
     {
       name: "add-role",
       value: "ROLE",
-      help: "a role, beside those that it has",
+      help: "role to add",
       repeat: true,
     },
     {
       name: "remove-role",
       value: "ROLE",
-      help: "a role that it has no more",
+      help: "role to remove",
       repeat: true,
     },
-    { name: "no-roles", help: "take all roles away" },
+    { name: "no-roles", help: "remove all roles" },
     ...contentFlags("or none"),
     // Visibility is kept like everything else.
     ...EVENT_FLAGS.filter(({ name }) => name !== "visibility"),
@@ -112,7 +112,7 @@ function readWanted(call: Call): Wanted {
     call.text("metadata"),
   ].filter((value) => value !== undefined);
   if (changes.length === 0 && !call.on("no-roles")) {
-    throw usageError("nothing is named that should change", {
+    throw usageError("no change was given", {
       hint: "For example: --add-role review, or --valid-until 2027-06-30.",
     });
   }
@@ -142,10 +142,13 @@ function readWanted(call: Call): Wanted {
     call.texts("role").length > 0 &&
     call.texts("add-role").length + call.texts("remove-role").length > 0
   ) {
-    throw usageError("--role names all roles, so nothing is left to add", {
-      flag: "--role",
-      hint: "Use --add-role and --remove-role, or --role for each role.",
-    });
+    throw usageError(
+      "--role replaces all roles and can't be combined with --add-role or --remove-role",
+      {
+        flag: "--role",
+        hint: "Use --add-role and --remove-role, or --role for each role.",
+      },
+    );
   }
   const shown = (name: string) => {
     const value = call.text(name);
@@ -205,7 +208,7 @@ function find(
   if (upsert === undefined) {
     throw new SigError(
       "unknown_relationship",
-      "Cannot set: no active relationship is what the flags name",
+      "Cannot set: no active relationship matches the flags",
       {
         context: {
           flag: id === undefined ? "--subject" : "--relationship-id",
@@ -219,7 +222,7 @@ function find(
   );
   throw new SigError(
     "ambiguous_relationship",
-    `Cannot set: ${matches.length} active relationships are what the flags name: ${
+    `Cannot set: ${matches.length} active relationships match the flags: ${
       each.join("; ")
     }`,
     {

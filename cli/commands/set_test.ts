@@ -70,7 +70,7 @@ Deno.test("set takes bare dates as lists do, none takes a date away, and no chan
     const same = await set("--role lead");
     assertEquals([same.code, same.stdout], [
       0,
-      "Nothing to do: the feed says all of this already.\n",
+      "Nothing to do: the feed already says all of this.\n",
     ]);
     assertEquals((await lastEvent(workspace)).sequence, event.sequence);
   }));
@@ -86,7 +86,7 @@ Deno.test("set refuses what is ambiguous, unknown, revoked or misspelt, and writ
     const tries = [
       [
         `--subject ${ALICE} --role x`,
-        "ambiguous_relationship: Cannot set: 2 active relationships are what the flags name: r1 (employee, deploy, review); r9 (employee)",
+        "ambiguous_relationship: Cannot set: 2 active relationships match the flags: r1 (employee, deploy, review); r9 (employee)",
       ],
       [
         "--subject did:web:nobody.example --role x",
@@ -104,15 +104,15 @@ Deno.test("set refuses what is ambiguous, unknown, revoked or misspelt, and writ
         "--relationship-id r1 --remove-role deplyo",
         "Did you mean deploy?",
       ],
-      ["--relationship-id r1", "nothing is named that should change"],
+      ["--relationship-id r1", "no change was given"],
       ["--role x", "--relationship-id or --subject is required"],
       [
         "--relationship-id r1 --role x --add-role y",
-        "--role names all roles",
+        "--role replaces all roles",
       ],
       [
         "--relationship-id r1 --valid-until 03/04/2027",
-        "it could be two days",
+        "it is ambiguous",
       ],
       [
         "--relationship-id r1 --valid-until 2020-01-01 --valid-from 2021-01-01",
@@ -161,7 +161,7 @@ Deno.test("set asks about a doubt once, also when somebody appends meanwhile, an
     assertEquals([second.code, second.stderr], [0, ""]);
     assertEquals(asked.map((question) => question.split(/[;,:]/, 1)[0]), [
       '"c',
-      "it ended already",
+      "it already ended",
     ]);
     const { roles, valid_until } = await lastEvent(workspace);
     assertEquals(roles, ["a,b", "c,d", "deploy", "review"]);
@@ -238,7 +238,7 @@ Deno.test("plan, apply and set say that every check denies whose relationship ha
     );
     assertEquals([changed.code, changed.stderr], [
       0,
-      `warning: it ended already, at ${end}: every check will deny it\n`,
+      `warning: it already ended, at ${end}: every check will deny it\n`,
     ]);
     // A change that leaves the end where it is, and one that changes nothing.
     const same = await run(workspace, "set", `--subject ${zoe} --add-role x`);
@@ -504,7 +504,7 @@ Deno.test("upsert says what a replacement drops, and that there is another of th
       [
         0,
         "Appended relationship.upsert r9 (seq=6)\n",
-        "warning: event e9 was there already (seq=6); nothing was written\n",
+        "warning: event e9 is already in the feed (seq=6); nothing was written\n",
       ],
     );
     const revoked = await run(
@@ -539,7 +539,7 @@ Deno.test("upsert takes bare dates as lists and set do", () =>
     assertEquals(refused.code, 2);
     assertStringIncludes(
       refused.stderr,
-      "--valid-until must be a date or an instant: it is a date in a spreadsheet's own spelling",
+      "--valid-until must be a date or an instant: it is not in the form YYYY-MM-DD",
     );
   }));
 
@@ -568,7 +568,7 @@ Deno.test("a comma in a role, an end in the past, a re-activation: asked on a te
     const doubtful = [
       // What reorders a text must not reorder the question about it.
       ["--role deploy,\u202ereview", '"deploy,\\u202ereview" is one role'],
-      ["--valid-until 2020-01-01T00:00:00Z", "it ended already"],
+      ["--valid-until 2020-01-01T00:00:00Z", "it already ended"],
       ["--relationship-id r2", "relationship r2 is revoked (seq=3)"],
     ] as const;
     for (const [words, doubt] of doubtful) {

@@ -21,7 +21,7 @@ import { readValidity } from "../people/day.ts";
 /** `sig upsert` */
 export const upsert: CommandSpec = {
   description:
-    "Appends one signed event. Everything not given is generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
+    "Appends one signed event. Members that are not given are generated. The private\nkey comes from the key store, --key, or SIG_KEY_FILE. A bare date is the start\nof that day in --valid-from and its end in --valid-until, UTC.",
   flags: [
     DIR_FLAG,
     { name: "subject", value: "DID", help: "the person's DID", required: true },

@@ -212,7 +212,7 @@ function reportOne(
   if (repeated) {
     warn(
       call,
-      `event ${event_id} was there already (seq=${sequence}); nothing was written`,
+      `event ${event_id} is already in the feed (seq=${sequence}); nothing was written`,
     );
   }
   if (call.format === "json") {
@@ -243,7 +243,7 @@ function reportBatch(
   const there = appended.length - written.length;
   for (const { warnings } of written) writeWarnings(call, warnings);
   if (there > 0) {
-    warn(call, `${counted(there, "event")} were there already`);
+    warn(call, `${counted(there, "event")} already in the feed`);
   }
   if (call.format === "json") {
     writeJson(call.io, {
@@ -261,7 +261,7 @@ function reportBatch(
   }
   call.io.stdout(
     written.length === 0
-      ? "Nothing to do: the feed says all of this already.\n"
+      ? "Nothing to do: the feed already says all of this.\n"
       : `Appended ${counted(written.length, "event")} (seq=${
         first === last ? first : `${first} to ${last}`
       })\n`,

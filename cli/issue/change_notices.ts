@@ -94,7 +94,7 @@ export function doubtsAbout(
   }
   if (hasEnded(wanted.valid_until, now)) {
     doubts.push(
-      `it ended already, at ${wanted.valid_until}: every check will deny it`,
+      `it already ended, at ${wanted.valid_until}: every check will deny it`,
     );
   }
   const before = published(wanted, known);

@@ -81,7 +81,7 @@ export function keyStoreDir(io: Io): string {
   if (dir !== undefined) return dir;
   const data = dataFolder(io.env);
   if (data.folder !== undefined) return `${data.folder}/keys`;
-  throw usageError(`there is no place for private keys: ${data.why}`, {
+  throw usageError(`no folder for private keys: ${data.why}`, {
     hint:
       "Set SIG_KEYS_DIR to a folder that only you can read, and let the program read that variable (--allow-env).",
   });

@@ -30,7 +30,7 @@ export function readDay(
 function wholeDay(text: string, end: End) {
   const start = `${text}T00:00:00Z`;
   if (parseTimestamp(start) === undefined) {
-    return { why: "there is no such day" };
+    return { why: "this day does not exist" };
   }
   if (end === "valid_from") return { instant: start };
   const next = new Date(Date.parse(start) + DAY_MS).toISOString();
@@ -46,16 +46,16 @@ function whyNot(text: string): string {
   const parts = /^(\d{1,2})[./-](\d{1,2})[./-](\d{2}|\d{4})$/.exec(text);
   if (parts !== null) {
     return Number(parts[1]) <= 12 && Number(parts[2]) <= 12
-      ? "it could be two days (day or month first)"
-      : "it is a date in a spreadsheet's own spelling";
+      ? "it is ambiguous: day first or month first"
+      : "it is not in the form YYYY-MM-DD";
   }
   if (/^\d{4,6}(\.\d+)?$/.test(text)) {
-    return "it is a spreadsheet's number of a day: format the column as text";
+    return "it is a spreadsheet's day number: format the column as text";
   }
   if (/^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/.test(text)) {
     return "it needs seconds and UTC, as in 2026-12-31T09:00:00Z";
   }
-  return "it is no date";
+  return "it is not a date";
 }
 
 /**

@@ -55,11 +55,11 @@ export async function saveName(
   const path = namesFile(dir);
   const row = [subject, name].map(quoteCell).join(",");
   const byHand = (why: string) =>
-    warn(call, `the name was not kept: ${why}; ${path} may get ${row}`);
+    warn(call, `the name was not saved: ${why}; you can add ${row} to ${path}`);
   try {
     const known = (await readNames(call, dir)).get(subject);
     if (known !== undefined && known !== name.trim()) {
-      byHand(`it has another one of that subject, ${known}`);
+      byHand(`it has another name for this subject, ${known}`);
     }
     if (known !== undefined) return;
     const { MAX_NAMES_BYTES } = await import("@sig/web/names");
@@ -77,7 +77,7 @@ export async function saveName(
       : "\n";
     await call.io.appendFile(path, `${before}${row}\n`);
     if (call.format === "text") {
-      call.io.stderr(`Kept the name ${safe(name)} in ${safe(path)}\n`);
+      call.io.stderr(`Saved the name ${safe(name)} in ${safe(path)}\n`);
     }
   } catch (error) {
     if (!isSigError(error)) throw error;

@@ -55,14 +55,17 @@ Deno.test("a name that can't be kept spoils no enrolment, and no file", () =>
     const keep = ["--yes", "--keep-name"];
     const files: readonly (readonly [string, string])[] = [
       ["name;subject\n", "its first row is not subject,name"],
-      [`subject,name\n${answer.subject},Eve\n`, "another one of that subject"],
+      [
+        `subject,name\n${answer.subject},Eve\n`,
+        "another name for this subject",
+      ],
       ["nonsense\n", "must have the columns subject and name"],
     ];
     for (const [text, why] of files) {
       await Deno.writeTextFile(workspace.path(NAMES), text);
       const { code, stderr } = await enrolled(workspace, answer, keep);
       assertEquals(code, 0);
-      assertStringIncludes(stderr, "warning: the name was not kept: ");
+      assertStringIncludes(stderr, "warning: the name was not saved: ");
       assertStringIncludes(stderr, why);
       assertEquals(await Deno.readTextFile(workspace.path(NAMES)), text);
     }

@@ -57,7 +57,7 @@ interface Row {
  * column is kept as it is published.
  *
  * @throws {SigError} `invalid_field` with every fault, each with row and
- * column; `invalid_request` for an unknown column or a list that is none;
+ * column; `invalid_request` for an unknown column or for what is not a list;
  * `invalid_json`.
  */
 export function readPeople(

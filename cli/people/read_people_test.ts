@@ -64,14 +64,14 @@ Deno.test("a bare date is a whole day, through its end as valid_until", () => {
   assertEquals(row.valid_until, "2027-01-01T00:00:00Z");
 });
 
-Deno.test("dates that could be two days, or are a spreadsheet's own, are refused", () => {
+Deno.test("dates that are ambiguous, or in a spreadsheet's own form, are refused", () => {
   const cases = [
-    ["03/04/2026", "it could be two days (day or month first)"],
-    ["31.12.2026", "it is a date in a spreadsheet's own spelling"],
-    ["46022", "it is a spreadsheet's number of a day"],
+    ["03/04/2026", "it is ambiguous: day first or month first"],
+    ["31.12.2026", "it is not in the form YYYY-MM-DD"],
+    ["46022", "it is a spreadsheet's day number"],
     ["2026-12-31 09:00", "it needs seconds and UTC"],
-    ["2026-02-30", "there is no such day"],
-    ["soon", "it is no date"],
+    ["2026-02-30", "this day does not exist"],
+    ["soon", "it is not a date"],
   ] as const;
   for (const [text, why] of cases) {
     const error = refused(

@@ -64,7 +64,7 @@ export interface AppendContext {
   readonly now: Date;
   /** Knows which ids the feed has, whatever the index says. */
   readonly ids: FeedIds;
-  /** Faults of drafts that are collected before the refusal; 1 unless told. */
+  /** Faults of drafts that are collected before the refusal (default: 1). */
   readonly maxFaults?: number | undefined;
   /** Told now and then how many drafts were judged and signed. */
   readonly onProgress?: ((drafts: number) => void) | undefined;

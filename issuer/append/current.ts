@@ -18,7 +18,7 @@ export interface CurrentQuestion {
   readonly relationship_id?: string | undefined;
   /** The active relationships of this subject. */
   readonly subject?: string | undefined;
-  /** Those of the subject with the latest events, so many; all unless told. */
+  /** Those of the subject with the latest events, so many (default: all). */
   readonly most?: number | undefined;
   /** Also the upserts in the last so many bytes of the feed (default: 0). */
   readonly recentBytes?: number | undefined;

@@ -14,11 +14,11 @@ import {
 
 /** What both kinds of draft may say. Everything left out is generated. */
 export interface DraftBase {
-  /** A ULID unless told. Given again, the append is repeated, not doubled. */
+  /** Given again, the append is repeated, not doubled (default: a new ULID). */
   readonly event_id?: string;
-  /** Now unless told: RFC 3339 UTC. */
+  /** RFC 3339 UTC (default: now). */
   readonly issued_at?: string;
-  /** `public` unless told. */
+  /** Who may read it (default: `public`). */
   readonly visibility?: Visibility;
   /** For people, at most 2,000 characters. */
   readonly reason?: string | null;
@@ -34,9 +34,9 @@ export interface UpsertDraft extends DraftBase {
   readonly subject: string;
   /** What kind of relationship. */
   readonly relationship_type: RelationshipType;
-  /** A new ULID unless told; told again, the relationship is replaced. */
+  /** An existing one is replaced (default: a new ULID). */
   readonly relationship_id?: string;
-  /** None unless told; at most 64 of 128 characters. */
+  /** At most 64 of 128 characters (default: none). */
   readonly roles?: readonly string[];
   /** Start of validity (inclusive), or null. */
   readonly valid_from?: string | null;
@@ -54,9 +54,9 @@ export interface RevokeDraft extends DraftBase {
   readonly relationship_id: string;
   /** Why. */
   readonly reason_code: ReasonCode;
-  /** The relationship's, and taken from it unless told. */
+  /** Must be the relationship's (default: taken from it). */
   readonly subject?: string;
-  /** `issued_at` unless told; at most 60 s after it. */
+  /** At most 60 s after `issued_at` (default: `issued_at`). */
   readonly effective_at?: string;
   /** Revoke once more, to correct reason or time of the first revoke. */
   readonly amend?: boolean;

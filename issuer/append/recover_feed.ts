@@ -314,7 +314,7 @@ export async function provenEvent(
 /**
  * Refuses a feed that has lost an event which was in it: a copy from before, or
  * another history. What is appended to such a feed would make readers that have
- * seen the lost events refuse it for ever. Nothing is changed.
+ * seen the lost events refuse it permanently. Nothing is changed.
  *
  * @throws {SigError} `feed_rolled_back`, `feed_rewritten`
  */

@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 10;
  * nobody else: a lock excludes only who has opened the file on their own. It is
  * closed when it does not serve.
  * @throws {SigError} `feed_locked` after `timeoutMs`, `write_failed`,
- * `invalid_metadata` when it is no plain file
+ * `invalid_metadata` when it is not a plain file
  */
 export async function acquireLock(
   path: string,

@@ -98,7 +98,7 @@ export function buildPublicJwk(key: Jwk): Jwk & { readonly kid: string } {
 
 /** Options of {@linkcode buildMetadata}. */
 export interface BuildMetadataOptions {
-  /** Whether the feed holds public events only; true unless told. */
+  /** Whether the feed holds public events only (default: true). */
   readonly publicOnly?: boolean;
   /** Accept an IP address or `localhost`, which then means `http://`. */
   readonly allowPrivate?: boolean;

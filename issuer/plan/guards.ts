@@ -43,7 +43,7 @@ export interface GuardOptions {
  *
  * Judged from the drafts themselves, by what `check` would answer before and
  * after them, so that a saved plan can't hide anything. The first events of an
- * empty feed are no grants.
+ * empty feed are not grants.
  *
  * @throws {SigError} `confirmation_required` with the numbers of all that is
  * not confirmed.

@@ -88,7 +88,7 @@ export interface ExpiredRelationship {
 
 /** Options of {@linkcode planChanges}. */
 export interface PlanOptions {
-  /** The list manages these types only; all unless told. */
+  /** The list manages these types only (default: all). */
   readonly types?: readonly string[] | undefined;
   /** End active relationships, of those types, that no row is about. */
   readonly prune?: boolean | undefined;
@@ -455,7 +455,7 @@ export interface RowIssue extends Issue {
   readonly column: string;
 }
 
-/** Faults that are told of at the most. */
+/** Faults that are reported at most. */
 const MAX_TOLD = 100;
 
 function throwFaults(faults: readonly RowFault[]): void {

@@ -270,7 +270,7 @@ class FileStore implements FeedStore {
     throw new SigError(
       "write_failed",
       "Cannot append: an earlier write failed and could not be undone",
-      { context: { hint: "Mend the disk, then open the issuer again." } },
+      { context: { hint: "Repair the disk, then open the issuer again." } },
     );
   }
 

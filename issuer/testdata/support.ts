@@ -145,7 +145,7 @@ export interface Job {
   readonly name?: string;
   /** The step at which it ends itself. */
   readonly killAt?: string;
-  /** How; SIGKILL unless told. */
+  /** How (default: SIGKILL). */
   readonly signal?: Deno.Signal;
   /** Steps of that name that are passed before. */
   readonly passes?: number;
