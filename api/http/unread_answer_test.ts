@@ -13,7 +13,7 @@ Deno.test("an answer that isn't read is cut off, and its room is free again", as
   let made = Promise.withResolvers<void>();
   const app = createService({
     ...{ service: "sig-api", version: "0.1.0" },
-    ...{ sendTimeoutMs: 1_000, maxHeldBytes: LENGTH },
+    ...{ sendTimeoutMs: 3_000, maxHeldBytes: LENGTH },
   });
   app.get("/large", (c) => {
     const response = send(c, "x".repeat(LENGTH), "text/plain");

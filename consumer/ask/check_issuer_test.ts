@@ -24,7 +24,7 @@ import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 
 const [key1, key2, stranger] = await importTestKeys();
 const QUESTION = { subject: ALICE, require: ["role=deploy"] } as const;
-const POLICY = { allowPrivate: true, totalTimeoutMs: 2000 };
+const POLICY = { allowPrivate: true, totalTimeoutMs: 30_000 };
 
 /** A server that publishes an issuer who says yes to the question. */
 async function publish(): Promise<IssuerServer> {

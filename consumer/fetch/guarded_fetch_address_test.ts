@@ -15,7 +15,7 @@ function fetchStrictly(
   return guardedFetch(url, {
     maxBytes: 1000,
     tooLargeCode: "document_too_large",
-    connectTimeoutMs: 2000,
+    connectTimeoutMs: 30_000,
     resolve: resolve ??
       (() => Promise.reject(new Error("nothing may be resolved here"))),
   });

@@ -33,7 +33,7 @@ function serveMetadataLast(
 }
 
 Deno.test("an issuer that is known is asked for everything at once", async () => {
-  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 5000 });
+  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
   const { consumer, server, lines } = watched;
   await consumer.verify(server.did);
   watched.publish([...lines, await watched.line(4, key1)]);
@@ -49,7 +49,7 @@ Deno.test("an issuer that is known is asked for everything at once", async () =>
 });
 
 Deno.test("where the metadata is another, nothing older is read with it", async () => {
-  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 5000 });
+  await using watched = await watchIssuer(3, key1, { totalTimeoutMs: 30_000 });
   const { consumer, server, lines } = watched;
   await consumer.verify(server.did);
   const metadata = server.documents.get(PATHS.metadata) as string;

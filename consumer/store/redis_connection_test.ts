@@ -17,7 +17,7 @@ Deno.test({
   async fn() {
     const redis = await startRedis();
     const connection = await connectRedis(parseRedisUrl(redis.url), {
-      timeoutMs: 600,
+      timeoutMs: 2_000,
       unavailable,
     });
     try {

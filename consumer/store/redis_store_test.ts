@@ -57,7 +57,7 @@ redisTest(
 redisTest("a server that is gone is unavailable, within the time", async () => {
   const redis = await startRedis();
   const store = await openRedisStore(parseRedisUrl(redis.url), {
-    timeoutMs: 300,
+    timeoutMs: 2_000,
   });
   await redis.stop();
   for (const ask of ["get", "take"] as const) {
@@ -87,7 +87,7 @@ redisTest(
   () =>
     withRedis(async (redis) => {
       const store = await openRedisStore(parseRedisUrl(redis.url), {
-        timeoutMs: 200,
+        timeoutMs: 2_000,
       });
       await whileFrozen(redis, () =>
         expectSigError(
