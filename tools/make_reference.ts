@@ -6,7 +6,6 @@
  */
 
 import { commandPage } from "./reference/command_page.ts";
-import { errorPage } from "./reference/error_page.ts";
 import { findingPage } from "./reference/finding_page.ts";
 import { httpPage } from "./reference/http_page.ts";
 
@@ -32,7 +31,6 @@ const NOTE =
   "<!-- Made by `deno task docs`. Change the code, not this page. -->";
 
 const pages = {
-  "errors.md": errorPage(),
   "command-line.md": commandPage(),
   "findings.md": findingPage(),
   "http.md": await httpPage(),

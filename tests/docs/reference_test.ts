@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ERROR_CODES } from "@sig/core";
 import { SECTIONS } from "../../tools/reference/finding_page.ts";
-import { ERROR_TEXTS } from "../../tools/reference/error_texts.ts";
+import { filesBelow } from "../ship/testdata/files_below.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -14,13 +14,26 @@ Deno.test("docs/reference is what its generator makes", async () => {
   assertEquals(code, 0, new TextDecoder().decode(stderr));
 });
 
-Deno.test("every error code has a meaning and a next step", () => {
-  assertEquals(Object.keys(ERROR_TEXTS), Object.keys(ERROR_CODES));
-  for (const [code, { meaning, next }] of Object.entries(ERROR_TEXTS)) {
-    for (const text of [meaning, next]) {
-      assert(/^[A-Z`].*\.$/.test(text), `${code} needs whole sentences`);
+Deno.test("errors.md has every code with its category, its status, a meaning and a next step", async () => {
+  const text = await Deno.readTextFile(
+    new URL("docs/reference/errors.md", ROOT),
+  );
+  const found: string[] = [];
+  for (const section of text.split(/^## /m).slice(1)) {
+    const [, category = ""] = /^`(\w+)`\n/.exec(section) ?? [];
+    for (const entry of section.split(/^- /m).slice(1)) {
+      const words = entry.replaceAll(/\s+/g, " ").trim();
+      const [, code = "", status = ""] =
+        /^\*\*`(\w+)`\*\* \((\d+)\)\. [A-Z`].*\. _Next:_ [A-Z`].*\.$/
+          .exec(words) ?? [];
+      assert(code !== "", `not an entry: ${words}`);
+      found.push(`${category} ${code} ${status}`);
     }
   }
+  const expected = Object.entries(ERROR_CODES).map((
+    [code, { category, status }],
+  ) => `${category} ${code} ${status}`);
+  assertEquals(found.toSorted(), expected.toSorted());
 });
 
 Deno.test("each finding says when, why and how to mend, as parts of sentences", () => {
@@ -58,12 +71,14 @@ Deno.test("links between the documents lead somewhere", async () => {
   }
 });
 
+/** Every Markdown file of the checkout. */
 async function listDocuments(): Promise<readonly string[]> {
-  const found = ["README.md", "DESIGN.md", "CONTRIBUTING.md"];
-  found.push("examples/README.md", "docs/reference/command-line.md");
-  for await (const { name } of Deno.readDir(new URL("docs", ROOT))) {
-    if (name.endsWith(".md")) found.push(`docs/${name}`);
+  const found: string[] = [];
+  for await (const path of filesBelow(ROOT.pathname)) {
+    if (/\/(?:node_modules|dist|links|\.git)\//.test(path)) continue;
+    if (path.endsWith(".md")) found.push(path.slice(1));
   }
+  assert(found.length > 20, `only ${found.length} documents`);
   return found;
 }
 
