@@ -33,7 +33,7 @@ import {
   SUBJECT_TIMEOUT_MS,
 } from "./login/fetched_subject_keys.ts";
 import { verifyLogin } from "./login/verify_login.ts";
-import { createLoginGate, type LoginGate } from "./login/login_gate.ts";
+import { createLoginGate, type LoginGate } from "./login/relationship.ts";
 import { loginsOutOfPlace } from "./login/out_of_place.ts";
 import {
   createProvider,
@@ -193,6 +193,7 @@ export function createWeb(options: AppOptions): Web {
     require: gate.require ?? [],
     logins: {
       resolveKey: logins.resolveKey,
+      issuer: gate.issuer,
       challenges: pageChallenges,
       now,
     },

@@ -118,6 +118,12 @@ const FLAGS: readonly FlagSpec[] = [
     help: "how often they are checked; --max-age, 1s at least, unless told",
   },
   {
+    name: "grace",
+    value: "DURATION",
+    help:
+      "how long sessions continue while the issuer gives no answer (default: 1h; 0s: not at all)",
+  },
+  {
     name: "demo",
     help: "an issuer and two applications to play with, on this machine only",
   },

@@ -1,19 +1,19 @@
-/** The question of a proxy: who is there? @module */
+/** The question of a proxy: who is signed in? @module */
 
 import type { Exchange, Route } from "@sig/api/http";
-import { SigError } from "@sig/core";
+import { SigError, toProblem } from "@sig/core";
+import type { MatchedRelationship } from "../login/relationship.ts";
+import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
 import { sendTo } from "../openid/pages.ts";
-import { createPatientQuestion } from "../sessions/patient_question.ts";
+import { isIssuerUnavailable } from "../sessions/recheck.ts";
 import { type GateContext, gateHostOf, isGranted } from "./gate_context.ts";
 import type { GateHost } from "./gate_hosts.ts";
 import { gateLoginUrl } from "./gate_login.ts";
-import { identityHeaders } from "./identity_headers.ts";
-import { createRecentAnswers, RECENT_MS } from "./recent_answers.ts";
 import { readReturnAddress } from "./return_address.ts";
 
-/** What a proxy is told, and of which session. */
+/** An answer to a proxy. */
 interface Answered {
-  /** Of the session's record: another one is to be judged. */
+  /** The version of the session's record: with another one it is asked again. */
   readonly version: string;
   /** Who it is. */
   readonly headers: Identity;
@@ -21,39 +21,57 @@ interface Answered {
 
 type Identity = readonly (readonly [string, string])[];
 
+/** Milliseconds for which the same is answered, at most. */
+const RECENT_MS = 1_000;
+/** Answers that are kept for one second; with more it starts again. */
+const MAX_RECENT = 10_000;
+
 /**
  * `GET /forward-auth`: 200 with who it is, else 401. With `?redirect`, for proxies
  * that pass our answer on as it is, a page is sent to the login instead.
  *
- * An issuer that can't be asked is no deny: who is logged in goes on as they
- * were, until their session is over.
+ * An issuer that gives no answer is not a deny: the session continues for the
+ * grace period, and after that the answer is 503.
  *
- * A page is many requests at once. So what was answered is answered again in the
- * same second, to the same cookie, while the store has the session as it was: its
- * end counts at once. The issuer's word is asked to be younger by a second. Only
- * a relationship that ends amid a second goes on to the end of it.
+ * A page is many requests at once. So the same cookie gets the same answer in the
+ * same second of the clock, while the store has the session as it was: its end
+ * counts at once, and so does the end of a relationship, which nearly always ends
+ * with a second. The issuer's state may be a second younger for that.
  */
 export function createForwardAuth(context: GateContext): Route {
-  const { hosts, sessions, maxAgeMs, now } = context;
+  const { hosts, sessions, maxAgeMs, now, recheckOrGrace, nameOf } = context;
   const isRemembered = maxAgeMs >= 2 * RECENT_MS;
-  const recent = createRecentAnswers<Answered>(now);
-  const identityOf = createIdentity({
-    ...context,
-    maxAgeMs: isRemembered ? maxAgeMs - RECENT_MS : maxAgeMs,
-  });
+  const askedMs = isRemembered ? maxAgeMs - RECENT_MS : maxAgeMs;
+  let second = NaN;
+  const recent = new Map<string, Answered>();
 
   async function answer(host: GateHost, cookie: string) {
+    const current = Math.floor(now().getTime() / RECENT_MS);
+    if (current !== second || recent.size >= MAX_RECENT) recent.clear();
+    second = current;
     const key = `${host.clientId} ${cookie}`;
-    // Before the session: one that changes meanwhile is judged again.
+    // Before the session: one that changes meanwhile is asked about again.
     const version = await sessions.versionOf(cookie);
     if (version === undefined) return undefined;
     const known = recent.get(key);
     if (known?.version === version) return known.headers;
     const headers = await identityOf(host, cookie);
-    if (headers !== undefined && isRemembered) {
+    if (headers !== undefined && isRemembered && second === current) {
       recent.set(key, { version, headers });
     }
     return headers;
+  }
+
+  /** Who a cookie is, if the issuer still confirms it. */
+  async function identityOf({ isOwn, clientId }: GateHost, cookie: string) {
+    const session = isOwn
+      ? await sessions.find(cookie)
+      : await sessions.findAdmitted(cookie, clientId);
+    if (session === undefined || !isGranted(session)) return undefined;
+    const standing = await recheckOrGrace(session, { maxAgeMs: askedMs });
+    if (standing === undefined) return undefined;
+    const { subject } = session;
+    return await identityHeaders({ subject, standing }, nameOf);
   }
 
   return {
@@ -64,9 +82,15 @@ export function createForwardAuth(context: GateContext): Route {
       exchange.waitFor("forward-auth", async () => {
         const host = gateHostOf(exchange.request, hosts);
         const cookie = host && cookieAt(host, exchange, context);
-        const headers = host !== undefined && cookie !== undefined
-          ? await answer(host, cookie)
-          : undefined;
+        let headers: Identity | undefined;
+        try {
+          headers = host !== undefined && cookie !== undefined
+            ? await answer(host, cookie)
+            : undefined;
+        } catch (error) {
+          if (!isIssuerUnavailable(error)) throw error;
+          return refuseUnavailable(exchange, error);
+        }
         return headers !== undefined
           ? exchange.reply(null, { headers })
           : toLogin(exchange, context) ?? exchange.refuse(unauthorized());
@@ -74,31 +98,23 @@ export function createForwardAuth(context: GateContext): Route {
   };
 }
 
-/** What names the session at a host. */
+/** The issuer's error, as 503: neither yes nor no. */
+function refuseUnavailable(exchange: Exchange, error: SigError): Response {
+  const problem = { ...toProblem(error), status: 503 };
+  return exchange.reply(JSON.stringify(problem), {
+    status: 503,
+    type: "application/problem+json",
+    headers: [["retry-after", "5"]],
+  });
+}
+
+/** What identifies the session at a host. */
 function cookieAt(
   host: GateHost,
   { request: { headers } }: Exchange,
   { sessionCookie, gateCookie }: GateContext,
 ): string | undefined {
   return (host.isOwn ? sessionCookie : gateCookie(host)).read(headers);
-}
-
-/** Makes the question who a cookie is, if the issuer still vouches for them. */
-function createIdentity(
-  context: GateContext,
-): (host: GateHost, cookie: string) => Promise<Identity | undefined> {
-  const { sessions, nameOf } = context;
-  const vouchedFor = createPatientQuestion(context);
-  return async ({ isOwn, clientId }, cookie) => {
-    const session = isOwn
-      ? await sessions.find(cookie)
-      : await sessions.findAdmitted(cookie, clientId);
-    if (session === undefined || !isGranted(session)) return undefined;
-    const standing = await vouchedFor(session);
-    if (standing === undefined) return undefined;
-    const { subject } = session;
-    return await identityHeaders({ subject, standing }, nameOf);
-  };
 }
 
 /** Only a page that a person opens: a script could do nothing with ours. */
@@ -125,4 +141,51 @@ function unauthorized(): SigError {
       context: { hint: "Log in at /gate/login?rd=ADDRESS." },
     },
   );
+}
+
+/** Every header that says who it is; proxies remove what others sent as one. */
+export const IDENTITY_HEADERS: readonly string[] = Object.freeze([
+  ...["Remote-User", "Remote-Groups", "Remote-Name"],
+]);
+
+/** The headers that say who it is: the DID, groups with commas, a name. */
+export async function identityHeaders(
+  { subject, standing }: {
+    readonly subject: string;
+    readonly standing: MatchedRelationship;
+  },
+  nameOf: NameOf | undefined,
+): Promise<readonly (readonly [string, string])[]> {
+  return [
+    ["remote-user", subject],
+    [
+      "remote-groups",
+      asHeader(groupsOf(standing).filter(arrivesWhole).join(",")),
+    ],
+    ["remote-name", asHeader(await shownNameOf(subject, nameOf))],
+  ];
+}
+
+// deno-lint-ignore no-control-regex -- they are what must go
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+
+/**
+ * Whether a group arrives as it is: one that lost a space or a control character
+ * on its way would be another group.
+ */
+function arrivesWhole(group: string): boolean {
+  return group === group.trim() && group.isWellFormed() &&
+    !CONTROL.test(group);
+}
+
+/** Printable ASCII that neither begins nor ends with a space. */
+const PLAIN = /^[!-~]+(?: +[!-~]+)*$/;
+
+/** The bytes of its UTF-8, each as a character: what a header holds. */
+function asHeader(text: string): string {
+  if (PLAIN.test(text)) return text;
+  // Trimmed before: a byte of a letter may look like a space.
+  const shown = text.replaceAll(new RegExp(CONTROL, "g"), " ").trim();
+  const bytes = new TextEncoder().encode(shown);
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }

@@ -41,7 +41,7 @@ async function logIn(
   exchange: Exchange,
   context: GateContext,
 ): Promise<Response> {
-  const { assess, codes, hosts, issuer, now, sessionCookie, sessions } =
+  const { recheckSession, codes, hosts, issuer, now, sessionCookie, sessions } =
     context;
   const { request: { headers, url } } = exchange;
   const { before, address: { href, host } } = readGateQuery(url, hosts);
@@ -49,7 +49,7 @@ async function logIn(
   const session = await sessions.find(sessionCookie.read(headers));
   if (
     session === undefined || !isGranted(session) ||
-    await assess(session) === undefined
+    await recheckSession(session) === undefined
   ) {
     return await beginInteraction(exchange, context, {
       client_id: host.clientId,

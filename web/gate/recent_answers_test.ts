@@ -1,7 +1,6 @@
 import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
-import { createRecentAnswers } from "./recent_answers.ts";
 import { Visitor } from "./testdata/visitor.ts";
 
 const WIKI = "wiki.example";
@@ -16,22 +15,6 @@ async function start(
     settings: { gateHosts: [WIKI, OPS], gateMaxAgeMs },
   });
 }
-
-Deno.test("answers are those of one second of the clock, also when it is set back, and bounded", () => {
-  let ms = 10_400;
-  const recent = createRecentAnswers<number>(() => new Date(ms));
-  recent.set("a", 1);
-  ms = 10_999;
-  assertEquals(recent.get("a"), 1);
-  ms = 11_000;
-  assertEquals(recent.get("a"), undefined);
-  recent.set("b", 2);
-  ms -= 1;
-  assertEquals(recent.get("b"), undefined);
-  for (let i = 0; i < 10_001; i++) recent.set(`c${i}`, i);
-  assertEquals(recent.get("c0"), undefined);
-  assertEquals(recent.get("c10000"), 10_000);
-});
 
 Deno.test("who is asked about all the time is known to be revoked within the max age", async () => {
   await using provider = await start();

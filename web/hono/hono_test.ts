@@ -112,6 +112,22 @@ Deno.test("a revocation ends the session; an issuer that can't be asked does not
   assertEquals([again.status, again.body.code], [403, "relationship_denied"]);
 });
 
+Deno.test("while the issuer is silent a session continues for graceMs, then pages are 503", async () => {
+  await using site = await HonoSite.start({ graceMs: 60_000 });
+  const visitor = new Visitor(site);
+  await site.demo.enrol(visitor.person.did);
+  await visitor.signIn();
+  site.issuerIsDown = true;
+  site.skewMs = 58_000;
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+  site.skewMs = 66_000;
+  const { status, body } = await visitor.get("/");
+  assertEquals([status, body.status, body.code], [503, 503, "fetch_status"]);
+  site.issuerIsDown = false;
+  site.skewMs = 76_000;
+  assertEquals((await visitor.get("/")).text, visitor.person.did);
+});
+
 Deno.test("within recheckMs the issuer is not asked again", async () => {
   await using site = await HonoSite.start({ recheckMs: 60_000 });
   const visitor = new Visitor(site);

@@ -25,6 +25,6 @@ export {
 } from "./require_relationship.ts";
 export { sigLogin, type SigLoginOptions } from "./sig_login.ts";
 export type { SigEnv, SigSession } from "./sig_session.ts";
-export type { Standing } from "../login/login_gate.ts";
+export type { MatchedRelationship } from "../login/relationship.ts";
 export type { FetchPolicy } from "@sig/consumer";
 export type { RecordStore } from "@sig/consumer/store";

@@ -7,12 +7,14 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { challengesIn } from "../login/challenges.ts";
 import { createChallenge } from "../login/create_challenge.ts";
-import { createLoginGate, type Standing } from "../login/login_gate.ts";
+import {
+  createLoginGate,
+  type IssuerAnswer,
+  type MatchedRelationship,
+} from "../login/relationship.ts";
 import { verifyLogin } from "../login/verify_login.ts";
-import { createAssessment } from "../sessions/assess.ts";
+import { createRecheck, isIssuerUnavailable } from "../sessions/recheck.ts";
 import { hostCookie, nameAtPort, requireOwnPage } from "../sessions/cookies.ts";
-import { createLastWord } from "../sessions/last_word.ts";
-import { createPatientQuestion } from "../sessions/patient_question.ts";
 import type { Session } from "../sessions/session.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { clientNetwork, createClientAddress } from "@sig/api/http";
@@ -39,6 +41,12 @@ export interface SigLoginOptions extends FetchPolicy {
    * old; 30,000 unless told.
    */
   readonly recheckMs?: number;
+  /**
+   * Milliseconds for which a session continues after it was last confirmed, while
+   * the issuer gives no answer; after that, requests are answered 503 (default:
+   * 1 hour).
+   */
+  readonly graceMs?: number;
   /** Keeps challenges and sessions, as `openStore` opens it (default: in memory). */
   readonly store?: RecordStore;
   /**
@@ -56,14 +64,16 @@ export interface SigLoginOptions extends FetchPolicy {
 
 const DEFAULT_SESSION_MS = 8 * 3_600_000;
 const DEFAULT_RECHECK_MS = 30_000;
+const DEFAULT_GRACE_MS = 3_600_000;
 const CHALLENGE_SECONDS = 300;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
  * Makes a Hono application that logs people in: mount it at `/`, before the
  * routes that read `c.get("sig")`. A revocation ends the session of whom it
- * concerns with the next page, once the issuer's word is older than `recheckMs`;
- * an issuer that can't be asked ends none.
+ * concerns with the next page, once the issuer's word is older than `recheckMs`.
+ * While the issuer gives no answer, sessions continue for `graceMs` after they
+ * were last confirmed; then requests are answered 503, and nothing is ended.
  *
  * | route | |
  * |---|---|
@@ -96,7 +106,9 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const sessionMs = options.sessionMs ?? DEFAULT_SESSION_MS;
   const recheckMs = options.recheckMs ?? DEFAULT_RECHECK_MS;
   requireDuration("sessionMs", sessionMs);
+  const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   requireDuration("recheckMs", recheckMs);
+  requireDuration("graceMs", graceMs);
   requireQuestion(options.issuer, options.require);
   const store = options.store ?? createMemoryStore();
   const challenges = challengesIn(store, PAGE_CHALLENGE);
@@ -114,7 +126,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     require: options.require && [...options.require],
     now,
   });
-  const sessions = createSessions<Standing | null>({
+  const sessions = createSessions<MatchedRelationship | null>({
     store,
     lifeMs: sessionMs,
     terms: { audience, issuer: gate.issuer, require: gate.require ?? [] },
@@ -123,12 +135,8 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     quota: new ClientQuota({ maxRecords: SESSION.maxRecords! / 4 }),
     now,
   });
-  const stillIs = gate.ask && createPatientQuestion({
-    assess: createAssessment({ ask: gate.ask, sessions }),
-    lastWord: createLastWord({ ask: gate.ask, now }),
-    maxAgeMs: recheckMs,
-    now,
-  });
+  const { ask } = gate;
+  const recheck = ask && createRecheck({ ask, sessions, graceMs, now });
   const keysFor = createSubjectsOfClients(policy);
   const addressOf = createClientAddress(options.trustProxy);
   const clientOf = ({ env, req }: Context<SigEnv>) => {
@@ -139,16 +147,19 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   /** The session of a request, if the issuer still vouches for its person. */
   async function sessionOf(
     headers: Headers,
-  ): Promise<Session<Standing | null> | undefined> {
+  ): Promise<Session<MatchedRelationship | null> | undefined> {
     const session = await sessions.find(sessionCookie.read(headers));
     if (session === undefined) return undefined;
     // From when something was required: nobody asks about that any more.
-    if (stillIs === undefined) return { ...session, standing: null };
+    if (recheck === undefined) return { ...session, standing: null };
     const { standing } = session;
     // From before this was required: it must be signed for.
     if (standing === null) return undefined;
-    const now = await stillIs({ ...session, standing });
-    return now && { ...session, standing: now };
+    const confirmed = await recheck.recheckOrGrace(
+      { ...session, standing },
+      { maxAgeMs: recheckMs },
+    );
+    return confirmed && { ...session, standing: confirmed };
   }
 
   const app = new Hono<SigEnv>();
@@ -156,7 +167,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     try {
       c.set("sig", describe(await sessionOf(c.req.raw.headers)));
     } catch (error) {
-      return refuse(error);
+      return refuse(error, isIssuerUnavailable(error) ? 503 : undefined);
     }
     await next();
   });
@@ -208,23 +219,30 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
     const challenge_id = challengeCookie.read(headers);
     if (challenge_id === undefined) throw notBegun();
     const body = readJson(new Uint8Array(await c.req.arrayBuffer()));
-    const { checkRelationship } = gate;
+    let asked: IssuerAnswer | undefined;
     const login = await verifyLogin(
       // The store may hold challenges of others, whom the person signed for.
       { ...Object(body), challenge_id, audience },
       {
         challenges,
         resolveKey: keysFor(client),
-        ...(checkRelationship === undefined ? {} : { checkRelationship }),
+        ...(ask === undefined ? {} : {
+          checkRelationship: async (who) => (asked = await ask(who)).answer,
+        }),
         now,
       },
     );
     const { subject } = login;
-    const standing = await gate.ask?.standing(subject, { maxAgeSeconds: 60 });
-    if (gate.ask !== undefined && standing === undefined) throw unauthorized();
+    if (ask !== undefined && asked?.relationship === undefined) {
+      throw unauthorized();
+    }
     const before = await sessions.find(sessionCookie.read(headers));
     const { cookie, session } = await sessions.logIn(
-      { subject, standing: standing ?? null },
+      {
+        subject,
+        standing: asked?.relationship ?? null,
+        ...(asked === undefined ? {} : { confirmed_ms: asked.observedMs }),
+      },
       before,
       undefined,
       client,
@@ -261,7 +279,7 @@ export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   return app;
 }
 
-function describe<T extends Session<Standing | null>>(
+function describe<T extends Session<MatchedRelationship | null>>(
   session: T | undefined,
 ): SigSession | undefined {
   return session && {

@@ -1,13 +1,13 @@
 /** Who is logged in, as applications see it. @module */
 
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 
 /** Who is logged in. */
 export interface SigSession {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them; null where `sigLogin` requires nothing. */
-  readonly relationship: Standing | null;
+  readonly relationship: MatchedRelationship | null;
   /** RFC 3339 UTC; when the person signed. */
   readonly signedInAt: string;
 }

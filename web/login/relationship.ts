@@ -1,10 +1,16 @@
-/** Logging in only with a relationship (INTERFACES §4). @module */
+/** The relationship that a login needs, and the question about it. @module */
 
+import { type Consumer, createConsumer, type FetchPolicy } from "@sig/consumer";
+import type { PinStore } from "@sig/consumer/pins";
 import {
   type CheckAnswer,
+  compareInstants,
   type Continuity,
   type Freshness,
+  instantOf,
   type JsonValue,
+  parseRequirement,
+  parseTimestamp,
   quote,
   type Requirement,
   SigError,
@@ -44,13 +50,13 @@ export interface LoginRelationship {
   readonly relationship_id: string;
   /** What it meets. */
   readonly requirements: readonly Requirement[];
-  /** The feed's last event that was looked at. */
+  /** The last event of the feed that was read. */
   readonly last_sequence: number;
-  /** RFC 3339 UTC; when the issuer's feed was asked. */
+  /** RFC 3339 UTC; when the question was answered. */
   readonly evaluated_at: string;
   /** RFC 3339 UTC; when it may end by itself, or null. Ask again by then. */
   readonly not_after: string | null;
-  /** How old the state was; `maxAgeMs` bounds it. */
+  /** How old the state was; `maxAgeMs` limits it. */
   readonly freshness: Freshness | null;
   /** How it relates to what was seen before. */
   readonly continuity: Continuity;
@@ -99,4 +105,208 @@ export function requireRelationship(
       },
     },
   );
+}
+
+/** An issuer that can be asked, and how it is fetched from. */
+export interface GateIssuer {
+  /** Its DID. */
+  readonly did: string;
+  /** Decides which addresses it may have. */
+  readonly policy: FetchPolicy;
+}
+
+/** What a login needs. */
+export interface LoginGateOptions {
+  /** Exactly one, where something is required. */
+  readonly issuers: readonly GateIssuer[];
+  /** `key=value`, each (default: nothing). */
+  readonly require?: readonly string[] | undefined;
+  /** Milliseconds that the issuer's state may be old (default: 0). */
+  readonly maxAgeMs?: number | undefined;
+  /** Remembers the issuer (default: this process does). */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: the issuer must be there already. */
+  readonly requirePin?: boolean | undefined;
+  /** The clock. */
+  readonly now: () => Date;
+}
+
+/** The relationship that meets what is required. */
+export interface MatchedRelationship {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Its identifier in the issuer's feed. */
+  readonly relationship_id: string;
+  /** Its type. */
+  readonly type: string;
+  /** Its roles. */
+  readonly roles: readonly string[];
+  /** The last event of the feed that was read. */
+  readonly sequence: number;
+  /** RFC 3339; when it ends with no further event. Absent: never. */
+  readonly not_after?: string;
+}
+
+/** Whether it has ended by the date that the issuer gave. */
+export function hasEnded(
+  { not_after }: MatchedRelationship,
+  at: Date,
+): boolean {
+  if (not_after === undefined) return false;
+  const end = parseTimestamp(not_after);
+  return end === undefined || compareInstants(instantOf(at), end) >= 0;
+}
+
+/** A question about a subject, beyond what the login requires of everybody. */
+export interface FurtherQuestion {
+  /** Further requirements, `key=value` each. */
+  readonly require?: readonly string[] | undefined;
+  /** How old the issuer's state may be (default: that of the login). */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** What an issuer says of a subject. */
+export interface IssuerAnswer {
+  /** The whole answer. */
+  readonly answer: LoginAnswer;
+  /** The relationship that matches, or undefined for a deny. */
+  readonly relationship: MatchedRelationship | undefined;
+  /** When the issuer last confirmed it, in milliseconds since 1970. */
+  readonly observedMs: number;
+}
+
+/** Asks the issuer about a subject; throws when it can't answer. */
+export type AskIssuer = (
+  subject: string,
+  further?: FurtherQuestion,
+) => Promise<IssuerAnswer>;
+
+/** The issuer and the question that a login needs. */
+export interface LoginGate {
+  /** The issuer of the relationship, or null when none is needed. */
+  readonly issuer: string | null;
+  /** What it must be, or null. */
+  readonly require: readonly string[] | null;
+  /** Asks about a subject, where something is required. */
+  readonly checkRelationship?: CheckRelationship;
+  /** The same with the relationship that matches. */
+  readonly ask?: AskIssuer;
+}
+
+/**
+ * Reads the configuration; nothing is fetched yet. With `require` and without
+ * `maxAgeMs` the issuer is asked at every login, so that a revocation takes
+ * effect at the next one.
+ *
+ * @throws {SigError} `invalid_requirement`; `invalid_request` for requirements
+ * without their one issuer.
+ */
+export function createLoginGate(options: LoginGateOptions): LoginGate {
+  const { issuers: [issuer, ...others], require = [], now } = options;
+  if (require.length === 0) return { issuer: null, require: null };
+  for (const each of require) parseRequirement(each);
+  if (issuer === undefined || others.length > 0) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot require a relationship: exactly one issuer must be named",
+      {
+        context: {
+          flag: "--require",
+          hint: "For example: --issuer acme.example --require role=deploy.",
+        },
+      },
+    );
+  }
+  const consumer = createConsumer({
+    ...issuer.policy,
+    issuers: [issuer.did],
+    // Each question says how old its answer may be.
+    maxAge: Infinity,
+    pins: options.pins,
+    requirePin: options.requirePin,
+    backend: "node",
+    now,
+  });
+  const { did } = issuer;
+  const { maxAgeMs = 0 } = options;
+  const ask = createAsk(consumer, { issuer: did, require, maxAgeMs, now });
+  return {
+    issuer: did,
+    require,
+    checkRelationship: async (subject) => (await ask(subject)).answer,
+    ask,
+  };
+}
+
+/** The relationship that a deny is about; it helps people to understand it. */
+async function inactiveOf(
+  consumer: Consumer,
+  { issuer, reasons }: CheckAnswer,
+): Promise<InactiveRelationship | undefined> {
+  const id = reasons.find((each) => each.relationship_id !== undefined)
+    ?.relationship_id;
+  if (id === undefined) return undefined;
+  // The deny stands, whether or not its relationship can be described.
+  const state = await consumer.state(issuer, { maxAgeMs: SAME_STATE_MS })
+    .catch(() => undefined);
+  const found = state?.by_relationship_id.get(id);
+  return found && {
+    relationship_type: found.relationship_type,
+    valid_from: found.valid_from,
+    valid_until: found.valid_until,
+    ...(found.revoked_effective_at !== undefined && {
+      revoked_effective_at: found.revoked_effective_at,
+    }),
+  };
+}
+
+/** Milliseconds in which the state that an answer came from is still there. */
+const SAME_STATE_MS = 60_000;
+
+function createAsk(
+  consumer: Consumer,
+  { issuer, require: own, maxAgeMs: ownMaxAgeMs, now }: {
+    readonly issuer: string;
+    readonly require: readonly string[];
+    readonly maxAgeMs: number;
+    readonly now: () => Date;
+  },
+): AskIssuer {
+  return async (subject, { require = [], maxAgeMs = ownMaxAgeMs } = {}) => {
+    const answer = await consumer.check(issuer, {
+      subject,
+      require: [...new Set([...own, ...require])],
+      maxAgeSeconds: maxAgeMs / 1000,
+    });
+    const { freshness } = answer;
+    const observedMs = freshness === null
+      ? now().getTime()
+      : Date.parse(freshness.observed_at);
+    const { decision, matched_relationship_id: id, not_after } = answer;
+    if (decision !== "allow" || id === null) {
+      const inactive = await inactiveOf(consumer, answer);
+      return {
+        answer: inactive === undefined
+          ? answer
+          : { ...answer, relationship: inactive },
+        relationship: undefined,
+        observedMs,
+      };
+    }
+    const state = await consumer.state(issuer, {
+      maxAgeMs: Math.max(maxAgeMs, SAME_STATE_MS),
+    });
+    const found = state.by_relationship_id.get(id);
+    // It may have ended between the answer and now.
+    const relationship = found?.status !== "active" ? undefined : {
+      issuer: answer.issuer,
+      relationship_id: id,
+      type: found.relationship_type,
+      // A copy: the state is asked again, and callers hand this on.
+      roles: [...found.roles],
+      sequence: answer.last_sequence,
+      ...(not_after === null ? {} : { not_after }),
+    };
+    return { answer, relationship, observedMs };
+  };
 }

@@ -144,13 +144,15 @@ async function signedInLocation(
   { redirect_uri, state }: Pending,
 ): Promise<Response | undefined> {
   if (request.mustSign) return undefined;
-  const { sessions, sessionCookie, assess } = context;
+  const { sessions, sessionCookie, recheckSession } = context;
   const cookie = sessionCookie.read(exchange.request.headers);
   const session = await sessions.find(cookie);
   if (session === undefined || !isFor(session, request, context)) {
     return undefined;
   }
-  if (await assess(session, client) === undefined) return undefined;
+  if (await recheckSession(session, { client }) === undefined) {
+    return undefined;
+  }
   const grant = newGrantId();
   const { client_id: clientId } = client;
   const joined = await sessions.join(session.sid, { clientId, grant });

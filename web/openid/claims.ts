@@ -2,7 +2,7 @@
 
 import { base64url } from "jose";
 import { digestOf } from "../login/digest.ts";
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 
 /** Every scope that means something. */
 export const SCOPES: readonly string[] = Object.freeze([
@@ -33,7 +33,7 @@ export interface Described {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
-  readonly standing: Standing;
+  readonly standing: MatchedRelationship;
   /** What was granted. */
   readonly scope: readonly string[];
 }
@@ -82,7 +82,7 @@ export async function claimsOf(
  * has one is left out.
  */
 export function groupsOf(
-  { type, roles }: Pick<Standing, "type" | "roles">,
+  { type, roles }: Pick<MatchedRelationship, "type" | "roles">,
 ): readonly string[] {
   const named = roles.filter((role) => !role.includes(","));
   return [type, ...named.map((role) => `role:${role}`)];

@@ -2,6 +2,7 @@ import { createMemoryStore, storeUnavailable } from "@sig/consumer/store";
 import { SESSION } from "../store/kinds.ts";
 import { assert, assertEquals } from "@std/assert";
 import { createLocalJWKSet, jwtVerify } from "jose";
+import { Visitor } from "../gate/testdata/visitor.ts";
 import {
   Browser,
   TestProvider,
@@ -164,6 +165,8 @@ Deno.test("where the issuer is silent userinfo tells nothing beyond the end that
   const { status, body } = await provider.userinfo(access_token);
   assertEquals([status, body.error], [503, "temporarily_unavailable"]);
   provider.issuerIsDown = false;
+  // For some seconds it is not asked again.
+  provider.skewMs = 6_000;
   assertEquals((await provider.userinfo(access_token)).status, 200);
 });
 
@@ -181,7 +184,38 @@ Deno.test("where the issuer is silent userinfo tells nothing of whom it is known
   const { status, body } = await provider.userinfo(hers.access_token);
   assertEquals([status, body.error], [503, "temporarily_unavailable"]);
   provider.issuerIsDown = false;
+  // For some seconds it is not asked again.
+  provider.skewMs = 6_000;
   assertEquals((await provider.userinfo(hers.access_token)).status, 401);
+});
+
+Deno.test("while the issuer is silent, userinfo and proxies are answered for the grace period, then with 503", async () => {
+  const host = "wiki.example";
+  await using provider = await TestProvider.start({
+    settings: { gateHosts: [host], graceMs: 60_000, gateMaxAgeMs: 0 },
+  });
+  const { person } = await provider.employ();
+  const visitor = new Visitor(provider);
+  await visitor.logIn(person, `http://${host}/`);
+  const { access_token } = await new Browser().tokens(provider, person);
+  provider.issuerIsDown = true;
+  const told = async () => [
+    (await provider.userinfo(access_token)).status,
+    (await visitor.ask(host)).status,
+  ];
+  provider.skewMs = 58_000;
+  assertEquals(await told(), [200, 200]);
+  provider.skewMs = 66_000;
+  assertEquals(await told(), [503, 503]);
+  const asked = await fetch(`${provider.origin}/forward-auth`, {
+    headers: { "x-forwarded-host": host, cookie: visitor.at(host).cookie },
+  });
+  const problem = await asked.json();
+  assertEquals([problem.status, problem.code], [503, "fetch_status"]);
+  assertEquals(asked.headers.get("retry-after"), "5");
+  provider.issuerIsDown = false;
+  provider.skewMs = 76_000;
+  assertEquals(await told(), [200, 200]);
 });
 
 Deno.test("userinfo tells nothing of who is denied while the store can't end the session", async () => {

@@ -7,7 +7,7 @@
 
 import type { Exchange, Route } from "@sig/api/http";
 import { flag, object, readAs, text } from "@sig/api/requests";
-import { type CheckAnswer, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
 import { base64url } from "jose";
 import {
@@ -15,7 +15,7 @@ import {
   type CreateChallengeOptions,
 } from "../login/create_challenge.ts";
 import { digestOf } from "../login/digest.ts";
-import type { AskIssuer } from "../login/login_gate.ts";
+import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import { randomText } from "../sessions/sessions.ts";
@@ -75,7 +75,9 @@ export interface InteractionLogin {
   /** What the server itself requires. */
   readonly require: readonly string[];
   /** How answers are verified. */
-  readonly logins: Omit<VerifyLoginOptions, "checkRelationship">;
+  readonly logins: Omit<VerifyLoginOptions, "checkRelationship"> & {
+    readonly issuer: string | null;
+  };
   /** The question to the issuer. */
   readonly ask: AskIssuer;
   /** Milliseconds that a session lives, for its cookie. */
@@ -268,7 +270,7 @@ async function accept(
   const { sessions, sessionCookie } = context;
   const { scope } = interaction;
   const { require } = client;
-  let answer: CheckAnswer | undefined;
+  let asked: IssuerAnswer | undefined;
   const login = await verifyLogin(
     {
       attestation,
@@ -281,15 +283,14 @@ async function accept(
       ...logins,
       boundTo,
       // A did:web is fetched, at the word of whoever answers.
-      ...loginsOutOfPlace({ ...logins, issuer: ask.issuer }, exchange),
+      ...loginsOutOfPlace(logins, exchange),
       checkRelationship: async (subject) =>
-        answer = await ask.check(subject, { require }),
+        (asked = await ask(subject, { require })).answer,
     },
   );
   const { subject } = login;
   requireSub(subject);
-  const standing = answer && await ask.standingOf(answer);
-  if (standing === undefined) throw unknown();
+  if (asked?.relationship === undefined) throw unknown();
   const before = await sessions.find(
     sessionCookie.read(exchange.request.headers),
   );
@@ -297,7 +298,8 @@ async function accept(
   const { session, cookie } = await sessions.logIn(
     {
       subject,
-      standing,
+      standing: asked.relationship,
+      confirmed_ms: asked.observedMs,
       withheld: scope.filter((each) => !login.scopes.includes(each)),
       granted: login.scopes,
     },

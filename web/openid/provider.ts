@@ -2,9 +2,8 @@
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import type { AllowOrigin, Route } from "@sig/api/http";
-import { createAssessment } from "../sessions/assess.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
-import { createLastWord } from "../sessions/last_word.ts";
+import { createRecheck } from "../sessions/recheck.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
@@ -34,6 +33,11 @@ export interface ProviderSettings extends Naming {
   readonly keys: ProviderKeys;
   /** Milliseconds that a session lives; 8 hours unless told. */
   readonly sessionMs?: number | undefined;
+  /**
+   * Milliseconds for which sessions continue after they were last confirmed,
+   * while the issuer gives no answer (default: 1 hour).
+   */
+  readonly graceMs?: number | undefined;
   /** Hosts whose proxies may ask who is there, `HOST[:PORT]`; none unless told. */
   readonly gateHosts?: readonly string[] | undefined;
   /** Milliseconds that such an answer may be old; 30,000 unless told. */
@@ -70,6 +74,9 @@ export interface Provider {
 /** Milliseconds that a session lives unless told: a day's work. */
 export const DEFAULT_SESSION_MS = 8 * 3_600_000;
 
+/** Default of how long sessions continue while the issuer gives no answer. */
+export const DEFAULT_GRACE_MS = 3_600_000;
+
 /** Puts the provider together; nothing is asked or written yet. */
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, clients, keys, records, ask, now } = options;
@@ -85,7 +92,11 @@ export function createProvider(options: ProviderOptions): Provider {
   const sessions = createSessions({
     store: records,
     lifeMs: sessionMs,
-    terms: { audience: issuer, issuer: ask.issuer, require: options.require },
+    terms: {
+      audience: issuer,
+      issuer: options.logins.issuer,
+      require: options.require,
+    },
     tell: (farewell) =>
       clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
         ? Promise.resolve()
@@ -93,10 +104,13 @@ export function createProvider(options: ProviderOptions): Provider {
     drop: (grant) => grants.drop(grant),
     now,
   });
-  const assess = createAssessment({ ask, sessions });
+  const recheck = createRecheck({
+    ...{ ask, sessions, now },
+    graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
+  });
   const context: ProviderContext = {
-    ...{ issuer, clients, keys, sessions, grants, assess, now },
-    lastWord: createLastWord({ ask, now }),
+    ...{ issuer, clients, keys, sessions, grants, now },
+    ...recheck,
     ...{ nameOf, usernameOf },
     assertions: recordsOf<true>(records, ASSERTION),
     sessionCookie: hostCookie(nameAtPort("sig-session", issuer), isSecure),
@@ -119,7 +133,8 @@ export function createProvider(options: ProviderOptions): Provider {
     ],
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({
-      ...{ sessions, assess, now },
+      ...{ sessions, now },
+      recheckSession: recheck.recheckSession,
       clientOf: (id) => clients().get(id),
     }),
     deliver: () => outbox.deliver(),

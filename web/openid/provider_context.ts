@@ -1,9 +1,8 @@
 /** What the routes of the provider share. @module */
 
 import type { Records } from "@sig/consumer/store";
-import type { Assess } from "../sessions/assess.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
-import type { LastWord } from "../sessions/last_word.ts";
+import type { Recheck } from "../sessions/recheck.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
@@ -11,7 +10,7 @@ import type { Grants } from "./grants.ts";
 import type { ProviderKeys } from "./keys.ts";
 
 /** What the routes of the provider share. */
-export interface ProviderContext extends Naming {
+export interface ProviderContext extends Naming, Recheck {
   /** The issuer identifier: an origin, never taken from a request. */
   readonly issuer: string;
   /** The applications, as the file says now. */
@@ -20,10 +19,6 @@ export interface ProviderContext extends Naming {
   readonly keys: ProviderKeys;
   /** Who is logged in. */
   readonly sessions: Sessions;
-  /** The question whether they may go on. */
-  readonly assess: Assess;
-  /** What holds while that can't be answered. */
-  readonly lastWord: LastWord;
   /** What applications were given. */
   readonly grants: Grants;
   /** Ids of assertions that applications have used. */

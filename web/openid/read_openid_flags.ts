@@ -20,7 +20,11 @@ export async function readOpenIdFlags(
     const { startOpenId } = await import("./start_openid.ts");
     return await startOpenId(flags, io, log);
   }
-  for (const flag of ["oidc-keys", "names", "session", "recheck"]) {
+  for (
+    const flag of [
+      ...["oidc-keys", "names", "session", "recheck", "grace"],
+    ]
+  ) {
     if (flags.text(flag) === undefined) continue;
     throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
       flag: `--${flag}`,

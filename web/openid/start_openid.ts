@@ -38,7 +38,7 @@ const MAX_SESSION_MS = 30 * 86_400_000;
 
 /**
  * Reads `--oidc-clients`, `--oidc-keys`, `--names`, `--session`, `--recheck`,
- * `--gate-host`. The keys are made where there are none, and those of a demo
+ * `--grace`, `--gate-host`. The keys are made where there are none, and those of a demo
  * alone end with it; applications and names are read again at each SIGHUP, and
  * each stays as it is when its file is wrong then.
  *
@@ -99,6 +99,7 @@ export async function startOpenId(
     settings: {
       clients: () => clients,
       ...{ keys, sessionMs },
+      graceMs: parseDuration("--grace", flags.text("grace")),
       nameOf: (subject) => people?.nameOf?.(subject),
       usernameOf: (subject) => people?.usernameOf?.(subject),
       gateHosts: flags.texts("gate-host"),

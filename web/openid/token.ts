@@ -3,7 +3,7 @@
 import type { Exchange, Route } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose";
 import { digestOf } from "../login/digest.ts";
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 import type { Session } from "../sessions/session.ts";
 import { claimsOf } from "./claims.ts";
 import type { Client } from "./client.ts";
@@ -153,9 +153,11 @@ async function requireLive(
   { grant }: FoundGrant,
   client: Client,
   context: ProviderContext,
-): Promise<{ readonly session: Session; readonly standing: Standing }> {
+): Promise<
+  { readonly session: Session; readonly standing: MatchedRelationship }
+> {
   const session = await sessionOf(grant, context);
-  const standing = session && await context.assess(session, client);
+  const standing = session && await context.recheckSession(session, { client });
   if (session !== undefined && standing !== undefined) {
     return { session, standing };
   }
@@ -170,7 +172,7 @@ async function tokenResponse(
   tokens: HandedOut,
   { subject, scope, auth_time, sid, binding }: Grant,
   client: Client,
-  standing: Standing,
+  standing: MatchedRelationship,
   context: ProviderContext,
   isFirst: boolean,
 ): Promise<object> {

@@ -2,9 +2,6 @@
 
 import type { Exchange, Route } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose";
-import type { Standing } from "../login/login_gate.ts";
-import { isSilence } from "../sessions/assess.ts";
-import { PATIENCE_MS, within } from "../sessions/within.ts";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
 import { OAuthError, refuseDirectly } from "./oauth_error.ts";
@@ -35,7 +32,7 @@ async function read(
   headers: Headers,
   context: ProviderContext,
 ): Promise<object> {
-  const { grants, clients, assess, lastWord, now } = context;
+  const { grants, clients, recheckOrGrace, now } = context;
   const [, token = ""] = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i
     .exec(headers.get("authorization") ?? "") ?? [];
   const found = await grants.find(token);
@@ -49,17 +46,10 @@ async function read(
   const { grant } = found;
   const session = await sessionOf(grant, context);
   if (session === undefined) throw refuse();
-  let standing: Standing | undefined;
-  try {
-    standing = await within(PATIENCE_MS, assess(session, client));
-  } catch (error) {
-    // Who could not be asked about goes on as they were, if this was asked, and
-    // for as long as the issuer said.
-    const { require = [] } = found.grant;
-    const wasAsked = client.require.every((each) => require.includes(each));
-    if (!isSilence(error) || !wasAsked) throw error;
-    standing = await lastWord(session, error, client.require);
-  }
+  // While the issuer gives no answer: only what was asked is known to be met.
+  const { require = [] } = found.grant;
+  const wasMet = client.require.every((each) => require.includes(each));
+  const standing = await recheckOrGrace(session, { client, wasMet });
   if (standing === undefined) throw refuse();
   const { subject } = grant;
   const { scope = grant.scope } = good;

@@ -2,7 +2,7 @@ import { createMemoryStore, openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { ClientQuota } from "../login/client_quota.ts";
 import { addJoined, MAX_SESSION_GRANTS } from "./joined.ts";
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 import type { Session } from "./session.ts";
 import { createSessions, randomText } from "./sessions.ts";
 
@@ -70,7 +70,7 @@ Deno.test("a session in which many applications were given much still fits a fil
 });
 
 Deno.test("one client's oldest session ends where it has too many, and nobody else's", async () => {
-  const sessions = createSessions<Standing | null>({
+  const sessions = createSessions<MatchedRelationship | null>({
     store: createMemoryStore(),
     lifeMs: 60_000,
     terms: { audience: "https://a.example", issuer: null, require: [] },

@@ -1,10 +1,10 @@
 /** What is kept of somebody who is logged in. @module */
 
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 import type { Terms } from "./terms.ts";
 
 /** A person in one browser; `S` is what an issuer says of them. */
-export interface Session<S = Standing> {
+export interface Session<S = MatchedRelationship> {
   /** Its name, which applications know; no secret. */
   readonly sid: string;
   /** SHA-256 of the cookie's secret, in base64url. */
@@ -19,6 +19,8 @@ export interface Session<S = Standing> {
   readonly terms?: Terms;
   /** What the issuer said last, as far as that is known. */
   readonly standing: S;
+  /** When the issuer last confirmed it, in milliseconds since 1970. */
+  readonly confirmed_ms: number;
   /** What the person was asked for, and did not grant since. */
   readonly withheld?: readonly string[];
   /** The applications that it logged in to. */

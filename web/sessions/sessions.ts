@@ -4,7 +4,7 @@ import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
 import { SESSION } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
-import type { Standing } from "../login/login_gate.ts";
+import type { MatchedRelationship } from "../login/relationship.ts";
 import type { ClientQuota } from "../login/client_quota.ts";
 import { addJoined, type Joining } from "./joined.ts";
 import { createPersonSessions } from "./person_sessions.ts";
@@ -33,11 +33,13 @@ export interface SessionsOptions {
 }
 
 /** Somebody who has proved who they are. */
-export interface LoggedIn<S = Standing> {
+export interface LoggedIn<S = MatchedRelationship> {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */
   readonly standing: S;
+  /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
+  readonly confirmed_ms?: number;
   /** What they were asked for and did not grant; nothing unless told. */
   readonly withheld?: readonly string[];
   /** What they granted; nothing unless told. */
@@ -45,7 +47,7 @@ export interface LoggedIn<S = Standing> {
 }
 
 /** The sessions of a server. */
-export interface Sessions<S = Standing> {
+export interface Sessions<S = MatchedRelationship> {
   /**
    * Begins a session. In a browser with one of the same person that one goes on
    * under a new secret, and what was kept back in it stays so until it is
@@ -93,8 +95,12 @@ export interface Sessions<S = Standing> {
     cookie: string | undefined,
     clientId: string,
   ): Promise<Session<S> | undefined>;
-  /** Keeps what the issuer says now in the place of what was known before. */
-  learn(sid: string, standing: S, known: S): Promise<void>;
+  /** Records what the issuer confirmed, unless somebody else did meanwhile. */
+  confirm(
+    session: Pick<Session<S>, "sid" | "standing">,
+    standing: S,
+    confirmedMs: number,
+  ): Promise<void>;
   /** Takes an application out, and tells it. */
   leave(sid: string, clientId: string): Promise<void>;
   /** Ends a session, and tells its applications. */
@@ -125,7 +131,7 @@ const MAX_SECRETS = 4;
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
-export function createSessions<S = Standing>(
+export function createSessions<S = MatchedRelationship>(
   options: SessionsOptions,
 ): Sessions<S> {
   const { store, lifeMs, terms, tell, drop, quota, now } = options;
@@ -183,6 +189,7 @@ export function createSessions<S = Standing>(
         subject,
         terms,
         standing,
+        confirmed_ms: who.confirmed_ms ?? at.getTime(),
         withheld,
         secret_sha256: await digestOf(secret),
         auth_time: Math.floor(at.getTime() / 1000),
@@ -286,16 +293,15 @@ export function createSessions<S = Standing>(
         ? session
         : undefined;
     },
-    async learn(sid, standing, known) {
+    async confirm({ sid, standing: known }, standing, confirmed_ms) {
       const before = JSON.stringify(known);
       await records.change(
         sid,
         now(),
-        // Somebody else may have learnt more meanwhile.
         (session) =>
           isOver(session) || JSON.stringify(session.standing) !== before
             ? undefined
-            : { ...session, standing },
+            : { ...session, standing, confirmed_ms },
       );
     },
     async leave(sid, clientId) {

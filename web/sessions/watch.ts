@@ -1,6 +1,6 @@
 /** Ending the sessions of those whom the issuer does not vouch for. @module */
 
-import { type Asking, type Assess, SessionNotEnded } from "./assess.ts";
+import { type AskingClient, type Recheck, SessionNotEnded } from "./recheck.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -9,9 +9,9 @@ export interface WatchOptions {
   /** Who is watched. */
   readonly sessions: Pick<Sessions, "list" | "end" | "leave">;
   /** The question to the issuer. */
-  readonly assess: Assess;
+  readonly recheckSession: Recheck["recheckSession"];
   /** What an application requires; undefined for one that is gone. */
-  readonly clientOf: (clientId: string) => Asking | undefined;
+  readonly clientOf: (clientId: string) => AskingClient | undefined;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -37,19 +37,19 @@ const SLICE = 200;
  * end keeps no other one going.
  */
 export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
-  const { sessions, assess, clientOf, now } = options;
+  const { sessions, recheckSession, clientOf, now } = options;
 
   async function look(session: Session, beganMs: number): Promise<void> {
     if (session.ended) return await sessions.end(session.sid);
     // As old as this look: the first question of it asks the issuer.
-    const age = () => Math.max(0, now().getTime() - beganMs) / 1000;
-    const standing = await assess(session, undefined, age());
-    if (standing === undefined) return;
+    const maxAge = () => ({ maxAgeMs: Math.max(0, now().getTime() - beganMs) });
+    const relationship = await recheckSession(session, maxAge());
+    if (relationship === undefined) return;
     for (const clientId of Object.keys(session.clients)) {
       const client = clientOf(clientId);
       if (client === undefined) await sessions.leave(session.sid, clientId);
       else if (client.require.length > 0) {
-        await assess(session, client, age());
+        await recheckSession(session, { client, ...maxAge() });
       }
     }
   }

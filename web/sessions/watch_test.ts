@@ -2,7 +2,8 @@ import { openStore } from "@sig/consumer/store";
 import { assertEquals, assertRejects } from "@std/assert";
 import { SESSION } from "../store/kinds.ts";
 import { SigError } from "@sig/core";
-import { createAssessment } from "./assess.ts";
+import type { CheckAnswer } from "@sig/core";
+import { createRecheck } from "./recheck.ts";
 import { createSessions } from "./sessions.ts";
 import { createWatch } from "./watch.ts";
 
@@ -48,10 +49,15 @@ Deno.test("a session that the store does not end keeps no other one going", asyn
 
     const watch = createWatch({
       sessions,
-      assess: createAssessment({
+      ...createRecheck({
         // All were revoked.
-        ask: { standing: () => Promise.resolve(undefined) },
-        sessions,
+        ask: () =>
+          Promise.resolve({
+            answer: { last_sequence: 2 } as CheckAnswer,
+            relationship: undefined,
+            observedMs: now().getTime(),
+          }),
+        ...{ sessions, now, graceMs: 0 },
       }),
       clientOf: () => undefined,
       now,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { IDENTITY_HEADERS } from "../../gate/identity_headers.ts";
+import { IDENTITY_HEADERS } from "../../gate/forward_auth.ts";
 import { keep } from "./demo_app.ts";
 import { PUBLIC_PATHS } from "./pages.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { identityHeaders } from "./identity_headers.ts";
+import { identityHeaders } from "./forward_auth.ts";
 
 /** What an application reads that takes headers as UTF-8. */
 async function told(roles: readonly string[], name: string) {
