@@ -15,14 +15,10 @@ import {
   type Route,
   toApp,
 } from "@sig/api/http";
-import { findPublicSign } from "@sig/api/flags";
 import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
 import { Hono } from "hono";
-import type { DemoApp } from "./demo/apps/demo_app.ts";
-import { DEMO_REQUIRE, type DemoIssuer } from "./demo/demo_issuer.ts";
-import { createDemoRoutes } from "./demo/demo_routes.ts";
 import { challengesIn } from "./login/challenges.ts";
 import {
   createChallenge,
@@ -44,9 +40,11 @@ import { findIssuerIdentifier } from "./openid/issuer_identifier.ts";
 import { createGateRoutes } from "./gate/create_gate.ts";
 import { createGateHosts } from "./gate/gate_hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
-import { createIssuerDocumentRoute } from "./pages/issuer_documents.ts";
+import {
+  createIssuerDocumentRoute,
+  locateIssuers,
+} from "./pages/issuer_documents.ts";
 import { addPage, type PageConfig } from "./pages/page.ts";
-import { openShownIssuers } from "./pages/shown_issuers.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
 
@@ -81,10 +79,6 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   readonly ttlSeconds?: number | undefined;
   /** Makes it an OpenID Provider too; needs `require`. */
   readonly openid?: ProviderSettings | undefined;
-  /** An issuer to play with, for a server that only this machine can reach. */
-  readonly demo?: DemoIssuer | undefined;
-  /** With `demo`: applications that the page leads to; none unless told. */
-  readonly demoApps?: readonly DemoApp[] | undefined;
 }
 
 /** Bytes of a request's body (PROTOCOL §8). */
@@ -138,15 +132,12 @@ export function createWeb(options: AppOptions): Web {
   const openChallenges = challengesIn(store);
   // Of its own: a flood of the open endpoint leaves room for the page's.
   const pageChallenges = challengesIn(store, PAGE_CHALLENGE);
-  const issuers = openShownIssuers(options);
-  const isDemo = options.demo !== undefined;
+  const issuers = locateIssuers(options.issuers ?? [], options);
   const gate = createLoginGate({
-    // The demo's own comes first; others beside it are only shown.
-    issuers: isDemo ? issuers.slice(0, 1) : issuers,
-    require: options.require ?? (isDemo ? DEMO_REQUIRE : undefined),
+    issuers,
+    require: options.require,
     maxAgeMs: options.maxAgeMs,
-    // The demo's own begins anew with each process.
-    pins: isDemo ? undefined : options.pins,
+    pins: options.pins,
     requirePin: options.requirePin,
     now,
   });
@@ -154,16 +145,6 @@ export function createWeb(options: AppOptions): Web {
   const ttlSeconds = options.ttlSeconds ?? DEFAULT_TTL_SECONDS;
   if (options.audiences.length === 0) {
     throw new RangeError("Cannot log anyone in: audiences must not be empty");
-  }
-  const publicSign = findPublicSign(options);
-  if (isDemo && publicSign !== undefined) {
-    throw new SigError(
-      "invalid_request",
-      `Cannot serve the demo: ${
-        quote(publicSign.value)
-      } says that others reach this server`,
-      { context: { flag: publicSign.flag } },
-    );
   }
   const challenges = {
     audiences: options.audiences,
@@ -203,7 +184,6 @@ export function createWeb(options: AppOptions): Web {
   /** A store that hangs holds up what needs it, and not the page. */
   const withStore = <T>(exchange: Exchange, work: () => Promise<T>) =>
     options.store === undefined ? work() : exchange.waitFor("store", work);
-  const demoApps = options.demoApps ?? [];
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
@@ -214,7 +194,7 @@ export function createWeb(options: AppOptions): Web {
       answerUrl: "/v1/auth/attestation/verify",
       returns: false,
     },
-    demo: isDemo,
+    demo: false,
   };
   const routes: Route[] = [
     {
@@ -245,9 +225,6 @@ export function createWeb(options: AppOptions): Web {
     },
     ...pageRoutes(config),
     createIssuerDocumentRoute(issuers, now),
-    ...(options.demo === undefined
-      ? []
-      : createDemoRoutes(options.demo, demoApps)),
     ...(provider?.routes ?? []),
   ];
   if (provider === undefined) {

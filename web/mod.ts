@@ -44,15 +44,6 @@ export {
 } from "./login/verify_login.ts";
 export type { WatchReport } from "./sessions/watch.ts";
 export type { App } from "@sig/api/http";
-export type { DemoApp } from "./demo/apps/demo_app.ts";
-export { createDemoIssuer } from "./demo/demo_issuer.ts";
-export type {
-  DemoEvent,
-  DemoIssuer,
-  DemoIssuerOptions,
-  DemoRelationship,
-  SignedEvent,
-} from "./demo/demo_issuer.ts";
 export {
   type ChallengeReading,
   type ChallengeRecord,

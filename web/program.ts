@@ -155,6 +155,12 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const audiences = flags.texts("audience").map(requireAudience);
   const isDemo = flags.on("demo");
   if (isDemo) requireOnlyHere("--demo", settings.publicSign);
+  if (isDemo && flags.texts("issuer").length > 0) {
+    throw usageError("--demo has its own issuer", {
+      flag: "--issuer",
+      hint: "Leave out --issuer or --demo.",
+    });
+  }
   if (!settings.isLocal) requirePublic(flags, audiences);
   const { password, warnings } = await readStorePassword(flags, io);
   const openid = await readOpenIdFlags(flags, io, settings.log);
@@ -200,22 +206,22 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
         demo = await startDemo({
           ...{ url, audiences: own, settings: openid.settings, log },
           ...{ address: settings.address, serve: io.serve, now: io.now },
+          ...{ require: options.require, scopes: options.scopes },
         });
       }
       // A demo whose applications nobody can log in to needs no provider.
-      const isNeeded = isProviderAsked(flags) || demo?.apps.length !== 0;
-      const provided = isNeeded
-        ? demo?.settings ?? openid?.settings
-        : undefined;
+      const isNeeded = demo === undefined || isProviderAsked(flags);
+      const provided = demo?.settings ??
+        (isNeeded ? openid?.settings : undefined);
       const { app, provider } = createWeb({
         ...options,
         audiences: own,
-        ...{ demo: demo?.issuer, demoApps: demo?.apps },
         openid: provided,
-        log: demo?.log ?? log,
+        log,
+        ...demo?.options,
       });
       if (provider !== undefined) openid?.begin(provider);
-      return app;
+      return demo?.wrap(app) ?? app;
     },
     warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
     notes: (url) => [`The page is at ${url}/. Stop it with Ctrl-C.`],

@@ -1,12 +1,12 @@
 /** Our OpenID Provider over memory, with the demo's issuer. Prints its URL. @module */
 
 import {
-  createDemoIssuer,
   createWeb,
   generateProviderKeys,
   readClients,
   readProviderKeys,
 } from "@sig/web";
+import { createDemoIssuer, DEMO_REQUIRE } from "../../web/demo/demo_issuer.ts";
 import { ALGORITHMS, CALLBACK, GATE_HOST } from "./openid_clients.ts";
 
 const ready = Promise.withResolvers<ReturnType<typeof createWeb>["app"]>();
@@ -22,9 +22,16 @@ const clients = readClients(JSON.stringify({
     id_token_signed_response_alg: alg,
   })),
 }));
+const issuer = await createDemoIssuer({ origin, now: () => new Date() });
 const { app } = createWeb({
   audiences: [origin],
-  demo: await createDemoIssuer({ origin, now: () => new Date() }),
+  issuers: [issuer.did],
+  require: DEMO_REQUIRE,
+  allowPrivate: true,
+  fetch: ({ url }) => {
+    const bytes = issuer.document(new URL(url).pathname);
+    return Promise.resolve(new Response(bytes?.slice() ?? null));
+  },
   // A login is timed here, not the reading of a feed.
   maxAgeMs: 60_000,
   openid: {

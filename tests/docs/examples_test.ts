@@ -9,7 +9,10 @@ import {
   signAttestation,
 } from "@sig/jose";
 import { createApp } from "@sig/api";
-import { createDemoIssuer, type DemoIssuer } from "@sig/web";
+import {
+  createDemoIssuer,
+  type DemoIssuer,
+} from "../../web/demo/demo_issuer.ts";
 import { serveIssuer } from "./issuer_site.ts";
 import { createNewcomer } from "./newcomer.ts";
 import { run, startServer } from "../kit/process.ts";

@@ -1,29 +1,16 @@
-/** The demo's own routes. @module */
+/** The demo around the login: its page, its issuer, and what people do. @module */
 
-import type { Route } from "@sig/api/http";
-import { object, readAs, text } from "@sig/api/requests";
-import { WELL_KNOWN_PATHS } from "@sig/core";
-import { requireSubject } from "../login/create_challenge.ts";
-import { replyDocument } from "../requests/reply_document.ts";
+import type { App } from "@sig/api/http";
+import { parseJson, SigError, toProblem, WELL_KNOWN_PATHS } from "@sig/core";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { addPage, type PageConfig } from "../pages/page.ts";
 import type { DemoApp } from "./apps/demo_app.ts";
 import type {
   DemoIssuer,
   DemoRelationship,
   SignedEvent,
 } from "./demo_issuer.ts";
-
-const MAX_BODY_BYTES = 4096;
-const MAX_NAME_LENGTH = 200;
-
-const ENROL = object<{ readonly subject: string; readonly name?: string }>({
-  members: { subject: text(), name: text({ maxLength: MAX_NAME_LENGTH }) },
-  required: ["subject"],
-});
-
-const REVOKE = object<{ readonly relationship_id: string }>({
-  members: { relationship_id: text() },
-  required: ["relationship_id"],
-});
 
 /** What the page's story is drawn from. */
 export interface DemoState {
@@ -44,69 +31,137 @@ export interface DemoState {
   }[];
 }
 
+/** What {@linkcode wrapDemo} adds to a login. */
+export interface DemoRoutesOptions {
+  readonly issuer: DemoIssuer;
+  readonly apps: readonly DemoApp[];
+  /** What a sign-in needs, and asks to learn. */
+  readonly config: Pick<PageConfig, "require" | "scopes">;
+}
+
 const SHOWN_EVENTS = 6;
+const MAX_BODY_BYTES = 4096;
+const MAX_NAME_LENGTH = 200;
+/** Other names may lead to this machine; only the login knows which it has. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke`
- * `{relationship_id}`, `GET /demo/state?subject=…`, and the issuer's four
- * documents where every issuer has them. A subject is a DID that can log in; what is wrong with an id is for the
- * issuer to say.
+ * Puts the demo around a login: the page with the story, `GET /demo/state`,
+ * `POST /demo/enrol` `{subject, name?}`, `POST /demo/revoke` `{relationship_id}`
+ * and the issuer's four documents. All else is the login's.
  */
-export function createDemoRoutes(
-  demo: DemoIssuer,
-  apps: readonly DemoApp[],
-): readonly Route[] {
-  return [
-    {
-      method: "POST",
-      path: "/demo/enrol",
-      async handle(exchange) {
-        const body = await exchange.readJson(MAX_BODY_BYTES);
-        const { subject, name } = readAs(ENROL, body);
-        requireSubject(subject, true);
-        return exchange.json(await demo.enrol(subject, name));
-      },
+export function wrapDemo(
+  login: App,
+  { issuer, apps, config }: DemoRoutesOptions,
+): App {
+  const demo = new Hono();
+  const passOn = (c: Context) => login.fetch(c.req.raw, c.env);
+  demo.use("*", async (c, next) => {
+    if (LOOPBACK.test(new URL(c.req.url).hostname)) return await next();
+    return await passOn(c);
+  });
+  demo.notFound(passOn);
+  demo.onError((error, c) => {
+    const problem = toProblem(error);
+    return c.body(JSON.stringify(problem), problem.status as 400, {
+      "content-type": "application/problem+json",
+    });
+  });
+  addPage(demo, "", {
+    ...config,
+    issuers: [{ did: issuer.did, base: "/ui/issuers/0/" }],
+    issuer: issuer.did,
+    signIn: {
+      challengeUrl: "/v1/auth/challenge/create",
+      answerUrl: "/v1/auth/attestation/verify",
+      returns: false,
     },
-    {
-      method: "POST",
-      path: "/demo/revoke",
-      async handle(exchange) {
-        const body = await exchange.readJson(MAX_BODY_BYTES);
-        const { relationship_id } = readAs(REVOKE, body);
-        return exchange.json(await demo.revoke(relationship_id));
-      },
+    demo: true,
+  });
+  for (const path of Object.values(WELL_KNOWN_PATHS)) {
+    const file = path.slice(path.lastIndexOf("/") + 1);
+    // The page gets them at once, not the login's copy of some seconds ago.
+    for (const at of [path, `/ui/issuers/0/${file}`]) {
+      demo.get(at, (c) => {
+        const type = file.endsWith(".jsonl") ? "x-ndjson" : "json";
+        return c.body(issuer.document(path)?.slice() ?? "", 200, {
+          "content-type": `application/${type}`,
+        });
+      });
+    }
+  }
+  demo.get("/demo/state", async (c) => {
+    const subject = c.req.query("subject") ?? null;
+    const known = issuer.relationshipOf(subject ?? "");
+    const state: DemoState = {
+      subject,
+      relationship: known ?? null,
+      events: issuer.events.slice(0, SHOWN_EVENTS),
+      total: issuer.events.length,
+      apps: await Promise.all(
+        apps.map(async ({ name, url, how, isOpenTo }) => ({
+          ...{ name, url, how },
+          open: known !== undefined && await isOpenTo(subject ?? ""),
+        })),
+      ),
+    };
+    return c.json(state, 200, { "cache-control": "no-store" });
+  });
+  const limit = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError() {
+      throw new SigError("body_too_large", "Cannot read body: it is too large");
     },
-    {
-      method: "GET",
-      path: "/demo/state",
-      async handle(exchange) {
-        const { searchParams } = new URL(exchange.request.url);
-        const subject = searchParams.get("subject");
-        if (subject !== null) requireSubject(subject, true);
-        const known = demo.relationshipOf(subject ?? "");
-        const state: DemoState = {
-          subject,
-          relationship: known ?? null,
-          events: demo.events.slice(0, SHOWN_EVENTS),
-          total: demo.events.length,
-          apps: await Promise.all(
-            apps.map(async ({ name, url, how, isOpenTo }) => ({
-              ...{ name, url, how },
-              open: known !== undefined && await isOpenTo(subject ?? ""),
-            })),
-          ),
-        };
-        return exchange.json(state);
-      },
-    },
-    ...Object.values(WELL_KNOWN_PATHS).map((path): Route => ({
-      method: "GET",
-      path,
-      handle(exchange) {
-        const bytes = demo.document(path);
-        const text = bytes && new TextDecoder().decode(bytes);
-        return replyDocument(exchange, path, text);
-      },
-    })),
-  ];
+  });
+  demo.post("/demo/enrol", limit, async (c) => {
+    const { subject, name } = await readTexts(c, ["subject", "name"]);
+    if (name !== undefined && name.length > MAX_NAME_LENGTH) {
+      throw wrong("name");
+    }
+    return c.json(await issuer.enrol(subject ?? "", name));
+  });
+  demo.post("/demo/revoke", limit, async (c) => {
+    const { relationship_id } = await readTexts(c, ["relationship_id"]);
+    return c.json(await issuer.revoke(relationship_id ?? ""));
+  });
+  return {
+    fetch: async (request, info) => await demo.fetch(request, info ?? {}),
+  };
+}
+
+/** Members of a JSON object, which are texts; forms of other sites send none. */
+async function readTexts<Name extends string>(
+  c: Context,
+  names: readonly Name[],
+): Promise<{ readonly [name in Name]?: string }> {
+  if (!c.req.header("content-type")?.startsWith("application/json")) {
+    throw new SigError(
+      "unsupported_media_type",
+      "Cannot read body: it must be application/json",
+    );
+  }
+  let body: unknown;
+  try {
+    body = parseJson(new Uint8Array(await c.req.arrayBuffer()));
+  } catch (cause) {
+    throw new SigError("invalid_json", "Cannot read body: it is not JSON", {
+      cause,
+    });
+  }
+  const read: { [name in Name]?: string } = {};
+  for (const name of names) {
+    const value = Object(body)[name];
+    if (value === undefined) continue;
+    if (typeof value !== "string") throw wrong(name);
+    read[name] = value;
+  }
+  return read;
+}
+
+function wrong(name: string): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot answer: /${name}: it must be a string of at most ${MAX_NAME_LENGTH} characters`,
+    { context: { pointer: `/${name}` } },
+  );
 }

@@ -1,196 +1,157 @@
-import { SigError } from "@sig/core";
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import type { AppOptions } from "../app.ts";
-import { createDemoIssuer } from "./demo_issuer.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "../testdata/independent_client.ts";
-import { ORIGIN, Site, START_MS } from "../testdata/site.ts";
+import { startRunningDemo } from "../testdata/running_demo.ts";
 
-Deno.test("the demo's story: enrol, log in, be revoked, be refused and see why", async () => {
-  const now = { ms: START_MS };
-  const demo = await createDemoIssuer({
-    origin: ORIGIN,
-    now: () => new Date(now.ms),
-  });
-  const site = new Site({ demo });
-  const alice = new Person();
-  const login = async () => {
-    const challenge = await site.challenge();
-    return await site.verify(alice.attest(challenge, site.nowMs));
-  };
-
-  const stranger = await login();
-  assertEquals(
-    [stranger.status, stranger.body.code],
-    [403, "relationship_denied"],
+async function ask(url: string, sent?: unknown, type = "application/json") {
+  const response = await fetch(
+    url,
+    sent === undefined ? {} : {
+      method: "POST",
+      headers: { "content-type": type },
+      body: typeof sent === "string" ? sent : JSON.stringify(sent),
+    },
   );
-  assertEquals(stranger.body.reasons, [{ code: "no_relationship" }]);
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json");
+  return {
+    status: response.status,
+    text,
+    body: isJson ? JSON.parse(text) : {},
+  };
+}
 
-  const enrolled = await site.ask("/demo/enrol", {
-    subject: alice.did,
-    name: "Alice",
+Deno.test("the demo's story: enrol, sign in, be revoked, be refused and see why", async () => {
+  // One request at a time: the login asks the demo's issuer while it answers.
+  await using demo = await startRunningDemo([
+    ...["--log", "off", "--max-concurrent", "1"],
+  ]);
+  const { origin } = demo;
+  const alice = new Person();
+  const signIn = async () => {
+    const { body } = await ask(`${origin}/v1/auth/challenge/create`, {});
+    return await ask(`${origin}/v1/auth/attestation/verify`, {
+      attestation: alice.attest(body, Date.now()),
+    });
+  };
+  const stranger = await signIn();
+  assertEquals(
+    [stranger.status, stranger.body.code, stranger.body.reasons],
+    [403, "relationship_denied", [{ code: "no_relationship" }]],
+  );
+
+  const { did } = alice;
+  const enrolled = await ask(`${origin}/demo/enrol`, {
+    ...{ subject: did, name: "Alice" },
   });
   assertEquals([enrolled.status, enrolled.body.sequence], [200, 1]);
-  const employee = await login();
+  const { relationship_id } = enrolled.body;
+  const employee = await signIn();
   assertEquals(employee.status, 200);
   assertEquals(
     employee.body.relationship.relationship_id,
-    enrolled.body.relationship_id,
+    relationship_id,
   );
-  assertEquals(employee.body.relationship.issuer, demo.did);
+  const state = async () =>
+    (await ask(`${origin}/demo/state?subject=${did}`)).body;
+  const { relationship, events, total, apps } = await state();
+  assertEquals(
+    [relationship.status, events[0].name, events[0].what, total],
+    ["active", "Alice", "employee", 1],
+  );
+  assertEquals(
+    apps.map(({ name, open }: { name: string; open: boolean }) => [name, open]),
+    [["Shop", false], ["Wiki", false]],
+  );
 
-  const { relationship_id } = enrolled.body;
-  site.nowMs = now.ms += 1_000;
-  const revoked = await site.ask("/demo/revoke", { relationship_id });
+  const revoked = await ask(`${origin}/demo/revoke`, { relationship_id });
   assertEquals([revoked.status, revoked.body.sequence], [200, 2]);
-  const former = await login();
+  const former = await signIn();
   assertEquals([former.status, former.body.code], [403, "relationship_denied"]);
   assertEquals(former.body.reasons, [
     { code: "revoked", relationship_id, sequence: 2 },
   ]);
-});
-
-Deno.test("the demo is not served where others reach the application", async () => {
-  const now = () => new Date(START_MS);
-  const demo = await createDemoIssuer({ origin: ORIGIN, now });
-  const rows: readonly (readonly [Partial<AppOptions>, string, string])[] = [
+  assertEquals(
     [
-      { audiences: [ORIGIN, "https://login.acme.example"] },
-      "--audience",
-      "https://login.acme.example",
+      former.body.relationship.relationship_type,
+      typeof former.body.relationship.revoked_effective_at,
     ],
-    [{ trustProxy: ["127.0.0.1/32"] }, "--trust-proxy", "127.0.0.1/32"],
-    [{ hosts: ["localhost", "acme.example"] }, "--host", "acme.example"],
-  ];
-  for (const [options, flag, value] of rows) {
-    const error = assertThrows(
-      () => new Site({ demo, ...options }),
-      SigError,
-      `Cannot serve the demo: "${value}" says that others reach this server`,
-    );
-    assertEquals([error.code, error.context.flag], ["invalid_request", flag]);
-  }
+    ["employee", "string"],
+  );
+  assertEquals((await state()).relationship.status, "revoked");
 });
 
-Deno.test("the demo's issuer is an issuer like any other", async () => {
-  const demo = await createDemoIssuer({
-    origin: ORIGIN,
-    now: () => new Date(START_MS),
-  });
-  const site = new Site({ demo });
-  await site.ask("/demo/enrol", { subject: new Person().did });
-  const metadata = await site.ask("/.well-known/sig.json");
-  assertEquals(metadata.body.issuer, "did:web:127.0.0.1%3A8788");
-  for (
-    const [file, path] of [
-      ["sig.json", "sig.json"],
-      ["jwks.json", "jwks.json"],
-      ["did.json", "did.json"],
-      ["events.jsonl", "sig/events.jsonl"],
-    ]
-  ) {
-    const shown = await site.ask(`/ui/issuers/0/${file}`);
-    assertEquals(
-      shown.body,
-      (await site.ask(`/.well-known/${path}`)).body,
-      file,
-    );
+Deno.test("the demo's issuer publishes what any issuer does, and the page gets the same", async () => {
+  await using demo = await startRunningDemo();
+  const { origin } = demo;
+  await ask(`${origin}/demo/enrol`, { subject: new Person().did });
+  const { body } = await ask(`${origin}/.well-known/sig.json`);
+  const { port } = new URL(origin);
+  assertEquals(body.issuer, `did:web:127.0.0.1%3A${port}`);
+  for (const name of ["sig.json", "jwks.json", "did.json", "events.jsonl"]) {
+    const path = name.endsWith("l") ? `sig/${name}` : name;
+    const published = await ask(`${origin}/.well-known/${path}`);
+    const shown = await ask(`${origin}/ui/issuers/0/${name}`);
+    assertEquals([shown.status, shown.text], [200, published.text], name);
   }
   for (
     const wrong of ["1/sig.json", "-1/sig.json", "0/key.jwk", "x/sig.json"]
   ) {
-    const { status, body } = await site.ask(`/ui/issuers/${wrong}`);
+    const { status, body } = await ask(`${origin}/ui/issuers/${wrong}`);
     assertEquals([status, body.code], [404, "not_found"], wrong);
   }
 });
 
-Deno.test("the demo refuses what it can't append, with the field", async () => {
-  const demo = await createDemoIssuer({
-    origin: ORIGIN,
-    now: () => new Date(START_MS),
-  });
-  const site = new Site({ demo });
-  const cases: readonly [string, object, number, string][] = [
-    ["/demo/enrol", [], 400, "invalid_request: the body: it must be an object"],
-    ["/demo/enrol", {}, 400, "invalid_request: /subject: it is required"],
+Deno.test("the demo refuses what it can't append, and forms of other sites", async () => {
+  await using demo = await startRunningDemo();
+  const cases: readonly (readonly [string, unknown, number, string, string])[] =
     [
-      "/demo/enrol",
-      { subject: 1 },
-      400,
-      "invalid_request: /subject: it must be a string",
-    ],
-    [
-      ...["/demo/enrol", { subject: "" }] as const,
-      ...[400, "invalid_identifier: must be a did:key or did:web"] as const,
-    ],
-    [
-      ...["/demo/enrol", { subject: `did:web:${"a".repeat(505)}` }] as const,
-      ...[400, "invalid_identifier: it is longer than 512 characters"] as const,
-    ],
-    [
-      ...["/demo/enrol", { subject: "a", name: "b".repeat(201) }] as const,
-      ...[400, "invalid_request: /name: it must have at most 200"] as const,
-    ],
-    [
-      ...["/demo/enrol", { subject: "a", nmae: "b" }] as const,
-      ...[400, 'invalid_request: did you mean "name"?'] as const,
-    ],
-    [
-      ...["/demo/revoke", {}] as const,
-      ...[400, "invalid_request: /relationship_id: it is required"] as const,
-    ],
-    [
-      ...["/demo/revoke", { relationship_id: "x" }] as const,
-      ...[409, "unknown_relationship: relationship"] as const,
-    ],
-  ];
-  for (const [path, sent, status, expected] of cases) {
-    const answer = await site.ask(path, sent);
-    const [, code = "", says = ""] = /^(\w+): (.*)$/.exec(expected)!;
-    assertEquals([answer.status, answer.body.code], [status, code]);
+      ["enrol", "{", 400, "invalid_json", "not JSON"],
+      ["enrol", { subject: 1 }, 400, "invalid_request", "/subject"],
+      ["enrol", { subject: "" }, 422, "invalid_field", "subject"],
+      [
+        ...["enrol", { subject: "a", name: "b".repeat(201) }] as const,
+        ...[400, "invalid_request", "/name"] as const,
+      ],
+      ["enrol", "x".repeat(5_000), 413, "body_too_large", "too large"],
+      [
+        ...["revoke", { relationship_id: "x" }] as const,
+        ...[409, "unknown_relationship", "relationship"] as const,
+      ],
+    ];
+  for (const [path, sent, status, code, says] of cases) {
+    const answer = await ask(`${demo.origin}/demo/${path}`, sent);
+    assertEquals(
+      [answer.status, answer.body.code],
+      [status, code],
+      answer.text,
+    );
     assertStringIncludes(answer.body.detail, says);
   }
+  const form = await ask(`${demo.origin}/demo/revoke`, "{}", "text/plain");
+  assertEquals([form.status, form.body.code], [415, "unsupported_media_type"]);
 });
 
-Deno.test("which applications are open is asked about a person, and known of each", async () => {
-  const now = () => new Date(START_MS);
-  const demo = await createDemoIssuer({ origin: ORIGIN, now });
-  const alice = new Person();
-  const named = { url: "http://127.0.0.1:8789/", how: "by hand" };
-  const demoApps = [
-    ...[{ ...named, name: "A", isOpenTo: (did: string) => did === alice.did }],
-    ...[{ ...named, name: "B", isOpenTo: () => false }],
-  ].map((app) => ({
-    ...app,
-    isOpenTo: (did: string) => Promise.resolve(app.isOpenTo(did)),
-  }));
-  const site = new Site({ demo, demoApps });
-  const told = (open: boolean[]) => [
-    { ...named, name: "A", open: open[0] },
-    { ...named, name: "B", open: open[1] },
-  ];
-  const { body: before } = await site.ask(`/demo/state?subject=${alice.did}`);
-  assertEquals(before.apps, told([false, false]));
-  assertEquals([before.relationship, before.total], [null, 0]);
-  await demo.enrol(alice.did, "Alice");
-  const { body: after } = await site.ask(`/demo/state?subject=${alice.did}`);
-  assertEquals(after.apps, told([true, false]));
-  assertEquals(
-    [after.subject, after.relationship.status, after.total],
-    [alice.did, "active", 1],
-  );
-  const [{ sequence, name, what }] = after.events;
-  assertEquals([sequence, name, what], [1, "Alice", "employee"]);
-  const { body: all } = await site.ask("/demo/state");
-  assertEquals([all.subject, all.apps], [null, told([false, false])]);
-  const nobody = await site.ask("/demo/state?subject=x");
-  assertEquals([nobody.status, nobody.body.code], [400, "invalid_identifier"]);
-});
-
-Deno.test("without a demo its routes are not there", async () => {
-  const site = new Site();
-  for (const path of ["/demo/enrol", "/demo/revoke"]) {
-    const { status, body } = await site.ask(path, {});
-    assertEquals([status, body.code], [404, "not_found"]);
+Deno.test("a name of others that leads to this machine is refused, as without the demo", async () => {
+  await using demo = await startRunningDemo();
+  const { port } = new URL(demo.origin);
+  for (const path of ["/", "/demo/state", "/.well-known/sig.json"]) {
+    const connection = await Deno.connect({
+      hostname: "127.0.0.1",
+      port: Number(port),
+    });
+    await connection.write(
+      new TextEncoder().encode(
+        `GET ${path} HTTP/1.1\r\nhost: evil.example:${port}\r\nconnection: close\r\n\r\n`,
+      ),
+    );
+    const text = await new Response(connection.readable).text();
+    assertEquals(text.split("\r\n")[0], "HTTP/1.1 421 Misdirected Request");
   }
-  assertEquals((await site.ask("/.well-known/sig.json")).status, 404);
+});
+
+Deno.test("the demo has its own issuer", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  await startRunningDemo(["--log", "off", "--issuer", "acme.example"])
+    .catch((error) => resolve(error.message));
+  assertStringIncludes(await promise, "--demo has its own issuer");
 });

@@ -1,15 +1,15 @@
-/** The demo of a process: its issuer, and its applications. @module */
+/** The demo of a process: an issuer, two applications, and a story on the page. @module */
 
 import { usageError } from "@sig/api/flags";
-import type { RequestLogEntry, ServerIo } from "@sig/api/http";
+import type { App, RequestLogEntry, ServerIo } from "@sig/api/http";
 import { findIssuerIdentifier } from "../openid/issuer_identifier.ts";
-import type { DemoApp } from "./apps/demo_app.ts";
 import {
   type DemoAppsOptions,
   type Settings,
   startDemoApps,
 } from "./apps/start_apps.ts";
-import { createDemoIssuer, type DemoIssuer } from "./demo_issuer.ts";
+import { createDemoIssuer, DEMO_REQUIRE } from "./demo_issuer.ts";
+import { wrapDemo } from "./demo_routes.ts";
 
 /** What {@linkcode startDemo} works with. */
 export interface DemoOptions
@@ -18,9 +18,13 @@ export interface DemoOptions
     Pick<ServerIo, "serve" | "now"> {
   /** Where the server listens. */
   readonly url: string;
-  /** Whom it speaks for. */
+  /** Who sign-ins are for. */
   readonly audiences: readonly string[];
-  /** Told of requests. */
+  /** What a sign-in needs (default: to be an employee). */
+  readonly require: readonly string[] | undefined;
+  /** What a sign-in on the page asks to learn. */
+  readonly scopes: readonly string[];
+  /** Gets requests. */
   readonly log: Log;
 }
 
@@ -28,20 +32,27 @@ type Log = ((entry: RequestLogEntry) => void) | undefined;
 
 /** A demo. */
 export interface Demo {
-  /** Its issuer. */
-  readonly issuer: DemoIssuer;
-  /** Its applications; none where no audience is an origin they can log in at. */
-  readonly apps: readonly DemoApp[];
-  /** The provider's settings, which know them. */
-  readonly settings: Settings;
-  /** Told of requests, but for what goes well each second. */
-  readonly log: Log;
+  /** What the login needs to know: its issuer is like any other, on loopback. */
+  readonly options: {
+    readonly issuers: readonly string[];
+    readonly require: readonly string[];
+    readonly allowPrivate: true;
+    /** The issuer is a new one in each process. */
+    readonly pins: undefined;
+    readonly requirePin: undefined;
+    readonly log: Log;
+  };
+  /** The provider's settings, with both applications; undefined without them. */
+  readonly settings: Settings | undefined;
+  /** Puts the demo around the login. */
+  wrap(login: App): App;
   /** Stops the applications. */
   close(): Promise<void>;
 }
 
 /**
- * Starts it. Nothing of it outlives the process.
+ * Starts it. Nothing of it outlives the process. Applications need an audience
+ * that is an origin, where people can log in.
  *
  * @throws {SigError} `invalid_request` if the applications can't listen, or if
  *   no issuer can be named after the address.
@@ -54,20 +65,34 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       { flag: "--demo", hint: "Use --addr 127.0.0.1:PORT." },
     );
   }
-  const log = withoutPolls(options.log);
   const issuer = await createDemoIssuer({ origin: url, now });
   const login = findIssuerIdentifier(audiences);
-  if (login === undefined) {
-    return { issuer, apps: [], settings, log, close: () => Promise.resolve() };
-  }
-  const apps = await startDemoApps({
-    ...{ login, issuer, settings, serve, address, now },
-  });
-  return { issuer, log, ...apps };
+  const apps = login === undefined
+    ? undefined
+    : await startDemoApps({ login, issuer, settings, serve, address, now });
+  const require = options.require ?? DEMO_REQUIRE;
+  return {
+    options: {
+      issuers: [issuer.did],
+      require,
+      allowPrivate: true,
+      pins: undefined,
+      requirePin: undefined,
+      log: withoutPolls(options.log),
+    },
+    settings: apps?.settings,
+    wrap: (app) =>
+      wrapDemo(app, {
+        issuer,
+        apps: apps?.apps ?? [],
+        config: { require, scopes: options.scopes },
+      }),
+    close: async () => await apps?.close(),
+  };
 }
 
-/** What open pages ask each second, by way of their servers too. */
-const POLLS: ReadonlySet<string> = new Set(["/demo/state", "/forward-auth"]);
+/** Proxies ask each second for every open page. */
+const POLLED = "/forward-auth";
 
 /**
  * The log without what goes well each second: a terminal would show nothing
@@ -78,8 +103,8 @@ const POLLS: ReadonlySet<string> = new Set(["/demo/state", "/forward-auth"]);
  * import { withoutPolls } from "./start_demo.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const told: string[] = [];
- * const log = withoutPolls(({ path }) => told.push(path));
+ * const logged: string[] = [];
+ * const log = withoutPolls(({ path }) => logged.push(path));
  * const entry = {
  *   time: "2026-01-31T09:00:00Z",
  *   level: "info",
@@ -89,14 +114,14 @@ const POLLS: ReadonlySet<string> = new Set(["/demo/state", "/forward-auth"]);
  *   status: 200,
  *   duration_ms: 1,
  * } as const;
- * log?.({ ...entry, path: "/demo/state" });
+ * log?.({ ...entry, path: "/forward-auth" });
  * log?.({ ...entry, path: "/forward-auth", status: 401 });
  * log?.({ ...entry, path: "/healthz" });
- * assertEquals(told, ["/forward-auth", "/healthz"]);
+ * assertEquals(logged, ["/forward-auth", "/healthz"]);
  * ```
  */
 export function withoutPolls(log: Log): Log {
   return log && ((entry) => {
-    if (entry.status >= 400 || !POLLS.has(entry.path)) log(entry);
+    if (entry.status >= 400 || entry.path !== POLLED) log(entry);
   });
 }

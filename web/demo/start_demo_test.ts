@@ -14,7 +14,7 @@ Deno.test("a demo at an address that no did:web can name says so", async () => {
         settings: { clients: () => new Map(), keys },
         serve: () => Promise.reject(new Error("it listens already")),
         now: () => new Date(),
-        log: undefined,
+        ...{ require: undefined, scopes: [], log: undefined },
       }),
     SigError,
     "Cannot run: --demo makes an issuer at --addr, and no did:web names an IPv6 address",

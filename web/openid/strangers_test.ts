@@ -273,7 +273,6 @@ Deno.test("while the issuer hangs, one client holds up neither others nor what n
     like: first,
     store: first.store,
     web: {
-      demo: undefined,
       issuers: [first.demo.did],
       require: ["relationship=employee"],
       allowPrivate: true,

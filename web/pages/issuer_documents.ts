@@ -3,8 +3,11 @@
 import {
   type DocumentName,
   type DocumentReader,
+  type FetchPolicy,
+  fetchPolicyOf,
   type IssuerLocation,
   loadIssuer,
+  locateIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS } from "@sig/core";
 import type { Route } from "@sig/api/http";
@@ -27,8 +30,25 @@ export interface ShownIssuer {
   readonly did: string;
   /** Where its documents are. */
   readonly location: IssuerLocation;
-  /** It is in this process: asking it costs nothing. */
-  readonly isLocal: boolean;
+  /** How it is fetched. */
+  readonly policy: FetchPolicy;
+}
+
+/**
+ * Locates issuers; nothing is fetched yet.
+ *
+ * @param issuers did:web, host or https URL of `sig.json`.
+ * @throws {SigError} `invalid_identifier` and the like, as `locateIssuer`.
+ */
+export function locateIssuers(
+  issuers: readonly string[],
+  options: FetchPolicy,
+): readonly ShownIssuer[] {
+  const policy = fetchPolicyOf(options);
+  return issuers.map((text) => {
+    const location = locateIssuer(text, policy);
+    return { did: location.expectedIssuer, location, policy };
+  });
 }
 
 /** Bytes of a feed that a page is given; beyond, a person reads no timeline. */
@@ -61,15 +81,14 @@ export function createIssuerDocumentRoute(
 }
 
 /**
- * Makes what gets an issuer's documents, at most once in five seconds unless it
- * is in this process; a failure is told again for as long. They are passed on
+ * Makes what gets an issuer's documents, at most once in five seconds; a failure is told again for as long. They are passed on
  * as they are: the page verifies them itself.
  *
  * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
  * 16 MiB.
  */
 function createIssuerDocuments(
-  { location, isLocal }: ShownIssuer,
+  { location }: ShownIssuer,
   now: () => Date,
 ): () => Promise<IssuerDocuments> {
   let kept: { outcome: Promise<IssuerDocuments>; atMs: number } | undefined;
@@ -84,7 +103,7 @@ function createIssuerDocuments(
     }
   };
   return () => {
-    if (kept !== undefined && !isLocal) {
+    if (kept !== undefined) {
       const ageMs = now().getTime() - kept.atMs;
       if (ageMs >= 0 && ageMs < KEPT_MS) return kept.outcome;
     }

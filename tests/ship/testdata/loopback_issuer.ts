@@ -1,6 +1,9 @@
 /** An issuer on loopback, for servers that are to ask one. @module */
 
-import { createDemoIssuer, type DemoIssuer } from "@sig/web";
+import {
+  createDemoIssuer,
+  type DemoIssuer,
+} from "../../../web/demo/demo_issuer.ts";
 
 /** The subject that the issuer knows: an employee who may deploy. */
 export const ALICE = "did:web:alice.example";

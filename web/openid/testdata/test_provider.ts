@@ -1,7 +1,11 @@
 /** A provider on loopback, people, and their browsers. */
 
 import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
-import { createDemoIssuer, type DemoIssuer } from "../../demo/demo_issuer.ts";
+import {
+  createDemoIssuer,
+  DEMO_REQUIRE,
+  type DemoIssuer,
+} from "../../demo/demo_issuer.ts";
 import { type AppOptions, createWeb, type Web } from "../../app.ts";
 import {
   type GivenChallenge,
@@ -10,6 +14,20 @@ import {
 import type { ProviderSettings } from "../provider.ts";
 import { type ProviderKeys, readProviderKeys } from "../keys.ts";
 import { readClients } from "../read_clients.ts";
+
+/** What an issuer answers; 404 where there is none. */
+export function documentOf(
+  issuer: DemoIssuer | undefined,
+  { url }: Request,
+): Response {
+  const { pathname } = new URL(url);
+  const bytes = issuer?.document(pathname);
+  if (bytes === undefined) return new Response(null, { status: 404 });
+  const type = pathname.endsWith(".jsonl") ? "x-ndjson" : "json";
+  return new Response(bytes.slice(), {
+    headers: { "content-type": `application/${type}` },
+  });
+}
 
 /** Where the applications of tests get their answers; nobody listens there. */
 export const CALLBACK = "https://app.example/callback";
@@ -122,12 +140,12 @@ export class TestProvider {
     provider.web = createWeb({
       audiences: [like?.origin ?? own],
       now: provider.now,
-      demo: {
-        ...demo,
-        document: (path) => {
-          if (provider.issuerIsDown || like?.issuerIsDown) return undefined;
-          return demo.document(path);
-        },
+      issuers: [demo.did],
+      require: DEMO_REQUIRE,
+      allowPrivate: true,
+      fetch: (request) => {
+        const isDown = provider.issuerIsDown || like?.issuerIsDown;
+        return Promise.resolve(documentOf(isDown ? undefined : demo, request));
       },
       store: provider.store,
       openid: {
