@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { PACKAGES, VERSION } from "../tools/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url);
-const PACKAGES = ["core", "jose", "issuer", "consumer", "cli", "api", "web"];
 
 async function read(path: string): Promise<string> {
   return await Deno.readTextFile(new URL(path, ROOT));
@@ -27,7 +27,7 @@ Deno.test("every package has a README, the licence and one version", async () =>
     const config = JSON.parse(await read(`${name}/deno.json`));
     assertEquals([config.name, config.version, config.license], [
       `@sig/${name}`,
-      "0.1.0",
+      VERSION,
       "MIT",
     ]);
   }

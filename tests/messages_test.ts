@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { filesBelow } from "./ship/testdata/files_below.ts";
+import { PACKAGES } from "../tools/workspace.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
-const PACKAGES = ["core", "jose", "issuer", "consumer", "cli", "api", "web"];
 
 /** How a message would be taken apart again. */
 const CUTS = [

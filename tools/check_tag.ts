@@ -9,33 +9,17 @@
  * @module
  */
 
-const ROOT = new URL("../", import.meta.url);
+import { VERSIONS } from "./workspace.ts";
 
 /** The packages whose version is not the tag's, with their version. */
-export async function findOtherVersions(
-  tag: string,
-): Promise<readonly string[]> {
-  const { workspace } = await readConfig("");
-  const found: string[] = [];
-  for (const path of workspace ?? []) {
-    const { name, version } = await readConfig(`${path}/`);
-    if (tag !== `v${version}`) found.push(`${name} ${version}`);
-  }
-  return found;
-}
-
-async function readConfig(folder: string): Promise<{
-  readonly workspace?: readonly string[];
-  readonly name?: string;
-  readonly version?: string;
-}> {
-  const url = new URL(`${folder}deno.json`, ROOT);
-  return JSON.parse(await Deno.readTextFile(url));
+export function findOtherVersions(tag: string): readonly string[] {
+  return [...VERSIONS].filter(([, version]) => tag !== `v${version}`)
+    .map((pair) => pair.join(" "));
 }
 
 if (import.meta.main) {
   const [tag = ""] = Deno.args;
-  const others = await findOtherVersions(tag);
+  const others = findOtherVersions(tag);
   if (others.length > 0) {
     console.error(
       `Cannot release "${tag}": it is not the version of ${others.join(", ")}`,

@@ -23,8 +23,7 @@ import { parseArgs } from "@std/cli/parse-args";
 import { compileExecutable, EXECUTABLES } from "./compile.ts";
 import { sha256 } from "./denort.ts";
 import { standInFault } from "./stand_ins.ts";
-
-const ROOT = new URL("../", import.meta.url);
+import { ROOT, VERSION } from "./workspace.ts";
 
 /** All that a release is made for. */
 export const TARGETS: readonly string[] = [
@@ -67,9 +66,6 @@ export interface Release {
 export async function makeRelease(
   { folder, targets = TARGETS, compile = compileExecutable }: ReleaseOptions,
 ): Promise<Release> {
-  const { version } = JSON.parse(
-    await Deno.readTextFile(new URL("cli/deno.json", ROOT)),
-  );
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) {
     if (OURS.test(name)) await Deno.remove(`${folder}/${name}`);
@@ -78,7 +74,7 @@ export async function makeRelease(
   const failures: { target: string; reason: string }[] = [];
   const sums: string[] = [];
   for (const target of targets) {
-    const name = `sig-${version}-${target}`;
+    const name = `sig-${VERSION}-${target}`;
     const content = `${folder}/${name}`;
     try {
       await Deno.mkdir(content);

@@ -20,7 +20,7 @@ import {
   OLD_FLAGS,
   oldRuntimeEnv,
 } from "./testdata/old_runtime.ts";
-import { ROOT, VERSION } from "./testdata/packages.ts";
+import { ROOT, VERSION } from "../../tools/workspace.ts";
 import {
   freePort,
   type ProcessOptions,

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Person } from "../../web/testdata/independent_client.ts";
 import { ask, mayDeploy } from "./testdata/ask.ts";
 import { ALICE, startLoopbackIssuer } from "./testdata/loopback_issuer.ts";
-import { ROOT } from "./testdata/packages.ts";
+import { ROOT } from "../../tools/workspace.ts";
 import {
   type Ran,
   run,

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { sig } from "../../cli/testdata/process.ts";
-import { ROOT } from "./testdata/packages.ts";
+import { ROOT } from "../../tools/workspace.ts";
 import { startServer, tempFolder } from "../kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";

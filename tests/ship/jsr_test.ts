@@ -7,7 +7,7 @@ import {
 import { ask } from "./testdata/ask.ts";
 import { filesBelow } from "./testdata/files_below.ts";
 import { startJsrRegistry } from "./testdata/jsr_registry.ts";
-import { ENTRIES, PACKAGES, ROOT, VERSION } from "./testdata/packages.ts";
+import { ENTRIES, PACKAGES, ROOT, VERSION } from "../../tools/workspace.ts";
 import { run, runWell, startServer, tempFolder } from "../kit/process.ts";
 import { publishPackages } from "./testdata/publish_packages.ts";
 import {

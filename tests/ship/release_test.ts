@@ -3,7 +3,7 @@ import { compileExecutable } from "../../tools/compile.ts";
 import { sha256 } from "../../tools/denort.ts";
 import { standInFault } from "../../tools/stand_ins.ts";
 import { makeRelease, TARGETS } from "../../tools/release.ts";
-import { ROOT, VERSION } from "./testdata/packages.ts";
+import { ROOT, VERSION } from "../../tools/workspace.ts";
 import { run, runWell, tempFolder } from "../kit/process.ts";
 
 const [LINUX, WINDOWS] = [TARGETS[0]!, TARGETS[4]!];

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { run } from "../kit/process.ts";
-import { ROOT, VERSION } from "./testdata/packages.ts";
+import { ROOT, VERSION } from "../../tools/workspace.ts";
 
 const FOLDER = new URL(".github/workflows/", ROOT);
 const WORKFLOWS = await Promise.all(

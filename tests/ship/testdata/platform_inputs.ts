@@ -2,7 +2,7 @@
 
 import type { Inputs, Servers } from "../../../tools/platform_suites/suite.ts";
 import { filesBelow } from "./files_below.ts";
-import { ROOT } from "./packages.ts";
+import { ROOT } from "../../../tools/workspace.ts";
 
 /** The folder of others' vectors. */
 const SHARED = new URL(

@@ -1,7 +1,7 @@
 /** All packages, published to a registry on loopback. @module */
 
 import type { JsrRegistry } from "./jsr_registry.ts";
-import { ROOT } from "./packages.ts";
+import { ROOT } from "../../../tools/workspace.ts";
 import { runWell } from "../../kit/process.ts";
 
 /** Runs the task `publish`, which must succeed. */

@@ -1,0 +1,79 @@
+/**
+ * The packages of the workspace, their entry points and their version, as the
+ * `deno.json` files say. As a program it lints the documentation of every entry
+ * point: `deno task doc`.
+ *
+ * @module
+ */
+
+/** The project's root. */
+export const ROOT = new URL("../", import.meta.url);
+
+interface Config {
+  readonly name: string;
+  readonly version: string;
+  readonly workspace?: readonly string[];
+  readonly exports: string | Readonly<Record<string, string>>;
+}
+
+function readConfig(folder = ""): Config {
+  const url = new URL(`${folder}/deno.json`.replace(/^\//, ""), ROOT);
+  return JSON.parse(Deno.readTextFileSync(url));
+}
+
+/** The folders of the packages, from the first one that others import. */
+export const PACKAGES: readonly string[] = (readConfig().workspace ?? [])
+  .map((path) => path.replace(/^\.\//, ""));
+
+/** The version of each package by its name, such as `@sig/core`. */
+export const VERSIONS: ReadonlyMap<string, string> = new Map(
+  PACKAGES.map(readConfig).map(({ name, version }) => [name, version]),
+);
+
+/** The version that all of them share. */
+export const VERSION: string = readConfig("cli").version;
+
+/** An entry point of a package. */
+export interface Entry {
+  /** The package. */
+  readonly name: string;
+  /** What follows `jsr:@sig/` to import it. */
+  readonly specifier: string;
+  /** Its file, from the project's root. */
+  readonly file: string;
+}
+
+/** Every entry point of every package. */
+export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
+  const { exports } = readConfig(name);
+  const paths = typeof exports === "string" ? { ".": exports } : exports;
+  return Object.entries(paths).map(([path, file]) => ({
+    name,
+    specifier: name + path.slice(1),
+    file: new URL(file, `file:///${name}/`).pathname.slice(1),
+  }));
+});
+
+/**
+ * Entry points with types of Hono in their signatures, which the lint refuses,
+ * and what is linted of them.
+ */
+const OF_HONO: Readonly<Record<string, readonly string[]>> = {
+  "api/http": ["api/http/options.ts", "api/http/old_routes.ts"],
+  "api/program": [],
+  "web/hono": [],
+  "web/program": [],
+};
+
+if (import.meta.main) {
+  const files = ENTRIES.flatMap(({ specifier, file }) =>
+    OF_HONO[specifier] ?? [file]
+  );
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: ["doc", "--lint", ...files],
+    cwd: ROOT,
+    stdout: "null",
+    stderr: "inherit",
+  }).output();
+  Deno.exit(code);
+}
