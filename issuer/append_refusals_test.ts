@@ -105,7 +105,7 @@ const REFUSED: readonly [string, unknown, ErrorCode, string, string][] = [
     "must be one of",
   ],
   [
-    "roles that are no array",
+    "roles that are not an array",
     wrong({ ...upsert(), roles: "deploy" }),
     "invalid_field",
     "/roles",
@@ -227,7 +227,7 @@ const REFUSED: readonly [string, unknown, ErrorCode, string, string][] = [
     "limit of 16384",
   ],
   [
-    "metadata that is no object",
+    "metadata that is not an object",
     wrong({ ...upsert(), metadata: [1] }),
     "invalid_field",
     "/metadata",
@@ -289,7 +289,7 @@ for (const [what, draft, code, pointer, message] of REFUSED) {
   });
 }
 
-Deno.test("all faults of a draft are told at once", async () => {
+Deno.test("all faults of a draft are reported at once", async () => {
   const { issuer } = await open();
   const error = await expectSigError(
     issuer.append(upsert({ subject: "alice", reason: "x".repeat(2001) })),

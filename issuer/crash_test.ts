@@ -48,7 +48,7 @@ for (
       assertEquals(events.at(-1)?.event_id, "after");
       assertEquals(events.length, sequence);
       assertKept(died, events);
-      // What was on its way may be told again, and is not doubled.
+      // What was on its way may be appended again, and is not doubled.
       const retried = await runWorker(place, {
         work: "append",
         count: 4,

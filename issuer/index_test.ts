@@ -43,7 +43,7 @@ const putBack = async (place: Place, from: string) => {
   }
 };
 
-Deno.test("an index that is behind is brought up to date, not made anew", () =>
+Deno.test("an index that is behind is brought up to date, not rebuilt", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
     await copy(place, `${place.base}/old`);
@@ -202,7 +202,7 @@ for (
 
 const modeOf = (path: string) => (Deno.statSync(path).mode ?? 0) & 0o777;
 
-Deno.test("lock, index and their folder are ours alone, and an index that others could write is made anew", () =>
+Deno.test("lock, index and their folder are ours alone, and an index that others could write is rebuilt", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
     const folder = `${place.dir}/.sig`;
@@ -241,7 +241,7 @@ Deno.test({
     }),
 });
 
-Deno.test("an index of another file of that name is made anew", () =>
+Deno.test("an index of another file of that name is rebuilt", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
     await Deno.copyFile(place.feed, `${place.base}/copy`);
@@ -301,7 +301,7 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`an index that ${what} is made anew from the feed`, () =>
+  Deno.test(`an index that ${what} is rebuilt from the feed`, () =>
     withPlace(async (place) => {
       await appendIds(place, ids(1, 3));
       await damage(`${place.dir}/.sig/index.db`);
@@ -310,7 +310,7 @@ for (
     }));
 }
 
-Deno.test("an event that the index misplaces is found after making it anew", () =>
+Deno.test("an event that the index misplaces is found after a rebuild", () =>
   withPlace(async (place) => {
     await appendIds(place, ids(1, 3));
     const database = openDatabase(`${place.dir}/.sig/index.db`);
@@ -320,7 +320,7 @@ Deno.test("an event that the index misplaces is found after making it anew", () 
     await assertIndexed(place, ids(1, 3));
   }));
 
-Deno.test("two issuers of one directory see each other's events, whoever's index is behind", () =>
+Deno.test("two issuers of one directory see each other's events, whichever index is behind", () =>
   withPlace(async (place) => {
     const a = await place.open();
     const b = await place.open();

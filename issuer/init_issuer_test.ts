@@ -154,7 +154,7 @@ Deno.test("an issuer on this machine has http URIs and a key folder with its por
 });
 
 for (const kid of ["", ".hidden", "a/b", "..", "a b", "ä", "x".repeat(65)]) {
-  Deno.test(`a kid that is no file name is refused: ${JSON.stringify(kid)}`, async () => {
+  Deno.test(`a kid that is not a file name is refused: ${JSON.stringify(kid)}`, async () => {
     const store = createMemoryStore();
     const keys = createMemoryKeyStore();
     await expectSigError(

@@ -292,7 +292,7 @@ Deno.test("an empty feed is a feed", () =>
     assertEquals((await issuer.append(upsert())).sequence, 1);
   }));
 
-Deno.test("a missing feed is not made anew", () =>
+Deno.test("a missing feed is not created again", () =>
   withPlace(async (place) => {
     await fill(place);
     await Deno.remove(place.feed);
@@ -305,7 +305,7 @@ Deno.test("a missing feed is not made anew", () =>
     await expectSigError(issuer.state(), "source_not_found", "is missing");
   }));
 
-Deno.test("a missing sig.json or jwks.json is not made anew", () =>
+Deno.test("a missing sig.json or jwks.json is not created again", () =>
   withPlace(async (place) => {
     for (const name of ["jwks.json", "sig.json"]) {
       await Deno.remove(`${place.dir}/.well-known/${name}`);

@@ -79,6 +79,32 @@ Deno.test("a batch tells up to maxFaults faults, each with its draft, and writes
     assertEquals(await Deno.readTextFile(feed), "");
   }));
 
+Deno.test("an append after a failed batch knows nothing of that batch", () =>
+  withPlace(async ({ open }) => {
+    const issuer = await open();
+    const named = { ...upsert("r1"), event_id: "e1" };
+    await expectSigError(
+      () => issuer.appendAll([named, upsert("r2", "")]),
+      "invalid_field",
+      "subject",
+    );
+    await expectSigError(
+      () =>
+        issuer.append({
+          event_type: "relationship.revoke",
+          relationship_id: "r1",
+          reason_code: "other",
+        }),
+      "unknown_relationship",
+      "the feed has no relationship with this relationship_id",
+    );
+    const other = { ...named, roles: ["other"] };
+    const { repeated, sequence } = await issuer.append(other);
+    assertEquals([repeated, sequence], [false, 1]);
+    const { relationships } = await issuer.current({ relationship_id: "r1" });
+    assertEquals(relationships.map(({ upsert }) => upsert?.roles), [["other"]]);
+  }));
+
 Deno.test("a published feed is compared line by line, also across the pieces that are read", () =>
   withPlace(async ({ feed, open }) => {
     const issuer = await open();

@@ -38,7 +38,7 @@ Deno.test("a rotation adds the key at the end, keeps the old one, and signs with
     assertEquals(await readJson(place, "sig.json"), metadata);
     const path = `${place.keysDir}/${HOST}/key-2.jwk`;
     assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
-    // A fresh process takes the last key, too, unless told.
+    // A fresh process takes the last key, too (default).
     await (await place.open()).append(upsert());
     await (await place.open({ kid: "orgsign-1" })).append(upsert());
     assertEquals((await kids(place)).slice(2), ["key-2", "orgsign-1"]);

@@ -10,6 +10,9 @@
 /** What is clean, and stays so: folders end in "/". Add yours, one a line. */
 export const CLEAN: readonly string[] = [
   "bench/",
+  "cli/issue/",
+  "cli/people/",
+  "issuer/",
   "tests/",
   "tools/",
 ];

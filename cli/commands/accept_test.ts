@@ -168,7 +168,7 @@ Deno.test("accept verifies with what the issuer publishes", () =>
     assertEquals(JSON.parse(guarded.stdout).verified, false);
   }));
 
-Deno.test("that the issuer could not be asked is said, and is no verification", () =>
+Deno.test("that the issuer could not be asked is said, and is not a verification", () =>
   withIssuer(async (workspace) => {
     await key(workspace);
     const server = Deno.serve(
@@ -210,7 +210,7 @@ Deno.test("that the issuer could not be asked is said, and is no verification", 
     assertMatch(late.stderr, /^error: invitation_expired: /);
   }));
 
-Deno.test("documents of the issuer that are wrong are no silence", () =>
+Deno.test("wrong documents of the issuer are an error, not an issuer that is away", () =>
   withIssuer(async (workspace) => {
     await key(workspace);
     await using server = Deno.serve(

@@ -256,7 +256,7 @@ Deno.test("a faulty row leaves nothing behind, and a name without a format is as
     assertEquals(told.code, 0);
   }));
 
-Deno.test("a fault that many rows share is told once, with their numbers", () =>
+Deno.test("a fault that many rows share is reported once, with their numbers", () =>
   withIssuer(async (workspace) => {
     const rows = [1, 2, 3, 4].map((n) =>
       `did:web:p${n}.example,advisor,,${n === 3 ? "" : "03/04/2026"},\n`
@@ -274,7 +274,7 @@ Deno.test("a fault that many rows share is told once, with their numbers", () =>
     assertEquals(JSON.parse(json.stderr).errors.length, 4);
   }));
 
-Deno.test("a saved plan can't hide what it does from whoever agrees to it", () =>
+Deno.test("a saved plan can't hide what it does from the operator", () =>
   withIssuer(async (workspace) => {
     await list(
       workspace,
@@ -446,7 +446,7 @@ Deno.test("apply: the wrong file publishes nobody with --yes alone, and fills an
     assertEquals(first.code, 0);
   }));
 
-Deno.test("apply: whoever was offboarded stays so while still on the list, unless --readmit", () =>
+Deno.test("apply: an offboarded person who is still on the list is not re-admitted without --readmit", () =>
   withIssuer(async (workspace) => {
     const bob = "did:web:bob.example";
     for (

@@ -106,7 +106,7 @@ function toDid(domain: string, allowPrivate: boolean): string {
   }
   const did = `did:web:${domain.replace(":", "%3A")}`;
   const { origin } = parseIssuerDid(did, { allowPrivate });
-  // Without the scheme's own port, which no URL shows: whoever asks by URL would
-  // take another issuer to speak there.
+  // Without the scheme's own port, which URLs leave out: a reader that asks by URL
+  // would expect another issuer there.
   return didWebOf(new URL(origin));
 }

@@ -172,8 +172,8 @@ function readEnd(call: Call, end: End): string | null | undefined {
 
 /**
  * The one relationship that the flags mean, by the verified feed itself: what
- * is kept is signed again, so whoever forged the index could bring a role, or
- * an ended relationship, back.
+ * is kept is signed again, so an attacker who forged the index could bring a
+ * role, or an ended relationship, back.
  */
 function find(
   call: Call,

@@ -51,7 +51,7 @@ Deno.test("set keeps everything that is not named", () =>
     assertEquals(event.reason, "ticket-7");
   }));
 
-Deno.test("set takes bare dates as lists do, none takes a date away, and no change is no event", () =>
+Deno.test("set takes bare dates as lists do, none takes a date away, and an empty change appends nothing", () =>
   withIssuer(async (workspace) => {
     const set = (words: string) =>
       run(workspace, "set", `--relationship-id r1 ${words}`);
@@ -325,7 +325,7 @@ Deno.test("a name that differs from a published one in case or in what is not vi
         'one of the roles, "ad\\u200bmin", contains a character that is not visible',
       ],
     );
-    // What is published already is no news.
+    // Names that are published already are not doubted.
     const again = await workspace.sig([
       ...upsert,
       ...["--subject", bob, "--role", "Review", "--role", "review"],

@@ -34,7 +34,7 @@ export interface Proposal {
   /** Shows people what would be appended. */
   readonly preview?: {
     write(): void | Promise<void>;
-    /** Also where nobody is asked. */
+    /** Also without a question. */
     readonly always?: true;
   };
   /** What each draft does (default: not known). */
@@ -62,10 +62,10 @@ const PROGRESS_EVERY = 1_000;
 
 /**
  * Opens the issuer of `--dir`, makes the proposal, confirms it, appends it, and
- * reports it. If somebody else has appended meanwhile, the proposal is made
- * again; whoever agreed is asked again only about what is new.
+ * reports it. If another writer has appended meanwhile, the proposal is made
+ * again; the operator is asked again only about what is new.
  *
- * @param propose Throws what stands against it, before anybody is asked.
+ * @param propose Throws if the proposal must be refused, before any question.
  * @throws {SigError} `confirmation_required`, and as `appendAll` of an issuer.
  */
 export async function appendProposal(
@@ -156,7 +156,7 @@ async function confirmDoubts(
   }
 }
 
-/** Whether somebody at the terminal can answer, and has not said `--yes`. */
+/** Whether a terminal can answer questions, and `--yes` is not given. */
 export function canAsk(call: Call): boolean {
   const { format, io } = call;
   return !call.on("yes") && format === "text" && io.isTerminal("stdin") &&

@@ -1,4 +1,4 @@
-/** Invitations in words, for whoever gives one and whoever gets one. @module */
+/** Invitations in words, for the operator and the invited person. @module */
 
 import type { InvitationTerms } from "@sig/jose";
 import { safe } from "../output/write.ts";

@@ -83,7 +83,7 @@ Deno.test("dates that are ambiguous, or in a spreadsheet's own form, are refused
   }
 });
 
-Deno.test("every fault is told at once, with its row and column", () => {
+Deno.test("every fault is reported at once, with its row and column", () => {
   const error = refused(
     [
       "subject,type,roles,metadata",
@@ -168,7 +168,7 @@ Deno.test("JSON and YAML say the same as CSV", () => {
   assertEquals(read(yaml, "yaml"), [wanted]);
 });
 
-Deno.test("a list that is none is refused: doubled members, objects, bad YAML, no UTF-8", () => {
+Deno.test("what is not a list is refused: doubled members, objects, bad YAML, no UTF-8", () => {
   assertEquals(
     refused('[{"type":"a","type":"b"}]', "json").code,
     "invalid_json",

@@ -115,7 +115,7 @@ export async function appendDrafts(
   }
 }
 
-/** An invitation's event is published once, for whoever was first. */
+/** An invitation's event is published once, for the first subject. */
 function idInUse(
   { event_id, subject }: DraftMembers,
   { sequence, subject: first }: SigEvent,
@@ -174,7 +174,7 @@ class Batch {
     this.#events.set(event.event_id, event);
     this.#lines.push(line, LF);
     const signing = this.#sign(event, line);
-    // Whoever waits for it is told; until then it is nobody's fault.
+    // `#signed` awaits it; until then a rejection is not unhandled.
     signing.catch(() => {});
     this.#signing.push(signing);
     if (this.#signing.length >= MAX_SIGNING) await this.#signed();

@@ -8,14 +8,12 @@
 import {
   compareInstants,
   isSigError,
-  parseEventPayload,
   parseTimestamp,
   sameBytes,
   SigError,
   type SigEvent,
 } from "@sig/core";
-import { verifyEnvelope } from "@sig/jose";
-import { type LineRules, verifyLine } from "./verify_feed.ts";
+import { type LineRules, verifyEvent, verifyLine } from "./verify_feed.ts";
 import {
   type FeedHead,
   type FeedIndex,
@@ -99,7 +97,7 @@ export async function recoverFeed(
     await readOn(writer, feed, index, rules, options);
     options.onRecovery?.({
       kind: "index_rebuilt",
-      detail: "the index did not fit the feed, which was verified anew",
+      detail: "the index did not fit the feed, which was verified again",
     });
     return writer;
   } catch (error) {
@@ -167,8 +165,8 @@ async function findStart(
 
 /**
  * Whether the signed line at the mark says what the mark says, and the tables
- * know it. The mark alone is not believed: whoever could write it would choose
- * the sequence that is signed next.
+ * know it. The mark alone is not believed: an attacker who can write it would
+ * choose the sequence that is signed next.
  */
 async function headIsVerified(
   mark: FeedHead,
@@ -300,10 +298,7 @@ export async function provenEvent(
   rules: LineRules,
 ): Promise<SigEvent | undefined> {
   try {
-    const parsed = rules.parseLine(line);
-    await verifyEnvelope(parsed, rules.keys);
-    const { publicOnly } = rules;
-    const event = parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+    const event = await verifyEvent(line, rules);
     return event.issuer === rules.issuer ? event : undefined;
   } catch (error) {
     if (!isSigError(error)) throw error;
@@ -329,7 +324,7 @@ export async function requireSeenEvent(
   for await (const { bytes, terminated } of readLines(feed, 0)) {
     if (sequence + 1 === known.sequence) {
       if (sameBytes(bytes, last_line)) return;
-      // Damage is for whoever verifies that line to name.
+      // The verification of that line names the damage.
       if (terminated && await provenEvent(bytes, rules) === undefined) return;
       if (terminated) throw lost("feed_rewritten", known, known.sequence);
     }

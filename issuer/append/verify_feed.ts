@@ -40,6 +40,24 @@ export function createLineRules(
 }
 
 /**
+ * The event of a line whose signature verifies; a promise only if a key has to
+ * be waited for, since a million promises take long.
+ *
+ * @throws {SigError} the first fault of docs/protocol.md §2.
+ */
+export function verifyEvent(
+  line: Uint8Array,
+  { keys, parseLine, publicOnly }: LineRules,
+): SigEvent | Promise<SigEvent> {
+  const parsed = parseLine(line);
+  // Unknown event types are refused by default.
+  const read = () =>
+    parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+  const verdict = verifyEnvelope(parsed, keys);
+  return verdict instanceof Promise ? verdict.then(read) : read();
+}
+
+/**
  * Verifies the line that follows the writer's mark. Nothing is added.
  *
  * @throws {SigError} the first fault of docs/protocol.md §2 and §4, with its place.
@@ -49,14 +67,11 @@ export async function verifyLine(
   writer: IndexWriter,
   rules: LineRules,
 ): Promise<SigEvent> {
-  const { issuer, limits, publicOnly } = rules;
+  const { issuer, limits } = rules;
   const { sequence: last } = writer.mark;
   try {
-    const parsed = rules.parseLine(line);
-    const verdict = verifyEnvelope(parsed, rules.keys);
-    if (verdict instanceof Promise) await verdict;
-    // Unknown event types are refused by default.
-    const event = parseEventPayload(parsed.payload, { publicOnly }) as SigEvent;
+    const verified = verifyEvent(line, rules);
+    const event = verified instanceof Promise ? await verified : verified;
     const reader = new FeedRules({ issuer, limits });
     reader.resume(last);
     reader.accept(event);
@@ -92,17 +107,16 @@ export interface ReplayFeedOptions {
  */
 export async function replayFeed(
   feed: Uint8Array,
-  { issuer, keys, limits, parseLine, publicOnly }: LineRules,
+  rules: LineRules,
   { onEvent, keepOnly }: ReplayFeedOptions = {},
 ): Promise<FeedState> {
+  const { issuer, limits } = rules;
   const replay = new Replay({ issuer, limits, keepOnly });
   for (let at = 0, line = 1; at < feed.length; line++) {
     const end = feed.indexOf(LF, at);
     try {
-      const parsed = parseLine(feed.subarray(at, end));
-      const verdict = verifyEnvelope(parsed, keys);
-      if (verdict instanceof Promise) await verdict;
-      const event = parseEventPayload(parsed.payload, { publicOnly });
+      const verified = verifyEvent(feed.subarray(at, end), rules);
+      const event = verified instanceof Promise ? await verified : verified;
       replay.apply(event, line);
       onEvent?.(event);
     } catch (error) {

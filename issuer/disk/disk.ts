@@ -5,8 +5,8 @@
  * Blocking, because a step is either some microseconds long or a flush that the
  * caller must wait for before it may do anything else.
  *
- * Long because nothing else may touch the disk: one file to read for whoever
- * asks what is opened, with which bits, and what follows no link.
+ * Long because nothing else may touch the disk: one file shows what is
+ * opened, with which bits, and that no link is followed.
  *
  * @module
  */
@@ -420,8 +420,8 @@ export class DiskFile {
 }
 
 /**
- * Spares opening and closing one file for each append. Whoever takes it must
- * see whether its path still names it.
+ * Spares opening and closing one file for each append. The caller that takes it
+ * must check whether its path still names it.
  */
 export class ReusableFile {
   #file: DiskFile | undefined;

@@ -23,8 +23,8 @@ function isOpen(entry: Entry | undefined): boolean {
 }
 
 /**
- * Requires that a folder belongs to whoever runs this program: its owner can
- * change what is in it.
+ * Requires that a folder belongs to the user who runs this program: its owner
+ * can change what is in it.
  *
  * @throws {SigError} `store_unavailable`
  */

@@ -56,7 +56,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a feed whose append failed is opened anew",
+  name: "a feed whose append failed is opened again",
   ignore: Deno.build.os !== "linux",
   fn: () =>
     withPlace(async (place) => {
@@ -106,7 +106,7 @@ Deno.test("a lock that was used before still excludes, within a store and betwee
     for (const each of [store, other]) await each.close();
   }));
 
-Deno.test("a lock file that was deleted between two turns is made anew, and excludes", () =>
+Deno.test("a lock file that was deleted between two turns is created again, and excludes", () =>
   withPlace(async (place) => {
     const store = createFileStore(place.dir);
     const other = createFileStore(place.dir);

@@ -8,7 +8,7 @@ import { isOwnKid, type KeyStore } from "../keys/key_store.ts";
 /** Private keys: a store of them, or the one key itself. */
 export type Keys = KeyStore | SigningKey;
 
-/** What the issuer publishes, for whoever must know it to find a key. */
+/** What the issuer publishes, as far as a key source may need it. */
 export interface PublishedDocuments {
   /** Metadata. */
   readonly metadata: SigMetadata;

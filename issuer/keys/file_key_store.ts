@@ -125,7 +125,7 @@ class FileKeyStore implements KeyStore {
   }
 }
 
-/** The JWK, judged further by whoever imports it. Nothing of it is quoted. */
+/** The JWK, which the import validates further. Nothing of it is quoted. */
 function parseKey(place: string, bytes: Uint8Array): PrivateJwk {
   let value: unknown;
   try {

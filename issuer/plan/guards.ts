@@ -38,8 +38,8 @@ export interface GuardOptions {
  * and more than a tenth of those with an effective relationship, unless exactly
  * that number is confirmed (a list that was cut off, a column of wrong dates,
  * the wrong file). Also refuses drafts that re-admit somebody whose
- * relationship was revoked, unless that is confirmed: whoever was offboarded
- * may still be on a list.
+ * relationship was revoked, unless that is confirmed: a person who was
+ * offboarded may still be on a list.
  *
  * Judged from the drafts themselves, by what `check` would answer before and
  * after them, so that a saved plan can't hide anything. The first events of an

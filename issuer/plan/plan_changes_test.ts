@@ -120,7 +120,7 @@ Deno.test("an empty cell means none, and is a change", () => {
   assertEquals([draft.valid_until, draft.display], [null, null]);
 });
 
-Deno.test("one spelling of an instant or another order of roles is no change", () => {
+Deno.test("one spelling of an instant or another order of roles changes nothing", () => {
   const state = published(upsert("r-1", {
     roles: ["b", "a"],
     valid_from: "2026-01-01T00:00:00Z",

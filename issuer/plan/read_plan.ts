@@ -89,8 +89,8 @@ function requirePlan(value: unknown): Plan {
 }
 
 /**
- * The plan without what a file says about itself: what is shown to whoever
- * agrees comes from the very members that will be appended.
+ * The plan without what a file says about itself: what the operator
+ * confirms comes from the very members that will be appended.
  */
 function judgedAnew(plan: Plan): Plan {
   const count = (value: unknown) =>

@@ -119,7 +119,7 @@ class FeedFile implements OpenFeed {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // After a failure whoever comes next opens the file anew.
+    // After a failure the next append opens the file again.
     if (this.#sound) this.#context.release(this.#file);
     else this.#file.close();
   }

@@ -170,7 +170,7 @@ Deno.test("the permission bits of a replaced document are kept", () =>
     assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o664);
   }));
 
-Deno.test("what a crash left of a temporary file is no obstacle", () =>
+Deno.test("what a crash left of a temporary file does not stop the next one", () =>
   withPlace(async (place) => {
     await Deno.writeTextFile(`${place.dir}/.well-known/.jwks.json.tmp`, "{");
     await (await place.open()).rotateKey({ kid: "key-2" });
@@ -278,7 +278,7 @@ Deno.test({
       } finally {
         onlyAppend(place.feed, false);
       }
-      // Whoever comes next finds a whole event that was not acknowledged.
+      // The next writer finds a whole event that was not acknowledged.
       const next = await place.open();
       const { repeated } = await next.append(upsert({ event_id: "e1" }));
       assertEquals(repeated, true);

@@ -40,7 +40,7 @@ export interface Place {
   open(options?: Partial<OpenIssuerOptions>): Promise<Issuer>;
 }
 
-/** Runs a test in a temporary directory, with an issuer unless told. */
+/** Runs a test in a temporary directory, with an issuer (default). */
 export async function withPlace(
   test: (place: Place) => Promise<void>,
   options: { readonly empty?: boolean; readonly parent?: string } = {},
@@ -210,7 +210,7 @@ async function assertSecret(place: Place, output: string): Promise<void> {
       text = await Deno.readTextFile(`${folder}/${entry.name}`);
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      // Another worker has just given it its last name: all are looked at anew.
+      // Another worker has just given it its last name: all are read again.
       return await assertSecret(place, output);
     }
     const d = /"d":"([^"]+)"/.exec(text)?.[1];
