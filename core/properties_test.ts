@@ -186,7 +186,7 @@ Deno.test("property: check answers or throws a SigError; allow and deny are well
   );
 });
 
-Deno.test("property: an answer holds until its not_after, and for ever without one", () => {
+Deno.test("property: an answer holds until its not_after, and permanently without one", () => {
   fc.assert(
     fc.property(feed, question, anyDay, (events, question, later) => {
       const answer = tryCheck(events, question);

@@ -149,7 +149,7 @@ export interface GuardedRequest {
 
 /** A response whose head has arrived and is not checked yet. */
 export interface GuardedResponse {
-  /** The response. Whoever gets it closes it. */
+  /** The response; the caller closes it. */
   readonly response: TransportResponse;
   /** The URL, as it was parsed. */
   readonly url: URL;

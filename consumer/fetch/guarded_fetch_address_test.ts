@@ -168,7 +168,7 @@ Deno.test("the next address is tried when one is dead", async () => {
   assertEquals(await fetchText(url, { resolve }), "{}");
 });
 
-Deno.test("what is no address is not dialled, with allowPrivate either", async () => {
+Deno.test("anything but an address is not dialled, with allowPrivate either", async () => {
   await using server = startRawServer(say(OK));
   const resolve = () => Promise.resolve(["localhost"]);
   await expectSigError(

@@ -36,7 +36,7 @@ async function likeWorkers<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-Deno.test("where node:http asks for no connection, that is told before anything is sent", async () => {
+Deno.test("without a connection of our own, node:http fails before anything is sent", async () => {
   await using server = startRawServer(ANSWER);
   const node = { ...loadNodeBuiltins()!, http: httpOfWorkers() };
   const budget = createNetworkBudget(30_000);

@@ -16,7 +16,7 @@ Deno.test("a media type is read without parameters and case", () => {
   assertEquals(parseMediaType("x".repeat(5000))?.length, 100);
 });
 
-Deno.test("pages and several parts are no document", () => {
+Deno.test("pages and multipart bodies are refused", () => {
   assertEquals(isRefusedMediaType("text/html"), true);
   assertEquals(isRefusedMediaType("multipart/byteranges"), true);
   assertEquals(isRefusedMediaType("text/plain"), false);

@@ -22,7 +22,7 @@ const PIECE_BYTES = 16 * 1024;
  * of every chunk in it before anybody can read one, say stop, or notice that
  * the time is up. (docs/protocol.md §10)
  *
- * Deno before 2.9 gets its socket as it is: its `node:http` waits for ever for
+ * Deno before 2.9 gets its socket as it is: its `node:http` never stops waiting for
  * an answer that comes by any other stream. The limits on bytes and time hold
  * there too, only later.
  */

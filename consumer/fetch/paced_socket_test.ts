@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { takesAnyStream } from "./paced_socket.ts";
 
-Deno.test("a connection is paced wherever node:http takes one that is no socket", () => {
+Deno.test("a connection is paced where node:http takes one that is not a socket", () => {
   const rows = [
     [undefined, true],
     ["2.9.0", true],

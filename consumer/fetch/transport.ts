@@ -98,7 +98,7 @@ function toResponse(
       return result?.value;
     },
     async close() {
-      // Whoever injects `fetch` decides when its body is closed, if ever.
+      // An injected `fetch` decides when its body is closed, if ever.
       if (reader !== undefined) await waitForClose(reader.cancel());
       abort.abort();
     },

@@ -45,7 +45,7 @@ Deno.test("nothing is left behind a final LF", () => {
   }
 });
 
-Deno.test("a line that is too long is told before its end comes", () => {
+Deno.test("a line that is too long is reported before its end comes", () => {
   const splitter = new LineSplitter(8);
   assertEquals([...splitter.push(encode("12345678"))].length, 0);
   const told = [...splitter.push(encode("9"))].map(({ tooLong }) => tooLong);

@@ -281,7 +281,7 @@ export function parseLocalPath(ref: string): readonly string[] {
       throw refused(ref, "it leaves the issuer's directory");
     }
   }
-  if (segments.length === 0) throw refused(ref, "it names no file");
+  if (segments.length === 0) throw refused(ref, "it has no file name");
   return segments;
 }
 

@@ -296,9 +296,9 @@ Deno.test("percent codes are decoded once only", () => {
 Deno.test("a path that can't be a file is refused", async () => {
   for (
     const [ref, why] of [
-      ["https://acme.example", "it names no file"],
-      ["https://acme.example/", "it names no file"],
-      ["/a/..", "it names no file"],
+      ["https://acme.example", "it has no file name"],
+      ["https://acme.example/", "it has no file name"],
+      ["/a/..", "it has no file name"],
       ["/%", "its percent-encoding is malformed"],
       ["/%ff", "its percent-encoding is malformed"],
       ["/jwks.json%00.txt", "it contains a control character"],

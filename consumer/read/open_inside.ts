@@ -8,7 +8,7 @@
 import type * as nodeFs from "node:fs";
 import { loadBuiltin } from "@sig/jose/internal";
 
-/** An open regular file. Whoever asked for it closes it. */
+/** An open regular file; the caller closes it. */
 export interface InsideFile {
   /** Its place below the top, no symbolic link in it, such as `a/b.json`. */
   readonly place: string;
@@ -40,7 +40,7 @@ const MAX_ATTEMPTS = 8;
  * The path is resolved, the result is opened without following a link, and then
  * the **handle** is judged: it is a regular file, and the file at
  * the resolved name (device and inode), below folders that are not links and are
- * the same before and after. Whoever may rename folders here could put another
+ * the same before and after. A user who may rename folders here could put another
  * one in place for an instant and back again; that shows in
  * {@linkcode InsideFile.foldersChangedMs}, unless it happens in the very second
  * in which a folder was changed before. So a caller that would betray something

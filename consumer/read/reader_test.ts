@@ -238,7 +238,7 @@ Deno.test("a feed over its limit has its own code", async () => {
   }
 });
 
-Deno.test("an absent document is told from a server in trouble", async () => {
+Deno.test("an absent document is not confused with a failing server", async () => {
   for (const [status, expected] of [[404, true], [410, true], [503, false]]) {
     const reader = createRemoteReader({
       fetch: () =>

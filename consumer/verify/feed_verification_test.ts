@@ -36,7 +36,7 @@ Deno.test("a feed in parts comes to what it comes to at once", async () => {
     assertEquals(state.by_relationship_id, expected.by_relationship_id);
     assertEquals(state.last_sequence, 6);
     assertEquals(parts.lastEventId, "event-6");
-    // What was told before is as it was.
+    // Results from before are as they were.
     assertEquals(early.verifiedEvents, at);
     assertEquals(early.state.last_sequence, at);
     assertEquals(early.state.by_relationship_id.size, at);
@@ -88,7 +88,7 @@ Deno.test("places and limits count from the feed's first byte", async () => {
   );
 });
 
-Deno.test("what broke off can't go on", async () => {
+Deno.test("a verification that broke off can't continue", async () => {
   const lines = await makeLines(2, key1);
   const verification = start();
   await verification.read([feedOf(lines.slice(0, 1))], { keys, now: NOW });

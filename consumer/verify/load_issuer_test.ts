@@ -167,7 +167,7 @@ Deno.test("only a did.json that is not there at all is a mere warning", async ()
     assertEquals(warnings.map(({ code }) => code), ["did_document_missing"]);
     assertEquals(keys.resolve("orgsign-1").kid, "orgsign-1");
   }
-  // Whoever can cause trouble must not be able to switch a check off.
+  // An attacker who causes errors must not be able to switch a check off.
   for (const code of [204, 401, 403, 429, 500, 503]) {
     await using server = publish();
     server.documents.set(PATHS.did, status(code));
@@ -180,7 +180,7 @@ Deno.test("only a did.json that is not there at all is a mere warning", async ()
   }
 });
 
-Deno.test("a did.json that can't be read is no missing one", async () => {
+Deno.test("a did.json that can't be read is not a missing one", async () => {
   const path = await Deno.makeTempDir();
   try {
     await Deno.mkdir(`${path}/.well-known/sig`, { recursive: true });

@@ -148,7 +148,7 @@ Deno.test("of two faults the first counts, also when the later one is of the rea
   assertEquals(whole.events.length, LINES);
 });
 
-Deno.test("with workers a torn last line is told behind all others", async () => {
+Deno.test("with workers a torn last line is reported after all others", async () => {
   const bytes = feedOf(good);
   assertEquals(thrown(await sameOutcome(bytes.slice(0, -1))), [
     "incomplete_line",
@@ -173,7 +173,7 @@ Deno.test("with workers a new key makes the keys be asked for once", async () =>
 });
 
 Deno.test("a signature proven with the old key is judged again with the new one", async () => {
-  // While its lines wait, the keys are fetched anew: the kid has another key.
+  // While its lines wait, the keys are fetched again: the kid has another key.
   const unknown = await lineOf(upsert(AT + 1), key2);
   const swapped = await createKeyResolver({
     keys: [
@@ -277,7 +277,7 @@ Deno.test("with workers a line may be spelled in any way that JSON allows", asyn
   assertEquals(result.verifiedEvents, LINES);
 });
 
-Deno.test("with workers a signature of what stands in a line is none of what it says", async () => {
+Deno.test("with workers a signature of the bytes of a line is not one of what JSON reads", async () => {
   const { protected: header, payload } = JSON.parse(good[AT]!);
   const code = payload.charCodeAt(0).toString(16).padStart(4, "0");
   // The same event to a reader of JSON, and other bytes to one of bytes.

@@ -251,7 +251,7 @@ Deno.test("the feed limit holds at n, and not at n + 1", async () => {
       "feed_too_large",
       `Cannot read feed: it is larger than ${feed.length - 1} bytes`,
     );
-    assert(!isFault(error), "what is over our limit is no fault of the feed");
+    assert(!isFault(error), "a limit of ours is not a fault of the feed");
   }
 });
 
@@ -293,7 +293,7 @@ Deno.test("after a fault the source is closed and not read on", async () => {
   assertEquals([pulled, closed], [2, true]);
 });
 
-Deno.test("each verified event is told once, in order", async () => {
+Deno.test("each verified event is passed on once, in order", async () => {
   const lines = [
     ...await makeLines(2, key1),
     await lineOf(upsert(3), stranger),
@@ -312,7 +312,7 @@ Deno.test("each verified event is told once, in order", async () => {
   ]);
 });
 
-Deno.test("what the listener throws is no fault of the feed", async () => {
+Deno.test("an error of the listener is not a fault of the feed", async () => {
   const feed = feedOf(await makeLines(2, key1));
   const own = new SigError("invalid_field", "Cannot note event: no room");
   for (const backend of ["web", "node"] as const) {

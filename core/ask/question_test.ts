@@ -35,7 +35,7 @@ Deno.test("what was parsed is not parsed again", () => {
   assertStrictEquals(parseQuestion({ ...QUESTION, at }).at, at);
 });
 
-Deno.test("what looks like a parsed value is none", () => {
+Deno.test("a value that looks like a parsed one is not accepted", () => {
   const { text, instant } = Timepoint.parse(day(3))!;
   const forged = { text, instant } as unknown as Timepoint;
   for (const [name, time] of Object.entries({ at: forged, asOf: forged })) {

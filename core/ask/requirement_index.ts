@@ -50,7 +50,7 @@ export class RequirementIndex {
     return this.#distinct;
   }
 
-  /** Places in `distinct` of what the relationship meets, each once. */
+  /** Indexes in `distinct` of the requirements that are met, each once. */
   metBy(state: RelationshipState): readonly number[] {
     this.#look++;
     const met: number[] = [];

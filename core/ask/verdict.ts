@@ -10,7 +10,7 @@ import { compareInstants, validInstant } from "../text/timestamp.ts";
 
 /** What was seen of the relationships that meet all of some requirements. */
 export class Verdict {
-  /** Places of the requirements, each once. */
+  /** Indexes of the requirements, each once. */
   readonly needs: readonly number[];
   /** Of those that are active, the last spoken of. */
   match: EffectiveState | undefined;

@@ -86,7 +86,7 @@ export function parseDidWeb(
   const url = URL.parse(
     `${scheme}://${host}${port === undefined ? "" : `:${port}`}`,
   );
-  // Punycode that names no label (xn--a), and whatever a URL reads otherwise.
+  // Invalid punycode (xn--a), and anything that a URL parser reads differently.
   if (url?.hostname !== host) throw malformed(did, "the host is malformed");
   return {
     did,

@@ -121,7 +121,7 @@ Deno.test("messages say what was expected, and show input escaped and short", ()
   );
 });
 
-Deno.test("a refused host is told what helps, and only that", () => {
+Deno.test("a refused host gets the hint that helps, and only that", () => {
   const hintOf = (did: string) => catchSigError(() => parseIssuerDid(did));
   for (
     const [did, hint] of [

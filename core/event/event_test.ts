@@ -14,7 +14,7 @@ import { assertSigError } from "../../tests/kit/sig_errors.ts";
 import { revoke, upsert } from "../../tests/kit/events.ts";
 import { changed, faults } from "../testdata/faulty_events.ts";
 
-Deno.test("all faults are told at once, in the order of the tables", () => {
+Deno.test("all faults are reported at once, in the order of the tables", () => {
   const event = changed(upsert(1), {
     event_id: 1,
     sequence: 0,

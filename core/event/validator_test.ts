@@ -49,7 +49,7 @@ Deno.test("paths are unescaped JSON pointers", () => {
   });
 });
 
-Deno.test("one fault is told by its pointer, several by a list too", () => {
+Deno.test("one fault has its pointer, several also have a list", () => {
   const first = {
     pointer: "/a",
     code: "missing_field",

@@ -121,7 +121,7 @@ Deno.test("joiners, selectors and tags without an effect are shown escaped", () 
       ["❤️\ufe0f", "❤️\\ufe0f"],
       ["1\ufe0f", "1\\ufe0f"],
       ["a\ufe0f", "a\\ufe0f"],
-      // Tags that are no flag: unknown, unended, behind a letter.
+      // Tags that are not a flag: unknown, unended, behind a letter.
       ["🏴\u{e0061}\u{e007f}", "🏴\\udb40\\udc61\\udb40\\udc7f"],
       ["🏴\u{e0067}\u{e0062}", "🏴\\udb40\\udc67\\udb40\\udc62"],
       ["a\u{e0061}", "a\\udb40\\udc61"],

@@ -22,7 +22,7 @@ export function runSteps<T>(steps: Steps<T>): T {
 
 /**
  * Runs work in slices of a few milliseconds. What ends within its first step is
- * answered at once, without a promise; all else goes on after `breathe`, also
+ * answered at once, without a promise; all else goes on after `yieldToEventLoop`, also
  * its second step: many questions that come in one turn of the event loop must
  * not have a whole slice each.
  *
@@ -35,27 +35,27 @@ export function runSteps<T>(steps: Steps<T>): T {
  *   for (let i = 0; i < to; i++) yield;
  *   return to;
  * }
- * let breaths = 0;
- * const breathe = () => Promise.resolve(void breaths++);
- * assertEquals(runInSlices(count(0), breathe), 0);
- * assertEquals(await runInSlices(count(100), breathe), 100);
- * assertEquals(breaths, 4);
+ * let yields = 0;
+ * const yieldToEventLoop = () => Promise.resolve(void yields++);
+ * assertEquals(runInSlices(count(0), yieldToEventLoop), 0);
+ * assertEquals(await runInSlices(count(100), yieldToEventLoop), 100);
+ * assertEquals(yields, 4);
  * ```
  */
 export function runInSlices<T>(
   steps: Steps<T>,
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): T | Promise<T> {
   const first = steps.next();
-  return first.done ? first.value : finishInSlices(steps, breathe);
+  return first.done ? first.value : finishInSlices(steps, yieldToEventLoop);
 }
 
 async function finishInSlices<T>(
   steps: Steps<T>,
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): Promise<T> {
   for (;;) {
-    await breathe();
+    await yieldToEventLoop();
     for (let i = 0; i < STEPS_PER_SLICE; i++) {
       const step = steps.next();
       if (step.done) return step.value;

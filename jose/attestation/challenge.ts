@@ -1,4 +1,4 @@
-/** Judging the challenge that somebody else sent. @module */
+/** Validates a challenge that a server sent (docs/protocol.md §7.1). @module */
 
 import {
   type ErrorCode,
@@ -227,7 +227,7 @@ export interface DescribedChallenge {
 /**
  * The challenge in words, in the shape of ERC-4361 ("Sign-In with …"). What is
  * signed is not this text but the attestation, which names the same values: so
- * whoever shows a text makes it with this, and `signAttestation` refuses a
+ * a program that shows a text makes it with this, and `signAttestation` refuses a
  * challenge whose `message` is another. (docs/protocol.md §7)
  *
  * Every value stays on its own line: line breaks and marks that hide or reorder

@@ -86,8 +86,8 @@ export function previewAttestation(
 
 /**
  * Signs the answer to a login challenge: a compact JWS that names the audience,
- * the nonce and what is granted, and expires with the challenge. Whoever calls
- * this must have shown the user which site asks for what (see
+ * the nonce and what is granted, and expires with the challenge. The caller
+ * must have shown the user which site asks for what (see
  * {@linkcode previewAttestation}); check that `challenge.audience` is the site
  * that the challenge came from. (docs/protocol.md §7)
  *

@@ -50,7 +50,7 @@ Deno.test("it answers the challenge and nothing else", async () => {
   await compactVerify(jwt, await importJWK({ kty, crv, x }, "EdDSA"));
 });
 
-Deno.test("fewer scopes may be granted, none is no claim", async () => {
+Deno.test("fewer scopes may be granted; without any there is no claim", async () => {
   const scopeOf = async (scopes: readonly string[]) =>
     parseAttestation(await sign({ scopes })).claims.scope;
   assertEquals(await scopeOf(["profile"]), "profile");

@@ -258,7 +258,7 @@ offline("a did:key kid must name its own key", async () => {
   );
 });
 
-offline("an attestation is no event", async () => {
+offline("an attestation is not an event", async () => {
   const jwt = await tokenOf(key, headerOf(key), claimsOf(key));
   const [first, payload, signature] = jwt.split(".");
   const line = JSON.stringify({ protected: first, payload, signature });
@@ -269,7 +269,7 @@ offline("an attestation is no event", async () => {
   );
 });
 
-offline("an event is no attestation", async () => {
+offline("an event is not an attestation", async () => {
   const kid = kidOf(key);
   const signer = { ...key, kid, sign: (m: Uint8Array) => key.sign(m) };
   const event = await signEvent(claimsOf(key), signer);

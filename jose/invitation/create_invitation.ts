@@ -27,8 +27,8 @@ export interface CreateInvitationOptions {
 }
 
 /**
- * Makes an invitation: a signed text, which whoever has it first can answer
- * once, so give it to that person alone. Nothing is stored. (docs/protocol.md §9)
+ * Makes an invitation: a signed text that its first holder can answer once, so
+ * give it to that person alone. Nothing is stored. (docs/protocol.md §9)
  *
  * @example From the invitation to the verified answer
  * ```ts

@@ -102,7 +102,7 @@ Deno.test("claims are closed, strict JSON and within their limits", async () => 
   assertEquals((await verifyInvitation(text, EXPECTED)).claims.roles, []);
 });
 
-Deno.test("what is no compact JWS, or too long, is invalid_invitation", async () => {
+Deno.test("anything but a compact JWS of at most 16 KiB is invalid_invitation", async () => {
   const { text } = await invite();
   const cases: readonly (readonly [unknown, string])[] = [
     ["", "three base64url parts"],

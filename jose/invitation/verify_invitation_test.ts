@@ -112,7 +112,7 @@ Deno.test("of several faults the first in the order of docs/protocol.md §9 is t
   );
 });
 
-Deno.test("an event of the same key is no invitation", async () => {
+Deno.test("an event of the same key is not an invitation", async () => {
   const { protected: header, payload, signature } = await signEvent(
     CLAIMS,
     orgKey,

@@ -25,7 +25,7 @@ Deno.test("did:key and JWK are two spellings of one key", async () => {
   }
 });
 
-Deno.test("what is no did:key is invalid_identifier", async () => {
+Deno.test("anything but a did:key is invalid_identifier", async () => {
   const [known = ""] = KNOWN;
   const malformed = [
     "",

@@ -143,7 +143,7 @@ Deno.test("one bad Ed25519 key refuses the set", async () => {
   }
 });
 
-Deno.test("what is no key set is refused", async () => {
+Deno.test("anything but a key set is refused", async () => {
   const inherited = Object.create({ keys: [a] });
   const sets = [null, 5, "keys", [a], {}, { keys: {} }, { keys: null }];
   for (
@@ -192,7 +192,7 @@ Deno.test("a key signs only if the DID document lists it with the same x", async
     'Cannot use key "c": the DID document\'s assertionMethod does not list it',
   );
   assertEquals(error.context.kid, "c");
-  // Listed there alone, it is no key of the set.
+  // Listed there alone, it is not in the key set.
   await expectSigError(() => keys.resolve("d"), "key_not_found", '"d"');
   assertEquals(keys.keys.size, 3);
 });

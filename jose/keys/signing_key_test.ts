@@ -98,7 +98,7 @@ Deno.test("a flipped bit in x or d fails the self-test", async () => {
   }
 });
 
-Deno.test("what is no private Ed25519 key is refused, and never shown", async () => {
+Deno.test("anything but a private Ed25519 key is refused, and never shown", async () => {
   const { d: _, ...publicJwk } = jwk;
   const cases: readonly (readonly [unknown, string])[] = [
     [null, "it must be a JWK object"],

@@ -45,8 +45,8 @@ export interface ImportVerificationKeyOptions {
 }
 
 /**
- * Imports a public Ed25519 JWK. "Imports without error" is no evidence on any
- * platform, so the bytes are judged here: 32 of them in canonical base64url, a
+ * Imports a public Ed25519 JWK. An import without error proves nothing on any
+ * platform, so the bytes are checked here: 32 of them in canonical base64url, a
  * canonical encoding of a point on the curve, not of small order. `use`, `alg`
  * and `key_ops` are the business of a key set (see `createKeyResolver`).
  * (docs/protocol.md §2.5)
