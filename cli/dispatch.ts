@@ -1,7 +1,8 @@
 /** From the first word to its command. @module */
 
 import { usageError } from "@sig/api/flags";
-import { type SigError, SPEC_VERSION, suggest } from "@sig/core";
+import { type SigError, SPEC_VERSION } from "@sig/core";
+import { suggest } from "@sig/core/internal";
 import {
   type Format,
   INTERRUPTED,

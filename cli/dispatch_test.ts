@@ -7,7 +7,7 @@ import { VERSION } from "./terminal/version.ts";
 
 const COMMANDS = await loadCommands();
 
-/** The commands of INTERFACES §2 that exist so far, and their aliases. */
+/** The commands of docs/reference/command-line.md that exist so far, and their aliases. */
 const NAMES = [
   ...["init", "upsert", "revoke"],
   ...[

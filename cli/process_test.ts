@@ -7,7 +7,7 @@ import { hasProgram, TestProcess } from "../tests/kit/process.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname;
 
-/** What INTERFACES §2 names, and nothing else. */
+/** What docs/reference/command-line.md names, and nothing else. */
 const LEAST = [
   "--allow-read",
   "--allow-write",

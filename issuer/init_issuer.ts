@@ -5,12 +5,11 @@ import {
   isSigError,
   type Jwk,
   parseIssuerDid,
-  quote,
-  sameBytes,
   SigError,
   type SigMetadata,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
+import { quote, sameBytes } from "@sig/core/internal";
 import { generateSigningKey, importSigningKey } from "@sig/jose";
 import {
   buildDidDocument,

@@ -1,15 +1,14 @@
 /** A further signing key (docs/protocol.md §11). @module */
 
 import {
-  isObject,
   type Jwk,
   type Limits,
   type OpenObject,
   type PrivateJwk,
-  quote,
   SigError,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
+import { isObject, quote } from "@sig/core/internal";
 import {
   createKeyResolver,
   generateSigningKey,

@@ -25,7 +25,7 @@ export interface DatedChange {
   /**
    * When it could be known: `at`, but not before the latest `issued_at` of the
    * events up to its own. An event that is dated back was not there at its date
-   * (as `as_of` counts, PROTOCOL §5).
+   * (as `as_of` counts, docs/protocol.md §5).
    */
   readonly known_at: string;
   /**

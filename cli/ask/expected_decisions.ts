@@ -1,6 +1,6 @@
 /** A file of questions with the answers that are expected. @module */
 
-import { isObject, quote, suggest } from "@sig/core";
+import { isObject, quote, suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
 import { readYaml } from "../people/yaml.ts";
 
@@ -30,7 +30,7 @@ const CASE_MEMBERS = [
 
 /**
  * Reads `{source?, cases: [{name?, subject, require, at?, as_of?, expect,
- * reasons?}]}` (INTERFACES §2b), strictly: a misspelt member would be a case
+ * reasons?}]}` (docs/reference/command-line.md), strictly: a misspelt member would be a case
  * that tests something else.
  *
  * @throws {SigError} `invalid_request` with the case that is at fault.

@@ -1,4 +1,4 @@
-/** Where fetched issuers are remembered (INTERFACES §2c). @module */
+/** Where fetched issuers are remembered (docs/protocol.md §6). @module */
 
 import { isSigError, SigError, type Warning } from "@sig/core";
 import type { PinStore } from "@sig/consumer/pins";

@@ -6,7 +6,7 @@ import type { Call } from "../command_line/command.ts";
 
 /**
  * Finds a did:key in itself, and the key of a did:web under `authentication` of
- * its published document (PROTOCOL §7).
+ * its published document (docs/protocol.md §7).
  *
  * @throws {SigError} from what it returns: as `fetchSubjectKey`, and for what is
  * no DID of these two.

@@ -1,6 +1,6 @@
 /** From words to a {@linkcode Call}. @module */
 
-import { suggest } from "@sig/core";
+import { suggest } from "@sig/core/internal";
 import { type FlagSpec, parseFlags, usageError } from "@sig/api/flags";
 import type { Call, Command, Format } from "./command.ts";
 import type { Io } from "../terminal/io.ts";

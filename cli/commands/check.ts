@@ -4,10 +4,10 @@ import {
   type Explanation,
   isDid,
   isSigError,
-  MAX_ANSWER_WARNINGS,
   parseQuestion,
   type Reason,
 } from "@sig/core";
+import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import type { AnyAnswer } from "@sig/consumer";
 import type { Call, CommandSpec } from "../command_line/command.ts";
 import {

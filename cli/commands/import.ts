@@ -1,11 +1,11 @@
 import {
-  isObject,
   isSigError,
   type Issue,
   JsonError,
   parseJson,
   SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { EventDraft } from "@sig/issuer";
 import type { CommandSpec } from "../command_line/command.ts";
 import { appendProposal } from "../issue/append_proposal.ts";

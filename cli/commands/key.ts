@@ -1,4 +1,5 @@
-import { isIdentifier, type Jwk, type OpenObject } from "@sig/core";
+import type { Jwk, OpenObject } from "@sig/core";
+import { isIdentifier } from "@sig/core/internal";
 import type { CommandSpec } from "../command_line/command.ts";
 import { safeJson, writeJson } from "../output/write.ts";
 import { usageError } from "@sig/api/flags";

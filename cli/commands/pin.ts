@@ -1,4 +1,5 @@
-import { isSigError, quote, SigError } from "@sig/core";
+import { isSigError, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { PinRecord } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";

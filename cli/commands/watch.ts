@@ -1,4 +1,4 @@
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { WatchedEvent } from "@sig/consumer";
 import { parseDuration, usageError } from "@sig/api/flags";
 import {

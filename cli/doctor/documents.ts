@@ -1,12 +1,7 @@
 /** The documents beside the feed. @module */
 
-import {
-  isObject,
-  isSigError,
-  JsonError,
-  parseJson,
-  type SigMetadata,
-} from "@sig/core";
+import { isSigError, JsonError, parseJson, type SigMetadata } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
 import type { FindingTable } from "./finding.ts";
 import type { Requests } from "./requests.ts";

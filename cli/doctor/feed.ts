@@ -7,11 +7,11 @@ import {
   instantOf,
   isUpsert,
   parseTimestamp,
-  quote,
   type SigEvent,
   type UnknownEvent,
   type Warning,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
 import { hiddenIn, SimilarNames } from "../issue/similar_names.ts";
 import {

@@ -1,7 +1,7 @@
 /** A published copy, compared with the source. @module */
 
 import type { VerifiedEvent, VerifiedIssuer } from "@sig/consumer";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 import type { FindingTable } from "./finding.ts";
 
 /** What is used of `node:crypto`, which digests at once. */

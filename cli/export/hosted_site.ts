@@ -1,6 +1,7 @@
 /** What a web server must know of an issuer's directory. @module */
 
-import { parseIssuerDid, quote, SigError } from "@sig/core";
+import { parseIssuerDid, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { TemplateValues } from "./fill_template.ts";
 import { documentTypes } from "../site/site_headers.ts";
 

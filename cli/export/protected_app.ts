@@ -1,7 +1,7 @@
 /** An application that a reverse proxy protects with forward auth. @module */
 
 import { usageError } from "@sig/api/flags";
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { TemplateValues } from "./fill_template.ts";
 import { SCHEME_PORTS } from "./hosted_site.ts";
 

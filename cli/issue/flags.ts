@@ -1,7 +1,6 @@
 /** Flags of the commands that append, and the members of drafts from them. @module */
 
 import {
-  isObject,
   JsonError,
   type OpenObject,
   parseJson,
@@ -9,6 +8,7 @@ import {
   RELATIONSHIP_TYPES,
   SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";
 

@@ -3,20 +3,20 @@
 import { loadIssuer } from "@sig/consumer";
 import {
   type ErrorCode,
-  isObject,
   isSigError,
   JsonError,
   parseJson,
   SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   isInvitationLink,
   MAX_INVITATION_LENGTH,
   type ParsedInvitation,
   parseInvitation,
-  requireUnexpired,
   verifyInvitation,
 } from "@sig/jose";
+import { requireUnexpired } from "@sig/jose/internal";
 import { withSource } from "../ask/source_flags.ts";
 import type { Call } from "../command_line/command.ts";
 import type { Io } from "../terminal/io.ts";

@@ -1,6 +1,7 @@
 /** The issuer's directory that a command works on. @module */
 
-import { isObject, type OpenObject } from "@sig/core";
+import type { OpenObject } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   createFileKeyStore,
   createFileStore,

@@ -1,12 +1,7 @@
 /** Private keys as the command line is given them. @module */
 
-import {
-  isObject,
-  JsonError,
-  type OpenObject,
-  parseJson,
-  SigError,
-} from "@sig/core";
+import { JsonError, type OpenObject, parseJson, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { SigningKey } from "@sig/jose";
 import { dataFolder, usageError } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";

@@ -1,6 +1,6 @@
 /** Names that people can't tell apart, and that checks do. @module */
 
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /** What is not seen: zero-width characters, direction marks, other blanks. */
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;

@@ -3,18 +3,15 @@
 import {
   DEFAULT_LIMITS,
   isDid,
-  isIdentifier,
-  isObject,
   type Issue,
   JsonError,
   type OpenObject,
   parseJson,
-  quote,
   RELATIONSHIP_TYPES,
   type RelationshipType,
   SigError,
-  suggest,
 } from "@sig/core";
+import { isIdentifier, isObject, quote, suggest } from "@sig/core/internal";
 import type { DesiredRelationship } from "@sig/issuer";
 import { type CsvRow, readCsv } from "@sig/web/names";
 import { type End, readDay } from "./day.ts";

@@ -1,17 +1,13 @@
 /** The files of an issuer's directory that anyone may read. @module */
 
-import {
-  isObject,
-  parseJson,
-  validateMetadata,
-  WELL_KNOWN_PATHS,
-} from "@sig/core";
+import { parseJson, validateMetadata, WELL_KNOWN_PATHS } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import { type InsideFile, openInside } from "@sig/consumer/local";
 import { documentTypes, FIXED_TYPES } from "./site_headers.ts";
 
-/** Longest `sig.json` that is read (PROTOCOL §8). */
+/** Longest `sig.json` that is read (docs/protocol.md §8). */
 const MAX_METADATA_BYTES = 16 * 1024;
-/** Longest file that can be a set of private keys (PROTOCOL §8). */
+/** Longest file that can be a set of private keys (docs/protocol.md §8). */
 const MAX_KEYS_BYTES = 256 * 1024;
 
 /** A published file, open for reading. The caller closes it. */

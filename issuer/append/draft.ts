@@ -2,15 +2,13 @@
 
 import {
   type Display,
-  escapePointer,
-  isObject,
   type OpenObject,
-  quote,
   type ReasonCode,
   type RelationshipType,
   SigError,
   type Visibility,
 } from "@sig/core";
+import { escapePointer, isObject, quote } from "@sig/core/internal";
 
 /** What both kinds of draft may say. Everything left out is generated. */
 export interface DraftBase {

@@ -1,6 +1,7 @@
 /** The faults of a batch of drafts. @module */
 
-import { isSigError, type Issue, SigError, withContext } from "@sig/core";
+import { isSigError, type Issue, SigError } from "@sig/core";
+import { withContext } from "@sig/core/internal";
 
 /** Faults of which a draft, and not the disk or the feed, is the cause. */
 const CAUSED_BY_DRAFT: readonly string[] = ["usage", "invalid", "conflict"];

@@ -1,6 +1,7 @@
 /** Comparing a feed with its published copy, and restoring its end. @module */
 
-import { sameBytes, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
 import { type LineRules, replayFeed } from "./verify_feed.ts";
 import type { OpenFeed } from "../store/feed_store.ts";
 

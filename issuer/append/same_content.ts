@@ -1,6 +1,7 @@
 /** Whether two events, or two values, say the same. @module */
 
-import { isObject, type SigEvent } from "@sig/core";
+import type { SigEvent } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { DraftMembers } from "./draft.ts";
 
 /** Members of events that may be left out; null says the same (docs/protocol.md §3). */

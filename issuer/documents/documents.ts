@@ -1,7 +1,6 @@
 /** The issuer's documents, read for signing. @module */
 
 import {
-  isObject,
   JsonError,
   type Limits,
   type OpenObject,
@@ -12,6 +11,7 @@ import {
   validateMetadata,
   WELL_KNOWN_PATHS,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   createKeyResolver,
   type KeyResolver,

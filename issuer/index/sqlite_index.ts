@@ -1,7 +1,7 @@
 /** The index beside the feed, in SQLite. @module */
 
 import type * as sqlite from "node:sqlite";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 import type {
   DatabaseSync,
   SQLInputValue,

@@ -1,6 +1,7 @@
 /** Private keys: the contract of their store, and their names. @module */
 
-import { type PrivateJwk, quote, SigError } from "@sig/core";
+import { type PrivateJwk, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /** Which key: the issuer's `host` or `host:port`, and the `kid`. */
 export interface KeyName {

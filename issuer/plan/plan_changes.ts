@@ -13,9 +13,9 @@ import {
   isSigError,
   type Issue,
   parseTimestamp,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { sameJson } from "../append/same_content.ts";
 import {
   changedMembers,

@@ -2,11 +2,11 @@
 
 import {
   type Display,
-  quote,
   type ReasonCode,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { EventDraft, UpsertDraft } from "../append/draft.ts";
 import {
   changedMembers,

@@ -1,6 +1,6 @@
 /** The lines of an open feed, from an offset on. @module */
 
-import { joinBytes } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import type { OpenFeed } from "./feed_store.ts";
 
 /** A line, or what stands behind the last LF. */

@@ -10,7 +10,7 @@ const UNKNOWN =
   /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
 
 /** Folders whose citations are still to be converted. */
-const NOT_YET = /^(?:api|cli|web|consumer\/(?:ask|follow|pins))\//;
+const NOT_YET = /^(?:api|web|consumer\/(?:ask|follow|pins))\//;
 
 async function trackedFiles(): Promise<string[]> {
   const { stdout } = await new Deno.Command("git", {

@@ -1,4 +1,4 @@
-/** Answering a challenge with a key of this browser (PROTOCOL §7). @module */
+/** Answering a challenge with a key of this browser (docs/protocol.md §7). @module */
 
 import {
   type SignableChallenge,

@@ -3,10 +3,10 @@
 import {
   ERROR_CODES,
   type ErrorCode,
-  isObject,
   type JsonValue,
   SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 
 /**
  * Posts JSON, and reads JSON.

@@ -1,6 +1,7 @@
 /** One login, from the page of an application. @module */
 
-import { isObject, type JsonValue, SigError } from "@sig/core";
+import { type JsonValue, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   type AttestationPreview,
   previewAttestation,
@@ -37,7 +38,7 @@ export interface SignInOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** What the server said of the login: that of `@sig/web` as INTERFACES §4 says. */
+/** What the server said of the login: that of `@sig/web` as docs/reference/http.md says. */
 export interface SignedIn {
   /** Who signed. */
   readonly key: BrowserKey;

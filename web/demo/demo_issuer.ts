@@ -1,4 +1,4 @@
-/** An issuer in memory, for trying out the whole story: `--demo` (INTERFACES §4). @module */
+/** An issuer in memory, for trying out the whole story: `--demo` (docs/reference/http.md). @module */
 
 import { didWebOf, parseIssuerDid, SigError } from "@sig/core";
 import {

@@ -1,6 +1,7 @@
-/** The hosts of applications behind a proxy that asks us (INTERFACES §4b). @module */
+/** The hosts of applications behind a proxy that asks us (docs/gate.md). @module */
 
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { Client, Clients } from "../openid/client.ts";
 
 /** A host whose proxy asks who is there. */

@@ -1,6 +1,7 @@
 /** Options that would let people in if they were taken as they are. @module */
 
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /**
  * Refuses what is no time: such as `Number(undefined)`, with which no issuer would

@@ -1,4 +1,4 @@
-/** Login challenges: their life in the store (PROTOCOL §7). @module */
+/** Login challenges: their life in the store (docs/protocol.md §7). @module */
 
 import {
   type RecordKind,

@@ -1,4 +1,4 @@
-/** Issuing a login challenge (PROTOCOL §7, INTERFACES §4). @module */
+/** Issuing a login challenge (docs/protocol.md §7). @module */
 
 import {
   integer,
@@ -16,17 +16,17 @@ import {
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
   parseDidWeb,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   describeChallenge,
   didKeyToJwk,
-  encodeBase64Url,
   ENROL_SCOPE,
   isScopeToken,
   MAX_SCOPES,
 } from "@sig/jose";
+import { encodeBase64Url } from "@sig/jose/internal";
 import type { Challenges } from "./challenges.ts";
 import { digestOf } from "./digest.ts";
 
@@ -254,7 +254,7 @@ function audienceNotAllowed(audience: string): SigError {
   );
 }
 
-/** Characters of a subject at most (PROTOCOL §8). */
+/** Characters of a subject at most (docs/protocol.md §8). */
 const MAX_SUBJECT_LENGTH = 512;
 
 /**

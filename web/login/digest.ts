@@ -1,6 +1,6 @@
 /** Digests of nonces. @module */
 
-import { encodeBase64Url, loadBuiltin } from "@sig/jose";
+import { encodeBase64Url, loadBuiltin } from "@sig/jose/internal";
 
 interface NodeHash {
   update(text: string): NodeHash;

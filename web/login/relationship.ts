@@ -11,10 +11,10 @@ import {
   type JsonValue,
   parseRequirement,
   parseTimestamp,
-  quote,
   type Requirement,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /**
  * Asks an issuer about a subject; which issuer and what is required has been

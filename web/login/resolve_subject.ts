@@ -1,4 +1,4 @@
-/** The key of a did:web subject, from its DID document (PROTOCOL §7). @module */
+/** The key of a did:web subject, from its DID document (docs/protocol.md §7). @module */
 
 import { fetchSubjectKey, subjectDocumentUrl } from "@sig/consumer";
 import type { VerificationKey } from "@sig/jose";
@@ -10,7 +10,7 @@ import type { ResolveSubjectKey } from "./subject_keys.ts";
 
 /**
  * Gets one document over https, with every guard that fetching at a stranger's
- * word needs (SECURITY §3): public addresses only, no redirects, limits on
+ * word needs (docs/protocol.md §10): public addresses only, no redirects, limits on
  * bytes and time. What keeps it from that is a `SigError`.
  */
 export type FetchDocument = (

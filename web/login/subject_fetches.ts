@@ -1,6 +1,7 @@
 /** How much may be fetched at the word of those who log in. @module */
 
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /** Limits of {@linkcode createSubjectFetches}. */
 export interface SubjectFetchLimits {

@@ -1,5 +1,5 @@
 /**
- * Judging the answer to a login challenge (PROTOCOL §7). Long because its rules
+ * Judging the answer to a login challenge (docs/protocol.md §7). Long because its rules
  * have one order, which is read from top to bottom.
  *
  * @module
@@ -11,15 +11,15 @@ import {
   formatInstant,
   instantOf,
   isSigError,
-  quote,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
-  equalInConstantTime,
   parseAttestation,
   type ParsedAttestation,
   verifyAttestation,
 } from "@sig/jose";
+import { equalInConstantTime } from "@sig/jose/internal";
 import {
   type ChallengeRecord,
   type Challenges,
@@ -98,7 +98,7 @@ const REQUEST = object<LoginRequest>({
 /**
  * Judges the body of `POST /v1/auth/attestation/verify`, `{attestation,
  * challenge_id?, audience?, nonce?, scopes?}`. The first failure wins, in the
- * order of PROTOCOL §7; what the caller expects is judged directly after our
+ * order of docs/protocol.md §7; what the caller expects is judged directly after our
  * own check of the same thing:
  *
  * 1. the request; size, syntax, header, claims of the attestation
@@ -236,7 +236,7 @@ function another(): SigError {
   );
 }
 
-/** What closed meanwhile is told first, as everywhere (PROTOCOL §7). */
+/** What closed meanwhile is told first, as everywhere (docs/protocol.md §7). */
 async function requireOpen(
   challenges: Challenges,
   id: string,

@@ -1,7 +1,8 @@
 /** Names for people behind DIDs: the operator's own, never published. @module */
 
 import { usageError } from "@sig/api/flags";
-import { type Issue, quote, SigError } from "@sig/core";
+import { type Issue, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { readCsv } from "./read_csv.ts";
 
 /** What somebody is called. */

@@ -1,6 +1,6 @@
 /** Which application asks directly (OIDC Core §9, RFC 6749 §2.3). @module */
 
-import { equalInConstantTime } from "@sig/jose";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { digestOf } from "../login/digest.ts";
 import type { AuthMethod, Client } from "./client.ts";

@@ -1,7 +1,7 @@
 /** What applications were given: codes, access and refresh tokens. @module */
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
-import { equalInConstantTime } from "@sig/jose";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { GRANT } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
 import { randomText } from "../sessions/sessions.ts";

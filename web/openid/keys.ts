@@ -1,7 +1,8 @@
 /** The provider's own keys. @module */
 
-import { isObject, SigError } from "@sig/core";
-import { encodeBase64Url, loadBuiltin } from "@sig/jose";
+import { SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
+import { encodeBase64Url, loadBuiltin } from "@sig/jose/internal";
 import {
   base64url,
   calculateJwkThumbprint,

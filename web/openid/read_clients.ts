@@ -1,4 +1,4 @@
-/** The operator's file of applications (INTERFACES §4b). @module */
+/** The operator's file of applications (docs/openid.md). @module */
 
 import {
   anything,
@@ -13,13 +13,13 @@ import {
   text,
 } from "@sig/api/requests";
 import {
-  isObject,
   isSigError,
   JsonError,
   parseJson,
   parseRequirement,
   SigError,
 } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { AuthMethod, Client, Clients } from "./client.ts";
 import {
   type PublicKeySet,

@@ -1,7 +1,7 @@
 /** Who is logged in, and how that ends. @module */
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
-import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
+import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";

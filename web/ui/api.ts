@@ -43,7 +43,7 @@ export function readConfig(): PageConfig {
   return JSON.parse(meta?.content ?? "");
 }
 
-/** A request to sign in (PROTOCOL §7). */
+/** A request to sign in (docs/protocol.md §7). */
 export interface Challenge {
   readonly challenge_id: string;
   readonly audience: string;

@@ -1,4 +1,4 @@
-/** Ways to misuse a login, and what each comes to (PROTOCOL §7, W2). */
+/** Ways to misuse a login, and what each comes to (docs/protocol.md §7). */
 
 import { AUDIENCE, type Changes, START_MS } from "./login_fixture.ts";
 import { invalid, type Misuse, OTHER_KEY, parts } from "./misuse.ts";
@@ -200,7 +200,7 @@ const SIGNATURE: readonly Misuse[] = [
   },
 ];
 
-/** In the order of PROTOCOL §7. */
+/** In the order of docs/protocol.md §7. */
 export const TABLES: readonly (readonly [string, readonly Misuse[]])[] = [
   ["request", REQUEST],
   ["syntax", SYNTAX],

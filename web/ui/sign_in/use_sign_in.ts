@@ -1,6 +1,7 @@
 /** One sign-in, from the request to its end. @module */
 
-import { decodeBase64UrlStrict, isSigError } from "@sig/core";
+import { isSigError } from "@sig/core";
+import { decodeBase64UrlStrict } from "@sig/core/internal";
 import { validateSignableChallenge } from "@sig/jose";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { attest, clockOf } from "../../browser/attest.ts";
