@@ -183,7 +183,7 @@ export interface SourceWork<T> {
 
 /**
  * Reads a source by `work`: a fetched one from memory unless there is none, a
- * local one always anew (INTERFACES §2c). The warning says why there is no memory.
+ * local one always anew (docs/protocol.md §6). The warning says why there is no memory.
  */
 export async function withMemory<T>(
   call: Call,
