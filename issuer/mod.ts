@@ -113,7 +113,6 @@ export type { PlannedMembers } from "./plan/members.ts";
 export {
   type EndedRelationship,
   type PublishedRelationship,
-  PublishedRelationships,
   type PublishedState,
 } from "./plan/published.ts";
 export { type GuardOptions, requireGuards } from "./plan/guards.ts";

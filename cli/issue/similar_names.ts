@@ -5,6 +5,8 @@ import { quote } from "@sig/core/internal";
 /** What is not seen: zero-width characters, direction marks, other blanks. */
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
 
+const EVERY_HIDDEN = new RegExp(HIDDEN, "gu");
+
 /** Why a name may not be what it looks like; undefined for an ordinary one. */
 export function hiddenIn(name: string): string | undefined {
   if (HIDDEN.test(name)) return "contains a character that is not visible";
@@ -16,7 +18,7 @@ export function hiddenIn(name: string): string | undefined {
 /** The same text for names that look the same, or differ in case alone. */
 function appearance(name: string): string {
   return name.normalize("NFKC").toLowerCase()
-    .replaceAll(new RegExp(HIDDEN, "gu"), "").replaceAll(/\s+/g, " ").trim();
+    .replaceAll(EVERY_HIDDEN, "").replaceAll(/\s+/g, " ").trim();
 }
 
 /** Names that are known, by what they look like. */

@@ -160,7 +160,10 @@ function countPeople(
   }
   const instant = instantOf(now);
   const had = effectiveByPerson(before.values(), instant);
-  const has = effectiveByPerson(after.values(), instant);
+  const has = effectiveByPerson(
+    Iterator.from(after.values()).filter(({ subject }) => touched.has(subject)),
+    instant,
+  );
   const count = (from: typeof had, to: typeof had) =>
     [...touched].filter((person) =>
       from.get(person)?.some((grant) => !isCovered(grant, to.get(person) ?? []))
