@@ -172,7 +172,7 @@ Deno.test("every result as JSON is one value, a completion script too", async ()
   });
 });
 
-Deno.test("words behind -- are no flags, and numbers stay words", async () => {
+Deno.test("arguments behind -- are not flags, and numbers stay text", async () => {
   await inWorkspace(async (workspace) => {
     for (const word of ["--version", "-x", "--"]) {
       const { code, stderr } = await workspace.sig(["verify", "--", word]);

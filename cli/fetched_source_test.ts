@@ -74,7 +74,7 @@ Deno.test("verify, dump-state, check and log read an issuer over HTTP", async ()
   });
 });
 
-Deno.test("people are told wherever documents came by http, programs by a member", () =>
+Deno.test("text warns of documents that came by http, JSON has a member", () =>
   served(async ({ host, sig }) => {
     const told =
       "warning: origin not proven: documents came by http, without TLS\n";
@@ -161,7 +161,7 @@ Deno.test("another issuer at the origin is a no, before its feed is asked for", 
   });
 });
 
-Deno.test("what can't be had is no answer: exit code 2 with its reason", async (t) => {
+Deno.test("what can't be fetched ends with exit code 2 and its reason", async (t) => {
   const answers: readonly (readonly [string, Handler])[] = [
     ["fetch_status", () => new Response(null, { status: 404 })],
     ["fetch_status", () => new Response(null, { status: 500 })],
@@ -188,7 +188,7 @@ Deno.test("what can't be had is no answer: exit code 2 with its reason", async (
   });
 });
 
-Deno.test("a host that nobody serves is no answer", async () => {
+Deno.test("a host that does not exist ends with exit code 2", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const host = `127.0.0.1:${listener.addr.port}`;
   listener.close();

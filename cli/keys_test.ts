@@ -257,7 +257,7 @@ Deno.test("the key store is SIG_KEYS_DIR, XDG_DATA_HOME or HOME, in this order",
   });
 });
 
-Deno.test("a HOME that is no absolute path is no place for keys, nor for a memory", async () => {
+Deno.test("a relative HOME is refused for keys and for the pin store", async () => {
   await inWorkspace(async (workspace) => {
     const env = {
       ...{ SIG_KEYS_DIR: undefined, XDG_DATA_HOME: undefined },

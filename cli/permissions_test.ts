@@ -127,7 +127,7 @@ Deno.test("each command does its work with the permissions that the README names
           permissions: permissions.map(real),
         });
         assertEquals(code, 0, stderr);
-        // Only who signs is told something: what it is that gets signed.
+        // Signing commands show what they sign.
         if (!/^(?:attest|invite|accept|enrol) /.test(words)) {
           // Loopback speaks http.
           const origin = "warning: origin not proven: ";
@@ -140,7 +140,7 @@ Deno.test("each command does its work with the permissions that the README names
   });
 });
 
-Deno.test("an unreadable environment is no empty one for keys", async () => {
+Deno.test("an unreadable environment is not taken for an empty one", async () => {
   await inWorkspace(async ({ dir: cwd }) => {
     const permissions = ["--allow-read", "--allow-write"];
     const { code, stderr } = await sig(["init", "a.example"], {

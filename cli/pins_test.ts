@@ -145,7 +145,7 @@ Deno.test("a history that was taken back stays an error until it is back", async
       "history_was_inconsistent",
     ]);
     assertEquals((await pin("show")).json.incident, null);
-    // Answers warn of it until it is accepted, so people are told of what.
+    // Answers warn of it until it is accepted, so it is shown.
     const shown = async () =>
       (await workspace.sig(["pin", "show", did])).stdout;
     const warned = "warned of     feed_rolled_back, until sig pin ack";

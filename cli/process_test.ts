@@ -342,7 +342,7 @@ Deno.test("serve refuses a directory whose feed is missing", async () => {
   });
 });
 
-Deno.test("a reader that goes away is no error", async () => {
+Deno.test("a reader that goes away is not an error", async () => {
   await withIssuer(async (cwd) => {
     const child = new Deno.Command(Deno.execPath(), {
       args: denoArgs(["log", "./acme.example"], { cwd }),

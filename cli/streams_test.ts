@@ -35,7 +35,7 @@ async function shell(line: string, cwd: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("a reader that stops early is no error", async () => {
+Deno.test("a reader that stops early is not an error", async () => {
   await withIssuer(async (cwd) => {
     const line = "{ sig log ./acme --format json 2>err; echo $? >code; }";
     assertEquals(await shell(`${line} | head -c 1`, cwd), "{");

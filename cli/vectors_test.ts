@@ -98,7 +98,7 @@ for (const vector of readQuestionVectors()) {
       ...question.as_of === null ? [] : [`--as-of=${question.as_of}`],
     );
     if (expected.error !== undefined) {
-      // An empty word is no value of a flag.
+      // An empty text is not a value of a flag.
       const code = question.subject === "" ? "invalid_request" : expected.error;
       assertEquals(problemOf(ran).code, code);
       return;

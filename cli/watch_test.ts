@@ -189,7 +189,7 @@ async function interruptExec(
   return { code, stderr, next: sequencesOf(next.stdout) };
 }
 
-Deno.test("an interrupt while a command runs is no error, and only what it did well is dealt with", async (t) => {
+Deno.test("an interrupt while a command runs is not an error, and only finished events are acknowledged", async (t) => {
   await withFeed(2, async (workspace, append) => {
     // A cursor that stands before the events of each step.
     await workspace.sig(["watch", "$D/acme", "--once"]);

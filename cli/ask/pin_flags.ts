@@ -15,20 +15,20 @@ export const PINS_FLAG: FlagSpec = {
   name: "pins",
   value: "FILE|kv:PATH|redis://HOST",
   help:
-    "where fetched issuers are remembered; pins.db in the user's data folder unless told",
+    "pin store of fetched issuers (default: pins.db in the data folder of the user)",
 };
 
 /** Flags of the commands that remember what they fetched. */
 export const PIN_FLAGS: readonly FlagSpec[] = [
   PINS_FLAG,
-  { name: "no-pin", help: "neither look into that memory nor add to it" },
-  { name: "require-pin", help: "refuse issuers that it does not hold yet" },
-  { name: "full", help: "verify everything again, not only what is new" },
+  { name: "no-pin", help: "do not use the pin store" },
+  { name: "require-pin", help: "refuse issuers that are not in the pin store" },
+  { name: "full", help: "verify the whole feed again" },
   {
     name: "max-age",
     value: "DURATION",
     help:
-      "answer from memory what the issuer confirmed within that time; 0s unless told",
+      "answer without asking the issuer if it was read within that time (default: 0s)",
   },
 ];
 
@@ -65,7 +65,7 @@ export type OpenedPins =
   | { readonly pins?: undefined; readonly warning: Warning | undefined };
 
 /**
- * Opens the memory that a command was told of, else the user's own. The latter
+ * Opens the pin store that is named, else the user's own. The latter
  * may be impossible, which is a warning; but if it is there, it must be usable,
  * and with `--require-pin` there must be one: without it nothing holds a pin.
  *

@@ -47,7 +47,7 @@ export const SOURCE_WORD = Object.freeze(
 export const SOURCE_FLAG: FlagSpec = {
   name: "sig",
   value: "SOURCE",
-  help: "the source, instead of the word",
+  help: "the source, instead of the argument",
   mistaken: ["issuer", "source"],
 };
 
@@ -61,7 +61,7 @@ export function sourceOf(call: Call): string {
   const [word] = call.positionals;
   const flag = call.text("sig");
   if (word !== undefined && flag !== undefined) {
-    throw usageError("the source is given twice, as a word and by --sig", {
+    throw usageError("the source is given twice, as an argument and by --sig", {
       flag: "--sig",
     });
   }
@@ -92,21 +92,21 @@ export const POLICY_FLAGS: readonly FlagSpec[] = [
   {
     name: "unknown-events",
     value: "ignore|reject",
-    help: "events of unknown types; reject unless told",
+    help: "events of unknown types (default: reject)",
     choices: ["ignore", "reject"],
   },
   {
     name: "unmatched-revoke",
     value: "ignore|reject",
-    help: "revokes without an upsert; ignore unless told",
+    help: "revokes without an upsert (default: ignore)",
     choices: ["ignore", "reject"],
   },
 ];
 
 /** Flags of a question about the past. */
 export const TIME_FLAGS: readonly FlagSpec[] = [
-  { name: "at", value: "TIME", help: "what was true then" },
-  { name: "as-of", value: "SEQ|TIME", help: "what was known then" },
+  { name: "at", value: "TIME", help: "as it was true at that time" },
+  { name: "as-of", value: "SEQ|TIME", help: "as it was known then" },
 ];
 
 /** The values of {@linkcode TIME_FLAGS}, judged before anything is fetched. */
@@ -183,7 +183,7 @@ export interface SourceWork<T> {
 
 /**
  * Reads a source by `work`: a fetched one from memory unless there is none, a
- * local one always anew (docs/protocol.md §6). The warning says why there is no memory.
+ * local one always from its beginning (docs/protocol.md §6). The warning says why there is no memory.
  */
 export async function withMemory<T>(
   call: Call,
@@ -307,7 +307,7 @@ const NO_METADATA: ReadonlySet<ErrorCode> = new Set([
   "invalid_json",
 ]);
 
-/** Whoever copies a site's address most likely means its host. */
+/** A copied address of a site most likely means its host. */
 function hintOfUrl(url: string, code: ErrorCode): string | undefined {
   const { host, pathname } = new URL(url);
   if (pathname.endsWith(".json") || !NO_METADATA.has(code)) return undefined;
@@ -323,10 +323,10 @@ const NEWS_EVERY_BYTES = 4 * 1024 * 1024;
 
 /** Says that no event is about a subject, and what a word may have meant. */
 export function neverHeardOf(subject: string): string {
-  const said = `the feed has never heard of ${quote(subject)}`;
+  const said = `the feed has no event about ${quote(subject)}`;
   return isDid(subject)
     ? said
-    : `${said}, which is no DID: did you mean did:web:${subject}?`;
+    : `${said}, which is not a DID: did you mean did:web:${subject}?`;
 }
 
 /**

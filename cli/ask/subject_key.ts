@@ -1,4 +1,4 @@
-/** The key of whoever answered an invitation. @module */
+/** The key that answered an invitation. @module */
 
 import { fetchSubjectKey } from "@sig/consumer";
 import { type AttestationKeyResolver, resolveDidKey } from "@sig/jose";

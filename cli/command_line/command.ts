@@ -20,7 +20,7 @@ export type { Format };
 export interface Call extends GivenFlags {
   /** The name it was called by: the command's, or an alias. */
   readonly name: string;
-  /** Words that are no flags. */
+  /** Arguments that are not flags. */
   readonly positionals: readonly string[];
   /** The output format. */
   readonly format: Format;
@@ -32,7 +32,7 @@ export interface Call extends GivenFlags {
 export interface CommandSpec {
   /** More, for its own help. */
   readonly description?: string;
-  /** Words that are no flags, as shown in the usage line. */
+  /** Arguments that are not flags, as shown in the usage line. */
   readonly positionals?: readonly {
     readonly name: string;
     readonly help: string;

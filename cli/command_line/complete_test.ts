@@ -101,7 +101,7 @@ const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ["verify acm\t", ["verify", "acme corp"]],
   ["upsert --type empl\t", ["upsert", "--type", "employee"]],
   ["upsert --type=empl\t", ["upsert", "--type=employee"]],
-  // A folder is no list, and a switch has no value.
+  // A folder is not a list, and a switch has no value.
   ["apply --yes --dir peop\t", ["apply", "--yes", "--dir", "peop"]],
 ];
 

@@ -11,13 +11,13 @@ import type { Command, CommandEntry } from "./command.ts";
 import { flagsOf } from "./parse_command_line.ts";
 
 /** What `sig` is, in one line. */
-export const ABOUT = "signed relationships, published, verified and asked";
+export const ABOUT = "publish, verify and query signed relationships";
 
 /** What the exit codes mean, as [code, meaning]. */
 export const EXIT_CODES = Object.freeze(
   [
     ["0", "yes or done"],
-    ["1", "a question was answered with no"],
+    ["1", "the answer is no"],
     ["2", "anything else"],
     ["130", "interrupted"],
   ] as const,

@@ -11,8 +11,8 @@ type Entry = readonly [string, string];
 const ENVIRONMENT: readonly Entry[] = [
   ["SIG_KEYS_DIR", "the folder of the private keys"],
   ["SIG_KEY_FILE", "one private JWK that signs, instead of the key store"],
-  ["XDG_DATA_HOME", "the private keys lie in sig/keys of this folder"],
-  ["HOME", "the private keys lie in .local/share/sig/keys, unless told"],
+  ["XDG_DATA_HOME", "the private keys are in sig/keys of this folder"],
+  ["HOME", "the private keys are in .local/share/sig/keys (default)"],
   ["NO_COLOR", "if it is set, nothing is coloured"],
 ];
 
@@ -21,7 +21,7 @@ const FILES: readonly Entry[] = [
   ["DIR/.sig", "lock, index and names: never published"],
   [
     "~/.local/share/sig/keys/<host>/<kid>.jwk",
-    "a private key, of mode 0600: whoever has it can sign as the issuer",
+    "a private key, of mode 0600: its holder can sign as the issuer",
   ],
 ];
 

@@ -20,18 +20,17 @@ export const attest: CommandSpec = {
     {
       name: "key",
       value: "FILE",
-      help: "your private JWK; SIG_KEY_FILE unless told",
+      help: "your private JWK (default: SIG_KEY_FILE)",
     },
     {
       name: "subject",
       value: "DID",
-      help:
-        "a did:web of yours; the key's did:key unless told, whoever is asked for",
+      help: "a did:web of yours (default: the did:key of the key)",
     },
     {
       name: "scope",
       value: "SCOPE",
-      help: "grant only this; everything asked unless told",
+      help: "grant only this scope (default: all that are requested)",
       repeat: true,
     },
   ],
@@ -76,7 +75,7 @@ export const attest: CommandSpec = {
   },
 };
 
-/** Before anything is signed: what it will mean to whoever gets it. */
+/** Before anything is signed: what it will mean to its reader. */
 function showPreview(io: Io, preview: AttestationPreview): void {
   const { audience, subject, scopes, require, expires_at } = preview;
   const lines = [

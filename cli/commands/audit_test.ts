@@ -7,7 +7,7 @@ import {
 
 const EVIL = `<script>alert("x")</script>&'\u202e`;
 
-/** After all that is told of. */
+/** After all events. */
 const LATER: Given = {
   io: { now: () => new Date(Date.UTC(2026, 0, 1, 2)) },
 };

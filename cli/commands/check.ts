@@ -77,7 +77,7 @@ export const check: CommandSpec = {
     const { combineAnswers, parseSource } = await import("@sig/consumer");
     parseQuestion(question);
     const names = sources.map((source) => {
-      // What is no source at all is a mistake in the command line.
+      // A malformed source is a mistake in the command line.
       const parsed = parseSource(source, sourceOptions(call));
       return parsed.kind === "did" ? parsed.did : source;
     });
@@ -86,7 +86,7 @@ export const check: CommandSpec = {
       answer: () => ask(call, source, question),
     }));
     const all = await combineAnswers(asked).catch((error) => {
-      // Whoever reads JSON finds them in the problem.
+      // In JSON they are in the problem.
       const { answers } = isSigError(error) ? error.context : {};
       if (answers !== undefined && call.format === "text") {
         const aside = { ...call, io: { ...call.io, stdout: call.io.stderr } };

@@ -31,7 +31,7 @@ export const diff: CommandSpec = {
   flags: [
     SOURCE_FLAG,
     { name: "from", value: "SEQ|TIME", help: "as known then" },
-    { name: "to", value: "SEQ|TIME", help: "as known then; now unless told" },
+    { name: "to", value: "SEQ|TIME", help: "as known then (default: now)" },
     NAMES_FLAG,
     ...POLICY_FLAGS,
   ],

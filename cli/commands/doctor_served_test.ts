@@ -101,7 +101,7 @@ Deno.test("each trouble of a server is found, alone but for http", async (t) => 
         });
       });
     }
-    await t.step("short lives in caches are none", async () => {
+    await t.step("short lives in caches are not found", async () => {
       for (
         const value of [
           ...["no-store", "max-age=300", "s-maxage=0, max-age=9999"],
@@ -127,7 +127,7 @@ Deno.test("a document whose end nobody says is found", () =>
     });
   }));
 
-Deno.test("a host that does not answer is no finding, and no health", () =>
+Deno.test("a host that does not answer is neither a finding nor healthy", () =>
   inWorkspace(async (workspace) => {
     const port = freePort();
     const { code, stdout, stderr } = await workspace.sig([

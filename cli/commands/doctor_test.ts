@@ -290,7 +290,7 @@ Deno.test("SARIF has a rule for each kind and a result for each finding", () =>
     assert(!text.stdout.includes("eve@"));
   }));
 
-Deno.test("what can't be read is no healthy issuer", () =>
+Deno.test("what can't be read is not a healthy issuer", () =>
   inWorkspace(async (workspace) => {
     const { code, stdout, stderr } = await workspace.sig([
       ...["doctor", "$D/nowhere"],

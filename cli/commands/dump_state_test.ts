@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { withIssuer } from "../testdata/workspace.ts";
 
-Deno.test("a person who asks for the state of a subject that no event is about is told so", async () => {
+Deno.test("dump-state warns people of a subject without an event", async () => {
   await withIssuer(async (workspace) => {
     const said = async (subject: string, ...words: readonly string[]) => {
       const all = ["dump-state", "$D/acme", "--subject", subject, ...words];
@@ -14,7 +14,7 @@ Deno.test("a person who asks for the state of a subject that no event is about i
     const typo = "did:web:alcie.example";
     assertEquals(
       await said(typo),
-      `\x1b[33mwarning\x1b[0m: the feed has never heard of "${typo}"\n`,
+      `\x1b[33mwarning\x1b[0m: the feed has no event about "${typo}"\n`,
     );
     assertEquals(await said(typo, "--format", "json"), "");
     assertEquals(await said("did:web:alice.example"), "");
@@ -23,7 +23,7 @@ Deno.test("a person who asks for the state of a subject that no event is about i
       await said("did:web:bob.example", "--status", "active"),
       "",
     );
-    // What was known before he came is no reason to doubt the name.
+    // An older state does not show that the name is wrong.
     assertEquals(await said("did:web:bob.example", "--as-of", "1"), "");
   });
 });

@@ -192,7 +192,7 @@ Deno.test("https comes with its redirect, its own port only; http stays where th
   }
 });
 
-Deno.test("a static host is told type and headers of each document, in its own form", () =>
+Deno.test("a static host gets type and headers of each document, in its own form", () =>
   withIssuer(async (workspace) => {
     const { stdout } = await workspace.sig([
       "export",

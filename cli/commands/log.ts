@@ -41,7 +41,7 @@ export const log: CommandSpec = {
     {
       name: "interval",
       value: "DURATION",
-      help: "with --follow: between two looks; 30s unless told",
+      help: "with --follow: poll interval (default: 30s)",
     },
     NAMES_FLAG,
     ...PIN_FLAGS,

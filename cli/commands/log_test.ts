@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { withIssuer } from "../testdata/workspace.ts";
 
-Deno.test("a person who asks for a subject or relationship that no event is about is told so, and nobody else", async () => {
+Deno.test("log warns people, and not programs, of a subject or relationship without an event", async () => {
   await withIssuer(async (workspace) => {
     const ask = (subject: string, ...words: readonly string[]) =>
       workspace.sig(["log", "$D/acme", "--subject", subject, ...words], {
@@ -11,11 +11,11 @@ Deno.test("a person who asks for a subject or relationship that no event is abou
     assertEquals(await ask(typo), {
       code: 0,
       stdout: "",
-      stderr: `\x1b[33mwarning\x1b[0m: the feed has never heard of "${typo}"\n`,
+      stderr: `\x1b[33mwarning\x1b[0m: the feed has no event about "${typo}"\n`,
     });
     assertEquals(
       (await ask("alice.example")).stderr.replace(/^.*?: /, ""),
-      'the feed has never heard of "alice.example", which is no DID: did you mean did:web:alice.example?\n',
+      'the feed has no event about "alice.example", which is not a DID: did you mean did:web:alice.example?\n',
     );
     const silent = { code: 0, stdout: "", stderr: "" };
     assertEquals(await ask(typo, "--format", "json"), silent);

@@ -21,7 +21,7 @@ export const serve: CommandSpec = {
     {
       name: "addr",
       value: "HOST:PORT",
-      help: "where to listen; 127.0.0.1:8080 unless told, port 0 takes any",
+      help: "where to listen (default: 127.0.0.1:8080; port 0: any free port)",
     },
   ],
   endless: true,
@@ -66,7 +66,7 @@ async function requirePublishable(call: Call, dir: string): Promise<void> {
     const issuer = await loadIssuer(
       openSource({ kind: "directory", path: dir }),
     );
-    // To whoever asks, a feed that can't be read is one that is not there.
+    // To readers, a feed that can't be read does not exist.
     await (await issuer.openFeed()).document.cancel();
   } catch (error) {
     const refused = !isSigError(error) || REFUSED.includes(error.code);

@@ -100,7 +100,7 @@ function judge(
   };
 }
 
-/** A question that can't be asked is no deny: it says which case it is. */
+/** An invalid question is an error, not a deny: it names its case. */
 function ask(expected: ExpectedDecision, question: () => CheckResult) {
   try {
     return question();

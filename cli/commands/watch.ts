@@ -46,7 +46,7 @@ export const watch: CommandSpec = {
     {
       name: "from",
       value: "SEQ",
-      help: "where a new cursor begins; behind the feed's end unless told",
+      help: "first event of a new cursor (default: the next one)",
     },
     { name: "once", help: "look once, and end" },
     {
@@ -57,17 +57,18 @@ export const watch: CommandSpec = {
     {
       name: "interval",
       value: "DURATION",
-      help: "between two looks; 30s unless told",
+      help: "poll interval (default: 30s)",
     },
     {
       name: "cursor",
       value: "NAME",
-      help: "one of several places in the same feed; default unless told",
+      help:
+        "name of the cursor, if several watch the same feed (default: default)",
     },
     PINS_FLAG,
     {
       name: "no-pin",
-      help: "neither look into that memory nor add to it: begin anew each time",
+      help: "keep no cursor",
     },
     { name: "require-pin", help: "refuse issuers that it does not hold yet" },
     ...POLICY_FLAGS,

@@ -20,7 +20,7 @@ const CLIENT_FLAGS: Command["flags"] = [
     help: "where it is answered, exactly (client add)",
     repeat: true,
   },
-  { name: "name", value: "TEXT", help: "what people are told (client add)" },
+  { name: "name", value: "TEXT", help: "display name (client add)" },
 ];
 
 /** `sig web`, `sig web client add` */
@@ -96,7 +96,7 @@ async function add(call: Call): Promise<number> {
   return 0;
 }
 
-/** A server is given the file by another flag, and is told of this command. */
+/** The server takes the file by another flag: the message names it. */
 function aboutFile(error: unknown): unknown {
   if (!isSigError(error) || error.context.flag !== "--oidc-clients") {
     return error;

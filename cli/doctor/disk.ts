@@ -69,8 +69,7 @@ export const DISK_FINDINGS = {
   folder_open_to_others: {
     severity: "warning",
     when: "Others on the machine can look into `.sig`",
-    why:
-      "It holds names of people, and whoever can write there can stop appends",
+    why: "It holds names of people, and write access to it can stop appends",
     mend: "chmod 700 the folder",
     find(disk) {
       const path = `${disk.dir}/.sig`;
@@ -100,7 +99,7 @@ export const DISK_FINDINGS = {
     severity: "error",
     when:
       "Others on the machine can read a private key, or look into its folder",
-    why: "Whoever has the key can sign anything in your name",
+    why: "With the key, anything can be signed in your name",
     mend: "chmod go-rwx it; if somebody may have read it: sig rotate-key",
     find: (disk) =>
       disk.keys.filter((path) => isOpen(disk, path)).map((path) => [

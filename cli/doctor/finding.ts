@@ -9,7 +9,7 @@ export type Severity = "error" | "warning" | "info";
 export interface Finding {
   /** Stable: the kind of finding. */
   readonly code: string;
-  /** `error`: answers are wrong or missing. `warning`: they may become so. */
+  /** `error`: answers are wrong or missing. `warning`: that may happen. */
   readonly severity: Severity;
   /** What was found. */
   readonly what: string;

@@ -69,7 +69,7 @@ Deno.test("Traefik, which can't remove cookies, is refused on the login's own ho
     }
   }));
 
-Deno.test("a login or an application that is no host is refused", async (t) => {
+Deno.test("a login or an application that is not a host is refused", async (t) => {
   await inWorkspace(async (workspace) => {
     const wrong: readonly (readonly [readonly string[], string])[] = [
       [["--app", "a.example"], "--login is required"],

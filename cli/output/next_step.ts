@@ -46,7 +46,7 @@ export function nextStep(error: SigError): string | undefined {
     return undefined;
   }
   if (known !== undefined) return known;
-  // A line of drafts is no line of the feed, all of whose faults can be listed.
+  // A line of drafts is not a line of the feed, whose faults can be listed.
   if (context.draft !== undefined) return undefined;
   if (category === "invalid" && context.line !== undefined) {
     return "sig verify <source> lists every fault";
@@ -56,7 +56,7 @@ export function nextStep(error: SigError): string | undefined {
 
 /** Whether a second `sig init` may be what is wanted. */
 function isMissingIssuer({ ref, path }: SigError["context"]): boolean {
-  // A list or a key is no issuer; only what belongs to one has its path.
+  // A list or a key is not an issuer; only documents of one have its path.
   if (path === undefined) return false;
   // Where a document is missing beside the metadata, the path is right.
   const place = String(ref ?? path);

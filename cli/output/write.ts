@@ -36,7 +36,7 @@ export function writeJson(io: Io, value: unknown): void {
   io.stdout(`${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** Ranges of lines that are told of at the most. */
+/** Ranges of lines that are listed at most. */
 const MAX_RANGES = 8;
 
 /** What a colour is for: yes, no, attention, less important. */

@@ -90,7 +90,7 @@ Deno.test("colour is for terminals without NO_COLOR", async () => {
   });
 });
 
-Deno.test("findings of one kind over many lines are told once, with their lines", () => {
+Deno.test("findings of one kind over many lines are written once, with their lines", () => {
   const at = (code: string, line?: number) => ({
     code,
     ...(line === undefined ? {} : { line }),
@@ -123,7 +123,7 @@ Deno.test("hint and next step have a line each", async () => {
   });
 });
 
-Deno.test("programs are told the next step that people are told", async () => {
+Deno.test("JSON has the next step that text has", async () => {
   await withIssuer(async (workspace) => {
     const cases: readonly (readonly [readonly string[], string, RegExp?])[] = [
       [["verify", "$D/nowhere"], "source_not_found", /holds \.well-known/],

@@ -49,7 +49,7 @@ interface Body {
 
 /** Options of {@linkcode createIssuerSite}. */
 export interface IssuerSiteOptions {
-  /** The clock; the system's unless told. */
+  /** The clock (default: the system's). */
   readonly now?: () => Date;
   /**
    * Entity tags that say nothing of the disk, so that several copies of one

@@ -24,7 +24,7 @@ async function serving(work: (served: Served) => Promise<void>): Promise<void> {
   });
 }
 
-Deno.test("a Host that is none is 400, not another document or a fault", async () => {
+Deno.test("a malformed Host is 400, not another document or a fault", async () => {
   await serving(async ({ get }) => {
     for (const host of ["localhost/.well-known/sig.json#", "[", "a b", ""]) {
       const response = await get("/.well-known/did.json", { host });
@@ -344,7 +344,7 @@ Deno.test("a document that is a FIFO is not there, and holds nobody up", async (
   });
 });
 
-Deno.test("a private key is no document, under whatever name it lies there", async (t) => {
+Deno.test("a private key is not served, under any name", async (t) => {
   await serving(async ({ get, workspace }) => {
     const key = { kty: "OKP", crv: "Ed25519", x: "x", d: "SECRET" };
     const secret = workspace.path("key.jwk");

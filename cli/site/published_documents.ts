@@ -88,7 +88,7 @@ function openFile(dir: string, pathname: string): InsideFile | undefined {
     file.close();
     return undefined;
   } catch {
-    // Missing, not readable, or not a path: the same to whoever asks.
+    // Missing, not readable, or not a path: the same to every client.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Headers and media types of an issuer's documents, whoever serves them. @module */
+/** Headers and media types of an issuer's documents, for every server. @module */
 
 import { type SigMetadata, WELL_KNOWN_PATHS } from "@sig/core";
 

@@ -7,11 +7,11 @@
 export interface Io {
   /** Writes a result. */
   stdout(text: string): void;
-  /** Writes everything that is no result. */
+  /** Writes everything but results. */
   stderr(text: string): void;
   /** Whether a stream is a terminal. */
   isTerminal(stream: "stdin" | "stdout" | "stderr"): boolean;
-  /** Columns of the terminal that results go to; undefined where it is none. */
+  /** Columns of the terminal that results go to; undefined if it is not a terminal. */
   columns?(): number | undefined;
   /** A variable of the environment, undefined when unset or not readable. */
   env(name: string): string | undefined;

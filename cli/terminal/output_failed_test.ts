@@ -3,7 +3,7 @@ import { writeAll } from "@sig/api/process";
 import { denoArgs, sig } from "../testdata/process.ts";
 
 Deno.test({
-  name: "output that can't be written is told as that, never as an answer",
+  name: "output that can't be written is an error, never an answer",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const cwd = await Deno.makeTempDir();

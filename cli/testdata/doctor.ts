@@ -9,7 +9,7 @@ interface Found {
   readonly [member: string]: string;
 }
 
-/** Runs it; the findings are told by code and severity, and whole. */
+/** Runs it; the findings by code and severity. */
 export async function doctor(
   workspace: Workspace,
   words: readonly string[] = ["$D/acme"],

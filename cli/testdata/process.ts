@@ -9,11 +9,11 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 export interface ProcessOptions {
   /** Its working directory; its key store is `keys`, its data folder `data` in there. */
   readonly cwd: string;
-  /** Permission flags; all of them unless told. */
+  /** Permission flags (default: all). */
   readonly permissions?: readonly string[];
   /** Variables beside the key store's. */
   readonly env?: { readonly [name: string]: string };
-  /** `main.ts` unless told. */
+  /** The file that is run (default: `main.ts`). */
   readonly entry?: string;
 }
 

@@ -163,13 +163,13 @@ export const READING: readonly Case[] = [
     stdout: "",
   },
   {
-    name: "log refuses a sequence that is none",
+    name: "log refuses a malformed sequence",
     args: "log $D/acme --from 0",
     code: 2,
     stderr: ["invalid_request", "at flag --from"],
   },
   {
-    name: "a missing directory is no answer",
+    name: "a missing directory ends with exit code 2",
     args: "verify $D/nowhere",
     code: 2,
     stderr: ["error: source_not_found: Cannot read"],

@@ -23,13 +23,13 @@ export const REFUSED: readonly Case[] = [
     stderr: ["error: invalid_request", "Did you mean acme.example:8443?"],
   },
   {
-    name: "a spreadsheet is no list",
+    name: "a spreadsheet is not a list",
     args: "plan --dir $D/acme --from people.xlsx",
     code: 2,
     stderr: ["at flag --input", "A spreadsheet is saved as CSV."],
   },
   {
-    name: "a list is no plan",
+    name: "a list is not a plan",
     args: "apply --dir $D/acme --plan - --yes",
     stdin: "subject,type\n",
     code: 2,
