@@ -13,12 +13,11 @@ import {
   isDid,
   isSigError,
   type ParsedTime,
-  parseTime,
-  quote,
   SigError,
   type SourceKind,
   type Warning,
 } from "@sig/core";
+import { parseTime, quote } from "@sig/core/internal";
 import type { PinChoice } from "./pin_flags.ts";
 import type { FlagSpec } from "@sig/api/flags";
 import type { Call } from "../command_line/command.ts";

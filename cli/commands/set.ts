@@ -2,8 +2,8 @@ import {
   type OpenObject,
   type RelationshipUpsertEvent,
   SigError,
-  suggest,
 } from "@sig/core";
+import { suggest } from "@sig/core/internal";
 import { usageError } from "@sig/api/flags";
 import type {
   DesiredRelationship,

@@ -12,7 +12,8 @@ import {
   writeAll,
   writeFile,
 } from "@sig/api/process";
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { Io } from "./io.ts";
 
 /** Makes the real {@linkcode Io} of a process. */
