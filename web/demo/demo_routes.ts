@@ -5,7 +5,7 @@ import { parseJson, SigError, toProblem, WELL_KNOWN_PATHS } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { addPage, type PageConfig } from "../pages/page.ts";
-import type { DemoApp } from "./apps/demo_app.ts";
+import type { DemoApp } from "./demo_apps.ts";
 import type {
   DemoIssuer,
   DemoRelationship,

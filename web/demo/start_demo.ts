@@ -7,7 +7,7 @@ import {
   type DemoAppsOptions,
   type Settings,
   startDemoApps,
-} from "./apps/start_apps.ts";
+} from "./demo_apps.ts";
 import { createDemoIssuer, DEMO_REQUIRE } from "./demo_issuer.ts";
 import { wrapDemo } from "./demo_routes.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { RawClient } from "../../../tests/kit/raw_client.ts";
-import { createGateProxy } from "./gate_proxy.ts";
+import { RawClient } from "../../tests/kit/raw_client.ts";
+import { createGateProxy } from "./wiki.ts";
 
 const SUBJECT = "did:web:a.example";
 

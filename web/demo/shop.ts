@@ -3,15 +3,19 @@
 import type { Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
-import { hostCookie, nameAtPort } from "../../sessions/cookies.ts";
-import { keep } from "./demo_app.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import {
-  type Attempt,
   type OpenIdClient,
+  type PendingLogin,
   randomText,
   type SignedIn,
 } from "./openid_client.ts";
-import { type Look, showNotice, showPage } from "./pages.ts";
+import {
+  type AppInfo,
+  setBounded,
+  showNotice,
+  showPage,
+} from "./demo_pages.ts";
 
 /** The shop, and who is in it. */
 export interface Shop {
@@ -26,7 +30,7 @@ export interface ShopOptions {
   /** Logs people in. */
   readonly client: OpenIdClient;
   /** What its pages are made with. */
-  readonly look: Look;
+  readonly info: AppInfo;
   /** Its origin. */
   readonly origin: string;
   /** Milliseconds from a person's signature to the end of the session there. */
@@ -53,15 +57,15 @@ const GOODS = [
  * it, nor of a revocation after that: so it lets nobody stay for longer.
  */
 export function createShop(
-  { client, look, origin, sessionMs, now }: ShopOptions,
+  { client, info, origin, sessionMs, now }: ShopOptions,
 ): Shop {
   // Cookies know no ports: each server of this host has names of its own.
   const cookie = (name: string) => hostCookie(nameAtPort(name, origin), false);
-  const [sessionCookie, attemptCookie] = [cookie("shop"), cookie("shop-login")];
+  const [sessionCookie, loginCookie] = [cookie("shop"), cookie("shop-login")];
   const read = ({ read }: typeof sessionCookie, c: Context) =>
     read(c.req.raw.headers) ?? "";
   /** People at the provider, by the secret of their browser. */
-  const attempts = new Map<string, Attempt>();
+  const pending = new Map<string, PendingLogin>();
   /** People in the shop, likewise. */
   const sessions = new Map<string, SignedIn>();
   /** Sessions that are over: a logout token may overtake its ID token. */
@@ -84,24 +88,24 @@ export function createShop(
     addTo(app) {
       app.get("/", async (c) => {
         const session = sessionOf(c);
-        if (session !== undefined) return showPage(c, look, session, shelf());
-        const { location, attempt } = await client.begin();
+        if (session !== undefined) return showPage(c, info, session, shelf());
+        const { location, login } = await client.begin();
         const secret = randomText();
-        keep(attempts, secret, attempt);
-        c.header(...attemptCookie.set(secret, ATTEMPT_SECONDS));
+        setBounded(pending, secret, login);
+        c.header(...loginCookie.set(secret, ATTEMPT_SECONDS));
         return c.redirect(location, 303);
       });
       app.get("/callback", async (c) => {
-        const secret = read(attemptCookie, c);
-        const attempt = attempts.get(secret);
-        attempts.delete(secret);
+        const secret = read(loginCookie, c);
+        const login = pending.get(secret);
+        pending.delete(secret);
         // Such as a page that was reloaded, or a login in another tab.
-        if (attempt === undefined || attempt.state !== c.req.query("state")) {
+        if (login === undefined || login.state !== c.req.query("state")) {
           return c.redirect("/", 303);
         }
-        const session = await client.finish(new URL(c.req.url), attempt);
+        const session = await client.finish(new URL(c.req.url), login);
         if (session === undefined) {
-          return showNotice(c, look, "You declined", [
+          return showNotice(c, info, "You declined", [
             "So the shop knows nothing of you, and stays closed.",
           ]);
         }
@@ -110,7 +114,7 @@ export function createShop(
           return c.redirect(`/closed?subject=${subject}`, 303);
         }
         const fresh = randomText();
-        keep(sessions, fresh, session);
+        setBounded(sessions, fresh, session);
         const seconds = Math.ceil(leftMs(session) / 1000);
         c.header(...sessionCookie.set(fresh, seconds));
         return c.redirect("/", 303);
@@ -123,7 +127,7 @@ export function createShop(
         } catch {
           return c.json({ error: "invalid_request" }, 400);
         }
-        keep(over, ended, true);
+        setBounded(over, ended, true);
         for (const [secret, { sid }] of sessions) {
           if (sid === ended) sessions.delete(secret);
         }
@@ -144,7 +148,7 @@ function shelf() {
       class="lede">This shop serves employees. It asked the login who you are, by OpenID Connect, and knows no password of yours.</p>
     <ul class="goods">${GOODS.map(([name, what, price]) =>
       html`
-        <li>
+        <li class="card">
           <h2>${name}</h2>
           <p>${what}</p>
           <p class="price">€ ${price}</p>

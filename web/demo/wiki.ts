@@ -1,13 +1,20 @@
 /**
- * The proxy in front of the wiki: what nginx and Caddy do by the configurations
- * of `sig export`, in one process with it.
+ * The wiki, which has no login, and the proxy in front of it: what nginx and
+ * Caddy do with the configurations of `sig export`, in one process.
  *
  * @module
  */
 
-import { IDENTITY_HEADERS } from "../../gate/forward_auth.ts";
-import { keep } from "./demo_app.ts";
-import { PUBLIC_PATHS } from "./pages.ts";
+import type { Hono } from "hono";
+import { html } from "hono/html";
+import { IDENTITY_HEADERS } from "../gate/forward_auth.ts";
+import {
+  type AppInfo,
+  PUBLIC_PATHS,
+  setBounded,
+  showPage,
+  type Visitor,
+} from "./demo_pages.ts";
 
 /** What {@linkcode createGateProxy} stands between. */
 export interface GateProxyOptions {
@@ -84,7 +91,7 @@ export function createGateProxy(
       for (const name of IDENTITY_HEADERS) {
         headers.set(name, known.get(name) ?? "");
       }
-      keep(cookies, known.get("remote-user") ?? "", cookie);
+      setBounded(cookies, known.get("remote-user") ?? "", cookie);
       return await passOn();
     },
     async isOpenTo(subject) {
@@ -101,4 +108,50 @@ export function createGateProxy(
       return false;
     },
   };
+}
+
+/** Adds the wiki's routes; only its proxy may reach them. */
+export function addWiki(app: Hono, info: AppInfo): void {
+  app.get(
+    "/",
+    (c) => {
+      const visitor = visitorOf(c.req.raw.headers);
+      return showPage(c, info, visitor, article(visitor));
+    },
+  );
+  // The proxy lets only signed-in people through.
+  app.get("/alive", (c) => c.body(null, 204));
+}
+
+function visitorOf(headers: Headers): Visitor {
+  const subject = headers.get("remote-user") ?? "";
+  return {
+    subject,
+    name: utf8Of(headers.get("remote-name") ?? subject),
+    groups: (headers.get("remote-groups") ?? "").split(","),
+  };
+}
+
+/** A header holds bytes, each as a character. */
+function utf8Of(text: string): string {
+  const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
+function article({ groups }: Visitor) {
+  return html`
+    <article class="card">
+      <h1>How we deploy</h1>
+      <p
+        class="lede">This wiki has no login. The proxy in front of it asks, at each request, who is there: as nginx, Caddy and Traefik do.</p>
+      <h2>Before</h2>
+      <p>Read the change aloud to somebody. If you get tired of it, it is too large.</p>
+      <h2>Who may</h2>
+      <p>${groups.includes("role:deploy")
+        ? "You may: your employer’s feed gives you the role deploy."
+        : "Whoever has the role deploy. Your employer’s feed does not give it to you."}</p>
+      <h2>After</h2>
+      <p>Stay for an hour. Then go home.</p>
+    </article>
+  `;
 }

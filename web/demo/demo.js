@@ -15,7 +15,7 @@ async function ask() {
   // An answer that does not come says nothing about the person.
   const text = response?.ok
     ? ""
-    : "This can’t be asked now. It goes on by itself.";
+    : "The login does not answer. This page tries again.";
   if (trouble.textContent !== text) trouble.textContent = text;
 }
 
@@ -31,7 +31,3 @@ async function watch() {
 }
 
 if (main !== null) watch();
-
-for (const time of document.querySelectorAll("time")) {
-  time.textContent = new Date(time.dateTime).toLocaleTimeString("en-GB");
-}

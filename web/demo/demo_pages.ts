@@ -1,26 +1,57 @@
-/** What both applications look like, and the page that they close with. @module */
+/** What both applications share: their frame, and the page that they close with. @module */
 
 import { PAGE_HEADERS } from "@sig/api/http";
-import { escapeInvisible, isSigError } from "@sig/core";
+import { escapeInvisible } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { html } from "hono/html";
-import { requireSubject } from "../../login/create_challenge.ts";
-import { ICON } from "../../pages/assets.ts";
-import script from "./app.js" with { type: "text" };
-import style from "./app.css" with { type: "text" };
-import type { Visitor } from "./demo_app.ts";
-import type { ReadEnding } from "./ending.ts";
+import { ICON, STYLE } from "../pages/assets.ts";
+import script from "./demo.js" with { type: "text" };
+import style from "./demo.css" with { type: "text" };
 
-/** A place that every page leads to. */
-export interface Neighbour {
+/** Who is logged in to an application. */
+export interface Visitor {
+  /** The person's DID. */
+  readonly subject: string;
+  /** What people call them. */
+  readonly name: string;
+  /** What they are: `employee`, `role:deploy`. */
+  readonly groups: readonly string[];
+}
+
+/** The end of somebody's employment, as the demo's issuer signed it. */
+export type EndOf = (subject: string) => {
+  /** Who ended it: a host. */
+  readonly issuer: string;
+  /** The event that says so. */
+  readonly sequence: number;
+} | undefined;
+
+const MAX_ENTRIES = 100;
+
+/** Sets an entry, and removes the oldest ones beyond 100. */
+export function setBounded<T>(
+  entries: Map<string, T>,
+  id: string,
+  entry: T,
+): void {
+  entries.delete(id);
+  entries.set(id, entry);
+  for (const oldest of entries.keys()) {
+    if (entries.size <= MAX_ENTRIES) break;
+    entries.delete(oldest);
+  }
+}
+
+/** A link that every page has. */
+export interface AppLink {
   /** What people call it. */
   readonly name: string;
   /** Its address. */
   readonly url: string;
 }
 
-/** What the pages of an application are made with. */
-export interface Look {
+/** What the pages of an application say about it. */
+export interface AppInfo {
   /** Names it in the style. */
   readonly id: "shop" | "wiki";
   /** What people call it. */
@@ -28,7 +59,7 @@ export interface Look {
   /** How it learns of an end, in a sentence. */
   readonly learns: string;
   /** The tour and both applications; asked for when all have their address. */
-  readonly neighbours: () => readonly Neighbour[];
+  readonly links: () => readonly AppLink[];
 }
 
 /** A part of a page, whose values were escaped. */
@@ -40,7 +71,7 @@ const POLICY =
 
 /** Paths that everybody may read, also where a proxy stands in front. */
 export const PUBLIC_PATHS: ReadonlySet<string> = new Set([
-  ...["/closed", "/app.css", "/app.js", "/icon.svg"],
+  ...["/closed", "/style.css", "/demo.css", "/demo.js", "/icon.svg"],
 ]);
 
 /**
@@ -49,14 +80,14 @@ export const PUBLIC_PATHS: ReadonlySet<string> = new Set([
  * that points to this machine.
  */
 export function createPages(
-  look: Look,
+  info: AppInfo,
   host: string,
-  readEnding: ReadEnding,
+  endOf: EndOf,
 ): Hono {
   const app = new Hono();
   app.use("*", async (c, next) => {
     if (new URL(c.req.url).host !== host) {
-      return c.text("This is another host.", 421);
+      return c.text("unknown host", 421);
     }
     await next();
     for (const [name, value] of PAGE_HEADERS) c.header(name, value);
@@ -66,40 +97,35 @@ export function createPages(
   });
   app.onError((_error, c) => {
     c.status(503);
-    return showNotice(c, look, "This can’t be answered now", [
-      "The login does not answer, or not as it should. This is no refusal: try again.",
+    return showNotice(c, info, "The login does not answer", [
+      "You were not refused. Try again.",
     ]);
   });
   const serve = (path: string, type: string, text: string) =>
     app.get(path, (c) => c.body(text, 200, { "content-type": type }));
-  serve("/app.css", "text/css; charset=utf-8", style);
-  serve("/app.js", "text/javascript; charset=utf-8", script);
+  serve("/style.css", "text/css; charset=utf-8", STYLE);
+  serve("/demo.css", "text/css; charset=utf-8", style);
+  serve("/demo.js", "text/javascript; charset=utf-8", script);
   serve("/icon.svg", "image/svg+xml", ICON);
-  app.get("/closed", async (c) => {
-    const subject = c.req.query("subject") ?? "";
-    try {
-      requireSubject(subject, true);
-      return showClosed(c, look, await readEnding(subject));
-    } catch (error) {
-      if (!isSigError(error)) throw error;
-      return showClosed(c, look, undefined);
-    }
-  });
+  app.get(
+    "/closed",
+    (c) => showClosed(c, info, endOf(c.req.query("subject") ?? "")),
+  );
   return app;
 }
 
 /** A page for somebody who is in; it asks `/alive` whether it may stay. */
 export function showPage(
   c: Context,
-  look: Look,
+  info: AppInfo,
   visitor: Visitor,
   content: Html,
 ): Response | Promise<Response> {
   const [type = "", ...roles] = visitor.groups;
   const name = escapeInvisible(visitor.name);
   return c.html(frame(
-    look,
-    look.name,
+    info,
+    info.name,
     html`<main id="main" data-subject="${visitor.subject}">
 <div class="person">
 <p class="name">${name}</p>
@@ -116,16 +142,16 @@ ${content}
 /** A page of few words. */
 export function showNotice(
   c: Context,
-  look: Look,
+  info: AppInfo,
   title: string,
   lines: readonly (string | Html)[],
 ): Response | Promise<Response> {
   return c.html(frame(
-    look,
+    info,
     title,
     html`
       <main id="main">
-        <section class="notice"><h1>${title}</h1>
+        <section class="card"><h1>${title}</h1>
       ${lines.map((line) => html`<p>${line}</p>`)}
       <p><a class="button" href="/">Try again</a></p></section>
       </main>
@@ -135,27 +161,25 @@ export function showNotice(
 
 function showClosed(
   c: Context,
-  look: Look,
-  ending: Awaited<ReturnType<ReadEnding>>,
+  info: AppInfo,
+  end: ReturnType<EndOf>,
 ): Response | Promise<Response> {
-  const title = ending === undefined ? html`You are signed out` : html`
-    ${ending.issuer} ended your employment at <time
-      datetime="${ending.at}">${ending.at.slice(11, 19)}</time> (event #${ending
-        .sequence})
-  `;
-  const place = `the ${look.name.toLowerCase()}`;
-  // Another end, such as a login that was started anew, has other reasons.
-  const why = ending === undefined
-    ? `Your session is over, as far as ${place} knows. The issuer’s feed tells no reason.`
-    : `So ${place} closed itself. Nobody clicked: ${look.learns}`;
-  const [tour] = look.neighbours();
+  const title = end === undefined
+    ? "You are signed out"
+    : `${end.issuer} ended your employment (event #${end.sequence})`;
+  const place = `the ${info.name.toLowerCase()}`;
+  // A session may end for other reasons, such as a new login.
+  const why = end === undefined
+    ? `Your session is over, as far as ${place} knows. The issuer’s feed gives no reason.`
+    : `So ${place} closed itself. Nobody clicked: ${info.learns}`;
+  const [tour] = info.links();
   return c.html(frame(
-    look,
-    `Closed · ${look.name}`,
+    info,
+    `Closed · ${info.name}`,
     html`
       <main id="main">
-        <section class="notice closed" role="alert">
-          <p class="mark">
+        <section class="card closed" role="alert">
+          <p class="lock">
             <svg viewBox="0 0 24 24" aria-hidden="true">
               <path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z" />
             </svg>
@@ -173,7 +197,7 @@ function showClosed(
 }
 
 function frame(
-  { id, name, neighbours }: Look,
+  { id, name, links }: AppInfo,
   title: string,
   main: Html,
 ): Html {
@@ -184,13 +208,14 @@ function frame(
         <meta charset="utf-8">
         <title>${title}</title>
         <meta name="viewport" content="width=device-width">
-        <link rel="stylesheet" href="/app.css">
+        <link rel="stylesheet" href="/style.css">
+        <link rel="stylesheet" href="/demo.css">
         <link rel="icon" href="/icon.svg">
-        <script type="module" src="/app.js"></script>
+        <script type="module" src="/demo.js"></script>
       </head>
-      <body><header><div class="bar"><p class="brand"><span class="sign" aria-hidden="true">${name
+      <body><header class="site-header"><div class="bar"><p class="brand"><span class="sign" aria-hidden="true">${name
         .slice(0, 1)}</span>${name}</p>
-    <nav aria-label="Applications">${neighbours().map((each) =>
+    <nav aria-label="Applications">${links().map((each) =>
       html`
         <a href="${each.url}" ${each.name === name
           ? html`
@@ -200,7 +225,7 @@ function frame(
       `
     )}</nav></div></header>
     ${main}
-    <footer><p>An application of the demo. It loads nothing from elsewhere.</p></footer>
+    <footer class="site-footer"><p>An application of the demo. It loads nothing from other sites.</p></footer>
       </body>
     </html>
   `;

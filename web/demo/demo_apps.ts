@@ -8,22 +8,31 @@
 import type { Address } from "@sig/api/flags";
 import type { Respond, RunningServer } from "@sig/api/http";
 import { isSigError } from "@sig/core";
-import { digestOf } from "../../login/digest.ts";
-import type { Client, Clients } from "../../openid/client.ts";
+import { digestOf } from "../login/digest.ts";
+import type { Client, Clients } from "../openid/client.ts";
 import {
   DEFAULT_SESSION_MS,
   type ProviderSettings,
-} from "../../openid/provider.ts";
-import type { DemoIssuer } from "../demo_issuer.ts";
-import type { DemoApp } from "./demo_app.ts";
-import { createReadEnding } from "./ending.ts";
-import { createGateProxy } from "./gate_proxy.ts";
+} from "../openid/provider.ts";
+import type { DemoIssuer } from "./demo_issuer.ts";
 import { createOpenIdClient, randomText } from "./openid_client.ts";
-import { createPages, type Look } from "./pages.ts";
+import { type AppInfo, createPages, type EndOf } from "./demo_pages.ts";
 import { createShop } from "./shop.ts";
-import { addWiki } from "./wiki.ts";
+import { addWiki, createGateProxy } from "./wiki.ts";
 
-/** What the operator says of a provider, but for where it keeps things. */
+/** An application that people log in to with the key of the page. */
+export interface DemoApp {
+  /** What people call it. */
+  readonly name: string;
+  /** Its origin, which is not the login's. */
+  readonly url: string;
+  /** How it knows people, in a sentence. */
+  readonly how: string;
+  /** Whether it would show its pages to somebody who has opened it. */
+  isOpenTo(subject: string): Promise<boolean>;
+}
+
+/** What the operator configures of the provider. */
 export type Settings = ProviderSettings;
 
 /** What {@linkcode startDemoApps} works with. */
@@ -70,9 +79,14 @@ export async function startDemoApps(
   options: DemoAppsOptions,
 ): Promise<DemoApps> {
   const { login, issuer, settings, now } = options;
-  const readEnding = createReadEnding({ issuer: issuer.did, now });
+  const endOf: EndOf = (subject) => {
+    const { status, last_sequence } = issuer.relationshipOf(subject) ?? {};
+    if (status !== "revoked" || last_sequence === undefined) return undefined;
+    const name = decodeURIComponent(issuer.did.slice("did:web:".length));
+    return { issuer: name, sequence: last_sequence };
+  };
   const apps: DemoApp[] = [];
-  const neighbours = () => [{ name: "Tour", url: `${login}/` }, ...apps];
+  const links = () => [{ name: "Tour", url: `${login}/` }, ...apps];
   const shop = await open(options, 1);
   const wiki = await open(options, 2).catch(async (error) => {
     await shop.close();
@@ -80,8 +94,8 @@ export async function startDemoApps(
   });
 
   const secret = randomText();
-  const shopLook: Look = {
-    ...{ id: "shop", name: "Shop", neighbours },
+  const shopInfo: AppInfo = {
+    ...{ id: "shop", name: "Shop", links },
     learns: "the login sent it a logout token.",
   };
   const inShop = createShop({
@@ -89,19 +103,19 @@ export async function startDemoApps(
       ...{ issuer: login, client_id: CLIENT_ID, client_secret: secret, now },
       redirect_uri: `${shop.origin}/callback`,
     }),
-    ...{ look: shopLook, origin: shop.origin, now },
+    ...{ info: shopInfo, origin: shop.origin, now },
     sessionMs: settings.sessionMs ?? DEFAULT_SESSION_MS,
   });
-  const shopPages = createPages(shopLook, shop.host, readEnding);
+  const shopPages = createPages(shopInfo, shop.host, endOf);
   inShop.addTo(shopPages);
   shop.answerWith((request) => shopPages.fetch(request));
 
-  const wikiLook: Look = {
-    ...{ id: "wiki", name: "Wiki", neighbours },
+  const wikiInfo: AppInfo = {
+    ...{ id: "wiki", name: "Wiki", links },
     learns: "its proxy asks the login at each request.",
   };
-  const wikiPages = createPages(wikiLook, wiki.host, readEnding);
-  addWiki(wikiPages, wikiLook);
+  const wikiPages = createPages(wikiInfo, wiki.host, endOf);
+  addWiki(wikiPages, wikiInfo);
   const proxy = createGateProxy({
     ...{ login, origin: wiki.origin },
     app: { fetch: (request) => wikiPages.fetch(request) },

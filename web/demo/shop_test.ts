@@ -15,7 +15,7 @@ Deno.test("a logout token that overtakes the ID token lets nobody in", async () 
     begin: () =>
       Promise.resolve({
         location: "http://127.0.0.1/authorize",
-        attempt: { state: "s", nonce: "n", verifier: "v" },
+        login: { state: "s", nonce: "n", verifier: "v" },
       }),
     async finish() {
       for (const sid of duringExchange) await tell(sid);
@@ -32,7 +32,7 @@ Deno.test("a logout token that overtakes the ID token lets nobody in", async () 
   const shop = createShop({
     client,
     origin: "http://127.0.0.1:1",
-    look: { id: "shop", name: "Shop", learns: "", neighbours: () => [] },
+    info: { id: "shop", name: "Shop", learns: "", links: () => [] },
     sessionMs: 60_000,
     now: () => new Date(),
   });

@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { listen } from "@sig/api/http";
-import { Browser, testKeys } from "../../openid/testdata/test_provider.ts";
-import { Person } from "../../testdata/independent_client.ts";
+import { Browser, testKeys } from "../openid/testdata/test_provider.ts";
+import { Person } from "../testdata/independent_client.ts";
 import {
   type RunningDemo,
   startRunningDemo,
-} from "../../testdata/running_demo.ts";
+} from "../testdata/running_demo.ts";
 
-import { createDemoIssuer } from "../demo_issuer.ts";
-import { startDemoApps } from "./start_apps.ts";
-import { waitForEqual } from "../../../tests/kit/wait.ts";
+import { createDemoIssuer } from "./demo_issuer.ts";
+import { startDemoApps } from "./demo_apps.ts";
+import { waitForEqual } from "../../tests/kit/wait.ts";
 
 /** A person in a browser: cookies know hosts, not ports. */
 class Guest {
@@ -118,7 +118,7 @@ Deno.test("one key opens both applications, one revocation closes both, and each
     assertMatch(
       text.replaceAll(/\s+|<\/?time[^>]*>/g, " "),
       RegExp(
-        `<h1> ${host} ended your employment at +\\d\\d:\\d\\d:\\d\\d +\\(event #2\\) </h1>`,
+        `<h1>${host} ended your employment \\(event #2\\)</h1>`,
       ),
     );
   }
@@ -158,13 +158,13 @@ Deno.test("who is not employed gets into neither, and a forged word opens nothin
     const other = await fetch(`http://localhost:${port}/closed`);
     assertEquals([other.status, await other.text()], [
       421,
-      "This is another host.",
+      "unknown host",
     ]);
     const odd = await fetch(`${url}closed?subject=%3Cscript%3E`);
     const page = await odd.text();
     assertEquals(odd.status, 200);
     assert(page.includes("<h1>You are signed out</h1>"), page);
-    assert(page.includes("tells no reason") && !page.includes("Nobody"), page);
+    assert(page.includes("gives no reason") && !page.includes("Nobody"), page);
     assertMatch(
       odd.headers.get("content-security-policy") ?? "",
       /^default-src 'none'; script-src 'self'/,

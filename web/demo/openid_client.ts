@@ -11,7 +11,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from "jose";
-import type { Visitor } from "./demo_app.ts";
+import type { Visitor } from "./demo_pages.ts";
 
 /** Who the application is, and where it logs people in. */
 export interface OpenIdClientOptions {
@@ -28,7 +28,7 @@ export interface OpenIdClientOptions {
 }
 
 /** What must be remembered while a person is at the provider. */
-export interface Attempt {
+export interface PendingLogin {
   /** Comes back with the answer, in the same browser. */
   readonly state: string;
   /** Comes back within the ID token. */
@@ -48,9 +48,9 @@ export interface SignedIn extends Visitor {
 /** The application's half. */
 export interface OpenIdClient {
   /** Where to send a person, and what to remember until they are back. */
-  begin(): Promise<{ readonly location: string; readonly attempt: Attempt }>;
+  begin(): Promise<{ readonly location: string; readonly login: PendingLogin }>;
   /** Who came back; undefined when they declined. Throws for all else. */
-  finish(answer: URL, attempt: Attempt): Promise<SignedIn | undefined>;
+  finish(answer: URL, login: PendingLogin): Promise<SignedIn | undefined>;
   /** The session that a logout token ends. Throws for any other token. */
   readLogoutToken(token: string): Promise<string>;
 }
@@ -88,7 +88,7 @@ export function createOpenIdClient(options: OpenIdClientOptions): OpenIdClient {
   return {
     async begin() {
       const { authorization_endpoint } = await provider();
-      const attempt = {
+      const login = {
         state: randomText(),
         nonce: randomText(),
         verifier: randomText(),
@@ -96,16 +96,16 @@ export function createOpenIdClient(options: OpenIdClientOptions): OpenIdClient {
       const location = new URL(authorization_endpoint);
       const digest = await crypto.subtle.digest(
         "SHA-256",
-        new TextEncoder().encode(attempt.verifier),
+        new TextEncoder().encode(login.verifier),
       );
       location.search = new URLSearchParams({
         ...{ client_id, redirect_uri, response_type: "code" },
         scope: "openid profile groups",
-        ...{ state: attempt.state, nonce: attempt.nonce },
+        ...{ state: login.state, nonce: login.nonce },
         code_challenge: base64url.encode(new Uint8Array(digest)),
         code_challenge_method: "S256",
       }).toString();
-      return { location: location.href, attempt };
+      return { location: location.href, login };
     },
     async finish({ searchParams: answer }, { state, nonce, verifier }) {
       const { token_endpoint } = await provider();
