@@ -7,39 +7,6 @@ import { VERSION } from "./terminal/version.ts";
 
 const COMMANDS = await loadCommands();
 
-/** The commands of docs/reference/command-line.md that exist so far, and their aliases. */
-const NAMES = [
-  ...["init", "upsert", "revoke"],
-  ...[
-    "plan",
-    "apply",
-    "set",
-    "offboard",
-    "import",
-    "restore",
-    "rotate-key",
-    "verify",
-    "dump-state",
-    "check",
-    "allow",
-    "log",
-    "watch",
-    "serve",
-  ],
-  ...["key", "attest", "invite", "accept", "enrol"],
-  ...["api", "web", "completions", "man"],
-  ...["who", "expiring", "diff", "audit", "test", "doctor"],
-  "pin",
-  "export",
-];
-
-Deno.test("the commands are those of the interface", () => {
-  assertEquals(
-    COMMANDS.flatMap(({ name, aliases }) => [name, ...aliases ?? []]),
-    NAMES,
-  );
-});
-
 Deno.test("the version is the package's", async () => {
   assertEquals(VERSION, config.version);
   await inWorkspace(async (workspace) => {

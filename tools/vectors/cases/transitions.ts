@@ -82,7 +82,7 @@ export const transitions: readonly FeedCase[] = [
       }))
     ),
   }, {
-    last_sequence: 7,
+    last_sequence: TYPES.length,
     state: TYPES.map((relationship_type, i) =>
       relationship(i + 1, {
         relationship_id: `rel-${relationship_type}`,
@@ -140,7 +140,7 @@ export const transitions: readonly FeedCase[] = [
       ];
     }),
   }, {
-    last_sequence: 14,
+    last_sequence: 2 * REASONS.length,
     state: REASONS.map((reason_code, i) =>
       relationship(2 * i + 2, {
         relationship_id: `rel-${reason_code}`,
