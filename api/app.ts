@@ -59,12 +59,6 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
 }
 
 const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
-/**
- * Large feeds verified at a time. One would leave the processor idle only while
- * a feed is being taken apart; two would hold two states and be no faster.
- */
-const TURN_PLACES = 1;
-
 /** The limits of a service, whose memory others fill (PROTOCOL §8). */
 const API_LIMITS: Limits = Object.freeze({
   ...DEFAULT_LIMITS,
@@ -134,7 +128,6 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     breathe,
   });
   const inline = createInlineFeeds({
-    places: TURN_PLACES,
     maxWaitMs: options.maxTurnWaitMs ?? DEFAULT_MAX_TURN_WAIT_MS,
     limits: API_LIMITS,
     now,

@@ -73,7 +73,6 @@ Deno.test("an inline feed is verified in slices", async () => {
   const inline = createInlineFeeds({
     now,
     limits: DEFAULT_LIMITS,
-    places: 1,
     maxWaitMs: 10_000,
     breathe() {
       slices++;
@@ -81,10 +80,10 @@ Deno.test("an inline feed is verified in slices", async () => {
     },
   });
   assert(events > 256);
-  assert((await inline.report(feed)).valid);
+  assert((await inline.report(feed, (_, work) => work())).valid);
   const once = slices;
   assert(once >= 1 + Math.floor(events / 128), `${once} slices`);
-  await inline.verify(feed);
+  await inline.verify(feed, (_, work) => work());
   assertEquals(slices, 2 * once);
 });
 
@@ -102,6 +101,10 @@ Deno.test("large feeds beyond what is verified in time are 503", async () => {
   assertEquals(answered.length + refused.length, 4);
   for (const { body, headers } of refused) {
     assertEquals(body.code, "overloaded");
+    assertEquals(
+      body.detail,
+      "Cannot answer: other large feeds were verified for 0.001 s before this one",
+    );
     assertEquals(headers.get("retry-after"), "1");
     assert(!("decision" in body));
   }

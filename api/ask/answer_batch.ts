@@ -10,7 +10,7 @@ import {
   requireSequence,
   sourceOf,
 } from "./answer_check.ts";
-import { createPause } from "./pause.ts";
+import { createPause } from "./breather.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 
 /** Issuers and feeds of a batch that are worked on at a time. */
@@ -105,10 +105,10 @@ function openGroups(
   due: readonly Due[],
   context: AnswerContext,
 ): readonly Group[] {
-  const { consumer, inline } = context;
+  const { consumer, inline, waitFor } = context;
   const { feed } = due[0]!.request;
   if (feed !== undefined) {
-    const grounds = inline.verify(feed).then((verified) => ({
+    const grounds = inline.verify(feed, waitFor).then((verified) => ({
       verified,
       basis: {},
     }));
@@ -128,6 +128,7 @@ function openGroups(
       ...boundsOf(request),
       subjects,
       asOf: request.as_of,
+      waitFor,
     }).then(({ verified, freshness, continuity }) => ({
       verified,
       basis: { freshness, continuity },

@@ -236,6 +236,7 @@ Deno.test("items about one subject at one time look at its relationships once", 
       breathe: () => Promise.resolve(),
       read: (check) => check as CheckRequest,
       refuse: (error) => ({ error: String(error) }),
+      waitFor: (_, work) => work(),
       reserve() {},
     },
   );

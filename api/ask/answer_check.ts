@@ -8,10 +8,11 @@ import {
   type IssuerName,
   type ObserveOptions,
   type VerifiedIssuer,
+  type WaitFor,
 } from "@sig/consumer";
 import { type CheckAnswer, ParsedQuestion, SigError } from "@sig/core";
-import { ANSWER_LIMITS } from "./answer_limits.ts";
-import { boundExplanation } from "./bound_explanation.ts";
+import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
+import type { RequestBudget } from "../http/mod.ts";
 import type { InlineFeeds } from "./inline_feeds.ts";
 import type { CheckRequest } from "../requests/requests.ts";
 import type { SourceMembers } from "../requests/source.ts";
@@ -19,8 +20,8 @@ import type { SourceMembers } from "../requests/source.ts";
 /** What a service asks issuers by; it answers from what was observed itself. */
 export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
 
-/** What answers need. */
-export interface AnswerContext {
+/** What a service answers from. */
+export interface Sources {
   /** Issuers on the network. */
   readonly consumer: IssuerObserver;
   /** Feeds that come along. */
@@ -29,6 +30,31 @@ export interface AnswerContext {
   readonly now: () => Date;
   /** Awaited between slices of long work. */
   readonly breathe: () => Promise<void>;
+}
+
+/** What the answers of one request need. */
+export interface AnswerContext extends Sources {
+  /**
+   * Waits for an issuer, or for a large feed's turn, without a place of the
+   * service: a silent issuer holds up the questions about it, and no others.
+   */
+  readonly waitFor: WaitFor;
+}
+
+/**
+ * The sources for one request. The function is not written where it is assigned:
+ * V8 would make it an old object, which keeps the whole request, and make the
+ * next ones old too, until a collection of them all.
+ */
+export function forRequest<T extends Sources>(
+  sources: T,
+  budget: RequestBudget,
+): T & AnswerContext {
+  return { ...sources, waitFor: waitingOf(budget) };
+}
+
+function waitingOf(budget: RequestBudget): WaitFor {
+  return (other, work) => budget.waitFor(other, work);
 }
 
 /** At once where a subject has few relationships. */
@@ -51,15 +77,20 @@ export async function answerCheck(
   request: CheckRequest,
   context: AnswerContext,
 ): Promise<CheckAnswer> {
-  const { consumer, inline } = context;
+  const { consumer, inline, waitFor } = context;
   if (request.feed !== undefined) {
-    const verified = await inline.verify(request.feed);
+    const verified = await inline.verify(request.feed, waitFor);
     requireSequence(request, verified);
     return answerFrom(request, verified, { now: context.now() }, context);
   }
   const { verified, freshness, continuity } = await consumer.observe(
     sourceOf(request),
-    { ...boundsOf(request), subjects: [request.subject], asOf: request.as_of },
+    {
+      ...boundsOf(request),
+      subjects: [request.subject],
+      asOf: request.as_of,
+      waitFor,
+    },
   );
   const basis = { now: context.now(), freshness, continuity };
   return answerFrom(request, verified, basis, context);

@@ -1,6 +1,20 @@
 /** Explanations of a bounded size. @module */
 
-import type { CheckAnswer, ExplainedRelationship } from "@sig/core";
+import type {
+  AnswerLimits,
+  CheckAnswer,
+  ExplainedRelationship,
+} from "@sig/core";
+
+/**
+ * The feed decides how many relationships a subject has: an answer tells of the
+ * first of them, and how many are left out. It rests upon all of them.
+ */
+export const ANSWER_LIMITS: Required<AnswerLimits> = Object.freeze({
+  maxExplained: 1_000,
+  maxVerdicts: 8_192,
+  maxReasons: 100,
+});
 
 /**
  * Characters of an explanation's texts at most. Every relationship repeats the

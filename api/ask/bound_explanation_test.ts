@@ -8,8 +8,7 @@ import {
   runSteps,
 } from "@sig/core";
 import { NOW, upsert } from "../../tests/kit/test_issuer.ts";
-import { ANSWER_LIMITS } from "./answer_limits.ts";
-import { boundExplanation } from "./bound_explanation.ts";
+import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
 import type { SigEvent } from "@sig/core";
 
 function answerOf(

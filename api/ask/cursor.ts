@@ -7,7 +7,7 @@ import { encodeBase64Url } from "@sig/jose";
 export interface Cursor {
   /** The state that the first page was of: its last event. */
   readonly sequence: number;
-  /** Which event that is, as {@linkcode digestEvent} says it. */
+  /** When that event was issued, which tells histories apart. */
   readonly event: string;
   /** The instant that the first page was judged at, in milliseconds. */
   readonly judgedAtMs: number;

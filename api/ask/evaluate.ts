@@ -9,7 +9,11 @@ import {
 } from "@sig/core";
 import type { IssuerName } from "@sig/consumer";
 import { answerBatch, type BatchContext } from "./answer_batch.ts";
-import { answerCheck, type AnswerContext } from "./answer_check.ts";
+import {
+  answerCheck,
+  type AnswerContext,
+  type Sources,
+} from "./answer_check.ts";
 import {
   EVALUATION,
   type Evaluation,
@@ -20,13 +24,16 @@ import type { CheckRequest } from "../requests/requests.ts";
 import type { Schema } from "../requests/schema.ts";
 import { findForeignSubject } from "../requests/subject_type.ts";
 
-/** What evaluations need. */
-export interface EvaluationContext extends AnswerContext {
+/** What evaluations are answered from. */
+export interface EvaluationSources extends Sources {
   /** Issuers of the service's list, each once: a single one is the default. */
   readonly listed: readonly IssuerName[];
   /** How an issuer must be written. */
   readonly issuerName: Schema<IssuerName>;
 }
+
+/** What the evaluations of one request need. */
+export interface EvaluationContext extends EvaluationSources, AnswerContext {}
 
 /** What a batch of evaluations needs of its request. */
 export interface BatchExchange extends Pick<BatchContext, "reserve"> {

@@ -4,15 +4,16 @@ import {
   type InlineFeed,
   type IssuerLocation,
   openInlineFeed,
+  Places,
   reportIssuer,
   SignatureWorkers,
   type VerifiedIssuer,
   verifyIssuer,
   type VerifyIssuerOptions,
   type VerifyReport,
+  type WaitFor,
 } from "@sig/consumer";
-import type { Limits } from "@sig/core";
-import { createTurns, type TurnsOptions } from "./turns.ts";
+import { type Limits, SigError } from "@sig/core";
 
 /** Verifies feeds that came in a request; nothing of them is remembered. */
 export interface InlineFeeds {
@@ -21,17 +22,19 @@ export interface InlineFeeds {
    *
    * @throws {SigError} as `verifyIssuer`, and `overloaded`.
    */
-  verify(feed: InlineFeed): Promise<VerifiedIssuer>;
+  verify(feed: InlineFeed, waitFor: WaitFor): Promise<VerifiedIssuer>;
   /**
    * Verifies and reports all faults.
    *
    * @throws {SigError} as `reportIssuer`, and `overloaded`.
    */
-  report(feed: InlineFeed): Promise<VerifyReport>;
+  report(feed: InlineFeed, waitFor: WaitFor): Promise<VerifyReport>;
 }
 
 /** Options of {@linkcode createInlineFeeds}. */
-export interface InlineFeedsOptions extends TurnsOptions {
+export interface InlineFeedsOptions {
+  /** Milliseconds that a large feed waits for its turn at most. */
+  readonly maxWaitMs: number;
   /** The clock: reports and answers say when they were made. */
   readonly now: () => Date;
   /** Bytes and events of one feed at most (PROTOCOL §8). */
@@ -46,20 +49,25 @@ export interface InlineFeedsOptions extends TurnsOptions {
  */
 const SMALL_FEED_LENGTH = 256 * 1024;
 
-/** Whether a feed needs a turn. */
-export function isLargeFeed({ events }: InlineFeed): boolean {
-  return events.length > SMALL_FEED_LENGTH;
-}
-
-/** Makes what verifies inline feeds. */
+/**
+ * Makes what verifies inline feeds: one large feed at a time, first come, first
+ * served. Two at a time would hold two states and be no faster. A request waits
+ * for its turn without a place of the service.
+ */
 export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
-  const { limits, now, breathe } = options;
-  const takeTurn = createTurns(options);
+  const { limits, now, breathe, maxWaitMs } = options;
+  const turns = new Places({
+    maxWorking: 1,
+    maxWaiting: Infinity,
+    maxWaitMs,
+    refuse: (retryAfterSeconds) => waitedTooLong(maxWaitMs, retryAfterSeconds),
+  });
   // Slices between other requests, for feeds of a size that is bounded: workers
   // would take the cores that answer those.
   const workers = new SignatureWorkers({ maxWorkers: 0 });
   const inTurn = async <T>(
     feed: InlineFeed,
+    waitFor: WaitFor,
     verify: (
       location: IssuerLocation,
       options: VerifyIssuerOptions,
@@ -75,10 +83,33 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
         workers,
       });
     };
-    return isLargeFeed(feed) ? await takeTurn(work) : await work();
+    if (feed.events.length <= SMALL_FEED_LENGTH) return await work();
+    return await waitFor("large feeds", async () => {
+      await turns.enter();
+      try {
+        return await work();
+      } finally {
+        turns.leave();
+      }
+    });
   };
   return {
-    verify: (feed) => inTurn(feed, verifyIssuer),
-    report: (feed) => inTurn(feed, reportIssuer),
+    verify: (feed, waitFor) => inTurn(feed, waitFor, verifyIssuer),
+    report: (feed, waitFor) => inTurn(feed, waitFor, reportIssuer),
   };
+}
+
+function waitedTooLong(maxWaitMs: number, retryAfterSeconds: number): SigError {
+  return new SigError(
+    "overloaded",
+    `Cannot answer: other large feeds were verified for ${
+      maxWaitMs / 1000
+    } s before this one`,
+    {
+      context: {
+        retry_after_seconds: retryAfterSeconds,
+        hint: "Ask again later, or publish the feed and name its issuer.",
+      },
+    },
+  );
 }

@@ -14,8 +14,6 @@ import {
   requireEvent,
   writeCursor,
 } from "./cursor.ts";
-import { digestEvent } from "./digest_event.ts";
-import { prefixOf } from "./prefix_of.ts";
 import { DEFAULT_PAGE, type DumpStateRequest } from "../requests/requests.ts";
 
 /** One page. */
@@ -79,7 +77,6 @@ export interface StatePagesContext {
 export function createStatePages(
   { now, breathe }: StatePagesContext,
 ): StatePages {
-  const digests = createLastDigests(breathe);
   return {
     begin: ({ cursor, ...request }) =>
       cursor === undefined
@@ -91,7 +88,7 @@ export function createStatePages(
       const judgedAtMs = cursor?.judgedAtMs ?? now().getTime();
       requireSequence(state, sequence);
       if (cursor !== undefined) {
-        requireEvent(cursor, await digests.of(state, sequence));
+        requireEvent(cursor, issuedAtOf(state, sequence));
       }
       const { at, as_of: asOf, subject, status, limit } = request;
       const part = await runInSlices(
@@ -107,7 +104,7 @@ export function createStatePages(
       const after = entries.at(-1)?.[0];
       const next_cursor = !hasMore || after === undefined ? null : writeCursor({
         ...{ sequence, judgedAtMs, after, question },
-        event: await digests.of(state, sequence),
+        event: issuedAtOf(state, sequence),
       });
       const relationships = entries;
       return { issuer, last_sequence, relationships, next_cursor, length };
@@ -115,24 +112,10 @@ export function createStatePages(
   };
 }
 
-/**
- * Digests of the event that was asked about last, a history each: nearly every
- * page is of the last event, and finding it goes through all relationships.
- */
-function createLastDigests(breathe: () => Promise<void>) {
-  const known = new WeakMap<
-    FeedState["history"],
-    { readonly sequence: number; readonly digest: Promise<string> }
-  >();
-  return {
-    of(state: FeedState, sequence: number): Promise<string> {
-      const last = known.get(state.history);
-      if (last?.sequence === sequence) return last.digest;
-      const digest = digestEvent(state, sequence, breathe);
-      known.set(state.history, { sequence, digest });
-      return digest;
-    },
-  };
+/** When the event at a sequence was issued: it tells two histories apart. */
+function issuedAtOf({ history }: FeedState, sequence: number): string {
+  const { seconds, nanoseconds } = history.issuedAt(sequence);
+  return `${seconds}.${nanoseconds}`;
 }
 
 /** What a cursor belongs to: everything that decides what is in the dump. */
@@ -169,4 +152,28 @@ export function stringifyPage(page: StatePage): string {
     `"last_sequence":${last_sequence},` +
     `"by_relationship_id":{${members.join(",")}},` +
     `"next_cursor":${JSON.stringify(next_cursor)}}`;
+}
+
+/**
+ * The state that a feed had at an earlier event. Its history is shared:
+ * questions to a state look only as far as its `last_sequence`.
+ */
+function prefixOf(state: FeedState, lastSequence: number): FeedState {
+  if (lastSequence === state.last_sequence) return state;
+  const { issuer, history } = state;
+  return {
+    issuer,
+    last_sequence: lastSequence,
+    history,
+    get by_relationship_id() {
+      const map = new Map<string, RelationshipState>();
+      for (const [id, versions] of history.versions) {
+        const version = versions.findLast((each) =>
+          each.state.last_sequence <= lastSequence
+        );
+        if (version !== undefined) map.set(id, version.state);
+      }
+      return map;
+    },
+  };
 }

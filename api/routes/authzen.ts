@@ -4,7 +4,7 @@ import { isSigError, SigError } from "@sig/core";
 import {
   evaluate,
   evaluateBatch,
-  type EvaluationContext,
+  type EvaluationSources,
 } from "../ask/evaluate.ts";
 import type { Context } from "hono";
 import { readJson, send, sendJson, type ServiceEnv } from "../http/mod.ts";
@@ -14,7 +14,7 @@ import {
   EVALUATIONS_EXAMPLES,
 } from "../openapi/examples.ts";
 import { listOfTexts } from "../ask/answer_batch.ts";
-import { consumerOutOfPlace } from "../ask/out_of_place.ts";
+import { forRequest } from "../ask/answer_check.ts";
 import { EVALUATION, EVALUATIONS } from "../requests/authzen.ts";
 import {
   AUTHZEN_CONFIGURATION,
@@ -30,7 +30,7 @@ import {
 } from "../openapi/problem_codes.ts";
 
 /** What these routes need. */
-export interface AuthzenContext extends EvaluationContext {
+export interface AuthzenContext extends EvaluationSources {
   /** Where clients reach the service; the request's own origin unless told. */
   readonly publicUrl: string | undefined;
 }
@@ -85,15 +85,6 @@ function configurationRoute(publicUrl: string | undefined): Operation {
   };
 }
 
-/** An issuer that is silent holds up no other questions. */
-function contextOf(
-  c: Context<ServiceEnv>,
-  context: EvaluationContext,
-): EvaluationContext {
-  const consumer = consumerOutOfPlace(context.consumer, c.get("budget"));
-  return { ...context, consumer };
-}
-
 function evaluationRoute(context: AuthzenContext): Operation {
   return {
     method: "POST",
@@ -117,7 +108,10 @@ function evaluationRoute(context: AuthzenContext): Operation {
     codes: CODES,
     async handle(c) {
       const body = await readBody(c);
-      return sendJson(c, await evaluate(body, contextOf(c, context)));
+      return sendJson(
+        c,
+        await evaluate(body, forRequest(context, c.get("budget"))),
+      );
     },
   };
 }
@@ -149,10 +143,13 @@ function evaluationsRoute(context: AuthzenContext): Operation {
       const request = readAs(EVALUATIONS, body);
       const { evaluations = [] } = request;
       if (evaluations.length === 0) {
-        return sendJson(c, await evaluate(body, contextOf(c, context)));
+        return sendJson(
+          c,
+          await evaluate(body, forRequest(context, c.get("budget"))),
+        );
       }
       const texts = await evaluateBatch(request, evaluations, {
-        ...contextOf(c, context),
+        ...forRequest(context, c.get("budget")),
         reserve: (bytes) => c.get("budget").reserve(bytes),
         noteThrown: (error) => c.set("thrown", error),
       });

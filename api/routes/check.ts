@@ -2,7 +2,7 @@
 
 import { toProblem } from "@sig/core";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";
-import { answerCheck, type AnswerContext } from "../ask/answer_check.ts";
+import { answerCheck, forRequest, type Sources } from "../ask/answer_check.ts";
 import {
   parseJsonBody,
   readJsonBytes,
@@ -12,7 +12,6 @@ import {
 } from "../http/mod.ts";
 import type { Context } from "hono";
 import { CHECK_EXAMPLES } from "../openapi/examples.ts";
-import { outOfPlace } from "../ask/out_of_place.ts";
 import { CHECK_ANSWER, CHECK_RESULTS } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
 import {
@@ -30,7 +29,7 @@ import {
 
 /** Makes the route. */
 export function createCheckRoute(
-  context: AnswerContext,
+  sources: Sources,
   schemas: RequestSchemas,
 ): Operation {
   const readQuestion = createReader(schemas);
@@ -64,12 +63,12 @@ export function createCheckRoute(
         await readJsonBytes(c, MAX_FEED_BODY_BYTES),
       );
       const budget = c.get("budget");
-      const ownContext = { ...context, ...outOfPlace(context, budget) };
+      const context = forRequest(sources, budget);
       if (!("checks" in request)) {
-        return sendJson(c, await answerCheck(request, ownContext));
+        return sendJson(c, await answerCheck(request, context));
       }
       const results = await answerBatch(request.checks, {
-        ...ownContext,
+        ...context,
         read: (check, i) => readAs(schemas.check, check, `/checks/${i}`),
         refuse: (error) => ({ error: problemOf(error, c) }),
         reserve: (bytes) => budget.reserve(bytes),

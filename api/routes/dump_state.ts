@@ -1,9 +1,8 @@
 /** `POST /v1/dump-state` (INTERFACES §3). @module */
 
-import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
+import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";
 import { readJson, send } from "../http/mod.ts";
-import { outOfPlace } from "../ask/out_of_place.ts";
 import { STATE_PAGE } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
 import type { RequestSchemas } from "../requests/requests.ts";
@@ -17,10 +16,10 @@ import {
 
 /** Makes the route. */
 export function createDumpStateRoute(
-  { now, breathe, ...sources }: AnswerContext,
+  sources: Sources,
   schemas: RequestSchemas,
 ): Operation {
-  const pages = createStatePages({ now, breathe });
+  const pages = createStatePages(sources);
   return {
     method: "POST",
     path: "/v1/dump-state",
@@ -28,7 +27,7 @@ export function createDumpStateRoute(
     tag: "questions",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of another history of the feed is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: schemas.dumpState.json, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",
@@ -46,13 +45,17 @@ export function createDumpStateRoute(
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.dumpState, body);
       const cursor = pages.begin(request);
-      const { consumer, inline } = outOfPlace(sources, c.get("budget"));
+      const { consumer, inline, waitFor } = forRequest(
+        sources,
+        c.get("budget"),
+      );
       const state = request.feed === undefined
         ? await consumer.state(sourceOf(request), {
           minSequence: cursor?.sequence,
           asOf: request.as_of,
+          waitFor,
         })
-        : (await inline.verify(request.feed)).state;
+        : (await inline.verify(request.feed, waitFor)).state;
       const page = await pages.page(request, cursor, state);
       return send(c, stringifyPage(page), "application/json");
     },

@@ -1,9 +1,8 @@
 /** `POST /v1/verify` (INTERFACES §3). @module */
 
-import { type AnswerContext, sourceOf } from "../ask/answer_check.ts";
+import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";
 import { readJson, sendJson } from "../http/mod.ts";
-import { outOfPlace } from "../ask/out_of_place.ts";
 import { VERIFY_REPORT } from "../requests/answers.ts";
 import { readAs } from "../requests/read_as.ts";
 import type { RequestSchemas } from "../requests/requests.ts";
@@ -12,7 +11,7 @@ import { FETCH_CODES, SOURCE_CODES } from "../openapi/problem_codes.ts";
 
 /** Makes the route. */
 export function createVerifyRoute(
-  sources: AnswerContext,
+  sources: Sources,
   schemas: RequestSchemas,
 ): Operation {
   return {
@@ -34,12 +33,15 @@ export function createVerifyRoute(
     async handle(c) {
       const body = await readJson(c, MAX_FEED_BODY_BYTES);
       const request = readAs(schemas.verify, body);
-      const { consumer, inline } = outOfPlace(sources, c.get("budget"));
+      const { consumer, inline, waitFor } = forRequest(
+        sources,
+        c.get("budget"),
+      );
       return sendJson(
         c,
         request.feed === undefined
-          ? await consumer.report(sourceOf(request))
-          : await inline.report(request.feed),
+          ? await consumer.report(sourceOf(request), { waitFor })
+          : await inline.report(request.feed, waitFor),
       );
     },
   };
