@@ -1,4 +1,4 @@
-/** The verification API: from a request to a response (INTERFACES §3). @module */
+/** The verification API: from a request to a response (docs/reference/http.md). @module */
 
 import {
   createConsumer,
@@ -7,7 +7,8 @@ import {
   IssuerName,
 } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
-import { DEFAULT_LIMITS, type Limits, quote, SigError } from "@sig/core";
+import { DEFAULT_LIMITS, type Limits, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { createBreather } from "./ask/breather.ts";
 import {
   type App,
@@ -59,7 +60,7 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
 }
 
 const DEFAULT_MAX_TURN_WAIT_MS = 15_000;
-/** The limits of a service, whose memory others fill (PROTOCOL §8). */
+/** The limits of a service, whose memory others fill (docs/protocol.md §8). */
 const API_LIMITS: Limits = Object.freeze({
   ...DEFAULT_LIMITS,
   maxFeedBytes: 64 * 1024 * 1024,

@@ -1,6 +1,6 @@
 /** The process `sig-api`. @module */
 
-import { createServerIo, runServer, surviveRejections } from "./http/mod.ts";
+import { createServerIo, runServer, surviveRejections } from "./process/mod.ts";
 import { apiProgram } from "./program.ts";
 
 /** Runs the process's own words and ends it with their exit code. */

@@ -1,5 +1,5 @@
 /**
- * The server as a program: its flags, and what they mean (INTERFACES §3).
+ * The server as a program: its flags, and what they mean (docs/reference/http.md).
  *
  * @example
  * ```ts
@@ -16,7 +16,6 @@ import {
   type FlagSpec,
   type GivenFlags,
   openServerPins,
-  operatorLine,
   parseDuration,
   readServerFlags,
   SERVER_FLAGS,
@@ -24,8 +23,9 @@ import {
   serviceOptionsOf,
   usageError,
 } from "./flags/mod.ts";
-import { quote } from "@sig/core";
-import type { ServerIo, ServerProgram, Startup } from "./http/mod.ts";
+import { operatorLine } from "./process/mod.ts";
+import { quote } from "@sig/core/internal";
+import type { ServerIo, ServerProgram, Startup } from "./process/mod.ts";
 import { VERSION } from "./openapi/version.ts";
 
 const FLAGS: readonly FlagSpec[] = [

@@ -15,7 +15,8 @@
 
 import { type App, createApp } from "./app.ts";
 import { openPinsOf, parseDuration } from "./flags/mod.ts";
-import { formatLogEntry, readList, readVariable } from "./http/mod.ts";
+import { formatLogEntry } from "./http/mod.ts";
+import { readList, readVariable } from "./process/mod.ts";
 
 const app: App = createApp({
   issuers: readList("SIG_ISSUERS"),

@@ -1,6 +1,6 @@
 /** The process `sig-web`. @module */
 
-import { createServerIo, runServer, surviveRejections } from "@sig/api/http";
+import { createServerIo, runServer, surviveRejections } from "@sig/api/server";
 import { webProgram } from "./program.ts";
 
 /** Runs the process's own words and ends it with their exit code. */

@@ -16,7 +16,6 @@ import {
   type FlagSpec,
   type GivenFlags,
   openServerPins,
-  operatorLine,
   parseDuration,
   readServerFlags,
   requireOnlyHere,
@@ -25,7 +24,8 @@ import {
   serviceOptionsOf,
   usageError,
 } from "@sig/api/flags";
-import type { ServerIo, ServerProgram, Startup } from "@sig/api/http";
+import { operatorLine } from "@sig/api/server";
+import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
 import type { Demo } from "./demo/start_demo.ts";
 import {

@@ -16,12 +16,8 @@
 
 import { openStore } from "@sig/consumer/store";
 import { openPinsOf, parseDuration } from "@sig/api/flags";
-import {
-  type App,
-  formatLogEntry,
-  readList,
-  readVariable,
-} from "@sig/api/http";
+import { type App, formatLogEntry } from "@sig/api/http";
+import { readList, readVariable } from "@sig/api/process";
 import { SigError } from "@sig/core";
 import { createApp } from "./app.ts";
 

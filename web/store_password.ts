@@ -1,7 +1,7 @@
 /** Where the password of `--store redis://…` comes from. @module */
 
 import { type GivenFlags, usageError } from "@sig/api/flags";
-import type { ServerIo } from "@sig/api/http";
+import type { ServerIo } from "@sig/api/server";
 
 /** The variable that may hold the password. */
 export const PASSWORD_VARIABLE = "SIG_REDIS_PASSWORD";

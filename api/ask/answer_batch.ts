@@ -1,6 +1,7 @@
-/** Several questions in one request (INTERFACES §3). @module */
+/** Several questions in one request (docs/reference/http.md). @module */
 
-import { type CheckAnswer, SigError, timeAsAsked } from "@sig/core";
+import { type CheckAnswer, SigError } from "@sig/core";
+import { timeAsAsked } from "@sig/core/internal";
 import {
   type Answer,
   type AnswerContext,

@@ -1,10 +1,7 @@
 /** Explanations of a bounded size. @module */
 
-import type {
-  AnswerLimits,
-  CheckAnswer,
-  ExplainedRelationship,
-} from "@sig/core";
+import type { CheckAnswer, ExplainedRelationship } from "@sig/core";
+import type { AnswerLimits } from "@sig/core/internal";
 
 /**
  * The feed decides how many relationships a subject has: an answer tells of the

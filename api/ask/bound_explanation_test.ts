@@ -1,12 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import {
-  check,
-  type CheckAnswer,
-  checkSteps,
-  parseQuestion,
-  replay,
-  runSteps,
-} from "@sig/core";
+import { check, type CheckAnswer, parseQuestion, replay } from "@sig/core";
+import { checkSteps, runSteps } from "@sig/core/internal";
 import { NOW, upsert } from "../../tests/kit/test_issuer.ts";
 import { ANSWER_LIMITS, boundExplanation } from "./bound_explanation.ts";
 import type { SigEvent } from "@sig/core";

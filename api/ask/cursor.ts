@@ -1,7 +1,8 @@
-/** Where a page of a state ended (INTERFACES §3, `/v1/dump-state`). @module */
+/** Where a page of a state ended (docs/reference/http.md). @module */
 
-import { decodeBase64UrlStrict, parseJson, SigError } from "@sig/core";
-import { encodeBase64Url } from "@sig/jose";
+import { parseJson, SigError } from "@sig/core";
+import { decodeBase64UrlStrict } from "@sig/core/internal";
+import { encodeBase64Url } from "@sig/jose/internal";
 
 /** What a cursor holds. */
 export interface Cursor {

@@ -1,12 +1,7 @@
-/** AuthZEN evaluations, answered by `check` (INTERFACES §3). @module */
+/** AuthZEN evaluations, answered by `check` (docs/reference/http.md). @module */
 
-import {
-  type CheckAnswer,
-  isObject,
-  type Reason,
-  SigError,
-  toProblem,
-} from "@sig/core";
+import { type CheckAnswer, type Reason, SigError, toProblem } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { IssuerName } from "@sig/consumer";
 import { answerBatch, type BatchContext } from "./answer_batch.ts";
 import {

@@ -37,7 +37,7 @@ export interface InlineFeedsOptions {
   readonly maxWaitMs: number;
   /** The clock: reports and answers say when they were made. */
   readonly now: () => Date;
-  /** Bytes and events of one feed at most (PROTOCOL §8). */
+  /** Bytes and events of one feed at most (docs/protocol.md §8). */
   readonly limits: Limits;
   /** Awaited between slices of the work. */
   readonly breathe: () => Promise<void>;

@@ -1,4 +1,4 @@
-// Questions about an issuer whose state a store has (PROTOCOL §6).
+// Questions about an issuer whose state a store has (docs/protocol.md §6).
 import { assert, assertEquals } from "@std/assert";
 import { createMemoryPinStore, type PinStore } from "@sig/consumer/pins";
 import {

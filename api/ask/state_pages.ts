@@ -1,13 +1,7 @@
 /** A state in pages that never mix two states. @module */
 
-import {
-  type FeedState,
-  type RelationshipState,
-  runInSlices,
-  SigError,
-  timeAsAsked,
-  walkState,
-} from "@sig/core";
+import { type FeedState, type RelationshipState, SigError } from "@sig/core";
+import { runInSlices, timeAsAsked, walkState } from "@sig/core/internal";
 import {
   type Cursor,
   readCursor,

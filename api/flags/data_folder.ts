@@ -1,6 +1,6 @@
 /** Where a program keeps what is its user's. @module */
 
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /** A folder, or why there is none. */
 export type DataFolder =

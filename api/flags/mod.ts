@@ -56,7 +56,6 @@ export {
   wrap,
 } from "./help_text.ts";
 export type { HidePlaceOptions } from "./hidden_place.ts";
-export { operatorLine } from "./operator_line.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
   type Exposure,

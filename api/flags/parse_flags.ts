@@ -1,6 +1,7 @@
 /** From a program's words to its flags, strictly. @module */
 
-import { quote, type SigError, suggest } from "@sig/core";
+import type { SigError } from "@sig/core";
+import { quote, suggest } from "@sig/core/internal";
 import { parseArgs } from "@std/cli/parse-args";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 

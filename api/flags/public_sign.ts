@@ -29,7 +29,7 @@ export interface PublicSign {
  * there is none. The bind address is not enough: behind a proxy or a tunnel a
  * server listens on loopback and is public all the same, and then a public
  * audience, URL or host name, or a proxy to believe, says so. What can't be
- * read counts as public. (SECURITY §9)
+ * read counts as public.
  *
  * @example
  * ```ts

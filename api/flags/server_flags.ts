@@ -1,6 +1,6 @@
-/** The flags that both servers have (INTERFACES §3, §4). @module */
+/** The flags that both servers have (docs/reference/http.md). @module */
 
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import {
   type Address,
   count,

@@ -1,4 +1,4 @@
-/** The memory that replicas of a server share (INTERFACES §2c). @module */
+/** The memory that replicas of a server share (docs/protocol.md §6). @module */
 
 import type { PinStore } from "@sig/consumer/pins";
 import { hidePlace, type HidePlaceOptions } from "./hidden_place.ts";

@@ -1,6 +1,6 @@
 /** Types of flags' values. @module */
 
-import { quote, suggest } from "@sig/core";
+import { quote, suggest } from "@sig/core/internal";
 import { usageError, type ValueType } from "./flag.ts";
 
 /** Any text. */

@@ -1,7 +1,8 @@
 /** Who may ask a service: by which name, from which page, with which token. @module */
 
-import { quote, SigError } from "@sig/core";
-import { equalInConstantTime } from "@sig/jose";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, MiddlewareHandler } from "hono";
 
 /** A name or an address, with a port at most (RFC 9112 §3.2). */

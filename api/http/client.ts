@@ -1,7 +1,8 @@
 /** Who sends a request, and how often they may. @module */
 
-import { quote, SigError, trimOws } from "@sig/core";
-import { loadBuiltin } from "@sig/jose";
+import { SigError } from "@sig/core";
+import { quote, trimOws } from "@sig/core/internal";
+import { loadBuiltin } from "@sig/jose/internal";
 
 /** The part of `node:net` that is used, without its types. */
 interface NodeNet {

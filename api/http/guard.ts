@@ -1,6 +1,7 @@
 /** The one middleware of both servers. @module */
 
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { requireHost, requireSameSite, splitUrl } from "./access.ts";
@@ -8,7 +9,7 @@ import { createClientAddress, createRateLimiter } from "./client.ts";
 import { Capacity, RequestBudget } from "./limits.ts";
 import type { GuardOptions, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
-import type { RequestLogEntry } from "./request_log.ts";
+import { describeThrown, type RequestLogEntry } from "./request_log.ts";
 
 /** What handlers find in their `Context`. */
 export interface ServiceEnv {
@@ -256,11 +257,4 @@ function entryOf(
   if (code !== undefined) entry.code = code;
   if (isUnexpected) entry.error = describeThrown(thrown);
   return entry;
-}
-
-/** For the operator: the stack, which begins with name and message. */
-export function describeThrown(thrown: unknown): string {
-  return thrown instanceof Error
-    ? thrown.stack ?? `${thrown.name}: ${thrown.message}`
-    : typeof thrown;
 }

@@ -26,9 +26,10 @@ export {
   clientNetwork,
   createClientAddress,
 } from "./client.ts";
-export { describeThrown, PAGE_HEADERS, type ServiceEnv } from "./guard.ts";
+export { PAGE_HEADERS, type ServiceEnv } from "./guard.ts";
 export type {
   AllowOrigin,
+  App,
   CapacityOptions,
   GuardOptions,
   RateLimit,
@@ -51,20 +52,5 @@ export {
   readJsonBytes,
 } from "./read_body.ts";
 export { send, sendJson, type SendOptions } from "./send.ts";
-export { type App, createService, mountRoutes, toApp } from "./service.ts";
-export { createServerIo, writeLog } from "./deno_server_io.ts";
-export { listen } from "./listen.ts";
-export { createLogWriter, type LogWriter } from "./log_writer.ts";
-export { readList, readVariable } from "./read_variable.ts";
+export { createService, mountRoutes, toApp } from "./service.ts";
 export { formatLogEntry, type LogFormat } from "./request_log.ts";
-export {
-  runServer,
-  type ServerProgram,
-  serveUntilStopped,
-  type Startup,
-} from "./run_server.ts";
-export type { Respond, RunningServer, ServerIo } from "./server_io.ts";
-export {
-  type RejectionSource,
-  surviveRejections,
-} from "./survive_rejections.ts";

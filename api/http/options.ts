@@ -6,6 +6,15 @@ import type { RequestLogEntry } from "./request_log.ts";
 
 export type { CapacityOptions, RateLimit, RequestLogEntry };
 
+/** Answers requests; runs on any server that speaks `Request` and `Response`. */
+export interface App {
+  /**
+   * Answers one request and never rejects. `info` is what `Deno.serve` tells of
+   * the connection; without it the client's address is not known.
+   */
+  fetch(request: Request, info?: unknown): Promise<Response>;
+}
+
 /** Whether pages of an origin may ask what is at a path. */
 export type AllowOrigin = (origin: string, path: string) => boolean;
 

@@ -1,4 +1,4 @@
-/** One line a request, for people or programs (SECURITY O1). @module */
+/** One line a request, for people or programs. @module */
 
 import { escapeInvisible } from "@sig/core";
 
@@ -92,4 +92,11 @@ function jsonLine(entry: RequestLogEntry): string {
   return `{"time":"${time}","level":"${level}","service":"${service}",` +
     `"request_id":"${request_id}","method":"${method}","path":"${path}",` +
     `"status":${status},"duration_ms":${duration_ms},"client":"${client}"}\n`;
+}
+
+/** For the operator: the stack, which begins with name and message. */
+export function describeThrown(thrown: unknown): string {
+  return thrown instanceof Error
+    ? thrown.stack ?? `${thrown.name}: ${thrown.message}`
+    : typeof thrown;
 }

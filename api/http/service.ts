@@ -4,18 +4,9 @@ import { SigError, SPEC_VERSION } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { createGuard, HEALTH_PATH, type ServiceEnv } from "./guard.ts";
 import { Exchange, type Route } from "./old_routes.ts";
-import type { ServiceOptions } from "./options.ts";
+import type { App, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
 import { sendJson } from "./send.ts";
-
-/** Answers requests; runs on any server that speaks `Request` and `Response`. */
-export interface App {
-  /**
-   * Answers one request and never rejects. `info` is what `Deno.serve` tells of
-   * the connection; without it the client's address is not known.
-   */
-  fetch(request: Request, info?: unknown): Promise<Response>;
-}
 
 /**
  * Makes a Hono application with `GET /healthz`: request ids, the Host list,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import type { OpenApiDocument } from "../openapi/document.ts";
 
 /** A route. */

@@ -3,11 +3,11 @@
 import {
   DENY_REASONS,
   EFFECTIVE_STATUSES,
-  MAX_ANSWER_WARNINGS,
   REASON_CODES,
   RELATIONSHIP_TYPES,
   REQUIREMENT_KEYS,
 } from "@sig/core";
+import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import {
   COUNT,
   exactly,

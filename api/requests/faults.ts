@@ -10,7 +10,7 @@ interface Fault extends Issue {
   readonly error?: SigError;
 }
 
-/** Collects faults, and says them as one error (INTERFACES §1). */
+/** Collects faults, and says them as one error (docs/reference/errors.md). */
 export class Faults {
   readonly #faults: Fault[] = [];
 

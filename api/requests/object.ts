@@ -1,6 +1,6 @@
 /** Schemas of objects. @module */
 
-import { escapePointer, isObject, quote, suggest } from "@sig/core";
+import { escapePointer, isObject, quote, suggest } from "@sig/core/internal";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 

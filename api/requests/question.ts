@@ -1,14 +1,13 @@
-/** The members of a question (PROTOCOL §5). @module */
+/** The members of a question (docs/protocol.md §5). @module */
 
 import {
-  isSequence,
   isSigError,
   parseRequirement,
   RELATIONSHIP_TYPES,
   type Requirement,
   SigError,
-  type Timepoint,
 } from "@sig/core";
+import { isSequence, type Timepoint } from "@sig/core/internal";
 import { list } from "./list.ts";
 import { flag, instant, INSTANT_PATTERN, integer, text } from "./scalars.ts";
 import type { Schema } from "./schema.ts";

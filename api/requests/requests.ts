@@ -1,12 +1,11 @@
-/** The bodies of the `/v1` requests (INTERFACES §3). @module */
+/** The bodies of the `/v1` requests (docs/reference/http.md). @module */
 
 import {
   EFFECTIVE_STATUSES,
   type EffectiveStatus,
-  isObject,
   type Requirement,
-  type Timepoint,
 } from "@sig/core";
+import { isObject, type Timepoint } from "@sig/core/internal";
 import { readAs } from "./read_as.ts";
 import { list } from "./list.ts";
 import { object } from "./object.ts";

@@ -1,6 +1,7 @@
 /** Schemas of single values. @module */
 
-import { isSigError, Timepoint } from "@sig/core";
+import { isSigError } from "@sig/core";
+import { Timepoint } from "@sig/core/internal";
 import type { JsonSchema, Schema } from "./schema.ts";
 
 /**
@@ -58,7 +59,7 @@ export function nonEmptyText(keywords: JsonSchema): Schema<string> {
 export const INSTANT_PATTERN =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$";
 
-/** An instant (PROTOCOL §3). */
+/** An instant (docs/protocol.md §3). */
 export function instant(keywords: JsonSchema): Schema<Timepoint> {
   return parsedText(
     { format: "date-time", pattern: INSTANT_PATTERN, ...keywords },

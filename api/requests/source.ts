@@ -1,6 +1,7 @@
 /** Which feed a request is about. @module */
 
-import { quote, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { type InlineFeed, IssuerName } from "@sig/consumer";
 import { object } from "./object.ts";
 import { anything, parsedText, text } from "./scalars.ts";

@@ -1,6 +1,6 @@
-/** Of whom a feed can speak, in AuthZEN's words (INTERFACES §3). @module */
+/** Of whom a feed can speak, in AuthZEN's words (docs/reference/http.md). @module */
 
-import { quote } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /**
  * The types of AuthZEN subjects whose ids are subjects of SIG. AuthZEN scopes an

@@ -1,4 +1,4 @@
-/** The routes that tell of the service itself (INTERFACES §3). @module */
+/** The routes that tell of the service itself (docs/reference/http.md). @module */
 
 import { renderPage } from "../pages/page.ts";
 import { createPolicy } from "../pages/page_files.ts";

@@ -1,4 +1,4 @@
-/** AuthZEN Authorization API 1.0, as a view of `check` (INTERFACES §3). @module */
+/** AuthZEN Authorization API 1.0, as a view of `check` (docs/reference/http.md). @module */
 
 import { isSigError, SigError } from "@sig/core";
 import {
@@ -7,7 +7,7 @@ import {
   type EvaluationSources,
 } from "../ask/evaluate.ts";
 import type { Context } from "hono";
-import { readJson, send, sendJson, type ServiceEnv } from "../http/mod.ts";
+import { readJson, send, sendJson } from "../http/mod.ts";
 import {
   CONFIGURATION_EXAMPLES,
   EVALUATION_EXAMPLES,

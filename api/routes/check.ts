@@ -1,4 +1,4 @@
-/** `POST /v1/check` (INTERFACES §3). @module */
+/** `POST /v1/check` (docs/reference/http.md). @module */
 
 import { toProblem } from "@sig/core";
 import { answerBatch, listOfTexts } from "../ask/answer_batch.ts";

@@ -1,4 +1,4 @@
-/** `POST /v1/dump-state` (INTERFACES §3). @module */
+/** `POST /v1/dump-state` (docs/reference/http.md). @module */
 
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { DUMP_STATE_EXAMPLES } from "../openapi/examples.ts";

@@ -1,4 +1,4 @@
-/** `POST /v1/verify` (INTERFACES §3). @module */
+/** `POST /v1/verify` (docs/reference/http.md). @module */
 
 import { forRequest, sourceOf, type Sources } from "../ask/answer_check.ts";
 import { VERIFY_EXAMPLES } from "../openapi/examples.ts";

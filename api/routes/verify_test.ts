@@ -3,7 +3,7 @@ import { status } from "../../tests/kit/issuer_server.ts";
 import { PATHS } from "../../tests/kit/test_issuer.ts";
 import { post, serveIssuer } from "../testdata/asking.ts";
 
-Deno.test("the report is the one of INTERFACES, and asks the issuer now", async () => {
+Deno.test("the report is the documented one, and asks the issuer now", async () => {
   await using issuer = await serveIssuer();
   const { app, server } = issuer;
   for (let i = 1; i <= 2; i++) {

@@ -1,6 +1,6 @@
 /** A server as a command: `sig api`, `sig web`. @module */
 
-import type { ServerProgram } from "@sig/api/http";
+import type { ServerProgram } from "@sig/api/server";
 import type { CommandSpec } from "./command.ts";
 import { writeJson } from "../output/write.ts";
 
@@ -17,7 +17,7 @@ export function serverCommand(
     endless: true,
     async run(call) {
       const { createServerIo, serveUntilStopped } = await import(
-        "@sig/api/http"
+        "@sig/api/process"
       );
       const io = { ...createServerIo(), ...call.io };
       const startup = await program.start(call, io);

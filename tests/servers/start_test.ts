@@ -5,7 +5,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { runServer } from "@sig/api/http";
+import { runServer } from "@sig/api/server";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import { exchangeRaw, head } from "../kit/raw_client.ts";

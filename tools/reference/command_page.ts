@@ -1,7 +1,7 @@
 /** `docs/reference/command-line.md`, from the programs' own tables. @module */
 
 import { flagRow, type FlagSpec, isSample, partsOf } from "@sig/api/flags";
-import type { ServerProgram } from "@sig/api/http";
+import type { ServerProgram } from "@sig/api/server";
 import { apiProgram } from "@sig/api/program";
 import { webProgram } from "@sig/web/program";
 import type { Command } from "../../cli/command_line/command.ts";

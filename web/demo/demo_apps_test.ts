@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { listen } from "@sig/api/http";
+import { listen } from "@sig/api/server";
 import { Browser, testKeys } from "../openid/testdata/test_provider.ts";
 import { Person } from "../testdata/independent_client.ts";
 import {

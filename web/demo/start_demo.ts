@@ -1,7 +1,8 @@
 /** The demo of a process: an issuer, two applications, and a story on the page. @module */
 
 import { usageError } from "@sig/api/flags";
-import type { App, RequestLogEntry, ServerIo } from "@sig/api/http";
+import type { App, RequestLogEntry } from "@sig/api/http";
+import type { ServerIo } from "@sig/api/server";
 import { findIssuerIdentifier } from "../openid/issuer_identifier.ts";
 import {
   type DemoAppsOptions,

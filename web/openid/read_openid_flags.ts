@@ -1,7 +1,7 @@
 /** Whether a server is an OpenID Provider, by its flags (INTERFACES §4b). @module */
 
 import { type GivenFlags, usageError } from "@sig/api/flags";
-import type { ServerIo } from "@sig/api/http";
+import type { ServerIo } from "@sig/api/server";
 import type { OpenIdProgram } from "./start_openid.ts";
 
 /**

@@ -3,11 +3,11 @@
 import {
   dataFolder,
   type GivenFlags,
-  operatorLine,
   parseDuration,
   usageError,
 } from "@sig/api/flags";
-import type { ServerIo } from "@sig/api/http";
+import { operatorLine } from "@sig/api/server";
+import type { ServerIo } from "@sig/api/server";
 import { isSigError, SigError } from "@sig/core";
 import { MAX_NAMES_BYTES } from "../names/read_names.ts";
 import { runInBackground } from "../sessions/background.ts";

@@ -1,6 +1,6 @@
 /** `sig-web --demo` as its program starts it, inside this process. */
 
-import { createServerIo, runServer } from "@sig/api/http";
+import { createServerIo, runServer } from "@sig/api/server";
 import { webProgram } from "../program.ts";
 
 /** A demo that runs. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { isSigError } from "@sig/core";
-import { createServerIo } from "./deno_server_io.ts";
+import { createServerIo } from "./io.ts";
 
 async function refusal(path: string, maxBytes: number): Promise<string> {
   const error = await createServerIo().readFile(path, maxBytes)

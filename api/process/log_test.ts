@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createLogWriter } from "./log_writer.ts";
+import { createLogWriter } from "./log.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
 /** A reader that takes nothing until it is let. */

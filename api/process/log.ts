@@ -1,4 +1,8 @@
-/** Writing log lines without making requests wait. @module */
+/** What a server writes for its operator. @module */
+
+import { escapeInvisible } from "@sig/core";
+import { describeThrown } from "../http/request_log.ts";
+import type { ServerIo } from "./io.ts";
 
 /** Characters that may wait; beyond, lines are dropped and counted. */
 const MAX_WAITING = 1024 * 1024;
@@ -20,7 +24,7 @@ export interface LogWriter {
  *
  * @example
  * ```ts
- * import { createLogWriter } from "@sig/api/http";
+ * import { createLogWriter } from "@sig/api/process";
  * import { assertEquals } from "@std/assert";
  *
  * const written: string[] = [];
@@ -73,4 +77,54 @@ export function createLogWriter(
       await writing;
     },
   };
+}
+
+/** A line of a server's own, in the form of its log. */
+export function operatorLine(
+  message: string,
+  log: "json" | "text" | "off",
+  now: Date,
+  level: "info" | "warning" | "error" = "error",
+): string {
+  const line = log === "json"
+    ? JSON.stringify({ time: now.toISOString(), level, message })
+    : `${level}: ${message}`;
+  return `${escapeInvisible(line)}\n`;
+}
+
+/** What tells of rejections that nobody handled: the process's global. */
+export interface RejectionSource {
+  /** As of every event target. */
+  addEventListener(
+    type: "unhandledrejection",
+    listener: (event: {
+      readonly reason: unknown;
+      preventDefault(): void;
+    }) => void,
+  ): void;
+}
+
+/**
+ * Lets a server's process go on when a promise that nobody waits for rejects,
+ * and tells its operator. Older runtimes reject one when an issuer's connection
+ * breaks off: that must not end the service for everyone else.
+ *
+ * @example
+ * ```ts
+ * import { createServerIo, surviveRejections } from "@sig/api/process";
+ *
+ * surviveRejections(globalThis, createServerIo());
+ * ```
+ */
+export function surviveRejections(
+  source: RejectionSource,
+  io: Pick<ServerIo, "stderr" | "now">,
+): void {
+  source.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    const error = describeThrown(event.reason);
+    const time = io.now().toISOString();
+    const entry = { time, level: "error", error };
+    io.stderr(`${escapeInvisible(JSON.stringify(entry))}\n`);
+  });
 }

@@ -1,6 +1,15 @@
 /** All that a server's process touches of the outside. @module */
 
 import type { Address } from "../flags/mod.ts";
+import { createPrivateFile, isOpenToOthers, readFile } from "./files.ts";
+import { listen } from "./listen.ts";
+import {
+  onHangup,
+  readVariable,
+  signalled,
+  terminalColumns,
+  writeAll,
+} from "./streams.ts";
 
 /** A server that listens. */
 export interface RunningServer {
@@ -57,4 +66,49 @@ export interface ServerIo {
   ): Promise<RunningServer>;
   /** Resolves when the user or the system asks to stop. */
   stopRequested(): Promise<void>;
+}
+
+/**
+ * Makes the real {@linkcode ServerIo} of a process. A second signal changes
+ * nothing: Ctrl-C reaches a process more than once where a package runner passes
+ * it on, and requests in flight have bounded time as it is.
+ *
+ * @example
+ * ```ts
+ * import { createServerIo } from "@sig/api/process";
+ * import { assert } from "@std/assert";
+ *
+ * assert(createServerIo().now().getTime() > 0);
+ * ```
+ */
+export function createServerIo(): ServerIo {
+  return {
+    stdout: (text) => writeAll(Deno.stdout, text),
+    stderr: (text) => writeAll(Deno.stderr, text),
+    isTerminal: (stream) => Deno[stream].isTerminal(),
+    columns: terminalColumns,
+    log: writeLog,
+    now: () => new Date(),
+    env: readVariable,
+    readFile,
+    createPrivateFile,
+    isOpenToOthers,
+    onHangup,
+    serve: (address, respond, report) =>
+      Promise.resolve().then(() => listen(address, respond, report)),
+    stopRequested: () => signalled(),
+  };
+}
+
+/**
+ * Writes to standard error beside the process: a reader that is slow or stopped
+ * holds up nobody.
+ *
+ * @throws {Deno.errors.BrokenPipe} when the reader has gone.
+ */
+export async function writeLog(text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    at += await Deno.stderr.write(bytes.subarray(at));
+  }
 }

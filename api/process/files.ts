@@ -1,6 +1,101 @@
-/** Writing files, whole or not at all. @module */
+/** Reading and writing files, whole or not at all. @module */
 
-import type { SigError } from "@sig/core";
+import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
+
+/**
+ * A whole file of at most `maxBytes` bytes; no FIFO or device, which would block
+ * or never end.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from "@sig/api/process";
+ * import { assertRejects } from "@std/assert";
+ *
+ * await assertRejects(() => readFile("no-such-file", 100));
+ * ```
+ *
+ * @throws {SigError} `source_not_found`, `document_too_large` with `limit`.
+ */
+export async function readFile(
+  path: string,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const info = await Deno.stat(path);
+    if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
+    if (info.isFile) throw await tooLarge(maxBytes, path);
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === "SigError") throw cause;
+    const isNotGiven = cause instanceof Deno.errors.NotCapable;
+    const hint = `Run it with --allow-read=${path}.`;
+    throw await unread("source_not_found", path, whyNotRead(cause), {
+      cause,
+      context: isNotGiven ? { hint } : {},
+    });
+  }
+  throw await unread("source_not_found", path, "it is not a file");
+}
+
+/**
+ * The `document_too_large` of a file, or of standard input where there is no
+ * path.
+ *
+ * @example
+ * ```ts
+ * import { tooLarge } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals((await tooLarge(100)).context.limit, 100);
+ * ```
+ */
+export async function tooLarge(
+  maxBytes: number,
+  path?: string,
+): Promise<SigError> {
+  const why = `it is larger than ${maxBytes} bytes`;
+  const context = { limit: maxBytes };
+  return await unread("document_too_large", path, why, { context });
+}
+
+async function unread(
+  code: ErrorCode,
+  path: string | undefined,
+  why: string,
+  options: SigErrorOptions = {},
+): Promise<SigError> {
+  const { quote, SigError } = await import("@sig/core");
+  const what = path === undefined ? "standard input" : quote(path);
+  return new SigError(code, `Cannot read ${what}: ${why}`, options);
+}
+
+function whyNotRead(error: unknown): string {
+  const { NotCapable, NotFound, PermissionDenied } = Deno.errors;
+  if (error instanceof NotFound) return "there is no such file";
+  if (error instanceof NotCapable) {
+    return "the program was not given permission to read it";
+  }
+  if (error instanceof PermissionDenied) {
+    return "the system does not let this user read it";
+  }
+  return "reading it failed";
+}
+
+/**
+ * Whether others than the owner may open a file, by its mode; false where there
+ * are no modes, or it can't be looked at.
+ *
+ * @example
+ * ```ts
+ * import { isOpenToOthers } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await isOpenToOthers("no-such-file"), false);
+ * ```
+ */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  const mode = (await Deno.stat(path).catch(() => undefined))?.mode ?? 0;
+  return (mode & 0o077) !== 0;
+}
 
 /** How a file is made. */
 export interface CreateFileOptions {

@@ -2,7 +2,7 @@
 
 import type { Address } from "../flags/mod.ts";
 import { SigError, toProblem } from "@sig/core";
-import type { Respond, RunningServer } from "./server_io.ts";
+import type { Respond, RunningServer } from "./io.ts";
 
 /** Descriptors that connections leave to files and outgoing requests. */
 const SPARE_DESCRIPTORS = 8;

@@ -6,21 +6,20 @@ import {
   flagRow,
   type FlagSpec,
   type GivenFlags,
-  operatorLine,
   paragraphs,
   parseFlags,
   twoColumns,
   usageError,
 } from "../flags/mod.ts";
 import { escapeInvisible, isSigError, quote, toProblem } from "@sig/core";
-import type { App } from "./service.ts";
-import { createLogWriter } from "./log_writer.ts";
+import type { App } from "../http/options.ts";
+import { createLogWriter, operatorLine } from "./log.ts";
 import {
   formatLogEntry,
   type LogFormat,
   type RequestLogEntry,
-} from "./request_log.ts";
-import type { RunningServer, ServerIo } from "./server_io.ts";
+} from "../http/request_log.ts";
+import type { RunningServer, ServerIo } from "./io.ts";
 import { settleWithin } from "./listen.ts";
 
 /** What a server is started with. */
@@ -69,7 +68,7 @@ const LOG_GRACE_MS = 1_000;
  *
  * @example
  * ```ts
- * import { runServer, type ServerProgram } from "@sig/api/http";
+ * import { runServer, type ServerProgram } from "@sig/api/process";
  * import { assertEquals } from "@std/assert";
  *
  * const program: ServerProgram = {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { surviveRejections } from "./survive_rejections.ts";
+import { surviveRejections } from "./log.ts";
 
 Deno.test("a rejection that nobody handles is told on one line, and ends nothing", () => {
   const source = new EventTarget();

@@ -1,8 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { SigError } from "@sig/core";
 import { runServer, type ServerProgram, type Startup } from "./run_server.ts";
-import type { Respond, ServerIo } from "./server_io.ts";
-import { createService, toApp } from "./service.ts";
+import type { Respond, ServerIo } from "./io.ts";
+import { createService, toApp } from "../http/service.ts";
 
 interface Run {
   readonly code: number;

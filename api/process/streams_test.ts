@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readList, readVariable } from "./read_variable.ts";
+import { readList, readVariable } from "./streams.ts";
 
 const NAME = "SIG_TEST_READ_VARIABLE";
 

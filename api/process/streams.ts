@@ -1,0 +1,135 @@
+/** Streams, signals and variables of a process. @module */
+
+/** Milliseconds between two looks at a stream that takes nothing just now. */
+const PAUSE_MS = 5;
+
+/**
+ * Writes all of a text before it returns. A reader that has gone, as in
+ * `sig log … | head`, is no error; one that is slow is waited for, also where
+ * another process has made the stream non-blocking.
+ *
+ * @example
+ * ```ts
+ * import { writeAll } from "@sig/api/process";
+ *
+ * writeAll(Deno.stderr, "ready\n");
+ * ```
+ *
+ * @throws {Error} of the name `OutputFailed`, for a full disk and the like: it
+ * must not look like a fault of what was to be said.
+ */
+export function writeAll(
+  writer: { writeSync(bytes: Uint8Array): number },
+  text: string,
+): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writer.writeSync(bytes.subarray(at));
+    } catch (cause) {
+      if (cause instanceof Deno.errors.BrokenPipe) return;
+      if (!(cause instanceof Deno.errors.WouldBlock)) {
+        const error = new Error("the output can't be written", { cause });
+        throw Object.assign(error, { name: "OutputFailed" });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Columns of the terminal that standard output goes to; undefined where it goes
+ * elsewhere, or nobody has said how wide the terminal is.
+ *
+ * @example
+ * ```ts
+ * import { terminalColumns } from "@sig/api/process";
+ *
+ * const width = terminalColumns() ?? 80;
+ * ```
+ */
+export function terminalColumns(): number | undefined {
+  // 0 is that of a terminal whose width nobody has set.
+  return Deno.stdout.isTerminal() && Deno.consoleSize().columns || undefined;
+}
+
+/**
+ * Resolves with the first of some signals; unless told, those by which the user
+ * or the system asks a process to stop (Windows has no SIGTERM).
+ *
+ * @example
+ * ```ts
+ * import { signalled } from "@sig/api/process";
+ *
+ * async function untilStopped(shutdown: () => Promise<void>): Promise<void> {
+ *   await signalled();
+ *   await shutdown();
+ * }
+ * ```
+ */
+export function signalled(
+  signals: readonly Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGINT", "SIGTERM"],
+): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      Deno.addSignalListener(signal, () => resolve());
+    }
+  });
+}
+
+/**
+ * Does something whenever the system asks a server to read its files again
+ * (SIGHUP; Windows has none). What is returned ends that.
+ *
+ * @example
+ * ```ts
+ * import { onHangup } from "@sig/api/process";
+ *
+ * const stop = onHangup(() => console.log("reading again"));
+ * stop();
+ * ```
+ */
+export function onHangup(work: () => void): () => void {
+  if (Deno.build.os === "windows") return () => {};
+  Deno.addSignalListener("SIGHUP", work);
+  return () => Deno.removeSignalListener("SIGHUP", work);
+}
+
+/**
+ * A variable, undefined when it is unset, empty or may not be read: a server
+ * that is given no permissions runs on its defaults.
+ *
+ * @example
+ * ```ts
+ * import { readVariable } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readVariable("SIG_NO_SUCH_VARIABLE"), undefined);
+ * ```
+ */
+export function readVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A variable that holds a list, separated by commas.
+ *
+ * @example
+ * ```ts
+ * import { readList } from "@sig/api/process";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readList("SIG_NO_SUCH_VARIABLE"), []);
+ * ```
+ */
+export function readList(name: string): readonly string[] {
+  return (readVariable(name) ?? "").split(",").map((each) => each.trim())
+    .filter((each) => each !== "");
+}
