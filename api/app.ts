@@ -34,11 +34,11 @@ export type { App } from "./http/mod.ts";
 export interface AppOptions extends GuardOptions, FetchPolicy {
   /** The bearer token that requests must carry (default: none). */
   readonly token?: string | undefined;
-  /** The issuers that may be asked: did:web or host; none unless told. */
+  /** The issuers that may be asked: did:web or host (default: none). */
   readonly issuers?: readonly string[] | undefined;
-  /** Any issuer on the public internet may be asked; off unless told. */
+  /** Any issuer on the public internet may be asked (default: no). */
   readonly anyIssuer?: boolean | undefined;
-  /** How old an issuer's state may be, in milliseconds; 60,000 unless told. */
+  /** How old an issuer's state may be, in milliseconds (default: 60,000). */
   readonly maxAgeMs?: number | undefined;
   /**
    * Remembers the issuers of the list for longer than this process, together
@@ -48,13 +48,13 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   /** With `pins`: an issuer that is not remembered there is an error. */
   readonly requirePin?: boolean | undefined;
   /**
-   * Where clients reach the service, such as `https://sig.acme.example`; the
-   * origin that they ask unless told.
+   * Where clients reach the service, such as `https://sig.acme.example`
+   * (default: the origin that they ask).
    */
   readonly publicUrl?: string | undefined;
   /**
-   * Milliseconds that a large feed which comes in a request waits for its turn;
-   * 15,000 unless told.
+   * Milliseconds that a large feed which comes in a request waits for its turn
+   * (default: 15,000).
    */
   readonly maxTurnWaitMs?: number | undefined;
 }
@@ -92,7 +92,7 @@ const API_LIMITS: Limits = Object.freeze({
  * ```
  *
  * @throws {SigError} as `createConsumer` for an issuer that can't be one, and
- * as `createService`; `invalid_request` for a `publicUrl` that is no origin.
+ * as `createService`; `invalid_request` for a `publicUrl` that is not an origin.
  */
 export function createApp(options: AppOptions = {}): App {
   const { token } = options;

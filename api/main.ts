@@ -1,6 +1,10 @@
 /** The process `sig-api`. @module */
 
-import { createServerIo, runServer, surviveRejections } from "./process/mod.ts";
+import {
+  createServerIo,
+  runServer,
+  surviveRejections,
+} from "./process/server.ts";
 import { apiProgram } from "./program.ts";
 
 /** Runs the process's own words and ends it with their exit code. */

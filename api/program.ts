@@ -23,16 +23,16 @@ import {
   serviceOptionsOf,
   usageError,
 } from "./flags/mod.ts";
-import { operatorLine } from "./process/mod.ts";
+import { operatorLine } from "./process/server.ts";
 import { quote } from "@sig/core/internal";
-import type { ServerIo, ServerProgram, Startup } from "./process/mod.ts";
+import type { ServerIo, ServerProgram, Startup } from "./process/server.ts";
 import { VERSION } from "./openapi/version.ts";
 
 const FLAGS: readonly FlagSpec[] = [
   {
     name: "addr",
     value: "HOST:PORT",
-    help: "where to listen; 127.0.0.1:8787 unless told, port 0 takes any",
+    help: "where to listen (default: 127.0.0.1:8787); port 0 takes any",
   },
   {
     name: "issuer",
@@ -52,8 +52,7 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "max-age",
     value: "DURATION",
-    help:
-      "how old an issuer's state may be; 60s unless told, 0s asks each time",
+    help: "how old an issuer's state may be (default: 60s); 0s asks each time",
   },
   {
     name: "cors-origin",
@@ -64,7 +63,7 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "public-url",
     value: "ORIGIN",
-    help: "where clients reach it; the origin that they ask unless told",
+    help: "where clients reach it (default: the origin that they ask)",
   },
   ...SERVER_PIN_FLAGS,
   ...SERVER_FLAGS,

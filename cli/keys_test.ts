@@ -272,7 +272,7 @@ Deno.test("a relative HOME is refused for keys and for the pin store", async () 
     assertEquals([code, problem.code], [2, "invalid_request"]);
     assertStringIncludes(
       problem.detail,
-      'no folder for private keys: HOME is "home", which is no absolute path',
+      'no folder for private keys: HOME is "home", which is not an absolute path',
     );
     const pins = await workspace.sig(["pin", "list"], { env });
     assertEquals(pins.code, 2);

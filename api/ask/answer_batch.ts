@@ -23,7 +23,7 @@ export const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
 export interface BatchContext extends AnswerContext {
   /** Reads one of the questions; throws what is wrong with it. */
   readonly read: (check: unknown, index: number) => CheckRequest;
-  /** What stands in the place of an answer; the answer itself unless told. */
+  /** What stands in the place of an answer; (default: the answer itself). */
   readonly tell?: (answer: CheckAnswer, index: number) => unknown;
   /** What stands in the place of an answer that there is none of. */
   readonly refuse: (error: unknown, index: number) => unknown;

@@ -38,7 +38,7 @@ export function writeCursor(cursor: Cursor): string {
 export function readCursor(text: string, question: string): Cursor {
   let value: unknown;
   try {
-    // What is no base64url is no JSON either.
+    // Invalid base64url is not JSON either.
     value = parseJson(decodeBase64UrlStrict(text) ?? "", { maxValues: 16 });
   } catch (cause) {
     throw misfit("it is not one of this service", cause);

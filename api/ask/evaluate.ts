@@ -94,7 +94,7 @@ export async function evaluate(
  * Answers the evaluations of a batch, in their order, up to where its semantic
  * stops, as the texts of JSON values. They are independent (AuthZEN §7.1), so
  * all are looked at together and each issuer is asked once; an error counts as
- * a deny for the semantic (§7.1.3) and says that it is none.
+ * a deny for the semantic (§7.1.3) and says that it is an error.
  */
 export async function evaluateBatch(
   request: EvaluationsRequest,

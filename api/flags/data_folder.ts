@@ -12,7 +12,7 @@ const ABSOLUTE = /^(?:\/|\\\\|[A-Za-z]:[\\/])/;
 
 /**
  * The folder `sig` of the user's data directory (XDG base directory
- * specification). A place below wherever the program happens to be is none:
+ * specification). A place below the working directory is not used:
  * another start would find nothing there, and a private key could get into what
  * is published.
  *
@@ -41,5 +41,5 @@ export function dataFolder(
   }
   return ABSOLUTE.test(home)
     ? { folder: `${home}/.local/share/sig` }
-    : { why: `HOME is ${quote(home)}, which is no absolute path` };
+    : { why: `HOME is ${quote(home)}, which is not an absolute path` };
 }

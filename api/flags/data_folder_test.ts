@@ -12,9 +12,9 @@ Deno.test("what is the user's has an absolute place, or none", () => {
     ],
     [{}, "there is no HOME (or it may not be read)"],
     [{ HOME: "" }, "there is no HOME (or it may not be read)"],
-    [{ HOME: "." }, 'HOME is ".", which is no absolute path'],
-    [{ HOME: "home" }, 'HOME is "home", which is no absolute path'],
-    [{ HOME: "~" }, 'HOME is "~", which is no absolute path'],
+    [{ HOME: "." }, 'HOME is ".", which is not an absolute path'],
+    [{ HOME: "home" }, 'HOME is "home", which is not an absolute path'],
+    [{ HOME: "~" }, 'HOME is "~", which is not an absolute path'],
   ];
   for (const [env, expected] of cases) {
     const found = dataFolder((name) => env[name]);

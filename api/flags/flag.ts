@@ -16,7 +16,7 @@ export interface FlagSpec {
   readonly required?: true;
   /** The only values. */
   readonly choices?: readonly string[];
-  /** Names that people give it elsewhere; who writes one is told the right one. */
+  /** Names that people give it elsewhere; the error suggests the right one. */
   readonly mistaken?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface HidePlaceOptions {
 
 /**
  * The same store, for a server that others reach: a path of its disk, or the
- * address of its Redis, is in no answer. The operator is told of it.
+ * address of its Redis, is not in any answer. The operator gets it in the log.
  *
  * @throws {SigError} from the methods as before, `store_unavailable` without the
  * place.

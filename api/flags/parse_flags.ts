@@ -18,9 +18,9 @@ export interface FlagRules {
   ) => string | undefined;
 }
 
-/** Flags, and the words that are none. */
+/** Flags and arguments. */
 export interface ParsedFlags extends GivenFlags {
-  /** Words that are no flags, in their order. */
+  /** Arguments, in their order. */
   readonly positionals: readonly string[];
 }
 

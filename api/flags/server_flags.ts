@@ -73,7 +73,7 @@ export interface ServerSettings {
   readonly trustProxy: readonly string[];
   /** As given. */
   readonly maxConcurrent: number | undefined;
-  /** As given; unless told `text` for a terminal, else `json`. */
+  /** As given (default: `text` for a terminal, else `json`). */
   readonly log: "json" | "text" | "off";
   /** As given. */
   readonly allowInsecure: boolean;
@@ -83,8 +83,8 @@ export interface ServerSettings {
  * Reads the common flags, and of the programs' own those that say whom the
  * server is for (`--audience`, `--public-url`).
  *
- * @param defaultAddress Where to listen unless told.
- * @param isTerminal Whether a person reads the log: then it is text unless told.
+ * @param defaultAddress Where to listen by default.
+ * @param isTerminal Whether a person reads the log: then it is text by default.
  * @throws {SigError} `invalid_request` with `context.flag`.
  */
 export function readServerFlags(

@@ -11,7 +11,7 @@ export const SERVER_PIN_FLAGS: readonly FlagSpec[] = Object.freeze([
     name: "pins",
     value: "FILE|kv:PATH|redis://HOST",
     help:
-      "where the named issuers are remembered, with other servers; this process unless told",
+      "where the named issuers are remembered, with other servers (default: this process)",
   },
   {
     name: "require-pin",
@@ -28,7 +28,7 @@ export interface ServerPins {
   readonly pins: PinStore | undefined;
   /** An issuer that is not there yet is an error. */
   readonly requirePin: boolean;
-  /** Said to whoever starts the server. */
+  /** For the operator. */
   readonly warnings: readonly string[];
 }
 

@@ -61,7 +61,7 @@ Deno.test("without trusted proxies the socket's address counts alone", () => {
   );
 });
 
-Deno.test("what is no network is refused", () => {
+Deno.test("an invalid network is refused", () => {
   const bad = ["", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08"];
   const more = ["::/129", "proxy/8", "010.0.0.0/8", "10.0.0.0/8/8", "/8"];
   for (const network of [...bad, ...more, "10.0.0.0/8\n", " 10.0.0.0/8"]) {

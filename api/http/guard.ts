@@ -33,7 +33,7 @@ export interface ServiceEnv {
 /** Answers however busy the service is, for health checks. */
 export const HEALTH_PATH = "/healthz";
 
-/** Seconds after which a refusal that names no time is worth another try. */
+/** Seconds of `Retry-After` where the refusal has none of its own. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** What is not a page loads nothing, and stands in no frame, if shown as one. */
@@ -116,7 +116,7 @@ export function createGuard(
         const { path } = c.req;
         if (!crossSite.has(path)) requireSameSite(request, isAllowed);
         if (path !== HEALTH_PATH) {
-          // An address that isn't known can't be told from others.
+          // All clients without a known address share one rate.
           if (!unlimited.has(path)) {
             countRequest?.(address ?? "", came.getTime());
           }

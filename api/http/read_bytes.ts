@@ -151,7 +151,7 @@ async function readChunks(
   }
 }
 
-/** A client that goes away is no failure of ours. */
+/** A client that goes away is not an internal error. */
 async function interrupted<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;

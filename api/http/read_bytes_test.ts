@@ -48,7 +48,7 @@ function post(body: BodyInit | null, announced?: string): Request {
   return new Request("http://127.0.0.1/", { method: "POST", headers, body });
 }
 
-/** A body that comes in these chunks, and then ends unless told otherwise. */
+/** A body that comes in these chunks, and then ends by default. */
 function stream(
   chunks: readonly Uint8Array[],
   end: "end" | "hang" | Error = "end",
@@ -105,7 +105,7 @@ Deno.test("a body that is longer than announced does not get past the limit", as
   assertEquals(error, TOO_LARGE);
 });
 
-Deno.test("a length that is no number is not believed, but counted", async () => {
+Deno.test("a length that is not a number is not believed, but counted", async () => {
   for (const announced of ["2, 2", "abc", "-1", "1e9", "0x10", "Infinity"]) {
     const { length, reserved } = await read(post("{}", announced));
     assertEquals(length, 2, announced);

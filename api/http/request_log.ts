@@ -2,7 +2,7 @@
 
 import { escapeInvisible } from "@sig/core";
 
-/** What is told of a request: no body, no query, no token, no subject. */
+/** What is logged of a request: no body, no query, no token, no subject. */
 export interface RequestLogEntry {
   /** When it came: RFC 3339 UTC. */
   readonly time: string;

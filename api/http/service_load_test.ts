@@ -143,7 +143,7 @@ Deno.test("bodies share what may be held, and give it back", async () => {
   }
 });
 
-Deno.test("a length that is no number doesn't switch the budget off", async () => {
+Deno.test("a length that is not a number doesn't switch the budget off", async () => {
   const app = serviceOf({ maxHeldBytes: 20_000 });
   const headers = { "content-length": "2, 2" };
   assertEquals((await ask(app, "/echo", post("{}", headers))).status, 200);

@@ -75,7 +75,7 @@ Deno.test("on a Host list both the Host and the URL must be known", async () => 
   assertEquals((await ask(serviceOf(), url)).status, 200);
 });
 
-Deno.test("a Host that is none is 400, with a list and without", async () => {
+Deno.test("an invalid Host is 400, with a list and without", async () => {
   const texts = ["", "a b", "[", "%zz", "evil@localhost", "localhost:99999"];
   const shifting = ["localhost/open#", "localhost?", "localhost/", "a, b"];
   for (const app of [serviceOf(), serviceOf({ hosts: ["localhost"] })]) {
@@ -109,7 +109,7 @@ Deno.test("a page of another site can't post, unless its origin is allowed", asy
   );
   assertEquals((await send({ "sec-fetch-site": "same-origin" }))[0], 200);
   assertEquals((await send({}))[0], 200);
-  // Following a link is no attack.
+  // Following a link is not an attack.
   assertEquals((await ask(app, "/open", { headers: site })).status, 200);
 });
 

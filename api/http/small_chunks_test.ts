@@ -19,7 +19,7 @@ function crumbsOf(size: number): string {
 }
 
 for (const size of [1, 600, 2_000]) {
-  Deno.test(`clients that send ${size} bytes at a time for ever hold up nobody else`, () =>
+  Deno.test(`clients that send ${size} bytes at a time without end hold up nobody else`, () =>
     holdsUpNobody(crumbsOf(size)));
 }
 

@@ -10,7 +10,7 @@ export const REQUEST_CODES: readonly ErrorCode[] = [
   ...["body_too_large", "request_timeout", "origin_not_allowed"] as const,
 ];
 
-/** A source that is no proper one, or may not be asked. */
+/** A source that is invalid, or may not be asked. */
 export const SOURCE_CODES: readonly ErrorCode[] = [
   ...["invalid_identifier", "unsupported_did_method", "insecure_url"] as const,
   ...["issuer_not_allowed", "address_not_allowed"] as const,
@@ -34,7 +34,7 @@ export const FETCH_CODES: readonly ErrorCode[] = [
 
 /** What every route can give. */
 export const COMMON_CODES: readonly ErrorCode[] = [
-  // A host that is none is `invalid_request`, whatever is asked.
+  // An invalid host is `invalid_request`, whatever is asked.
   ...["invalid_request", "host_not_allowed", "method_not_allowed"] as const,
   "internal",
 ];

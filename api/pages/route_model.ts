@@ -1,5 +1,5 @@
 /**
- * What is told of each route to people, taken from the OpenAPI document. `/docs`
+ * What people read of each route, taken from the OpenAPI document. `/docs`
  * writes it as HTML, `deno task docs` as Markdown.
  *
  * @module

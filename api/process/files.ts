@@ -1,6 +1,7 @@
 /** Reading and writing files, whole or not at all. @module */
 
-import type { ErrorCode, SigError, SigErrorOptions } from "@sig/core";
+import { type ErrorCode, SigError, type SigErrorOptions } from "@sig/core";
+import { quote } from "@sig/core/internal";
 
 /**
  * A whole file of at most `maxBytes` bytes; no FIFO or device, which would block
@@ -23,17 +24,17 @@ export async function readFile(
   try {
     const info = await Deno.stat(path);
     if (info.isFile && info.size <= maxBytes) return await Deno.readFile(path);
-    if (info.isFile) throw await tooLarge(maxBytes, path);
+    if (info.isFile) throw tooLarge(maxBytes, path);
   } catch (cause) {
     if (cause instanceof Error && cause.name === "SigError") throw cause;
     const isNotGiven = cause instanceof Deno.errors.NotCapable;
     const hint = `Run it with --allow-read=${path}.`;
-    throw await unread("source_not_found", path, whyNotRead(cause), {
+    throw unread("source_not_found", path, whyNotRead(cause), {
       cause,
       context: isNotGiven ? { hint } : {},
     });
   }
-  throw await unread("source_not_found", path, "it is not a file");
+  throw unread("source_not_found", path, "it is not a file");
 }
 
 /**
@@ -45,25 +46,24 @@ export async function readFile(
  * import { tooLarge } from "@sig/api/process";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals((await tooLarge(100)).context.limit, 100);
+ * assertEquals(tooLarge(100).context.limit, 100);
  * ```
  */
-export async function tooLarge(
+export function tooLarge(
   maxBytes: number,
   path?: string,
-): Promise<SigError> {
+): SigError {
   const why = `it is larger than ${maxBytes} bytes`;
   const context = { limit: maxBytes };
-  return await unread("document_too_large", path, why, { context });
+  return unread("document_too_large", path, why, { context });
 }
 
-async function unread(
+function unread(
   code: ErrorCode,
   path: string | undefined,
   why: string,
   options: SigErrorOptions = {},
-): Promise<SigError> {
-  const { quote, SigError } = await import("@sig/core");
+): SigError {
   const what = path === undefined ? "standard input" : quote(path);
   return new SigError(code, `Cannot read ${what}: ${why}`, options);
 }
@@ -82,7 +82,7 @@ function whyNotRead(error: unknown): string {
 
 /**
  * Whether others than the owner may open a file, by its mode; false where there
- * are no modes, or it can't be looked at.
+ * is no mode, or it can't be looked at.
  *
  * @example
  * ```ts
@@ -127,14 +127,14 @@ export async function createPrivateFile(
       await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     }
   } catch (cause) {
-    throw await unwritten(path, cause);
+    throw unwritten(path, cause);
   }
   await writeFile(path, text, { createNew: true, mode: 0o600 });
 }
 
 /** Makes a file that is not there, or adds to one that may be. */
 export interface WriteFileOptions {
-  /** Make it, and refuse where it is there; add to it unless told. */
+  /** Make it, and refuse where it is there (default: add to it). */
   readonly createNew?: boolean;
   /** Permission bits of a file that is made. */
   readonly mode: number;
@@ -179,12 +179,12 @@ export async function writeFile(
       throw error;
     }
   } catch (cause) {
-    throw await unwritten(path, cause);
+    throw unwritten(path, cause);
   }
 }
 
 /**
- * Writes a file of mode 0600 in the place of an old one: whoever reads it finds
+ * Writes a file of mode 0600 in the place of an old one: a reader finds
  * the one or the other, and never a half.
  *
  * @example
@@ -204,18 +204,17 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     await Deno.rename(temporary, path);
   } catch (cause) {
     await Deno.remove(temporary).catch(() => {});
-    throw await unwritten(path, cause);
+    throw unwritten(path, cause);
   }
 }
 
-async function unwritten(path: string, cause: unknown): Promise<SigError> {
+function unwritten(path: string, cause: unknown): SigError {
   const { AlreadyExists, NotCapable } = Deno.errors;
   const hint = cause instanceof AlreadyExists
     ? "Choose another name."
     : cause instanceof NotCapable
     ? `Run it with --allow-write=${path}.`
     : undefined;
-  const { quote, SigError } = await import("@sig/core");
   return new SigError(
     "write_failed",
     `Cannot write ${quote(path)}: ${whyNotWritten(cause)}`,

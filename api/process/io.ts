@@ -28,16 +28,16 @@ export type Respond = (request: Request, info: unknown) => Promise<Response>;
 export interface ServerIo {
   /** Writes a result. */
   stdout(text: string): void;
-  /** Writes everything that is no result. */
+  /** Writes messages, everything but results. */
   stderr(text: string): void;
   /**
    * Writes log lines; resolves when they are written, and must not hold up the
-   * process until then, since the reader may be slow. `stderr` unless told.
+   * process until then, since the reader may be slow (default: `stderr`).
    */
   log?(text: string): Promise<void>;
-  /** Whether a person reads the stream; nobody does unless told. */
+  /** Whether a person reads the stream (default: no). */
   isTerminal?(stream: "stderr"): boolean;
-  /** Columns of the terminal that results go to; undefined where it is none. */
+  /** Columns of the terminal that results go to; undefined where it is not a terminal. */
   columns?(): number | undefined;
   /** The clock. */
   now(): Date;
@@ -75,7 +75,7 @@ export interface ServerIo {
  *
  * @example
  * ```ts
- * import { createServerIo } from "@sig/api/process";
+ * import { createServerIo } from "@sig/api/server";
  * import { assert } from "@std/assert";
  *
  * assert(createServerIo().now().getTime() > 0);

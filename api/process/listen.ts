@@ -6,7 +6,7 @@ import type { Respond, RunningServer } from "./io.ts";
 
 /** Descriptors that connections leave to files and outgoing requests. */
 const SPARE_DESCRIPTORS = 8;
-/** Milliseconds between two looks whether they are free. */
+/** How often it is checked that they are free, in milliseconds. */
 const PROBE_MS = 1_000;
 /** Milliseconds between two attempts to accept connections again. */
 const RETRY_MS = 100;
@@ -253,7 +253,7 @@ function whyNot(error: unknown): string {
     return "another program listens there";
   }
   if (error instanceof Deno.errors.AddrNotAvailable) {
-    return "it is no address of this machine";
+    return "address not available on this machine";
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     return "the system does not let this user; ports below 1024 need a privilege";

@@ -12,7 +12,7 @@ Deno.test("an address that can't be had is refused", async () => {
   for (
     const [hostname, wanted, why] of [
       ["127.0.0.1", port, "another program listens there"],
-      ["192.0.2.1", 0, "it is no address of this machine"],
+      ["192.0.2.1", 0, "address not available on this machine"],
       ["no-such-host.invalid", 0, "the system refused it"],
     ] as const
   ) {
@@ -77,7 +77,7 @@ Deno.test("a request that is never answered is cut off after the grace", async (
 });
 
 Deno.test({
-  name: "a permission that was not given is told from a port that is taken",
+  name: "a permission that was not given differs from a port that is taken",
   permissions: { net: false },
   fn() {
     const { context } = assertSigError(

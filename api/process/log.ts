@@ -24,7 +24,7 @@ export interface LogWriter {
  *
  * @example
  * ```ts
- * import { createLogWriter } from "@sig/api/process";
+ * import { createLogWriter } from "@sig/api/server";
  * import { assertEquals } from "@std/assert";
  *
  * const written: string[] = [];
@@ -56,7 +56,7 @@ export function createLogWriter(
     while (waiting !== "") {
       const text = waiting;
       waiting = "";
-      // Whoever read this has gone: the service goes on.
+      // The reader has gone: the service goes on.
       await write(text).catch(() => {});
       tellDropped();
     }
@@ -111,7 +111,7 @@ export interface RejectionSource {
  *
  * @example
  * ```ts
- * import { createServerIo, surviveRejections } from "@sig/api/process";
+ * import { createServerIo, surviveRejections } from "@sig/api/server";
  *
  * surviveRejections(globalThis, createServerIo());
  * ```

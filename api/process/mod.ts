@@ -1,6 +1,6 @@
 /**
- * The streams, files and signals of a process, and servers as programs: from
- * words to an exit code. Never loads Hono.
+ * The streams, files and signals of a process, for servers and command lines.
+ * Loads no package of others, so that a program can say what is missing.
  *
  * @example A variable that may be missing, or not be readable
  * ```ts
@@ -23,21 +23,6 @@ export {
   type WriteFileOptions,
 } from "./files.ts";
 export {
-  createServerIo,
-  type Respond,
-  type RunningServer,
-  type ServerIo,
-  writeLog,
-} from "./io.ts";
-export { listen } from "./listen.ts";
-export {
-  createLogWriter,
-  type LogWriter,
-  operatorLine,
-  type RejectionSource,
-  surviveRejections,
-} from "./log.ts";
-export {
   onHangup,
   readList,
   readVariable,
@@ -45,9 +30,3 @@ export {
   terminalColumns,
   writeAll,
 } from "./streams.ts";
-export {
-  runServer,
-  type ServerProgram,
-  serveUntilStopped,
-  type Startup,
-} from "./run_server.ts";

@@ -35,7 +35,7 @@ export interface Startup {
   ): App | Promise<App>;
   /** Lines for people, when it listens. */
   readonly notes?: (url: string) => readonly string[];
-  /** What whoever starts it should know; no secrets. */
+  /** What the operator should know when it starts; no secrets. */
   readonly warnings?: readonly string[];
   /** Called when it has stopped. */
   readonly close?: () => Promise<void>;
@@ -68,7 +68,7 @@ const LOG_GRACE_MS = 1_000;
  *
  * @example
  * ```ts
- * import { runServer, type ServerProgram } from "@sig/api/process";
+ * import { runServer, type ServerProgram } from "@sig/api/server";
  * import { assertEquals } from "@std/assert";
  *
  * const program: ServerProgram = {
@@ -127,7 +127,7 @@ export async function runServer(
 }
 
 /**
- * Serves until the process is asked to stop; `announce` is told the address when
+ * Serves until the process is asked to stop; `announce` gets the address when
  * requests are answered. Rejects when it can't listen or has no application;
  * what the startup holds is closed in any case.
  */
@@ -178,8 +178,8 @@ export async function serveUntilStopped(
 }
 
 /**
- * Warnings and greetings, in the log's format: whoever collects lines of JSON
- * must not meet one that is none.
+ * Warnings and greetings, in the log's format: a collector of JSON lines must
+ * get nothing else.
  */
 function greet(startup: Startup, url: string, io: ServerIo): void {
   const { warnings = [], notes, log } = startup;
@@ -188,7 +188,7 @@ function greet(startup: Startup, url: string, io: ServerIo): void {
     io.stderr(operatorLine(text, log, now, "warning"));
   }
   for (const text of notes?.(url) ?? []) {
-    // People need not be told that it is for them.
+    // For people it needs no label.
     io.stderr(
       log === "json"
         ? operatorLine(text, log, now, "info")
@@ -234,7 +234,7 @@ function report(name: string, error: unknown, io: ServerIo): number {
   return 2;
 }
 
-/** To whoever started the process: a missing permission, most often. */
+/** For the operator: a missing permission, most often. */
 function describe(error: unknown): string {
   return error instanceof Error
     ? `  ${error.name}: ${error.message}`

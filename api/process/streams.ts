@@ -1,11 +1,11 @@
 /** Streams, signals and variables of a process. @module */
 
-/** Milliseconds between two looks at a stream that takes nothing just now. */
+/** Milliseconds until a stream that takes nothing just now is tried again. */
 const PAUSE_MS = 5;
 
 /**
  * Writes all of a text before it returns. A reader that has gone, as in
- * `sig log … | head`, is no error; one that is slow is waited for, also where
+ * `sig log … | head`, is not an error; a slow one is waited for, also where
  * another process has made the stream non-blocking.
  *
  * @example
@@ -54,8 +54,8 @@ export function terminalColumns(): number | undefined {
 }
 
 /**
- * Resolves with the first of some signals; unless told, those by which the user
- * or the system asks a process to stop (Windows has no SIGTERM).
+ * Resolves with the first of some signals (default: those by which the user or
+ * the system asks a process to stop; Windows has no SIGTERM).
  *
  * @example
  * ```ts

@@ -109,7 +109,7 @@ const MEMBERS = {
     unknown: "ignored",
     keywords: {
       description:
-        "Of no effect but for `sig`: the `time` of a request, for one, is no instant to ask about.",
+        "Of no effect but for `sig`: the `time` of a request, for one, is not the instant of the question.",
     },
   }),
 };
@@ -152,7 +152,7 @@ export const EVALUATIONS: Schema<EvaluationsRequest> = named(
             ["execute_all", "deny_on_first_deny", "permit_on_first_permit"],
             {
               description:
-                "Whether to stop, and where; `execute_all` unless told. An evaluation that can't be answered counts as a deny.",
+                "Whether to stop, and where; (default: `execute_all`). An evaluation that can't be answered counts as a deny.",
             },
           ),
         },

@@ -51,7 +51,7 @@ export const DECISION: Component = new Component(
 const FAILED_EVALUATION = new Component(
   "FailedEvaluation",
   exactly(
-    "An evaluation of a batch that can't be answered. It is no deny, but AuthZEN demands a `decision`, and a closed one.",
+    "An evaluation of a batch that can't be answered. It is not a deny, but AuthZEN demands a `decision`, and a closed one.",
     {
       decision: { const: false },
       context: exactly("That this is an error.", {

@@ -47,7 +47,7 @@ export class Faults {
     const { error, pointer } = first;
     if (error !== undefined && more.length === 0) {
       throw new SigError(error.code, error, {
-        // Its own pointer would be relative to what it was told of.
+        // Its own pointer would be relative to the value alone.
         context: { ...error.context, pointer },
         cause: error,
       });

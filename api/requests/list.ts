@@ -13,7 +13,7 @@ export interface ListRules<T> {
   readonly maxItems: number;
   /** Whether an item may stand only once; items are then compared by `===`. */
   readonly unique?: true;
-  /** Notes that there are too few; a plain fault unless told. */
+  /** Notes that there are too few; (default: a plain fault). */
   readonly noteTooFew?: (pointer: string, faults: Faults) => void;
   /** Further keywords, such as a description. */
   readonly keywords?: JsonSchema;

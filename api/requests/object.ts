@@ -17,7 +17,7 @@ export interface ObjectRules<T> {
   readonly required?: readonly (keyof T & string)[];
   /** Exactly one of these must be there. */
   readonly exactlyOne?: readonly (keyof T & string)[];
-  /** Members that are not among `members`; refused unless told. */
+  /** Members that are not among `members`; (default: refused). */
   readonly unknown?: "ignored";
   /** Further words that a misspelt member may have meant. */
   readonly alsoKnown?: readonly string[];
@@ -26,7 +26,7 @@ export interface ObjectRules<T> {
 }
 
 /**
- * An object with these members and, unless told, no others. A member that is
+ * An object with these members and no others, unless those are ignored. A member that is
  * `undefined` is absent, as JSON can't say it.
  *
  * @example A misspelt member does not pass

@@ -72,7 +72,7 @@ export interface DumpStateRequest extends SourceMembers {
 
 /** Questions in one request. */
 const MAX_CHECKS = 100;
-/** Relationships on a page, unless told. */
+/** Relationships on a page by default. */
 export const DEFAULT_PAGE = 1_000;
 /** Relationships on a page at most. */
 const MAX_PAGE = 10_000;
@@ -161,7 +161,7 @@ export function createRequestSchemas(
           }),
           limit: integer(1, MAX_PAGE, {
             description:
-              `Relationships on one page; ${DEFAULT_PAGE} unless told.`,
+              `Relationships on one page (default: ${DEFAULT_PAGE}).`,
           }),
           cursor: text(
             {

@@ -75,7 +75,7 @@ export interface SourceOptions {
 
 /**
  * Makes the schemas of what names a source. Neither `issuer` nor `sig` can name
- * a file: whoever asks could otherwise read this machine's disk.
+ * a file: a client could otherwise read this machine's disk.
  */
 export function createSourceSchemas(options: SourceOptions): SourceSchemas {
   return {

@@ -28,7 +28,7 @@ export const HEALTH_ROUTE: Operation = {
 
 /** What the documents need to know of the service. */
 export interface DocumentOptions {
-  /** Where clients reach it; the origin that they ask unless told. */
+  /** Where clients reach it; (default: the origin that they ask). */
   readonly publicUrl: string | undefined;
   /** Whether requests must carry a token. */
   readonly needsToken: boolean;

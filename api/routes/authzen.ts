@@ -31,7 +31,7 @@ import {
 
 /** What these routes need. */
 export interface AuthzenContext extends EvaluationSources {
-  /** Where clients reach the service; the request's own origin unless told. */
+  /** Where clients reach the service; (default: the request's own origin). */
   readonly publicUrl: string | undefined;
 }
 

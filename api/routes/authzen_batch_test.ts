@@ -75,7 +75,7 @@ Deno.test("without evaluations a batch is a single evaluation", async () => {
   }
 });
 
-Deno.test("what can't be answered is a problem, in a batch an error that is no deny", async () => {
+Deno.test("what can't be answered is a problem, in a batch an error that is not a deny", async () => {
   await using good = await serveIssuer();
   await using bad = await serveIssuer();
   bad.server.documents.set(PATHS.feed, status(500));

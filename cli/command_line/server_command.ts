@@ -17,7 +17,7 @@ export function serverCommand(
     endless: true,
     async run(call) {
       const { createServerIo, serveUntilStopped } = await import(
-        "@sig/api/process"
+        "@sig/api/server"
       );
       const io = { ...createServerIo(), ...call.io };
       const startup = await program.start(call, io);

@@ -35,7 +35,7 @@ export const serve: CommandSpec = {
     const address = parseAddress(call.text("addr") ?? "127.0.0.1:8080");
     await requirePublishable(call, dir);
     const { createIssuerSite } = await import("../site/issuer_site.ts");
-    const { listen } = await import("@sig/api/process");
+    const { listen } = await import("@sig/api/server");
     // First: a process that runs out of descriptors can't begin to listen for
     // signals any more.
     const stop = io.stopRequested();

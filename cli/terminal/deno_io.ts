@@ -80,7 +80,7 @@ async function readStream(
   let length = 0;
   for await (const chunk of stream) {
     length += chunk.length;
-    if (length > maxBytes) throw await tooLarge(maxBytes);
+    if (length > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk.slice());
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());

@@ -13,7 +13,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** The problem's code, undefined when it is none. */
+  /** The problem's code, undefined for other answers. */
   readonly code: unknown;
   /** The problem's detail. */
   readonly detail: unknown;
