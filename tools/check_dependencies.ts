@@ -52,7 +52,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...["terminal", "output", "command_line", "people", "ask"],
     ...["issue", "doctor", "site", "export", "commands"],
   ],
-  api: ["flags", "http", "requests", "ask", "openapi", "pages", "routes"],
+  api: [
+    ...["flags", "http", "process", "requests", "ask", "openapi", "pages"],
+    "routes",
+  ],
   web: [
     ...["browser", "ui", "requests", "names", "store", "login"],
     ...["sessions", "openid", "gate", "pages", "hono", "demo"],

@@ -2,7 +2,7 @@
 
 import type { Address } from "../flags/mod.ts";
 import { createPrivateFile, isOpenToOthers, readFile } from "./files.ts";
-import { listen } from "./listen.ts";
+import { listen, type Respond, type RunningServer } from "./listen.ts";
 import {
   onHangup,
   readVariable,
@@ -10,19 +10,6 @@ import {
   terminalColumns,
   writeAll,
 } from "./streams.ts";
-
-/** A server that listens. */
-export interface RunningServer {
-  /** Where, such as `http://127.0.0.1:8787`. */
-  readonly url: string;
-  /** Resolves when it has stopped. */
-  readonly finished: Promise<void>;
-  /** Lets requests in flight finish, for so long at most, then stops. */
-  shutdown(graceMs: number): Promise<void>;
-}
-
-/** Answers one request; `info` is what is known of the connection. */
-export type Respond = (request: Request, info: unknown) => Promise<Response>;
 
 /** The outside, as one object: servers are started in tests with another. */
 export interface ServerIo {

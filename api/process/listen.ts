@@ -2,7 +2,19 @@
 
 import type { Address } from "../flags/mod.ts";
 import { SigError, toProblem } from "@sig/core";
-import type { Respond, RunningServer } from "./io.ts";
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Where, such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** Resolves when it has stopped. */
+  readonly finished: Promise<void>;
+  /** Lets requests in flight finish, for so long at most, then stops. */
+  shutdown(graceMs: number): Promise<void>;
+}
+
+/** Answers one request; `info` is what is known of the connection. */
+export type Respond = (request: Request, info: unknown) => Promise<Response>;
 
 /** Descriptors that connections leave to files and outgoing requests. */
 const SPARE_DESCRIPTORS = 8;

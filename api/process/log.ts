@@ -2,7 +2,6 @@
 
 import { escapeInvisible } from "@sig/core";
 import { describeThrown } from "../http/request_log.ts";
-import type { ServerIo } from "./io.ts";
 
 /** Characters that may wait; beyond, lines are dropped and counted. */
 const MAX_WAITING = 1024 * 1024;
@@ -118,7 +117,7 @@ export interface RejectionSource {
  */
 export function surviveRejections(
   source: RejectionSource,
-  io: Pick<ServerIo, "stderr" | "now">,
+  io: { stderr(text: string): void; now(): Date },
 ): void {
   source.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

@@ -19,7 +19,8 @@ import {
   type LogFormat,
   type RequestLogEntry,
 } from "../http/request_log.ts";
-import type { RunningServer, ServerIo } from "./io.ts";
+import type { RunningServer } from "./listen.ts";
+import type { ServerIo } from "./io.ts";
 import { settleWithin } from "./listen.ts";
 
 /** What a server is started with. */

@@ -1,7 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { SigError } from "@sig/core";
 import { runServer, type ServerProgram, type Startup } from "./run_server.ts";
-import type { Respond, ServerIo } from "./io.ts";
+import type { Respond } from "./listen.ts";
+import type { ServerIo } from "./io.ts";
 import { createService, toApp } from "../http/service.ts";
 
 interface Run {

@@ -3,14 +3,8 @@
  *
  * @module
  */
-export {
-  createServerIo,
-  type Respond,
-  type RunningServer,
-  type ServerIo,
-  writeLog,
-} from "./io.ts";
-export { listen } from "./listen.ts";
+export { createServerIo, type ServerIo, writeLog } from "./io.ts";
+export { listen, type Respond, type RunningServer } from "./listen.ts";
 export {
   createLogWriter,
   type LogWriter,
