@@ -2,9 +2,9 @@
 
 import type { RateLimit } from "./client.ts";
 import type { CapacityOptions } from "./limits.ts";
-import type { RequestLogEntry } from "./request_log.ts";
+import type { LogFormat, RequestLogEntry } from "./request_log.ts";
 
-export type { CapacityOptions, RateLimit, RequestLogEntry };
+export type { CapacityOptions, LogFormat, RateLimit, RequestLogEntry };
 
 /** Answers requests; runs on any server that speaks `Request` and `Response`. */
 export interface App {
