@@ -14,6 +14,8 @@ export const CLEAN: readonly string[] = [
   "jose/",
   "cli/issue/",
   "cli/people/",
+  "docs/rotate-a-key.md",
+  "docs/run-an-issuer.md",
   "issuer/",
   "tests/",
   "tools/",
