@@ -65,7 +65,7 @@ export const enrol: CommandSpec = {
       return {
         drafts: [draft],
         doubts: doubtsAbout(draft, relationships, now, namesIn(recent)),
-        preview: { always: true, write: () => show(call, did, answer) },
+        preview: { when: "always", write: () => show(call, did, answer) },
         question: {
           text: "Publish this?",
           refusal:

@@ -216,6 +216,9 @@ Deno.test("nothing is published before somebody has agreed", () =>
     const unasked = await workspace.sig(words);
     assertEquals([unasked.code, unasked.stdout], [2, ""]);
     assertStringIncludes(unasked.stderr, "error: confirmation_required: ");
+    // The hint is to look at it first.
+    assertStringIncludes(unasked.stderr, "published by did:web:acme.example\n");
+    assertStringIncludes(unasked.stderr, "\nas           contractor\n");
     const asked: string[] = [];
     const ask = (question: string) => asked.push(question) > 1;
     const terminals = ["stdin", "stdout"] as const;

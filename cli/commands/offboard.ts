@@ -49,7 +49,10 @@ export const offboard: CommandSpec = {
         drafts: active.map((each) => draftEnding(call, each)),
         ifLastSequence: state.last_sequence,
         changes,
-        preview: { always: true, write: () => writeChanges(call, changes) },
+        preview: {
+          when: "confirmed",
+          write: () => writeChanges(call, changes),
+        },
         question: {
           text: `End ${count}?`,
           refusal: `Cannot offboard: ending ${count} is not confirmed`,

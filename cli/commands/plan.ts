@@ -144,6 +144,7 @@ export const apply: CommandSpec = {
         doubts: doubtsAboutPlan(plan, state, now),
         changes: plan.changes,
         preview: {
+          when: "asked",
           async write() {
             writePlan(call, plan, await readNames(call, call.text("dir")));
           },

@@ -96,7 +96,10 @@ export const set: CommandSpec = {
           : [whole as unknown as EventDraft],
         ifLastSequence: state.last_sequence,
         doubts,
-        preview: { always: true, write: () => writeChanges(call, [change]) },
+        preview: {
+          when: "confirmed",
+          write: () => writeChanges(call, [change]),
+        },
         changes: [change],
       };
     });

@@ -34,8 +34,11 @@ export interface Proposal {
   /** Shows people what would be appended. */
   readonly preview?: {
     write(): void | Promise<void>;
-    /** Also without a question. */
-    readonly always?: true;
+    /**
+     * Before a question; or also where `--yes` answers it, after the append if
+     * there is no question; or in any case, what is refused included.
+     */
+    readonly when: "asked" | "confirmed" | "always";
   };
   /** What each draft does (default: not known). */
   readonly changes?: readonly PlannedChange[];
@@ -126,9 +129,10 @@ async function confirmProposal(
   else {
     const key = JSON.stringify([drafts, changes]);
     if (agreed.has(key)) return;
-    const isShown = preview?.always
-      ? call.format === "text" && (call.on("yes") || canAsk(call))
-      : canAsk(call);
+    const when = preview?.when;
+    const isShown = canAsk(call) ||
+      call.format === "text" &&
+        (when === "always" || when === "confirmed" && call.on("yes"));
     if (isShown) await preview?.write();
     // Between a long preview and the question.
     for (const doubt of fresh) warn(call, doubt);
@@ -193,8 +197,8 @@ async function report(
     return 0;
   }
   if (
-    question === undefined && preview?.always && call.format === "text" &&
-    appended.length > 0
+    question === undefined && preview?.when === "confirmed" &&
+    call.format === "text" && appended.length > 0
   ) await preview.write();
   reportBatch(call, appended, proposal.changes);
   return 0;
