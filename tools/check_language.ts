@@ -19,6 +19,11 @@ export const CLEAN: readonly string[] = [
   "issuer/",
   "tests/",
   "tools/",
+  "web/browser/",
+  "web/demo/",
+  "web/pages/",
+  "web/ui/",
+  "web/ui_test/",
 ];
 
 /** A phrase, and what to write instead. */

@@ -26,7 +26,7 @@ export function signingKeyOf(
 /**
  * Signs a challenge.
  *
- * @param scopes What is granted; all that is asked for unless told.
+ * @param scopes The scopes to grant (default: all that are requested).
  * @param now The server's clock, as far as it is known.
  * @throws {SigError} as `signAttestation` of `@sig/jose`.
  */

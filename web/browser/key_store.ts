@@ -81,7 +81,7 @@ export async function findKeys(): Promise<FoundKeys> {
   return keys === undefined ? missing("storage") : { missing: undefined, keys };
 }
 
-/** All keys, the newest first: it is the one that signs unless told. */
+/** All keys, the newest first; by default that one signs. */
 export async function loadKeys(): Promise<readonly BrowserKey[]> {
   const keys = await transact(
     "readonly",

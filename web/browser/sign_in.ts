@@ -19,22 +19,22 @@ export interface SignInRequest extends AttestationPreview {
 
 /** Options of {@linkcode signIn}. */
 export interface SignInOptions {
-  /** Where challenges are made; `/v1/auth/challenge/create` unless told. */
+  /** Where challenges are created (default: `/v1/auth/challenge/create`). */
   readonly challengeUrl?: string | URL;
-  /** Where answers are judged; `/v1/auth/attestation/verify` unless told. */
+  /** Where answers are sent (default: `/v1/auth/attestation/verify`). */
   readonly answerUrl?: string | URL;
   /**
-   * For whom a challenge must be; the origin of `challengeUrl` unless told. One
-   * for anybody else was got there to be used there.
+   * The audience that a challenge must have (default: the origin of
+   * `challengeUrl`). A challenge for another site would be used there.
    */
   readonly audience?: string;
-  /** What is asked for, and granted; nothing unless told. */
+  /** The scopes to request and grant (default: none). */
   readonly scopes?: readonly string[];
-  /** What signs; the newest of this browser unless told, made if there is none. */
+  /** The key that signs (default: the newest of this browser, created if missing). */
   readonly key?: BrowserKey;
-  /** Asks the person; signs without asking unless told. */
+  /** Asks the person (default: signs without asking). */
   readonly confirm?: (request: SignInRequest) => boolean | Promise<boolean>;
-  /** Asks the server; the browser's own unless told. */
+  /** Sends requests (default: the browser's `fetch`). */
   readonly fetch?: typeof fetch;
 }
 
@@ -49,7 +49,7 @@ export interface SignedIn {
 /**
  * Gets a challenge, signs it with a key of this browser, and brings the answer.
  * What is shown to the person comes from the members that get signed; a
- * challenge for another site is refused, whoever brought it here.
+ * challenge for another site is refused.
  *
  * @example In a page of an application that mounts `sigLogin`
  * ```ts ignore

@@ -54,7 +54,7 @@ Deno.test("signIn gets a challenge, asks the person, and brings the answer", asy
   assertEquals([audience, scopes, subject], [ORIGIN, ["profile"], key.did]);
 });
 
-Deno.test("who declines has signed nothing", async () => {
+Deno.test("declining signs nothing", async () => {
   const { asked, fetch } = site();
   const key = await makeKey();
   const done = await signIn({ ...URLS, fetch, key, confirm: () => false });
@@ -62,7 +62,7 @@ Deno.test("who declines has signed nothing", async () => {
   assertEquals(asked, ["/v1/auth/challenge/create"]);
 });
 
-Deno.test("a challenge for another site is not signed, whoever brings it", async () => {
+Deno.test("a challenge for another site is not signed", async () => {
   const { asked, fetch } = site("https://bank.example");
   const key = await makeKey();
   await expectSigError(

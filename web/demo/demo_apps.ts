@@ -1,6 +1,6 @@
 /**
- * Two applications beside the demo's login, each at an origin of its own: a shop
- * that speaks OpenID Connect, and a wiki behind a proxy that asks who is there.
+ * The demo's two applications, each at its own origin: a shop that uses OpenID
+ * Connect, and a wiki protected by forward auth.
  *
  * @module
  */
@@ -56,7 +56,7 @@ export interface DemoAppsOptions {
 
 /** The applications. */
 export interface DemoApps {
-  /** As the page is told of them. */
+  /** For the page. */
   readonly apps: readonly DemoApp[];
   /** The provider's settings, which know both. */
   readonly settings: Settings;

@@ -197,7 +197,7 @@ Deno.test("a login that ended by itself leaves nobody in an application that is 
   );
 });
 
-Deno.test("a page of the web can't fill the memory by logout tokens that are none", async () => {
+Deno.test("a logout token of more than 16 KiB is refused unread", async () => {
   await using demo = await startRunningDemo();
   const { apps: [{ url }] } = await ask(`${demo.origin}/demo/state`);
   const told = await fetch(`${url}backchannel-logout`, {

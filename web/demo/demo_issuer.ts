@@ -72,7 +72,7 @@ export const DEMO_REQUIRE: readonly string[] = Object.freeze([
   "relationship=employee",
 ]);
 
-/** A demo whose feed grows for ever would end with the machine's memory. */
+/** Limits the memory that a demo can use. */
 const MAX_DEMO_EVENTS = 1_000;
 
 /**

@@ -111,7 +111,7 @@ export function createOpenIdClient(options: OpenIdClientOptions): OpenIdClient {
       const { token_endpoint } = await provider();
       const isOurs = answer.get("state") === state &&
         answer.get("iss") === issuer;
-      if (!isOurs) throw new Error("this is no answer to this browser");
+      if (!isOurs) throw new Error("the answer is not for this browser");
       if (answer.get("error") === "access_denied") return undefined;
       const response = await ask(token_endpoint, {
         method: "POST",
@@ -142,7 +142,7 @@ export function createOpenIdClient(options: OpenIdClientOptions): OpenIdClient {
       const isLogout = typeof events === "object" && events !== null &&
         Object.hasOwn(events, LOGOUT_EVENT) && nonce === undefined;
       if (isLogout && typeof sid === "string") return sid;
-      throw new Error("this is no logout token");
+      throw new Error("the token is not a logout token");
     },
   };
 }

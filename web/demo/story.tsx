@@ -140,7 +140,7 @@ export function Story({ page }: { readonly page: PageContext }) {
         <ApplicationsClose
           apps={apps.filter(({ name }) => watched.includes(name))}
           sequence={last}
-          goOn={() => setWatched([])}
+          onContinue={() => setWatched([])}
         />
       );
     }
@@ -381,10 +381,10 @@ function OpenApplications({ apps, step, busy, letGo }: {
 }
 
 /** What happens without a click. */
-function ApplicationsClose({ apps, sequence, goOn }: {
+function ApplicationsClose({ apps, sequence, onContinue }: {
   readonly apps: Apps;
   readonly sequence: number;
-  readonly goOn: () => void;
+  readonly onContinue: () => void;
 }) {
   return (
     <Card title="Now watch, and click nothing" autoFocus>
@@ -411,7 +411,9 @@ function ApplicationsClose({ apps, sequence, goOn }: {
         )}
       </div>
       <div class="actions">
-        <Button class="primary" onClick={goOn}>Try to sign in again</Button>
+        <Button class="primary" onClick={onContinue}>
+          Try to sign in again
+        </Button>
       </div>
     </Card>
   );

@@ -143,13 +143,13 @@ function article({ groups }: Visitor) {
     <article class="card">
       <h1>How we deploy</h1>
       <p
-        class="lede">This wiki has no login. The proxy in front of it asks, at each request, who is there: as nginx, Caddy and Traefik do.</p>
+        class="lede">This wiki has no login. The proxy in front of it asks the login at each request who the visitor is, as nginx, Caddy and Traefik do.</p>
       <h2>Before</h2>
       <p>Read the change aloud to somebody. If you get tired of it, it is too large.</p>
       <h2>Who may</h2>
       <p>${groups.includes("role:deploy")
         ? "You may: your employer’s feed gives you the role deploy."
-        : "Whoever has the role deploy. Your employer’s feed does not give it to you."}</p>
+        : "Everybody with the role deploy. Your employer’s feed does not give it to you."}</p>
       <h2>After</h2>
       <p>Stay for an hour. Then go home.</p>
     </article>

@@ -81,8 +81,8 @@ export function createIssuerDocumentRoute(
 }
 
 /**
- * Makes what gets an issuer's documents, at most once in five seconds; a failure is told again for as long. They are passed on
- * as they are: the page verifies them itself.
+ * Gets an issuer's documents at most once in five seconds; a failure counts for
+ * as long. They are passed on unchanged: the page verifies them.
  *
  * @throws {SigError} from the function: as `loadIssuer`; `feed_too_large` over
  * 16 MiB.

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ORIGIN, Site } from "../testdata/site.ts";
 
-Deno.test("who asks for no document of an issuer makes no request to it", async () => {
+Deno.test("a request for an unknown document does not reach the issuer", async () => {
   let requests = 0;
   const site = new Site({
     issuers: ["acme.example"],
@@ -17,7 +17,7 @@ Deno.test("who asks for no document of an issuer makes no request to it", async 
   assertEquals(requests, 1);
 });
 
-Deno.test("an issuer that fails is asked once in five seconds, whoever visits", async () => {
+Deno.test("an issuer that fails is asked once in five seconds, however many people visit", async () => {
   let requests = 0;
   const site = new Site({
     issuers: ["acme.example"],

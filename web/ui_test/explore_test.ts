@@ -196,7 +196,7 @@ browserTest(
 );
 
 browserTest(
-  "documents that are no documents get a sentence, not a verdict",
+  "unreadable documents get an explanation, not a verdict",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin, {

@@ -109,7 +109,7 @@ browserTest("what a feed says is text, whatever it says", async (browser) => {
 });
 
 browserTest(
-  "a value of another type than text is no element",
+  "a value of another type than text is not drawn as an element",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);

@@ -18,7 +18,7 @@ import { startServer } from "./testdata/server.ts";
 const now = () => new Date();
 
 browserTest(
-  "keys stay over a reload, can't be read, have names, and can be forgotten",
+  "keys survive a reload, can't be exported, have names, and can be forgotten",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
@@ -59,7 +59,7 @@ browserTest(
     await page.getByRole("button", { name: "Keep it" }).click();
     await eventually(() => page.locator(".key").count(), 2);
     await old.getByRole("button", { name: "Forget this key" }).click();
-    // What is told late of the first time doesn't close it.
+    // A late event of an earlier dialog does not close this one.
     await page.getByRole("dialog").dispatchEvent("close");
     await shows(page.getByRole("dialog"), "Work laptop");
     await page.getByRole("button", { name: "Forget the key" }).click();
@@ -74,7 +74,7 @@ browserTest(
 );
 
 browserTest(
-  "the key of a browser that knew only one is kept",
+  "a key stored by version 1 is kept",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
@@ -128,7 +128,7 @@ for (
   ] as const
 ) {
   browserTest(
-    `a browser ${what} is shown the way by the command line`,
+    `a browser ${what} can sign in with the command line`,
     async (browser) => {
       await using server = await startServer();
       await using watched = await openPage(browser, server.origin, {

@@ -59,7 +59,7 @@ browserTest(
       assertEquals(page.url(), `${first.origin}/bye`);
 
       assertEquals(await visit(page, second), { sees, wasAsked: true });
-      // Whoever is logged in is asked by nobody else.
+      // A signed-in person is not asked again.
       assertEquals(await visit(page, third), { sees, wasAsked: false });
       await page.goto(`${second.origin}/logout`);
       assertEquals(page.url(), `${second.origin}/bye`);

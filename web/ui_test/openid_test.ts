@@ -15,7 +15,7 @@ import { approve, createKey, focused, tabTo } from "./testdata/person.ts";
 import { startServer } from "./testdata/server.ts";
 
 browserTest(
-  "an application signs a person in by the card, and is told when they decline",
+  "an application signs a person in with the card, and learns when they decline",
   async (browser) => {
     await using provider = await TestProvider.start();
     const page = await newPage(browser);

@@ -19,7 +19,7 @@ import { HOST, startInviting } from "./testdata/inviting_issuer.ts";
 import { startServer } from "./testdata/server.ts";
 
 browserTest(
-  "a person signs in on first sight of one card, and sees what the site learned",
+  "a person signs in with one card, and sees what the site learned",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
@@ -30,7 +30,7 @@ browserTest(
       () => page.locator("#request h2").innerText(),
       `${host} asks you to sign in`,
     );
-    // Who has no key is told in one sentence, and gets one by approving.
+    // The first approval creates the key, and the card says so.
     await page.getByText("Approving creates your key").waitFor();
     await page.locator("#details > summary").click();
     await shows(page.locator("#details"), "Nonce");
@@ -48,7 +48,7 @@ browserTest(
 );
 
 browserTest(
-  "the operator says what a login asks to learn, and people see it in words",
+  "the scopes of --scope are shown in words",
   async (browser) => {
     await using server = await startServer({ scopes: ["profile", "email"] });
     await using watched = await openPage(browser, server.origin);
@@ -66,7 +66,7 @@ browserTest(
 );
 
 browserTest(
-  "less may be granted than was asked for",
+  "fewer scopes may be granted than requested",
   async (browser) => {
     await using server = await startServer();
     await using watched = await openPage(browser, server.origin);
@@ -110,7 +110,7 @@ browserTest(
 );
 
 browserTest(
-  "the demo tells the whole story: hired, in, let go, refused",
+  "the demo plays all steps: hired, signed in, let go, refused",
   async (browser) => {
     await using server = await startServer({ withDemo: true });
     await using watched = await openPage(browser, server.origin);

@@ -36,7 +36,7 @@ browserTest(
 );
 
 browserTest(
-  "an issuer that the server does not know is verified by its documents, or on the command line",
+  "an invitation of an unknown issuer is verified with opened documents, or on the command line",
   async (browser) => {
     await using issuer = await startInviting(false);
     await using watched = await openPage(browser, issuer.origin, {
@@ -75,14 +75,14 @@ browserTest(
     const inItsName = `An invitation in the name of ${HOST}`;
     await eventually(() => page.locator("h2").innerText(), inItsName);
 
-    // Another's signature stays a refusal, whoever brings the documents.
+    // Another key's signature is refused with opened documents too.
     await goTo(page, await forged());
     await page.setInputFiles("#issuer-files", all);
     await page.getByText(`${HOST} does not know this invitation’s key`)
       .waitFor();
     assertEquals(await page.locator("#approve").count(), 0);
 
-    // Whoever forges the documents, too, is believed no more than they are.
+    // Forged documents make no invitation more trustworthy than they are.
     await using forger = await startInviting(false);
     await goTo(page, fragmentOf(await forger.invite(...TERMS)));
     await page.setInputFiles(

@@ -75,7 +75,7 @@ function InvitationCard({ page, text, autoFocus }: InvitationProps) {
         <Outcome
           kind="info"
           title="You declined"
-          text="Nothing was signed and nobody was notified. Tell whoever invited you."
+          text="Nothing was signed and nobody was notified. Tell the person who invited you."
           actions={<Button onClick={restart}>Back to the invitation</Button>}
         />
       );
@@ -103,8 +103,8 @@ function Answered({ parsed, answer, stored }: {
       </p>
       <h2 ref={heading} id="outcome">Now send your answer back</h2>
       <p>
-        Send it to whoever invited you, by mail or message. It contains no
-        secret, counts for this invitation only, and signs you in nowhere.
+        Send it to the person who invited you, by mail or message. It contains
+        no secret, counts for this invitation only, and signs you in nowhere.
       </p>
       <div class="actions">
         <CopyButton text={() => text} what="the answer" isPrimary />

@@ -20,7 +20,7 @@ export function refusalText(
   isIssuers: boolean,
 ): RefusalText {
   const issuer = invitation === undefined
-    ? "whoever invited you"
+    ? "the person who invited you"
     : hostOf(invitation.claims.iss);
   const next = `Ask ${issuer} for a new one. Nothing was signed.`;
   if (isIssuers) {

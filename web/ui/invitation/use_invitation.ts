@@ -165,7 +165,7 @@ async function verifyHere(
   { issuers }: PageConfig,
 ): Promise<InvitationState> {
   try {
-    // Needs no keys: an expired one is refused whoever made it.
+    // Needs no keys: an expired one is refused in any case.
     requireUnexpired(invitation, now());
   } catch (error) {
     return refused(error);

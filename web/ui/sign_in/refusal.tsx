@@ -76,7 +76,7 @@ function Denied({ page, signIn, state, next }: RefusalProps) {
   );
 }
 
-/** The exact problem, for whoever must report it. */
+/** The exact problem, for reports. */
 function ServerWords({ problem }: { readonly problem: Problem }) {
   return (
     <Fold title="Details">

@@ -26,7 +26,7 @@ const ORDINARY = {
   viewport: { width: 1280, height: 720 },
 } as const;
 
-/** What {@linkcode openPage} can be told of the person's device. */
+/** Options of {@linkcode openPage} about the device. */
 export type Device = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
 const executablePath = await findBrowser();
