@@ -11,6 +11,7 @@ import {
 } from "../../tests/kit/redis_server.ts";
 import type { RecordStore } from "./record_store.ts";
 import { freePort } from "../../tests/kit/process.ts";
+import { waitForEqual } from "../../tests/kit/wait.ts";
 
 const AT = new Date("2026-01-31T09:00:00Z");
 const KIND = { name: "test" };
@@ -69,15 +70,7 @@ redisTest("a server that is gone is unavailable, within the time", async () => {
   }
   // It comes back, empty; the store needs no help.
   const again = await startRedis([], redis.port);
-  const patient = { tries: 0 };
-  for (;;) {
-    try {
-      assertEquals(await store.take(KIND, "a", AT), undefined);
-      break;
-    } catch (error) {
-      if (++patient.tries > 20) throw error;
-    }
-  }
+  await waitForEqual(() => store.take(KIND, "a", AT), undefined);
   await store.close();
   await again.stop();
 });

@@ -1,5 +1,7 @@
 /** What `fetch` can't send. @module */
 
+import { waitUntil } from "./wait.ts";
+
 /** A response as it came. */
 export interface RawResponse {
   /** 0: the connection was closed without one. */
@@ -96,17 +98,16 @@ export async function exchangeRaw(
   return await client.receive();
 }
 
-/** Sends again what is answered with this status, 2,000 times at most. */
+/** Sends again what is answered with this status; the first other answer. */
 export async function askWhile(
   port: number,
   data: string,
   status: number,
 ): Promise<RawResponse> {
-  let answer = await exchangeRaw(port, data);
-  for (let i = 1; i < 2_000 && answer.status === status; i++) {
-    answer = await exchangeRaw(port, data);
-  }
-  return answer;
+  return await waitUntil(`not ${status}`, async () => {
+    const answer = await exchangeRaw(port, data);
+    return answer.status === status ? undefined : answer;
+  });
 }
 
 /** A request's head: its first line and headers, `Host` first. */
