@@ -2,6 +2,7 @@
 
 import { loadIssuer, openSource, verifyFeed } from "@sig/consumer";
 import { SigError } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import type { Call } from "../command_line/command.ts";
 import { withSource } from "../ask/source_flags.ts";
 
@@ -28,12 +29,20 @@ export async function readPublishedFeed(
       );
     }
     const { document } = await openFeed();
-    const kept = new KeptBytes(document.length);
+    const chunks: Uint8Array[] = [];
     let events = 0;
-    const onBytes = (bytes: number) =>
-      options.onProgress?.(bytes, { events, totalBytes: document.length });
+    async function* kept(): AsyncGenerator<Uint8Array> {
+      let bytes = 0;
+      for await (const chunk of document.bytes) {
+        // A reader may use the same buffer again.
+        chunks.push(chunk.slice());
+        bytes += chunk.length;
+        options.onProgress?.(bytes, { events, totalBytes: document.length });
+        yield chunk;
+      }
+    }
     try {
-      await verifyFeed(keeping(document.bytes, kept, onBytes), {
+      await verifyFeed(kept(), {
         issuer,
         keys,
         publicOnly: metadata.public_only,
@@ -46,60 +55,6 @@ export async function readPublishedFeed(
     } finally {
       await document.cancel();
     }
-    return kept.bytes;
+    return joinBytes(chunks);
   });
-}
-
-/** Bytes for a feed of which nobody said how long it is. */
-const FIRST_BYTES = 1024 * 1024;
-
-const MAX_EXPECTED_BYTES = 256 * 1024 * 1024;
-
-/** Bytes that come one after the other, held once. */
-class KeptBytes {
-  #room: Uint8Array<ArrayBuffer>;
-  #length = 0;
-
-  constructor(expected: number | undefined) {
-    this.#room = new Uint8Array(
-      // What a server says only spares copying: no more than this on its word.
-      Math.min(expected ?? FIRST_BYTES, MAX_EXPECTED_BYTES),
-    );
-  }
-
-  /** How many there are. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** All of them. */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#room.subarray(0, this.#length);
-  }
-
-  /** Takes a copy. */
-  add(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length;
-    if (length > this.#room.length) {
-      const larger = new Uint8Array(
-        Math.max(length, Math.ceil(this.#room.length * 1.5)),
-      );
-      larger.set(this.bytes);
-      this.#room = larger;
-    }
-    this.#room.set(chunk, this.#length);
-    this.#length = length;
-  }
-}
-
-async function* keeping(
-  bytes: AsyncIterable<Uint8Array>,
-  kept: KeptBytes,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    kept.add(chunk);
-    onBytes(kept.length);
-    yield chunk;
-  }
 }
