@@ -16,7 +16,7 @@ export function flagsOf(command: Command): readonly FlagSpec[] {
     {
       name: "format",
       value: formats.join("|"),
-      help: "how results are written",
+      help: "output format",
       choices: formats,
     },
     { name: "help", help: "show this help" },

@@ -9,7 +9,7 @@ const MAX_CHALLENGE_BYTES = 64 * 1024;
 /** `sig attest` */
 export const attest: CommandSpec = {
   description:
-    "Says on standard error what gets signed: for which site, as whom, with what.\nThen prints the attestation to give back to that site. A challenge whose own\nmessage says something else is refused.",
+    "Shows on standard error what is signed: for which site, as whom, with which\nscopes. Then prints the attestation to return to that site. A challenge whose\nmessage differs from its fields is refused.",
   flags: [
     {
       name: "challenge",

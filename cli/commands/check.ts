@@ -32,15 +32,20 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 /** `sig check` */
 export const check: CommandSpec = {
   description:
-    "Exits 0 on allow, 1 on deny, and 2 when there is no answer, so that\n`sig check … && ./deploy` deploys on allow only. With --sig several times all\nare asked at once: it is allow if one allows, whatever became of the others,\nand deny only if all of them answered.",
+    "Exits with 0 on allow, 1 on deny, and 2 on an error, so that\n`sig check … && ./deploy` deploys on allow only. With several --sig all issuers\nare asked at once: allow if one of them allows, even if others fail; deny only\nif all of them answered.",
   flags: [
     {
       ...SOURCE_FLAG,
-      help: `${SOURCE_HELP}; of several, one that allows is enough`,
+      help: `${SOURCE_HELP}; of several, one that allows is sufficient`,
       required: true,
       repeat: true,
     },
-    { name: "subject", value: "DID", help: "who", required: true },
+    {
+      name: "subject",
+      value: "DID",
+      help: "subject of the question",
+      required: true,
+    },
     {
       name: "require",
       value: "KEY=VALUE",

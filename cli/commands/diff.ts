@@ -23,7 +23,7 @@ import {
 /** `sig diff` */
 export const diff: CommandSpec = {
   description:
-    "Compares what the feeds say, relationship by relationship, their last\nsequences included. With --from and --to one source is compared with itself:\nas it was known after those events or at those times. Exits 0 when both are\nequal, 1 when they are not, and 2 when that could not be found out.",
+    "Compares the states of two feeds, relationship by relationship, including their\nlast sequences. --from and --to compare one source with itself, as it was known\nafter those events or at those times. Exits with 0 if both are equal, 1 if they\ndiffer, and 2 on an error.",
   positionals: [
     SOURCE_WORD,
     { name: "other", help: `another one: ${SOURCE_HELP}`, optional: true },

@@ -15,8 +15,7 @@ import {
 } from "../../tests/kit/certificates.ts";
 import { say, startRawServer } from "../../tests/kit/raw_server.ts";
 import { judge } from "../doctor/finding.ts";
-import { Requests } from "../doctor/requests.ts";
-import { askServer, SERVED_FINDINGS } from "../doctor/served.ts";
+import { askServer, Requests, SERVED_FINDINGS } from "../doctor/served.ts";
 import { createIssuerSite } from "../site/issuer_site.ts";
 import { doctor, shortened } from "../testdata/doctor.ts";
 import { sig as process } from "../testdata/process.ts";

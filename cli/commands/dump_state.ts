@@ -39,7 +39,7 @@ export const dumpState: CommandSpec = {
     {
       name: "status",
       value: "STATUS",
-      help: "only relationships that come to this at that time",
+      help: "only relationships with this effective status",
       choices: EFFECTIVE_STATUSES,
     },
     ...PIN_FLAGS,

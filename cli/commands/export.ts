@@ -11,7 +11,7 @@ const FLAGS = new Map(
 /** `sig export` */
 export const exportSite: CommandSpec = {
   description:
-    "Serves the issuer's documents as readers want them, and nothing else of the\ndirectory. nginx and caddy: a configuration. deno-deploy: a program that runs\non Deno Deploy and by deno serve. static: the file _headers, which Netlify,\nCloudflare Pages and others read.\n\ngate-nginx, gate-caddy, gate-traefik: a proxy's configuration, which lets only\npeople whom the login of sig web knows reach an application.",
+    "nginx, caddy, deno-deploy and static serve the issuer's documents as readers\nneed them, and nothing else of the directory: a configuration; a program for\nDeno Deploy and deno serve; a _headers file for Netlify, Cloudflare Pages and\nothers.\n\ngate-nginx, gate-caddy and gate-traefik protect an application: a configuration\nof a reverse proxy that lets in only people who logged in at sig web.",
   positionals: [{
     name: "kind",
     help: EXPORT_KINDS.map(({ name }) => name).join(", "),

@@ -26,7 +26,7 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 /** `sig log` */
 export const log: CommandSpec = {
   description:
-    "With --format json each line is one event as JSON.\nNothing is printed of a feed that is not valid as a whole.",
+    "With --format json each line is one event as JSON.\nOf a feed that is not valid as a whole, nothing is printed.",
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,

@@ -31,10 +31,13 @@ interface Outcome {
 /** `sig test` */
 export const test: CommandSpec = {
   description:
-    "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nA source is taken as --sig takes it, from the working directory. Exits 0 when\nall cases hold, 1 when one does not, and 2 when that could not be found out.",
-  positionals: [{ name: "cases", help: "a YAML file of cases; - is stdin" }],
+    "CASES is YAML (or JSON):\n  source: ./acme.example\n  cases:\n    - name: alice may deploy\n      subject: did:web:alice.example\n      require: [relationship=employee, role=deploy]\n      expect: allow\n    - subject: did:web:bob.example\n      require: [role=deploy]\n      at: 2026-02-01T00:00:00Z\n      expect: deny\n      reasons: [revoked]\nThe source is resolved like --sig, from the working directory. Exits with 0 if\nall cases pass, 1 if one fails, and 2 on an error.",
+  positionals: [{
+    name: "cases",
+    help: "YAML file of test cases; - is standard input",
+  }],
   flags: [
-    { ...SOURCE_FLAG, help: `instead of the file's: ${SOURCE_HELP}` },
+    { ...SOURCE_FLAG, help: `instead of the one in the file: ${SOURCE_HELP}` },
     ...POLICY_FLAGS,
   ],
   formats: ["junit"],

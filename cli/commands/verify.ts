@@ -21,7 +21,7 @@ import { PIN_FLAGS } from "../ask/pin_flags.ts";
 /** `sig verify` */
 export const verify: CommandSpec = {
   description:
-    "Exits 0 when all is well, 1 when something published is wrong,\nand 2 when that could not be found out.",
+    "Exits with 0 if everything is valid, 1 if something published is invalid, and 2\non any other error.",
   positionals: [SOURCE_WORD],
   flags: [SOURCE_FLAG, ...PIN_FLAGS, ...POLICY_FLAGS],
   examples: [

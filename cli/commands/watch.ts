@@ -30,16 +30,17 @@ const OWN_SIGNAL_WAIT_MS = 1_000;
 
 /** `sig watch` */
 export const watch: CommandSpec = {
-  description: "Prints each newly verified event once, as a line of JSON:\n" +
-    '{"sequence","event_id","event","kid"}. How far it has come is kept beside the\n' +
-    "pins, so it goes on where it ended; the first time at the feed's end, or at\n" +
-    "--from. Nothing is said of a feed that is not valid as a whole. What can't be\n" +
-    "reached is tried again, ever more rarely; a faulty feed, or one that\n" +
-    "contradicts what is remembered, ends it with 2, Ctrl-C with 130, SIGTERM\n" +
-    "with 0.\n" +
-    "With --exec nothing is printed: COMMAND, a program and its words (no shell,\n" +
-    "no quotes), gets the line on standard input, one event after the other. The\n" +
-    "next one comes when it has ended with 0; else it is run again.",
+  description: `Prints each newly verified event once, as a line of JSON:
+{"sequence","event_id","event","kid"}. A cursor in the pin store keeps the
+position for the next start; a new cursor begins at the end of the feed, or at
+--from. Of a feed that is not valid as a whole, nothing is printed. If the issuer
+can't be reached, it is asked again after growing intervals. A feed that is
+invalid or contradicts the pin store ends it with 2, Ctrl-C with 130, SIGTERM
+with 0.
+
+With --exec nothing is printed: COMMAND, a program with its arguments (no shell,
+no quotes), gets the line on standard input, one event after the other. It is run
+again until it ends with 0.`,
   positionals: [SOURCE_WORD],
   flags: [
     SOURCE_FLAG,
@@ -48,11 +49,11 @@ export const watch: CommandSpec = {
       value: "SEQ",
       help: "first event of a new cursor (default: the next one)",
     },
-    { name: "once", help: "look once, and end" },
+    { name: "once", help: "fetch once, then end" },
     {
       name: "exec",
       value: "COMMAND",
-      help: "run for each event, which it reads from standard input",
+      help: "program to run for each event, which it reads from standard input",
     },
     {
       name: "interval",

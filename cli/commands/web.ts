@@ -11,13 +11,17 @@ const CLIENT_FLAGS: Command["flags"] = [
   {
     name: "file",
     value: "FILE",
-    help: "the file of applications (client add)",
+    help: "file of the applications (client add)",
   },
-  { name: "id", value: "ID", help: "the application's id (client add)" },
+  {
+    name: "id",
+    value: "ID",
+    help: "client_id of the application (client add)",
+  },
   {
     name: "redirect-uri",
     value: "URL",
-    help: "where it is answered, exactly (client add)",
+    help: "redirect URI of the application, exactly (client add)",
     repeat: true,
   },
   { name: "name", value: "TEXT", help: "display name (client add)" },

@@ -4,7 +4,7 @@ import { isSigError, JsonError, parseJson, type SigMetadata } from "@sig/core";
 import { isObject } from "@sig/core/internal";
 import type { IssuerLocation } from "@sig/consumer";
 import type { FindingTable } from "./finding.ts";
-import type { Requests } from "./requests.ts";
+import type { Requests } from "./served.ts";
 
 /** Bytes of a document at most. */
 const MAX_BYTES = 256 * 1024;

@@ -19,8 +19,12 @@ import {
 } from "./feed.ts";
 import { type Finding, judge } from "./finding.ts";
 import { EventDigests } from "./published.ts";
-import { Requests } from "./requests.ts";
-import { askServer, REFUSED_FINDINGS, SERVED_FINDINGS } from "./served.ts";
+import {
+  askServer,
+  REFUSED_FINDINGS,
+  Requests,
+  SERVED_FINDINGS,
+} from "./served.ts";
 
 /** For all requests together, once the feed is verified. */
 const DEADLINE_MS = 30_000;

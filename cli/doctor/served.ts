@@ -13,7 +13,6 @@ import type {
   ProbeOptions,
 } from "@sig/consumer";
 import type { FindingTable, Found } from "./finding.ts";
-import type { Requests } from "./requests.ts";
 
 /** Bytes by which a feed may have grown since it was verified. */
 const NEW_BYTES = 256 * 1024;
@@ -29,6 +28,32 @@ const CERTIFICATE_DAYS = 21;
 const CACHE_SECONDS = 300;
 /** The clock skew of docs/protocol.md §8. */
 const CLOCK_MS = 60_000;
+
+/** What a server answers within a deadline, and what it does not. */
+export class Requests {
+  /** What had no answer in time. */
+  readonly unanswered: string[] = [];
+  readonly #deadline: AbortSignal;
+
+  /** @param deadline Aborts when the time of all requests is over. */
+  constructor(deadline: AbortSignal) {
+    this.#deadline = deadline;
+  }
+
+  /** An answer; undefined and noted if the deadline comes first. */
+  async ask<T>(
+    what: string,
+    work: (deadline: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      if (!this.#deadline.aborted) return await work(this.#deadline);
+    } catch (error) {
+      if (!this.#deadline.aborted) throw error;
+    }
+    this.unanswered.push(what);
+    return undefined;
+  }
+}
 
 /** How a URL is asked; `probeUrl` with its policy. */
 export type Probe = (url: string, options?: ProbeOptions) => Promise<Probed>;
