@@ -59,7 +59,7 @@ export const ENTRIES: readonly Entry[] = PACKAGES.flatMap((name) => {
  * and what is linted of them.
  */
 const OF_HONO: Readonly<Record<string, readonly string[]>> = {
-  "api/http": ["api/http/options.ts", "api/http/old_routes.ts"],
+  "api/http": ["api/http/options.ts"],
   "api/program": [],
   "web/hono": [],
   "web/program": [],

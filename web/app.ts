@@ -9,16 +9,16 @@ import { createMemoryStore, type RecordStore } from "@sig/consumer/store";
 import {
   type App,
   createService,
-  type Exchange,
   type GuardOptions,
-  mountRoutes,
-  type Route,
+  readJson,
+  sendJson,
+  type ServiceEnv,
   toApp,
 } from "@sig/api/http";
 import { type FetchPolicy, fetchPolicyOf } from "@sig/consumer";
 import type { PinStore } from "@sig/consumer/pins";
 import { SigError } from "@sig/core";
-import { Hono } from "hono";
+import type { Context, Hono } from "hono";
 import { challengesIn } from "./login/challenges.ts";
 import {
   createChallenge,
@@ -37,13 +37,10 @@ import {
   type ProviderSettings,
 } from "./openid/provider.ts";
 import { findIssuerIdentifier } from "./openid/issuer_identifier.ts";
-import { createGateRoutes } from "./gate/create_gate.ts";
+import { addGateRoutes } from "./gate/create_gate.ts";
 import { createGateHosts } from "./gate/gate_hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
-import {
-  createIssuerDocumentRoute,
-  locateIssuers,
-} from "./pages/issuer_documents.ts";
+import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
 import { addPage, type PageConfig } from "./pages/page.ts";
 import { PAGE_CHALLENGE } from "./store/kinds.ts";
 import { VERSION } from "./version.ts";
@@ -182,8 +179,10 @@ export function createWeb(options: AppOptions): Web {
     now,
   });
   /** A store that hangs holds up what needs it, and not the page. */
-  const withStore = <T>(exchange: Exchange, work: () => Promise<T>) =>
-    options.store === undefined ? work() : exchange.waitFor("store", work);
+  const withStore = <T>(c: Context<ServiceEnv>, work: () => Promise<T>) =>
+    options.store === undefined
+      ? work()
+      : c.get("budget").waitFor("store", work);
   const config: PageConfig = {
     issuers: issuers.map(({ did }, n) => ({ did, base: `/ui/issuers/${n}/` })),
     issuer: gate.issuer,
@@ -196,79 +195,42 @@ export function createWeb(options: AppOptions): Web {
     },
     demo: false,
   };
-  const routes: Route[] = [
-    {
-      method: "POST",
-      path: "/v1/auth/challenge/create",
-      async handle(exchange) {
-        const body = await exchange.readJson(MAX_BODY_BYTES);
-        const client = exchange.client || undefined;
-        const own = { ...challenges, challenges: openChallenges, client };
-        const created = () => createChallenge(body, own);
-        return exchange.json(await withStore(exchange, created));
-      },
-    },
-    {
-      method: "POST",
-      path: "/v1/auth/attestation/verify",
-      async handle(exchange) {
-        const body = await exchange.readJson(MAX_BODY_BYTES);
-        const verified = () =>
-          verifyLogin(body, {
-            ...loginsOutOfPlace(logins, exchange),
-            challenges: openChallenges,
-            audiences: options.audiences,
-            now,
-          });
-        return exchange.json(await withStore(exchange, verified));
-      },
-    },
-    ...pageRoutes(config),
-    createIssuerDocumentRoute(issuers, now),
-    ...(provider?.routes ?? []),
-  ];
-  if (provider === undefined) {
-    return { app: serve(routes, options) };
-  }
-  const { allowOrigin } = provider;
+  const { allowOrigin } = provider ?? {};
   // Proxies may pass on the name that the browser asked for.
   const hosts = options.hosts &&
     [...options.hosts, ...options.openid?.gateHosts ?? []];
-  const own = { ...options, allowOrigin, hosts };
-  return { app: serve(routes, own), provider };
-}
-
-function serve(routes: readonly Route[], options: GuardOptions): App {
   const app = createService({
     ...options,
+    ...{ allowOrigin, hosts },
     service: "sig-web",
     version: VERSION,
-    unlimited: routes.flatMap((each) => each.unlimited ? [each.path] : []),
-    crossSite: routes.flatMap((each) => each.crossSite ? [each.path] : []),
+    // A proxy asks it once for each file of a page.
+    unlimited: ["/forward-auth"],
+    // Forms of applications; browsers send no cookies with them.
+    crossSite: ["/oidc/authorize", "/oidc/logout"],
   });
-  mountRoutes(app, routes);
-  return toApp(app);
-}
-
-function pageRoutes(config: PageConfig): readonly Route[] {
-  const page = new Hono();
-  addPage(page, "", config);
-  return page.routes.map(({ path }) => ({
-    method: "GET",
-    path,
-    async handle(exchange) {
-      // A HEAD is a GET up to here; the exchange leaves out its body.
-      const { url, headers: given } = exchange.request;
-      const response = await page.fetch(new Request(url, { headers: given }));
-      const { status, headers } = response;
-      const type = headers.get("content-type") ?? "";
-      for (const name of ["content-type", "x-content-type-options"]) {
-        headers.delete(name);
-      }
-      const body = status === 304 ? null : await response.bytes();
-      return exchange.reply(body, { status, type, headers: [...headers] });
-    },
-  }));
+  app.post("/v1/auth/challenge/create", async (c) => {
+    const body = await readJson(c, MAX_BODY_BYTES);
+    const client = c.get("budget").client || undefined;
+    const own = { ...challenges, challenges: openChallenges, client };
+    const created = () => createChallenge(body, own);
+    return sendJson(c, await withStore(c, created));
+  });
+  app.post("/v1/auth/attestation/verify", async (c) => {
+    const body = await readJson(c, MAX_BODY_BYTES);
+    const verified = () =>
+      verifyLogin(body, {
+        ...loginsOutOfPlace(logins, c),
+        challenges: openChallenges,
+        audiences: options.audiences,
+        now,
+      });
+    return sendJson(c, await withStore(c, verified));
+  });
+  addPage(app, "", config);
+  addIssuerDocuments(app, issuers, now);
+  provider?.addRoutes(app);
+  return { app: toApp(app), ...(provider === undefined ? {} : { provider }) };
 }
 
 /** How old an answer to a proxy may be, in milliseconds, unless told. */
@@ -283,8 +245,11 @@ function withGate({ audiences, openid }: AppOptions, records: RecordStore) {
   const maxAgeMs = gateMaxAgeMs ?? DEFAULT_GATE_MAX_AGE_MS;
   return {
     clients: hosts.addTo(clients),
-    furtherRoutes: (context: ProviderContext) =>
-      createGateRoutes(context, { hosts, records, maxAgeMs }),
+    addFurtherRoutes: (
+      app: Hono<ServiceEnv>,
+      pages: Hono<ServiceEnv>,
+      context: ProviderContext,
+    ) => addGateRoutes(app, pages, context, { hosts, records, maxAgeMs }),
   };
 }
 

@@ -37,12 +37,6 @@ export type {
   ServiceOptions,
 } from "./options.ts";
 export { Capacity, overloaded, Quota, RequestBudget } from "./limits.ts";
-export {
-  Exchange,
-  type Handle,
-  type ReplyOptions,
-  type Route,
-} from "./old_routes.ts";
 export { problemResponse } from "./problem.ts";
 export {
   budgetOf,
@@ -52,5 +46,5 @@ export {
   readJsonBytes,
 } from "./read_body.ts";
 export { send, sendJson, type SendOptions } from "./send.ts";
-export { createService, mountRoutes, toApp } from "./service.ts";
+export { createService, toApp } from "./service.ts";
 export { formatLogEntry, type LogFormat } from "./request_log.ts";

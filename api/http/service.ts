@@ -3,7 +3,6 @@
 import { SigError, SPEC_VERSION } from "@sig/core";
 import { type Context, Hono } from "hono";
 import { createGuard, HEALTH_PATH, type ServiceEnv } from "./guard.ts";
-import { Exchange, type Route } from "./old_routes.ts";
 import type { App, ServiceOptions } from "./options.ts";
 import { problemResponse } from "./problem.ts";
 import { sendJson } from "./send.ts";
@@ -76,18 +75,4 @@ function noRoute(app: Hono<ServiceEnv>, { req }: Context): SigError {
     `Cannot answer: the method must be ${words}`,
     { context: { allow: methods.join(", ") } },
   );
-}
-
-/** Adds routes of the old form. */
-export function mountRoutes(
-  app: Hono<ServiceEnv>,
-  routes: readonly Route[],
-): void {
-  for (const { method, path, handle } of routes) {
-    app.on(
-      method,
-      path,
-      (c) => handle(new Exchange(c), c.req.param() as Record<string, string>),
-    );
-  }
 }

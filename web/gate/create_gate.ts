@@ -1,15 +1,16 @@
-/** The gate, put together (INTERFACES §4b). @module */
+/** The gate, put together (docs/gate.md). @module */
 
+import type { Hono } from "hono";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
-import type { Route } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/http";
 import { GATE_CODE } from "../store/kinds.ts";
 import type { ProviderContext } from "../openid/provider_context.ts";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
-import { createForwardAuth } from "./forward_auth.ts";
+import { addForwardAuth } from "./forward_auth.ts";
 import type { GateCode, GateContext } from "./gate_context.ts";
 import type { GateHosts } from "./gate_hosts.ts";
-import { createGateLogin } from "./gate_login.ts";
-import { createGateReturn } from "./gate_return.ts";
+import { addGateLogin } from "./gate_login.ts";
+import { addGateReturn } from "./gate_return.ts";
 
 /** What the gate needs beyond the sessions. */
 export interface GateOptions {
@@ -21,11 +22,17 @@ export interface GateOptions {
   readonly maxAgeMs: number;
 }
 
-/** Makes the routes that proxies and their people ask. */
-export function createGateRoutes(
+/**
+ * Adds the routes that proxies and their people ask.
+ *
+ * @param pages Whose errors are pages.
+ */
+export function addGateRoutes(
+  app: Hono<ServiceEnv>,
+  pages: Hono<ServiceEnv>,
   provider: ProviderContext,
   { hosts, records, maxAgeMs }: GateOptions,
-): readonly Route[] {
+): void {
   const isSecure = provider.issuer.startsWith("https:");
   const context: GateContext = {
     ...provider,
@@ -36,9 +43,7 @@ export function createGateRoutes(
       hostCookie(nameAtPort("sig-gate", origin), isSecure),
     beginCookie: hostCookie("sig-begin", isSecure),
   };
-  return [
-    createForwardAuth(context),
-    createGateLogin(context),
-    createGateReturn(context),
-  ];
+  addForwardAuth(app, context);
+  addGateLogin(pages, context);
+  addGateReturn(pages, context);
 }

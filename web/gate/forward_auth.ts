@@ -1,6 +1,7 @@
 /** The question of a proxy: who is signed in? @module */
 
-import type { Exchange, Route } from "@sig/api/http";
+import { problemResponse, type ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
 import { SigError, toProblem } from "@sig/core";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
@@ -19,7 +20,7 @@ interface Answered {
   readonly headers: Identity;
 }
 
-type Identity = readonly (readonly [string, string])[];
+type Identity = [string, string][];
 
 /** Milliseconds for which the same is answered, at most. */
 const RECENT_MS = 1_000;
@@ -38,7 +39,10 @@ const MAX_RECENT = 10_000;
  * counts at once, and so does the end of a relationship, which nearly always ends
  * with a second. The issuer's state may be a second younger for that.
  */
-export function createForwardAuth(context: GateContext): Route {
+export function addForwardAuth(
+  app: Hono<ServiceEnv>,
+  context: GateContext,
+): void {
   const { hosts, sessions, maxAgeMs, now, recheckOrGrace, nameOf } = context;
   const isRemembered = maxAgeMs >= 2 * RECENT_MS;
   const askedMs = isRemembered ? maxAgeMs - RECENT_MS : maxAgeMs;
@@ -74,44 +78,39 @@ export function createForwardAuth(context: GateContext): Route {
     return await identityHeaders({ subject, standing }, nameOf);
   }
 
-  return {
-    method: "GET",
-    path: "/forward-auth",
-    unlimited: true,
-    handle: (exchange) =>
-      exchange.waitFor("forward-auth", async () => {
-        const host = gateHostOf(exchange.request, hosts);
-        const cookie = host && cookieAt(host, exchange, context);
-        let headers: Identity | undefined;
+  app.get(
+    "/forward-auth",
+    (c) =>
+      c.get("budget").waitFor("forward-auth", async () => {
+        const host = gateHostOf(c.req.raw, hosts);
+        const cookie = host && cookieAt(host, c, context);
         try {
-          headers = host !== undefined && cookie !== undefined
+          const headers = host !== undefined && cookie !== undefined
             ? await answer(host, cookie)
             : undefined;
+          if (headers !== undefined) return new Response(null, { headers });
         } catch (error) {
           if (!isIssuerUnavailable(error)) throw error;
-          return refuseUnavailable(exchange, error);
+          return refuseUnavailable(c, error);
         }
-        return headers !== undefined
-          ? exchange.reply(null, { headers })
-          : toLogin(exchange, context) ?? exchange.refuse(unauthorized());
+        return toLogin(c, context) ?? problemResponse(c, unauthorized());
       }),
-  };
+  );
 }
 
 /** The issuer's error, as 503: neither yes nor no. */
-function refuseUnavailable(exchange: Exchange, error: SigError): Response {
-  const problem = { ...toProblem(error), status: 503 };
-  return exchange.reply(JSON.stringify(problem), {
-    status: 503,
-    type: "application/problem+json",
-    headers: [["retry-after", "5"]],
-  });
+function refuseUnavailable(c: Context<ServiceEnv>, error: SigError): Response {
+  const response = problemResponse(c, error);
+  return new Response(
+    JSON.stringify({ ...toProblem(error), status: 503 }),
+    { status: 503, headers: response.headers },
+  );
 }
 
 /** What identifies the session at a host. */
 function cookieAt(
   host: GateHost,
-  { request: { headers } }: Exchange,
+  { req: { raw: { headers } } }: Context<ServiceEnv>,
   { sessionCookie, gateCookie }: GateContext,
 ): string | undefined {
   return (host.isOwn ? sessionCookie : gateCookie(host)).read(headers);
@@ -119,18 +118,18 @@ function cookieAt(
 
 /** Only a page that a person opens: a script could do nothing with ours. */
 function toLogin(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   { hosts, issuer }: GateContext,
 ): Response | undefined {
-  const { headers, url } = exchange.request;
+  const { headers, url } = c.req.raw;
   const isPage = ["GET", null].includes(headers.get("x-forwarded-method")) &&
     ["navigate", null].includes(headers.get("sec-fetch-mode"));
   if (!isPage || !new URL(url).searchParams.has("redirect")) return undefined;
-  const origin = gateHostOf(exchange.request, hosts)?.origin;
+  const origin = gateHostOf(c.req.raw, hosts)?.origin;
   const path = headers.get("x-forwarded-uri") ?? "/";
   if (origin === undefined || !path.startsWith("/")) return undefined;
   const address = readReturnAddress(origin + path, hosts);
-  return address && sendTo(exchange, gateLoginUrl(issuer, address.href));
+  return address && sendTo(gateLoginUrl(issuer, address.href));
 }
 
 function unauthorized(): SigError {
@@ -155,7 +154,7 @@ export async function identityHeaders(
     readonly standing: MatchedRelationship;
   },
   nameOf: NameOf | undefined,
-): Promise<readonly (readonly [string, string])[]> {
+): Promise<[string, string][]> {
   return [
     ["remote-user", subject],
     [

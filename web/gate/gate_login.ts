@@ -1,10 +1,11 @@
 /** Where proxies send people to log in. @module */
 
-import type { Exchange, Route } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
 import { digestOf } from "../login/digest.ts";
-import { beginInteraction, requireGet } from "../openid/interaction.ts";
+import { beginInteraction } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
-import { sendTo, showRefusal, withParameters } from "../openid/pages.ts";
+import { requireGet, sendTo, withParameters } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import { randomText } from "../sessions/sessions.ts";
 import { GATE_SCOPES, type GateContext, isGranted } from "./gate_context.ts";
@@ -19,31 +20,24 @@ const CODE_BYTES = 32;
  * nothing back of what proxies are told, goes back:
  * straight on the login's own host, elsewhere with a code for that host.
  */
-export function createGateLogin(context: GateContext): Route {
-  return {
-    method: "GET",
-    path: "/gate/login",
-    async handle(exchange) {
-      requireGet(exchange);
-      try {
-        return await exchange.waitFor(
-          "sign-ins",
-          () => logIn(exchange, context),
-        );
-      } catch (error) {
-        return showRefusal(exchange, error);
-      }
-    },
-  };
+export function addGateLogin(
+  app: Hono<ServiceEnv>,
+  context: GateContext,
+): void {
+  app.get(
+    "/gate/login",
+    requireGet,
+    (c) => c.get("budget").waitFor("sign-ins", () => logIn(c, context)),
+  );
 }
 
 async function logIn(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: GateContext,
 ): Promise<Response> {
   const { recheckSession, codes, hosts, issuer, now, sessionCookie, sessions } =
     context;
-  const { request: { headers, url } } = exchange;
+  const { url, headers } = c.req.raw;
   const { before, address: { href, host } } = readGateQuery(url, hosts);
   const begin = readBegin(before);
   const session = await sessions.find(sessionCookie.read(headers));
@@ -51,13 +45,13 @@ async function logIn(
     session === undefined || !isGranted(session) ||
     await recheckSession(session) === undefined
   ) {
-    return await beginInteraction(exchange, context, {
+    return await beginInteraction(c, context, {
       client_id: host.clientId,
       scope: GATE_SCOPES,
       return_to: gateLoginUrl(issuer, href, begin),
     });
   }
-  if (host.isOwn) return sendTo(exchange, href);
+  if (host.isOwn) return sendTo(href);
   const code = randomText(CODE_BYTES);
   const at = now();
   await codes.create(
@@ -71,7 +65,6 @@ async function logIn(
     at,
   );
   return sendTo(
-    exchange,
     withParameters(`${host.origin}/_sig/return`, { code, rd: href }),
   );
 }

@@ -1,11 +1,11 @@
 /** Where people come back to the host of an application. @module */
 
-import type { Exchange, Route } from "@sig/api/http";
-import { equalInConstantTime } from "@sig/jose";
+import type { ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { digestOf } from "../login/digest.ts";
-import { requireGet } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
-import { sendTo, showRefusal } from "../openid/pages.ts";
+import { requireGet, sendTo } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
 import { randomText } from "../sessions/sessions.ts";
 import { type GateContext, gateHostOf } from "./gate_context.ts";
@@ -23,27 +23,19 @@ const BEGIN_LIFE_SECONDS = 900;
  * attacker. So one that no browser was named for only begins: the browser gets a
  * cookie here, and brings a code for that from the login, where it is known.
  */
-export function createGateReturn(context: GateContext): Route {
-  return {
-    method: "GET",
-    path: "/_sig/return",
-    async handle(exchange) {
-      requireGet(exchange);
-      try {
-        return await goOn(exchange, context);
-      } catch (error) {
-        return showRefusal(exchange, error);
-      }
-    },
-  };
+export function addGateReturn(
+  app: Hono<ServiceEnv>,
+  context: GateContext,
+): void {
+  app.get("/_sig/return", requireGet, (c) => goOn(c, context));
 }
 
 async function goOn(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: GateContext,
 ): Promise<Response> {
   const { beginCookie, codes, gateCookie, hosts, issuer, now } = context;
-  const { request } = exchange;
+  const request = c.req.raw;
   const host = gateHostOf(request, hosts);
   const { before, address } = readGateQuery(request.url, hosts);
   if (host === undefined || host.isOwn || address.host !== host) {
@@ -60,11 +52,9 @@ async function goOn(
     const begin = browser !== undefined && /^[A-Za-z0-9_-]{43}$/.test(browser)
       ? browser
       : randomText(BEGIN_BYTES);
-    return sendTo(
-      exchange,
-      gateLoginUrl(issuer, address.href, await digestOf(begin)),
-      [beginCookie.set(begin, BEGIN_LIFE_SECONDS)],
-    );
+    return sendTo(gateLoginUrl(issuer, address.href, await digestOf(begin)), [
+      beginCookie.set(begin, BEGIN_LIFE_SECONDS),
+    ]);
   }
   if (!equalInConstantTime(await digestOf(browser ?? ""), begin_sha256)) {
     throw refuse("another browser began it, or this one keeps no cookies");
@@ -73,7 +63,7 @@ async function goOn(
   if (admitted === undefined) throw refuse("its session is over");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
-  return sendTo(exchange, address.href, [
+  return sendTo(address.href, [
     gateCookie(host).set(cookie, seconds),
   ]);
 }

@@ -1,6 +1,7 @@
 /** Waiting for others outside of a request's place. @module */
 
-import type { Exchange } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/http";
+import type { Context } from "hono";
 import type { CheckRelationship } from "./relationship.ts";
 import type { LoginKeyResolver } from "./subject_keys.ts";
 import type { VerifyLoginOptions } from "./verify_login.ts";
@@ -30,11 +31,11 @@ export const SUBJECTS_EACH_CLIENT = 16;
  */
 export function loginsOutOfPlace(
   { resolveKey, checkRelationship, issuer }: LoginSources,
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
 ): Pick<VerifyLoginOptions, "resolveKey" | "checkRelationship"> {
   const ownResolveKey: LoginKeyResolver = (kid, challengeId) =>
     kid.startsWith("did:web:")
-      ? exchange.waitFor(
+      ? c.get("budget").waitFor(
         "did:web subjects",
         async () => await resolveKey(kid, challengeId),
         SUBJECTS_EACH_CLIENT,
@@ -44,7 +45,7 @@ export function loginsOutOfPlace(
   return {
     resolveKey: ownResolveKey,
     checkRelationship: (subject, now) =>
-      exchange.waitFor(
+      c.get("budget").waitFor(
         issuer ?? "",
         () => checkRelationship(subject, now),
       ),

@@ -1,6 +1,7 @@
 /** Where applications send people to log in (OIDC Core §3.1.2). @module */
 
-import type { Exchange, Route } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
 import type { Session } from "../sessions/session.ts";
 import { codeLocation, errorLocation, type Pending } from "./answer_client.ts";
 import {
@@ -9,9 +10,9 @@ import {
 } from "./authorize_request.ts";
 import type { Client } from "./client.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
-import { beginInteraction, requireGet } from "./interaction.ts";
+import { beginInteraction } from "./interaction.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
-import { formToLink, sendTo, showRefusal } from "./pages.ts";
+import { formToLink, requireGet, sendTo } from "./pages.ts";
 import { onlyValue } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
@@ -25,39 +26,23 @@ const PATH = "/oidc/authorize";
  * still confirms goes straight back with a code; every other one to the consent
  * page. A form becomes a link: only with that do browsers send their cookie.
  */
-export function createAuthorizeRoutes(
+export function addAuthorizeRoutes(
+  app: Hono<ServiceEnv>,
   context: ProviderContext,
-): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: PATH,
-      async handle(exchange) {
-        requireGet(exchange);
-        try {
-          return await exchange.waitFor(
-            "sign-ins",
-            () => authorize(exchange, context),
-          );
-        } catch (error) {
-          return showRefusal(exchange, error);
-        }
-      },
-    },
-    {
-      method: "POST",
-      path: PATH,
-      crossSite: true,
-      handle: (exchange) => formToLink(exchange, context.issuer + PATH),
-    },
-  ];
+): void {
+  app.get(
+    PATH,
+    requireGet,
+    (c) => c.get("budget").waitFor("sign-ins", () => authorize(c, context)),
+  );
+  app.post(PATH, (c) => formToLink(c, context.issuer + PATH));
 }
 
 async function authorize(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: ProviderContext,
 ): Promise<Response> {
-  const given = new URL(exchange.request.url).searchParams;
+  const given = new URL(c.req.url).searchParams;
   // Until both are known, nothing is sent anywhere.
   const { client, redirect_uri } = requireAddress(given, context);
   const state = onlyValue(given, "state");
@@ -68,11 +53,11 @@ async function authorize(
     }
     const request = await readAuthorizeRequest(given, client, context);
     if (request.isSilent) {
-      return await answerSilently(exchange, context, client, request, pending);
+      return await answerSilently(c, context, client, request, pending);
     }
     return await signedInLocation(
-      ...[exchange, context, client, request, pending] as const,
-    ) ?? await beginInteraction(exchange, context, {
+      ...[c, context, client, request, pending] as const,
+    ) ?? await beginInteraction(c, context, {
       client_id: client.client_id,
       binding: bindingOf(request, redirect_uri),
       ...(state === undefined ? {} : { state }),
@@ -81,7 +66,7 @@ async function authorize(
     });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return sendTo(exchange, errorLocation(context, pending, error));
+    return sendTo(errorLocation(context, pending, error));
   }
 }
 
@@ -116,7 +101,7 @@ function requireAddress(
 
 /** Without a page: a code, or why there is none. */
 async function answerSilently(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: ProviderContext,
   client: Client,
   request: AuthorizeRequest,
@@ -124,20 +109,20 @@ async function answerSilently(
 ): Promise<Response> {
   try {
     const answer = await signedInLocation(
-      ...[exchange, context, client, request, pending] as const,
+      ...[c, context, client, request, pending] as const,
     );
     if (answer !== undefined) return answer;
     throw new OAuthError("login_required", "nobody is signed in who may");
   } catch (error) {
     const told = toOAuthError(error);
-    if (told.code === "server_error") exchange.thrown = error;
-    return sendTo(exchange, errorLocation(context, pending, told));
+    if (told.code === "server_error") c.set("thrown", error);
+    return sendTo(errorLocation(context, pending, told));
   }
 }
 
 /** Back with a code, if the browser's session is enough for this request. */
 async function signedInLocation(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   context: ProviderContext,
   client: Client,
   request: AuthorizeRequest,
@@ -145,7 +130,7 @@ async function signedInLocation(
 ): Promise<Response | undefined> {
   if (request.mustSign) return undefined;
   const { sessions, sessionCookie, recheckSession } = context;
-  const cookie = sessionCookie.read(exchange.request.headers);
+  const cookie = sessionCookie.read(c.req.raw.headers);
   const session = await sessions.find(cookie);
   if (session === undefined || !isFor(session, request, context)) {
     return undefined;
@@ -159,7 +144,7 @@ async function signedInLocation(
   if (joined === undefined) return undefined;
   const binding = bindingOf(request, redirect_uri);
   const asked = { grant, binding, scope: request.scope, state };
-  return sendTo(exchange, await codeLocation(context, client, joined, asked));
+  return sendTo(await codeLocation(context, client, joined, asked));
 }
 
 function isFor(

@@ -1,6 +1,7 @@
 /** What programs read before all else (OIDC Discovery 1.0, RFC 8414). @module */
 
-import type { Route } from "@sig/api/http";
+import type { Hono } from "hono";
+import { send, type ServiceEnv } from "@sig/api/http";
 import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
 import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
@@ -10,26 +11,18 @@ const METHODS = [
 ];
 
 /** Both well-known documents and the public keys. */
-export function createDiscoveryRoutes(
+export function addDiscoveryRoutes(
+  app: Hono<ServiceEnv>,
   issuer: string,
   keys: ProviderKeys,
-): readonly Route[] {
+): void {
   const metadata = JSON.stringify(metadataOf(issuer));
-  const jwks = JSON.stringify(keys.jwks);
-  const serve = (path: string, text: string): Route => ({
-    method: "GET",
-    path,
-    handle: (exchange) =>
-      exchange.reply(text, {
-        type: "application/json",
-        headers: [["cache-control", "public, max-age=300"]],
-      }),
-  });
-  return [
-    serve("/.well-known/openid-configuration", metadata),
-    serve("/.well-known/oauth-authorization-server", metadata),
-    serve("/oidc/jwks", jwks),
-  ];
+  const headers = [["cache-control", "public, max-age=300"]] as const;
+  const serve = (path: string, text: string) =>
+    app.get(path, (c) => send(c, text, "application/json", { headers }));
+  serve("/.well-known/openid-configuration", metadata);
+  serve("/.well-known/oauth-authorization-server", metadata);
+  serve("/oidc/jwks", JSON.stringify(keys.jwks));
 }
 
 function metadataOf(issuer: string): object {

@@ -1,14 +1,15 @@
 /**
- * The consent page's side of a sign-in (INTERFACES §4b). What an application
+ * The consent page's side of a sign-in (docs/openid.md). What an application
  * asked for travels with the browser, sealed, and nothing of it is stored.
  *
  * @module
  */
 
-import type { Exchange, Route } from "@sig/api/http";
+import { readJson, send, sendJson, type ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
 import { flag, object, readAs, text } from "@sig/api/requests";
 import { SigError } from "@sig/core";
-import { encodeBase64Url, equalInConstantTime } from "@sig/jose";
+import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import { base64url } from "jose";
 import {
   createChallenge,
@@ -25,7 +26,7 @@ import type { Client } from "./client.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
 import { OAuthError } from "./oauth_error.ts";
-import { sendTo } from "./pages.ts";
+import { requireGet, sendTo } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { loginsOutOfPlace } from "../login/out_of_place.ts";
 
@@ -118,14 +119,14 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
  * @throws {OAuthError} `invalid_request` for a request that is too long.
  */
 export async function beginInteraction(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   { browserCookie, issuer, keys, now }: Pick<
     ProviderContext,
     "browserCookie" | "issuer" | "keys" | "now"
   >,
   waiting: Without<Interaction, "browser_sha256" | "expires_ms">,
 ): Promise<Response> {
-  const given = browserCookie.read(exchange.request.headers);
+  const given = browserCookie.read(c.req.raw.headers);
   const browser = given !== undefined && /^[A-Za-z0-9_-]{43}$/.test(given)
     ? given
     : randomText(BROWSER_BYTES);
@@ -140,7 +141,7 @@ export async function beginInteraction(
       "the request is too long: state, nonce, login_hint and rd together",
     );
   }
-  return sendTo(exchange, `${issuer}/#/sign-in/${id}`, [
+  return sendTo(`${issuer}/#/sign-in/${id}`, [
     browserCookie.set(browser, LIFE_MS / 1000),
   ]);
 }
@@ -167,72 +168,40 @@ interface Opened {
 }
 
 /** `GET` and `POST /oidc/interaction/<id>`, both with the browser's cookie. */
-export function createInteractionRoutes(
+export function addInteractionRoutes(
+  app: Hono<ServiceEnv>,
   context: ProviderContext,
   login: InteractionLogin,
-): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: PATH,
-      async handle(exchange, { id = "" }) {
-        requireGet(exchange);
-        const { interaction, client, boundTo } = await openInteraction(
-          ...[exchange, id, context] as const,
-        );
-        const { client_id, client_name } = client;
-        const { scope, subject } = interaction;
-        const challenge = await createChallenge(
-          { scopes: scope, ...(subject === undefined ? {} : { subject }) },
-          {
-            ...login.challenges,
-            ...{ boundTo, client: exchange.client || undefined },
-            require: [...new Set([...login.require, ...client.require])],
-          },
-        );
-        return exchange.json({ client: { client_id, client_name }, challenge });
+): void {
+  app.get(PATH, requireGet, async (c) => {
+    const opened = await openInteraction(c, c.req.param("id"), context);
+    const { interaction, client, boundTo } = opened;
+    const { client_id, client_name } = client;
+    const { scope, subject } = interaction;
+    const challenge = await createChallenge(
+      { scopes: scope, ...(subject === undefined ? {} : { subject }) },
+      {
+        ...login.challenges,
+        ...{ boundTo, client: c.get("budget").client || undefined },
+        require: [...new Set([...login.require, ...client.require])],
       },
-    },
-    {
-      method: "POST",
-      path: PATH,
-      async handle(exchange, { id = "" }) {
-        requireOwnPage(exchange.request.headers, context.issuer);
-        const body = await exchange.readJson(MAX_BODY_BYTES);
-        const opened = await openInteraction(exchange, id, context);
-        const { attestation, declined } = readAs(ANSWER, body);
-        if (attestation !== undefined) {
-          return await exchange.waitFor(
-            "sign-ins",
-            () => accept(exchange, opened, attestation, context, login),
-          );
-        }
-        if (declined !== true) throw notDeclined();
-        return decline(exchange, opened, context);
-      },
-    },
-  ];
-}
-
-/**
- * Refuses HEAD and prefetches where GET changes something: only a person who
- * opens the link means it.
- *
- * @throws {SigError} `method_not_allowed`, `invalid_request`.
- */
-export function requireGet({ request }: Exchange): void {
-  if (request.method === "HEAD") {
-    throw new SigError(
-      "method_not_allowed",
-      "Cannot answer: the method must be GET",
-      { context: { allow: "GET" } },
     );
-  }
-  if (/^prefetch\b/.test(request.headers.get("sec-purpose") ?? "")) {
-    throw new SigError("invalid_request", "Cannot answer a prefetch", {
-      context: { hint: "Open the link instead." },
-    });
-  }
+    return sendJson(c, { client: { client_id, client_name }, challenge });
+  });
+  app.post(PATH, async (c) => {
+    requireOwnPage(c.req.raw.headers, context.issuer);
+    const body = await readJson(c, MAX_BODY_BYTES);
+    const opened = await openInteraction(c, c.req.param("id"), context);
+    const { attestation, declined } = readAs(ANSWER, body);
+    if (attestation !== undefined) {
+      return await c.get("budget").waitFor(
+        "sign-ins",
+        () => accept(c, opened, attestation, context, login),
+      );
+    }
+    if (declined !== true) throw notDeclined();
+    return decline(c, opened, context);
+  });
 }
 
 /**
@@ -242,12 +211,12 @@ export function requireGet({ request }: Exchange): void {
  * @throws {SigError} `not_found`
  */
 async function openInteraction(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   id: string,
   { keys, browserCookie, clients, now }: ProviderContext,
 ): Promise<Opened> {
   const interaction = await openSealed(keys, id);
-  const browser = browserCookie.read(exchange.request.headers);
+  const browser = browserCookie.read(c.req.raw.headers);
   const client = clients().get(interaction?.client_id ?? "");
   const digest = await digestOf(browser ?? "");
   if (
@@ -261,7 +230,7 @@ async function openInteraction(
 }
 
 async function accept(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   { interaction, client, boundTo }: Opened,
   attestation: string,
   context: ProviderContext,
@@ -283,7 +252,7 @@ async function accept(
       ...logins,
       boundTo,
       // A did:web is fetched, at the word of whoever answers.
-      ...loginsOutOfPlace(logins, exchange),
+      ...loginsOutOfPlace(logins, c),
       checkRelationship: async (subject) =>
         (asked = await ask(subject, { require })).answer,
     },
@@ -292,7 +261,7 @@ async function accept(
   requireSub(subject);
   if (asked?.relationship === undefined) throw unknown();
   const before = await sessions.find(
-    sessionCookie.read(exchange.request.headers),
+    sessionCookie.read(c.req.raw.headers),
   );
   const grant = newGrantId();
   const { session, cookie } = await sessions.logIn(
@@ -317,20 +286,19 @@ async function accept(
       state: interaction.state,
     })
     : interaction.return_to;
-  return exchange.reply(JSON.stringify({ redirect_to }), {
-    type: "application/json",
+  return send(c, JSON.stringify({ redirect_to }), "application/json", {
     headers: [sessionCookie.set(cookie, sessionMs / 1000)],
   });
 }
 
 function decline(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   { interaction }: Opened,
   context: ProviderContext,
 ): Response {
   // A proxy would only ask again.
   if (!("binding" in interaction)) {
-    return exchange.json({ redirect_to: `${context.issuer}/` });
+    return sendJson(c, { redirect_to: `${context.issuer}/` });
   }
   const { binding: { redirect_uri }, state } = interaction;
   const redirect_to = errorLocation(
@@ -338,7 +306,7 @@ function decline(
     { redirect_uri, state },
     new OAuthError("access_denied", "the person declined"),
   );
-  return exchange.json({ redirect_to });
+  return sendJson(c, { redirect_to });
 }
 
 /** OIDC Core §2: ASCII of 255 characters at most. */

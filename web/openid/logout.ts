@@ -1,18 +1,18 @@
 /** Logging out (OIDC RP-Initiated Logout 1.0). @module */
 
-import type { Exchange, Route } from "@sig/api/http";
-import { equalInConstantTime } from "@sig/jose";
+import { readForm, type ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { digestOf } from "../login/digest.ts";
 import { isOwnPage } from "../sessions/cookies.ts";
 import { type Hint, readHint } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
-import { requireGet } from "./interaction.ts";
 import {
   MAX_FORM_BYTES,
+  requireGet,
   sendTo,
   showLogoutForm,
   showPage,
-  showRefusal,
   withParameters,
 } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
@@ -34,55 +34,29 @@ const NAMES = [
  * @param kick Called when somebody was logged out: there are applications to
  * tell.
  */
-export function createLogoutRoutes(
+export function addLogoutRoutes(
+  app: Hono<ServiceEnv>,
   context: ProviderContext,
   kick: () => void,
-): readonly Route[] {
-  const answer = async (
-    exchange: Exchange,
-    given: URLSearchParams,
-  ): Promise<Response> => {
-    try {
-      return await logOut(exchange, readParameters(given), context, kick);
-    } catch (error) {
-      return showRefusal(exchange, error);
+): void {
+  app.get(PATH, requireGet, (c) => {
+    const given = new URL(c.req.url).searchParams;
+    // A link is never the form itself.
+    given.delete("csrf");
+    return logOut(c, readParameters(given), context, kick);
+  });
+  app.post(PATH, async (c) => {
+    const form = await readForm(c, MAX_FORM_BYTES);
+    const { headers } = c.req.raw;
+    if (form.has("csrf") && isOwnPage(headers, context.issuer)) {
+      return await logOut(c, readParameters(form), context, kick);
     }
-  };
-  return [
-    {
-      method: "GET",
-      path: PATH,
-      handle(exchange) {
-        requireGet(exchange);
-        const given = new URL(exchange.request.url).searchParams;
-        // A link is never the form itself.
-        given.delete("csrf");
-        return answer(exchange, given);
-      },
-    },
-    {
-      method: "POST",
-      path: PATH,
-      crossSite: true,
-      async handle(exchange) {
-        let form: URLSearchParams;
-        try {
-          form = await exchange.readForm(MAX_FORM_BYTES);
-        } catch (error) {
-          return showRefusal(exchange, error);
-        }
-        const { headers } = exchange.request;
-        if (form.has("csrf") && isOwnPage(headers, context.issuer)) {
-          return await answer(exchange, form);
-        }
-        return sendTo(exchange, `${context.issuer}${PATH}?${form}`);
-      },
-    },
-  ];
+    return sendTo(`${context.issuer}${PATH}?${form}`);
+  });
 }
 
 async function logOut(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   parameters: Parameters,
   context: ProviderContext,
   kick: () => void,
@@ -91,7 +65,7 @@ async function logOut(
   const token = parameters.get("id_token_hint");
   const hint = token === undefined ? undefined : await readHint(context, token);
   const target = readTarget(parameters, hint, context);
-  const { headers } = exchange.request;
+  const { headers } = c.req.raw;
   if (sessionCookie.isDoubled(headers)) {
     throw new OAuthError(
       "invalid_request",
@@ -112,15 +86,15 @@ async function logOut(
         return value === undefined ? [] : [[name, value]];
       });
       const origin = target === undefined ? undefined : originOf(target);
-      return showLogoutForm(exchange, [...fields, ["csrf", csrf]], origin);
+      return showLogoutForm(c, [...fields, ["csrf", csrf]], origin);
     }
     await sessions.end(session.sid);
     kick();
   }
   const forget = sessionCookie.set("", 0);
-  if (target !== undefined) return sendTo(exchange, target, [forget]);
+  if (target !== undefined) return sendTo(target, [forget]);
   return showPage(
-    exchange,
+    c,
     "You are signed out",
     ["You can close this page."],
     200,

@@ -1,6 +1,7 @@
 /** The errors of OAuth 2.0 and OpenID Connect. @module */
 
-import type { Exchange } from "@sig/api/http";
+import { send, type ServiceEnv } from "@sig/api/http";
+import type { Context } from "hono";
 import { isSigError } from "@sig/core";
 
 /** The codes of RFC 6749 §4.1.2.1, §5.2, RFC 6750 §3.1 and OIDC Core §3.1.2.6. */
@@ -67,9 +68,12 @@ const STATUS: Partial<Record<OAuthCode, number>> = {
 };
 
 /** The response to an application that asked directly (RFC 6749 §5.2). */
-export function refuseDirectly(exchange: Exchange, thrown: unknown): Response {
+export function refuseDirectly(
+  c: Context<ServiceEnv>,
+  thrown: unknown,
+): Response {
   const error = toOAuthError(thrown);
-  if (error.code === "server_error") exchange.thrown = thrown;
+  if (error.code === "server_error") c.set("thrown", thrown);
   const { code, message, scheme } = error;
   const headers: [string, string][] = [["pragma", "no-cache"]];
   if (scheme === "Bearer") {
@@ -81,9 +85,11 @@ export function refuseDirectly(exchange: Exchange, thrown: unknown): Response {
     headers.push(["www-authenticate", 'Basic realm="sig-web"']);
   }
   if (code === "temporarily_unavailable") headers.push(["retry-after", "5"]);
-  return exchange.reply(
+  return send(
+    c,
     JSON.stringify({ error: code, error_description: message }),
-    { status: STATUS[code] ?? 400, type: "application/json", headers },
+    "application/json",
+    { status: STATUS[code] ?? 400, headers },
   );
 }
 

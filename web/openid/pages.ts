@@ -1,39 +1,46 @@
 /** The provider's own few pages. @module */
 
-import { type Exchange, PAGE_HEADERS } from "@sig/api/http";
-import { escapeInvisible, toProblem } from "@sig/core";
+import {
+  PAGE_HEADERS,
+  problemResponse,
+  readForm,
+  send,
+  type ServiceEnv,
+} from "@sig/api/http";
+import type { Context, MiddlewareHandler } from "hono";
+import { escapeInvisible, SigError, toProblem } from "@sig/core";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";
 
 const POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A page of a title and paragraphs; texts of others are escaped. */
 export function showPage(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   title: string,
   paragraphs: readonly string[],
   status = 200,
   headers: readonly (readonly [string, string])[] = [],
 ): Response {
   const body = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("");
-  return reply(exchange, title, body, POLICY, status, headers);
+  return reply(c, title, body, POLICY, status, headers);
 }
 
 /**
  * A page for a person of whom an application asked something that can't be
  * answered: nothing is sent to an address that is not known to be its own.
  */
-export function showRefusal(exchange: Exchange, thrown: unknown): Response {
+export function showRefusal(c: Context<ServiceEnv>, thrown: unknown): Response {
   const isOurs = thrown instanceof OAuthError;
   const { code, message } = toOAuthError(thrown);
   const problem = isOurs ? undefined : toProblem(thrown);
-  if (problem?.code === "internal") exchange.thrown = thrown;
+  if (problem?.code === "internal") c.set("thrown", thrown);
   const isOpen = code === "temporarily_unavailable";
   // Which of our own sources was silent is nothing to a browser.
   const status = problem === undefined || isOpen && problem.status >= 500
     ? (isOpen ? 503 : 400)
     : problem.status;
   return showPage(
-    exchange,
+    c,
     status < 500 ? "This sign-in can't go on" : "Could not tell",
     [
       problem?.detail ?? `Cannot sign in: ${message}.`,
@@ -50,7 +57,7 @@ export function showRefusal(exchange: Exchange, thrown: unknown): Response {
 
 /** A page that asks before it logs out: a link alone must not do that. */
 export function showLogoutForm(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   fields: readonly (readonly [string, string])[],
   goesTo: string | undefined,
 ): Response {
@@ -62,7 +69,7 @@ export function showLogoutForm(
   // Browsers hold the redirect that follows a form against the policy, too.
   const targets = ["'self'", ...(goesTo === undefined ? [] : [goesTo])];
   return reply(
-    exchange,
+    c,
     "Sign out?",
     `<p>This signs you out of every application that you signed in to here.</p>
 <form method="post" action="/oidc/logout">${hidden}<button>Sign out</button></form>`,
@@ -71,23 +78,24 @@ export function showLogoutForm(
 }
 
 function reply(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   title: string,
   body: string,
   policy: string,
   status = 200,
   headers: readonly (readonly [string, string])[] = [],
 ): Response {
-  return exchange.reply(
+  return send(
+    c,
     `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${
       escapeHtml(title)
     }</title><meta name="viewport" content="width=device-width"></head>
 <body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>
 `,
+    "text/html; charset=utf-8",
     {
       status,
-      type: "text/html; charset=utf-8",
       headers: [
         ...headers,
         ["content-security-policy", policy],
@@ -111,30 +119,24 @@ export const MAX_FORM_BYTES = 16 * 1024;
  * forms of other sites, but with links.
  */
 export async function formToLink(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   to: string,
 ): Promise<Response> {
-  try {
-    const form = await exchange.readForm(MAX_FORM_BYTES);
-    return sendTo(exchange, `${to}?${form}`);
-  } catch (error) {
-    return showRefusal(exchange, error);
-  }
+  return sendTo(`${to}?${await readForm(c, MAX_FORM_BYTES)}`);
 }
 
 /** Sends a browser on; parameters that are undefined are left out. */
 export function sendTo(
-  exchange: Exchange,
   location: string,
   headers: readonly (readonly [string, string])[] = [],
 ): Response {
-  return exchange.reply(null, {
+  return new Response(null, {
     status: 303,
     headers: [
       ["location", location],
       // The address may hold a code: it is nobody else's business.
       ["referrer-policy", "no-referrer"],
-      ...headers,
+      ...headers.map(([name, value]): [string, string] => [name, value]),
     ],
   });
 }
@@ -151,3 +153,30 @@ export function withParameters(
   if (added.size === 0) return uri;
   return `${uri}${uri.includes("?") ? "&" : "?"}${added}`;
 }
+
+/**
+ * Refuses HEAD and prefetches where GET changes something: only a person who
+ * opens the link means it.
+ */
+export const requireGet: MiddlewareHandler<ServiceEnv> = async (c, next) => {
+  const { method, headers } = c.req.raw;
+  if (method === "HEAD") {
+    return problemResponse(
+      c,
+      new SigError(
+        "method_not_allowed",
+        "Cannot answer: the method must be GET",
+        { context: { allow: "GET" } },
+      ),
+    );
+  }
+  if (/^prefetch\b/.test(headers.get("sec-purpose") ?? "")) {
+    return problemResponse(
+      c,
+      new SigError("invalid_request", "Cannot answer a prefetch", {
+        context: { hint: "Open the link instead." },
+      }),
+    );
+  }
+  await next();
+};

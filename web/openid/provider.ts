@@ -1,29 +1,29 @@
-/** The OpenID Provider, put together (INTERFACES §4b). @module */
+/** The OpenID Provider, put together (docs/openid.md). @module */
 
+import { Hono } from "hono";
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
-import type { AllowOrigin, Route } from "@sig/api/http";
+import type { AllowOrigin, ServiceEnv } from "@sig/api/http";
 import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { createRecheck } from "../sessions/recheck.ts";
 import { createOutbox } from "../sessions/outbox.ts";
 import { createSessions } from "../sessions/sessions.ts";
 import { createWatch, type WatchReport } from "../sessions/watch.ts";
 import { ASSERTION } from "../store/kinds.ts";
-import { createAuthorizeRoutes } from "./authorize.ts";
+import { refuseDirectly } from "./oauth_error.ts";
+import { showRefusal } from "./pages.ts";
+import { addAuthorizeRoutes } from "./authorize.ts";
 import { createBackchannel } from "./backchannel.ts";
 import type { Naming } from "./claims.ts";
 import type { Clients } from "./client.ts";
-import { createDiscoveryRoutes } from "./discovery.ts";
+import { addDiscoveryRoutes } from "./discovery.ts";
 import { createGrants } from "./grants.ts";
-import {
-  createInteractionRoutes,
-  type InteractionLogin,
-} from "./interaction.ts";
-import { createLogoutRoutes } from "./logout.ts";
+import { addInteractionRoutes, type InteractionLogin } from "./interaction.ts";
+import { addLogoutRoutes } from "./logout.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import type { ProviderKeys } from "./keys.ts";
-import { createRevokeRoute } from "./revoke.ts";
-import { createTokenRoute } from "./token.ts";
-import { createUserinfoRoutes } from "./userinfo.ts";
+import { addRevokeRoute } from "./revoke.ts";
+import { addTokenRoute } from "./token.ts";
+import { addUserinfoRoutes } from "./userinfo.ts";
 
 /** What the operator says of the provider. */
 export interface ProviderSettings extends Naming {
@@ -55,14 +55,18 @@ export interface ProviderOptions
   readonly records: RecordStore;
   /** The clock. */
   readonly now: () => Date;
-  /** Routes of others that know the same sessions; none unless told. */
-  readonly furtherRoutes?: (context: ProviderContext) => readonly Route[];
+  /** Adds routes of others that know the same sessions; errors of `pages` are pages. */
+  readonly addFurtherRoutes?: (
+    app: Hono<ServiceEnv>,
+    pages: Hono<ServiceEnv>,
+    context: ProviderContext,
+  ) => void;
 }
 
 /** The provider. */
 export interface Provider {
-  /** Its routes. */
-  readonly routes: readonly Route[];
+  /** Adds its routes. */
+  addRoutes(app: Hono<ServiceEnv>): void;
   /** Pages of the applications may ask some of them. */
   readonly allowOrigin: AllowOrigin;
   /** Looks at all sessions, and ends those that the issuer does not vouch for. */
@@ -117,20 +121,28 @@ export function createProvider(options: ProviderOptions): Provider {
     browserCookie: hostCookie(nameAtPort("sig-browser", issuer), isSecure),
   };
   return {
-    routes: [
-      ...createDiscoveryRoutes(issuer, keys),
-      ...createAuthorizeRoutes(context),
-      ...createInteractionRoutes(context, { ...options, sessionMs }),
-      createTokenRoute(context),
-      ...createUserinfoRoutes(context),
-      createRevokeRoute(context),
+    addRoutes(app) {
+      // Programs get the errors of OAuth, people get pages.
+      const direct = new Hono<ServiceEnv>();
+      direct.onError((error, c) => refuseDirectly(c, error));
+      const pages = new Hono<ServiceEnv>();
+      pages.onError((error, c) => showRefusal(c, error));
+      addDiscoveryRoutes(app, issuer, keys);
+      addAuthorizeRoutes(pages, context);
+      addInteractionRoutes(app, context, { ...options, sessionMs });
+      addTokenRoute(direct, context);
+      addUserinfoRoutes(direct, context);
+      addRevokeRoute(direct, context);
       // What fails now is due again.
-      ...createLogoutRoutes(
+      addLogoutRoutes(
+        pages,
         context,
         () => void outbox.deliver().catch(() => {}),
-      ),
-      ...(options.furtherRoutes?.(context) ?? []),
-    ],
+      );
+      options.addFurtherRoutes?.(app, pages, context);
+      app.route("/", direct);
+      app.route("/", pages);
+    },
     allowOrigin: createAllowOrigin(clients),
     watch: createWatch({
       ...{ sessions, now },

@@ -1,4 +1,4 @@
-/** Whether a server is an OpenID Provider, by its flags (INTERFACES §4b). @module */
+/** Whether a server is an OpenID Provider, by its flags (docs/openid.md). @module */
 
 import { type GivenFlags, usageError } from "@sig/api/flags";
 import type { ServerIo } from "@sig/api/server";

@@ -1,4 +1,4 @@
-/** The provider's flags and files (INTERFACES §4b). @module */
+/** The provider's flags and files (docs/openid.md). @module */
 
 import {
   dataFolder,

@@ -1,7 +1,8 @@
 /** Where applications get tokens (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3, §12). @module */
 
-import type { Exchange, Route } from "@sig/api/http";
-import { equalInConstantTime } from "@sig/jose";
+import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
+import type { Context, Hono } from "hono";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { digestOf } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import type { Session } from "../sessions/session.ts";
@@ -17,43 +18,38 @@ import {
 } from "./grants.ts";
 import { signIdToken } from "./jwt.ts";
 import { sessionOf } from "./live_grant.ts";
-import { OAuthError, refuseDirectly } from "./oauth_error.ts";
+import { OAuthError } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { MAX_FORM_BYTES } from "./pages.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 /** `POST /oidc/token`. */
-export function createTokenRoute(context: ProviderContext): Route {
-  return {
-    method: "POST",
-    path: "/oidc/token",
-    async handle(exchange) {
-      try {
-        const form = await exchange.readForm(MAX_FORM_BYTES);
-        return await exchange.waitFor(
-          "tokens",
-          () => answer(exchange, readParameters(form), context),
-        );
-      } catch (error) {
-        return refuseDirectly(exchange, error);
-      }
-    },
-  };
+export function addTokenRoute(
+  app: Hono<ServiceEnv>,
+  context: ProviderContext,
+): void {
+  app.post("/oidc/token", async (c) => {
+    const form = await readForm(c, MAX_FORM_BYTES);
+    return await c.get("budget").waitFor(
+      "tokens",
+      () => answer(c, readParameters(form), context),
+    );
+  });
 }
 
 async function answer(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   parameters: Parameters,
   context: ProviderContext,
 ): Promise<Response> {
-  const { headers } = exchange.request;
+  const { headers } = c.req.raw;
   const client = await authenticateClient(headers, parameters, context);
   const grantType = parameters.require("grant_type");
   if (grantType === "authorization_code") {
-    return exchange.json(await redeemCode(parameters, client, context));
+    return sendJson(c, await redeemCode(parameters, client, context));
   }
   if (grantType === "refresh_token" && client.refresh) {
-    return exchange.json(await refresh(parameters, client, context));
+    return sendJson(c, await refresh(parameters, client, context));
   }
   throw grantType === "refresh_token"
     ? new OAuthError("unauthorized_client", "it may not refresh")

@@ -1,31 +1,25 @@
 /** Who the bearer of an access token acts for (OIDC Core §5.3). @module */
 
-import type { Exchange, Route } from "@sig/api/http";
-import { equalInConstantTime } from "@sig/jose";
+import { sendJson, type ServiceEnv } from "@sig/api/http";
+import type { Hono } from "hono";
+import { equalInConstantTime } from "@sig/jose/internal";
 import { claimsOf } from "./claims.ts";
 import { sessionOf } from "./live_grant.ts";
-import { OAuthError, refuseDirectly } from "./oauth_error.ts";
+import { OAuthError } from "./oauth_error.ts";
 import type { ProviderContext } from "./provider_context.ts";
 
 /** `GET` and `POST /oidc/userinfo`; the token is in the header alone. */
-export function createUserinfoRoutes(
+export function addUserinfoRoutes(
+  app: Hono<ServiceEnv>,
   context: ProviderContext,
-): readonly Route[] {
-  return (["GET", "POST"] as const).map((method) => ({
-    method,
-    path: "/oidc/userinfo",
-    async handle(exchange: Exchange) {
-      try {
-        const claims = await exchange.waitFor(
-          "userinfo",
-          () => read(exchange.request.headers, context),
-        );
-        return exchange.json(claims);
-      } catch (error) {
-        return refuseDirectly(exchange, error);
-      }
-    },
-  }));
+): void {
+  app.on(["GET", "POST"], "/oidc/userinfo", async (c) => {
+    const claims = await c.get("budget").waitFor(
+      "userinfo",
+      () => read(c.req.raw.headers, context),
+    );
+    return sendJson(c, claims);
+  });
 }
 
 async function read(

@@ -1,5 +1,6 @@
 /** An issuer's published documents, passed on to the page. @module */
 
+import type { Hono } from "hono";
 import {
   type DocumentName,
   type DocumentReader,
@@ -10,7 +11,7 @@ import {
   locateIssuer,
 } from "@sig/consumer";
 import { DEFAULT_LIMITS } from "@sig/core";
-import type { Route } from "@sig/api/http";
+import type { ServiceEnv } from "@sig/api/http";
 import { replyDocument } from "../requests/reply_document.ts";
 
 /** An issuer's documents as they are published, by the page's names. */
@@ -61,23 +62,21 @@ const LIMITS = { ...DEFAULT_LIMITS, maxFeedBytes: MAX_FEED_BYTES };
 const KEPT_MS = 5_000;
 
 /** The documents of each issuer, under `/ui/issuers/<n>/`. */
-export function createIssuerDocumentRoute(
+export function addIssuerDocuments(
+  app: Hono<ServiceEnv>,
   issuers: readonly ShownIssuer[],
   now: () => Date,
-): Route {
+): void {
   const readers = issuers.map((issuer) => createIssuerDocuments(issuer, now));
-  return {
-    method: "GET",
-    path: "/ui/issuers/:n/:file",
-    async handle(exchange, { n = "", file = "" }) {
-      const isKnown = Object.values(DOCUMENT_FILES).includes(file);
-      const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
-      const documents = isKnown && read !== undefined
-        ? await exchange.waitFor(`documents of ${n}`, read)
-        : undefined;
-      return replyDocument(exchange, file, documents?.get(file));
-    },
-  };
+  app.get("/ui/issuers/:n/:file", async (c) => {
+    const { n, file } = c.req.param();
+    const isKnown = Object.values(DOCUMENT_FILES).includes(file);
+    const read = /^\d{1,4}$/.test(n) ? readers[Number(n)] : undefined;
+    const documents = isKnown && read !== undefined
+      ? await c.get("budget").waitFor(`documents of ${n}`, read)
+      : undefined;
+    return replyDocument(c, file, documents?.get(file));
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The embedded page: its HTML, style and script. @module */
 
-import { PAGE_HEADERS } from "@sig/api/http";
+import { PAGE_HEADERS, send } from "@sig/api/http";
 import { eTag, ifNoneMatch } from "@std/http/etag";
 import type { Env, Hono } from "hono";
 import { ICON, PAGE, SCRIPT, STYLE } from "./assets.ts";
@@ -55,19 +55,21 @@ export function addPage<E extends Env>(
     app.get(path, async (c) => {
       const isGzip = acceptsGzip(c.req.header("accept-encoding") ?? "");
       const { body, etag } = await (isGzip ? gzipped() : plain());
-      for (const [name, value] of PAGE_HEADERS) c.header(name, value);
-      c.header("content-security-policy", PAGE_CSP);
-      c.header("x-content-type-options", "nosniff");
-      // Asked for each time, and answered with 304.
-      c.header("cache-control", "no-cache");
-      c.header("vary", "accept-encoding");
-      c.header("etag", etag);
-      c.header("content-type", type);
+      const headers: [string, string][] = [
+        ...PAGE_HEADERS.map(([name, value]): [string, string] => [name, value]),
+        ["content-security-policy", PAGE_CSP],
+        ["x-content-type-options", "nosniff"],
+        // Asked for each time, and answered with 304.
+        ["cache-control", "no-cache"],
+        ["vary", "accept-encoding"],
+        ["etag", etag],
+      ];
       if (!ifNoneMatch(c.req.header("if-none-match") ?? null, etag)) {
-        return c.body(null, 304);
+        headers.push(["content-type", type]);
+        return new Response(null, { status: 304, headers });
       }
-      if (isGzip) c.header("content-encoding", "gzip");
-      return c.body(body);
+      if (isGzip) headers.push(["content-encoding", "gzip"]);
+      return send(c, body, type, { headers });
     });
   };
   serve(base || "/", "text/html; charset=utf-8", complete(base, config));

@@ -1,6 +1,7 @@
 /** An issuer's documents over HTTP. @module */
 
-import type { Exchange } from "@sig/api/http";
+import { send, type ServiceEnv } from "@sig/api/http";
+import type { Context } from "hono";
 import { SigError } from "@sig/core";
 
 /** The media type of an issuer's document, by its name or path. */
@@ -15,12 +16,12 @@ export function mediaTypeOf(name: string): string {
  * @throws {SigError} `not_found`
  */
 export function replyDocument(
-  exchange: Exchange,
+  c: Context<ServiceEnv>,
   name: string,
   text: string | undefined,
 ): Response {
   if (text !== undefined) {
-    return exchange.reply(text, { type: mediaTypeOf(name) });
+    return send(c, text, mediaTypeOf(name));
   }
   throw new SigError(
     "not_found",
