@@ -27,18 +27,18 @@ import {
 import {
   createFetchedSubjectKeys,
   SUBJECT_TIMEOUT_MS,
-} from "./login/fetched_subject_keys.ts";
+} from "./login/subject_key.ts";
 import { verifyLogin } from "./login/verify_login.ts";
 import { createLoginGate, type LoginGate } from "./login/relationship.ts";
 import { loginsOutOfPlace } from "./login/out_of_place.ts";
 import {
   createProvider,
-  type Provider,
   type ProviderSettings,
+  type ProviderWork,
 } from "./openid/provider.ts";
-import { findIssuerIdentifier } from "./openid/issuer_identifier.ts";
-import { addGateRoutes } from "./gate/create_gate.ts";
-import { createGateHosts } from "./gate/gate_hosts.ts";
+import { findIssuerIdentifier } from "./openid/discovery.ts";
+import { addGateRoutes } from "./gate/gate_login.ts";
+import { createGateHosts } from "./gate/hosts.ts";
 import type { ProviderContext } from "./openid/provider_context.ts";
 import { addIssuerDocuments, locateIssuers } from "./pages/issuer_documents.ts";
 import { addPage, type PageConfig } from "./pages/page.ts";
@@ -115,7 +115,7 @@ export interface Web {
   /** The application. */
   readonly app: App;
   /** The provider, if it is one. */
-  readonly provider?: Pick<Provider, "watch" | "deliver">;
+  readonly provider?: ProviderWork;
 }
 
 /**

@@ -36,7 +36,7 @@ export {
   type LoginKeyResolver,
   type ResolveSubjectKey,
   type SubjectKeysOptions,
-} from "./login/subject_keys.ts";
+} from "./login/subject_key.ts";
 export {
   type VerifiedLogin,
   verifyLogin,
@@ -57,8 +57,8 @@ export { createMemoryStore } from "@sig/consumer/store";
 export { openStore, type OpenStoreOptions } from "@sig/consumer/store";
 export type { RecordStore } from "@sig/consumer/store";
 export type { NameOf, Naming } from "./openid/claims.ts";
-export type { AuthMethod, Client, Clients } from "./openid/client.ts";
-export type { Provider, ProviderSettings } from "./openid/provider.ts";
+export type { AuthMethod, Client, Clients } from "./openid/clients.ts";
+export type { ProviderSettings, ProviderWork } from "./openid/provider.ts";
 export {
   generateProviderKeys,
   type ProviderKey,
@@ -67,6 +67,6 @@ export {
   readProviderKeys,
   type SigningAlgorithm,
 } from "./openid/keys.ts";
-export { readClients } from "./openid/read_clients.ts";
+export { readClients } from "./openid/clients.ts";
 export { VERSION } from "./version.ts";
 if (import.meta.main) await (await import("./main.ts")).main();

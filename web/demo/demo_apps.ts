@@ -9,7 +9,7 @@ import type { Address } from "@sig/api/flags";
 import type { Respond, RunningServer } from "@sig/api/server";
 import { isSigError } from "@sig/core";
 import { digestOf } from "../login/digest.ts";
-import type { Client, Clients } from "../openid/client.ts";
+import type { Client, Clients } from "../openid/clients.ts";
 import {
   DEFAULT_SESSION_MS,
   type ProviderSettings,

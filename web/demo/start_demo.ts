@@ -3,7 +3,7 @@
 import { usageError } from "@sig/api/flags";
 import type { App, RequestLogEntry } from "@sig/api/http";
 import type { ServerIo } from "@sig/api/server";
-import { findIssuerIdentifier } from "../openid/issuer_identifier.ts";
+import { findIssuerIdentifier } from "../openid/discovery.ts";
 import {
   type DemoAppsOptions,
   type Settings,

@@ -7,10 +7,14 @@ import type { MatchedRelationship } from "../login/relationship.ts";
 import { groupsOf, type NameOf, shownNameOf } from "../openid/claims.ts";
 import { sendTo } from "../openid/pages.ts";
 import { isIssuerUnavailable } from "../sessions/recheck.ts";
-import { type GateContext, gateHostOf, isGranted } from "./gate_context.ts";
-import type { GateHost } from "./gate_hosts.ts";
-import { gateLoginUrl } from "./gate_login.ts";
-import { readReturnAddress } from "./return_address.ts";
+import {
+  type GateContext,
+  type GateHost,
+  gateHostOf,
+  gateLoginUrl,
+  isGranted,
+  readReturnAddress,
+} from "./hosts.ts";
 
 /** An answer to a proxy. */
 interface Answered {

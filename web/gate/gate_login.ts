@@ -1,15 +1,65 @@
-/** Where proxies send people to log in. @module */
+/** The gate, put together (docs/gate.md). @module */
 
 import type { ServiceEnv } from "@sig/api/http";
+import { recordsOf, type RecordStore } from "@sig/consumer/store";
+import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, Hono } from "hono";
+import { addForwardAuth } from "./forward_auth.ts";
+import {
+  GATE_SCOPES,
+  type GateCode,
+  type GateContext,
+  gateHostOf,
+  type GateHosts,
+  gateLoginUrl,
+  isGranted,
+  readGateQuery,
+} from "./hosts.ts";
 import { digestOf } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { requireGet, sendTo, withParameters } from "../openid/pages.ts";
 import { onlyValue } from "../openid/parameters.ts";
+import type { ProviderContext } from "../openid/provider_context.ts";
+import { hostCookie, nameAtPort } from "../sessions/cookies.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { GATE_SCOPES, type GateContext, isGranted } from "./gate_context.ts";
-import { readGateQuery } from "./return_address.ts";
+import { GATE_CODE } from "../store/kinds.ts";
+
+/** What the gate needs beyond the sessions. */
+export interface GateOptions {
+  /** The hosts that it is for. */
+  readonly hosts: GateHosts;
+  /** Where codes are kept. */
+  readonly records: RecordStore;
+  /** How old the issuer's word may be, in milliseconds. */
+  readonly maxAgeMs: number;
+}
+
+/**
+ * Adds the routes that proxies and their people ask.
+ *
+ * @param pages Whose errors are pages.
+ */
+export function addGateRoutes(
+  app: Hono<ServiceEnv>,
+  pages: Hono<ServiceEnv>,
+  provider: ProviderContext,
+  { hosts, records, maxAgeMs }: GateOptions,
+): void {
+  const isSecure = provider.issuer.startsWith("https:");
+  const context: GateContext = {
+    ...provider,
+    hosts,
+    maxAgeMs,
+    codes: recordsOf<GateCode>(records, GATE_CODE),
+    gateCookie: ({ origin }) =>
+      hostCookie(nameAtPort("sig-gate", origin), isSecure),
+    beginCookie: hostCookie("sig-begin", isSecure),
+  };
+  addForwardAuth(app, context);
+  addGateLogin(pages, context);
+  addGateReturn(pages, context);
+}
 
 /** Milliseconds that a code is good for. */
 const CODE_LIFE_MS = 60_000;
@@ -77,11 +127,62 @@ function readBegin(before: URLSearchParams): string | undefined {
   throw new OAuthError("invalid_request", "begin must be a SHA-256 digest");
 }
 
-/** The address that logs a browser in and leads to another one. */
-export function gateLoginUrl(
-  issuer: string,
-  rd: string,
-  begin?: string,
-): string {
-  return withParameters(`${issuer}/gate/login`, { begin, rd });
+const BEGIN_BYTES = 32;
+const BEGIN_LIFE_SECONDS = 900;
+
+/**
+ * `GET /_sig/return?code=…&rd=…`, on the application's host by way of its proxy:
+ * sets the cookie there.
+ *
+ * A code alone would log in whoever follows its link: an attacker, as the
+ * attacker. So one that no browser was named for only begins: the browser gets a
+ * cookie here, and brings a code for that from the login, where it is known.
+ */
+export function addGateReturn(
+  app: Hono<ServiceEnv>,
+  context: GateContext,
+): void {
+  app.get("/_sig/return", requireGet, (c) => goOn(c, context));
+}
+
+async function goOn(
+  c: Context<ServiceEnv>,
+  context: GateContext,
+): Promise<Response> {
+  const { beginCookie, codes, gateCookie, hosts, issuer, now } = context;
+  const request = c.req.raw;
+  const host = gateHostOf(request, hosts);
+  const { before, address } = readGateQuery(request.url, hosts);
+  if (host === undefined || host.isOwn || address.host !== host) {
+    throw refuse("this address is of another host");
+  }
+  const code = onlyValue(before, "code") ?? "";
+  const found = await codes.take(await digestOf(code), now());
+  if (found === undefined || found.host !== host.host) {
+    throw refuse("its code is not good, or was used");
+  }
+  const { begin_sha256, sid } = found;
+  const browser = beginCookie.read(request.headers);
+  if (begin_sha256 === undefined) {
+    const begin = browser !== undefined && /^[A-Za-z0-9_-]{43}$/.test(browser)
+      ? browser
+      : randomText(BEGIN_BYTES);
+    return sendTo(gateLoginUrl(issuer, address.href, await digestOf(begin)), [
+      beginCookie.set(begin, BEGIN_LIFE_SECONDS),
+    ]);
+  }
+  if (!equalInConstantTime(await digestOf(browser ?? ""), begin_sha256)) {
+    throw refuse("another browser began it, or this one keeps no cookies");
+  }
+  const admitted = await context.sessions.admit(sid, host.clientId);
+  if (admitted === undefined) throw refuse("its session is over");
+  const { cookie, session } = admitted;
+  const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);
+  return sendTo(address.href, [
+    gateCookie(host).set(cookie, seconds),
+  ]);
+}
+
+function refuse(why: string): OAuthError {
+  return new OAuthError("invalid_request", why);
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
-import { createGateHosts } from "./gate_hosts.ts";
+import { createGateHosts } from "./hosts.ts";
 import { TestProvider } from "../openid/testdata/test_provider.ts";
 import { Visitor } from "./testdata/visitor.ts";
 

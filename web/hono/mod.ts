@@ -24,7 +24,7 @@ export {
   type RequireRelationshipOptions,
 } from "./require_relationship.ts";
 export { sigLogin, type SigLoginOptions } from "./sig_login.ts";
-export type { SigEnv, SigSession } from "./sig_session.ts";
+export type { SigEnv, SigSession } from "./require_relationship.ts";
 export type { MatchedRelationship } from "../login/relationship.ts";
 export type { FetchPolicy } from "@sig/consumer";
 export type { RecordStore } from "@sig/consumer/store";

@@ -6,12 +6,13 @@ import {
   fetchPolicyOf,
   locateIssuer,
 } from "@sig/consumer";
-import { isSigError, parseRequirement, SigError } from "@sig/core";
+import { isSigError, parseRequirement, SigError, toProblem } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
-import { requireRelationship as judge } from "../login/relationship.ts";
-import { requireDuration } from "./options.ts";
-import { refuse, unauthorized } from "./refusal.ts";
-import type { SigEnv } from "./sig_session.ts";
+import {
+  type MatchedRelationship,
+  requireRelationship as judge,
+} from "../login/relationship.ts";
 
 /** Options of {@linkcode requireRelationship}. */
 export interface RequireRelationshipOptions extends FetchPolicy {
@@ -119,4 +120,88 @@ export function isPage({ headers, method }: Request): boolean {
 export function loginUrl(loginAt: string, from: string): string {
   const { pathname, search } = new URL(from);
   return `${loginAt}?${new URLSearchParams({ rd: pathname + search })}`;
+}
+
+/** Who is logged in. */
+export interface SigSession {
+  /** The person's DID. */
+  readonly subject: string;
+  /** What the issuer says of them; null where `sigLogin` requires nothing. */
+  readonly relationship: MatchedRelationship | null;
+  /** RFC 3339 UTC; when the person signed. */
+  readonly signedInAt: string;
+}
+
+/** What `sigLogin` gives to the handlers of a Hono application. */
+export interface SigEnv {
+  /** Read by `c.get("sig")`. */
+  Variables: {
+    /** Undefined: nobody is logged in. */
+    sig: SigSession | undefined;
+  };
+}
+
+/**
+ * The response to a request that failed; nothing of what is no `SigError` is told.
+ *
+ * @param status The error's own unless told.
+ */
+export function refuse(error: unknown, status?: number): Response {
+  const known = toProblem(error);
+  const problem = { ...known, status: status ?? known.status };
+  const headers = new Headers({
+    "content-type": "application/problem+json",
+    "cache-control": "no-store",
+  });
+  const { retry_after_seconds: seconds } = known;
+  if (typeof seconds === "number") {
+    headers.set("retry-after", String(Math.ceil(seconds)));
+  } else if (problem.status === 503) headers.set("retry-after", "5");
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers,
+  });
+}
+
+/** Nobody is logged in. */
+export function unauthorized(): SigError {
+  return new SigError(
+    "unauthorized",
+    "Cannot answer: nobody is logged in",
+    { context: { hint: "Log in first." } },
+  );
+}
+
+/**
+ * Refuses what is no time: such as `Number(undefined)`, with which no issuer would
+ * be asked again.
+ *
+ * @throws {SigError} `invalid_request` unless it is finite, and 0 or more.
+ */
+export function requireDuration(name: string, ms: number): void {
+  if (Number.isFinite(ms) && ms >= 0) return;
+  throw new SigError(
+    "invalid_request",
+    `Cannot log anyone in: ${name} must be milliseconds, 0 or more, current value is ${ms}`,
+    { context: { hint: "For example: 30000." } },
+  );
+}
+
+/**
+ * Refuses an issuer that nothing is required of, and so would never be asked.
+ *
+ * @throws {SigError} `invalid_request`
+ */
+export function requireQuestion(
+  issuer: string | undefined,
+  require: readonly string[] | undefined,
+): void {
+  if (issuer === undefined || (require ?? []).length > 0) return;
+  throw new SigError(
+    "invalid_request",
+    `Cannot log anyone in: ${
+      quote(issuer)
+    } is named, and the application requires nothing of it`,
+    { context: { hint: 'For example: require: ["relationship=employee"].' } },
+  );
 }

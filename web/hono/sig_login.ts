@@ -21,9 +21,14 @@ import { clientNetwork, createClientAddress } from "@sig/api/http";
 import { PAGE_CHALLENGE, SESSION } from "../store/kinds.ts";
 import { ClientQuota } from "../login/client_quota.ts";
 import { addPage } from "../pages/page.ts";
-import { requireDuration, requireQuestion } from "./options.ts";
-import { refuse, unauthorized } from "./refusal.ts";
-import type { SigEnv, SigSession } from "./sig_session.ts";
+import {
+  refuse,
+  requireDuration,
+  requireQuestion,
+  type SigEnv,
+  type SigSession,
+  unauthorized,
+} from "./require_relationship.ts";
 import { createSubjectsOfClients } from "./subjects_of_clients.ts";
 
 /** Options of {@linkcode sigLogin}. */

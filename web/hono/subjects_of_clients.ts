@@ -6,9 +6,9 @@ import { SigError } from "@sig/core";
 import { SUBJECTS_EACH_CLIENT } from "../login/out_of_place.ts";
 import {
   createFetchedSubjectKeys,
+  type LoginKeyResolver,
   SUBJECT_TIMEOUT_MS,
-} from "../login/fetched_subject_keys.ts";
-import type { LoginKeyResolver } from "../login/subject_keys.ts";
+} from "../login/subject_key.ts";
 
 /**
  * Makes what finds the keys for the requests of one client: hosts that it names

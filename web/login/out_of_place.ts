@@ -3,7 +3,7 @@
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context } from "hono";
 import type { CheckRelationship } from "./relationship.ts";
-import type { LoginKeyResolver } from "./subject_keys.ts";
+import type { LoginKeyResolver } from "./subject_key.ts";
 import type { VerifyLoginOptions } from "./verify_login.ts";
 
 /** Whom a login waits for. */

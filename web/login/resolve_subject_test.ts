@@ -2,10 +2,10 @@ import { assertEquals } from "@std/assert";
 import { type ErrorCode, SigError } from "@sig/core";
 import { jwkToDidKey, signAttestation, type SigningKey } from "@sig/jose";
 import {
+  createSubjectKeys,
   createSubjectResolver,
   type FetchDocument,
-} from "./resolve_subject.ts";
-import { createSubjectKeys } from "./subject_keys.ts";
+} from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 

@@ -1,8 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { signAttestation } from "@sig/jose";
-import { createSubjectResolver } from "./resolve_subject.ts";
-import { createSubjectFetches } from "./subject_fetches.ts";
-import { createSubjectKeys } from "./subject_keys.ts";
+import {
+  createSubjectFetches,
+  createSubjectKeys,
+  createSubjectResolver,
+} from "./subject_key.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { LoginFixture, newKey } from "./testdata/login_fixture.ts";
 

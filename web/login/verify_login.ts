@@ -33,7 +33,7 @@ import {
   type LoginRelationship,
   requireRelationship,
 } from "./relationship.ts";
-import type { LoginKeyResolver } from "./subject_keys.ts";
+import type { LoginKeyResolver } from "./subject_key.ts";
 
 /** What {@linkcode verifyLogin} works with. */
 export interface VerifyLoginOptions {

@@ -13,5 +13,200 @@
  *
  * @module
  */
-export { type CsvRow, readCsv } from "./read_csv.ts";
-export { MAX_NAMES_BYTES, type PersonName, readNames } from "./read_names.ts";
+
+import { usageError } from "@sig/api/flags";
+import { type Issue, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import { parse } from "@std/csv/parse";
+
+/** What somebody is called. */
+export interface PersonName {
+  /** For people to read. */
+  readonly name: string;
+  /** For programs to list people by, where the file says so. */
+  readonly username?: string;
+  /** The row of the file; the header is row 1. */
+  readonly row: number;
+}
+
+/** Bytes of a file of names: 100,000 people take about 10 MB. */
+export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
+
+/** Faults that are told of at the most. */
+const MAX_TOLD = 100;
+
+/**
+ * Reads CSV with the columns `subject` and `name`, and `username` where there is
+ * one; other columns are not looked at. A row without a name names nobody.
+ *
+ * @param path For messages.
+ * @throws {SigError} `invalid_request` for text that is not UTF-8, a missing
+ * column, a name without a subject, or two names for a subject; with every
+ * row that is wrong.
+ */
+export function readNames(
+  bytes: Uint8Array,
+  path: string,
+): ReadonlyMap<string, PersonName> {
+  const [header, ...rows] = readCsv(decode(bytes, path));
+  const columnOf = (name: string) => header?.cells.indexOf(name) ?? -1;
+  const [subjectAt, nameAt, usernameAt] = [
+    ...[columnOf("subject"), columnOf("name"), columnOf("username")] as const,
+  ];
+  if (subjectAt < 0 || nameAt < 0) {
+    throw usageError(
+      `names in ${quote(path)} must have the columns subject and name`,
+      { flag: "--names", hint: "Its first row: subject,name." },
+    );
+  }
+  const names = new Map<string, PersonName>();
+  const faults = new NameFaults(path);
+  for (const { row, cells } of rows) {
+    const [subject, name] = [cells[subjectAt] ?? "", cells[nameAt] ?? ""];
+    const username = usernameAt < 0 ? "" : cells[usernameAt] ?? "";
+    if (name === "" && username === "") continue;
+    const known = names.get(subject);
+    if (subject === "") faults.add(row, "have a name without a subject");
+    else if (name === "") faults.add(row, "have a username without a name");
+    else if (known === undefined) {
+      names.set(subject, {
+        ...{ name, row },
+        ...(username === "" ? {} : { username }),
+      });
+    } else if (known.name !== name || (known.username ?? "") !== username) {
+      faults.add(row, "call one subject two names");
+    }
+  }
+  faults.throwIfAny();
+  return names;
+}
+
+/** Every fault of a file of names; it shows nothing of what the file says. */
+export class NameFaults {
+  readonly #path: string;
+  readonly #faults: (Issue & { row: number })[] = [];
+
+  /** For a file, which messages name. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Notes what names do in a row. */
+  add(row: number, what: string): void {
+    this.#faults.push({
+      pointer: `/${row}`,
+      row,
+      code: "invalid_field",
+      detail: `${what} (row ${row})`,
+    });
+  }
+
+  /**
+   * Reports the faults.
+   *
+   * @throws {SigError} `invalid_request` when there is any.
+   */
+  throwIfAny(): void {
+    const [first] = this.#faults;
+    if (first === undefined) return;
+    const more = this.#faults.length - 1;
+    throw new SigError(
+      "invalid_request",
+      `Cannot run: names in ${quote(this.#path)} ${first.detail}${
+        more === 0 ? "" : ` (and ${more} more faults)`
+      }`,
+      {
+        context: {
+          flag: "--names",
+          row: first.row,
+          ...(more === 0 ? {} : { errors: this.#faults.slice(0, MAX_TOLD) }),
+          hint: "Leave one row for each subject, subject and name in each.",
+        },
+      },
+    );
+  }
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new SigError(
+      "invalid_request",
+      `Cannot read names in ${quote(path)}: the file is not UTF-8`,
+      { context: { flag: "--names", hint: 'Save it as "CSV UTF-8".' } },
+    );
+  }
+}
+
+/** One row that is not empty. */
+export interface CsvRow {
+  /** As the spreadsheet counts: the header is row 1. */
+  readonly row: number;
+  /** Its cells, without the blanks around them. */
+  readonly cells: readonly string[];
+}
+
+/** What a spreadsheet separates cells with. */
+const SEPARATORS = [",", ";", "\t"] as const;
+
+/**
+ * Splits CSV (RFC 4180) into rows. The separator is the one of comma,
+ * semicolon and tab that the first row has most of; CRLF and LF both end rows.
+ * A byte order mark is no part of the first cell.
+ *
+ * @throws {SigError} `invalid_request` for quotes that are never closed and
+ * the like, with `context.line`.
+ */
+export function readCsv(text: string): readonly CsvRow[] {
+  const separator = separatorOf(text);
+  const input = keepBlankRows(text.replace(/^\uFEFF/, ""), separator);
+  const records = parseRecords(input, separator);
+  return records
+    .map((record, at) => ({
+      row: at + 1,
+      // Only SP and HTAB: what else looks like a blank is part of a DID or role.
+      cells: record.map((cell) => cell.replace(/^[ \t]+|[ \t]+$/g, "")),
+    }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ""));
+}
+
+function parseRecords(input: string, separator: string) {
+  try {
+    return parse(input, { separator });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The parser's own text would quote the input.
+    const line = Number(/on line (\d+)/.exec(error.message)?.[1]);
+    throw new SigError(
+      "invalid_request",
+      `Cannot read list: line ${line} has a quote that is not closed, or stands within a cell`,
+      {
+        context: {
+          line,
+          hint:
+            'Put the whole cell into quotes, and write each quote in it as "".',
+        },
+      },
+    );
+  }
+}
+
+function separatorOf(text: string): string {
+  const first = text.slice(0, text.search(/[\r\n]|$/)).replace(/"[^"]*"/g, "");
+  const count = (separator: string) => first.split(separator).length;
+  return SEPARATORS.reduce((a, b) => count(b) > count(a) ? b : a);
+}
+
+/**
+ * Makes a row of empty cells of each blank line, since the parser passes over
+ * blank lines and rows are counted. A line within quotes stays as it is.
+ */
+function keepBlankRows(text: string, separator: string): string {
+  let isQuoted = false;
+  return text.split("\n").map((line, at, all) => {
+    const isBlank = line.trim() === "" && !isQuoted && at < all.length - 1;
+    if (line.split('"').length % 2 === 0) isQuoted = !isQuoted;
+    return isBlank ? separator : line;
+  }).join("\n");
+}

@@ -20,7 +20,7 @@
 import { SigError } from "@sig/core";
 import { digestOf } from "../login/digest.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { readClients } from "./read_clients.ts";
+import { readClients } from "./clients.ts";
 
 /** An application to be added. */
 export interface NewClient {

@@ -1,7 +1,7 @@
 /** Answering an application by way of the browser (RFC 6749 §4.1.2, RFC 9207). @module */
 
 import type { Session } from "../sessions/session.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./clients.ts";
 import type { CodeBinding } from "./grants.ts";
 import type { OAuthError } from "./oauth_error.ts";
 import { withParameters } from "./pages.ts";

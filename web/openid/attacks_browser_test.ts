@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createWeb } from "../app.ts";
-import { readClients } from "./read_clients.ts";
+import { readClients } from "./clients.ts";
 import {
   Browser,
   CALLBACK,

@@ -2,7 +2,7 @@ import { createMemoryStore } from "@sig/consumer/store";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { exportJWK, generateKeyPair } from "jose";
 import { readProviderKeys } from "./keys.ts";
-import { readClients } from "./read_clients.ts";
+import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import { startServer } from "./testdata/server.ts";
 import {

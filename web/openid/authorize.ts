@@ -8,7 +8,7 @@ import {
   type AuthorizeRequest,
   readAuthorizeRequest,
 } from "./authorize_request.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./clients.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
 import { beginInteraction } from "./interaction.ts";
 import { OAuthError, toOAuthError } from "./oauth_error.ts";

@@ -1,7 +1,7 @@
 /** What an application asks for by a person's browser (OIDC Core §3.1.2.1). @module */
 
 import { SCOPES } from "./claims.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./clients.ts";
 import { readHint, type Signer } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
 import { type Parameters, readParameters } from "./parameters.ts";

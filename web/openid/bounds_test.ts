@@ -1,6 +1,6 @@
 import type { RecordKind } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
-import { MAX_GRANTS } from "../sessions/joined.ts";
+import { MAX_GRANTS } from "../sessions/session.ts";
 import { MAX_SESSIONS } from "../sessions/person_sessions.ts";
 import { GRANT, PERSON, SESSION } from "../store/kinds.ts";
 import { assertRefused } from "./testdata/codes.ts";

@@ -3,7 +3,7 @@
 import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { digestOf } from "../login/digest.ts";
-import type { AuthMethod, Client } from "./client.ts";
+import type { AuthMethod, Client } from "./clients.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { Parameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";

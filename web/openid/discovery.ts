@@ -1,7 +1,8 @@
 /** What programs read before all else (OIDC Discovery 1.0, RFC 8414). @module */
 
-import type { Hono } from "hono";
+import { isLoopback } from "@sig/api/flags";
 import { send, type ServiceEnv } from "@sig/api/http";
+import type { Hono } from "hono";
 import { CLAIMS, SCOPES } from "./claims.ts";
 import { ASSERTION_ALGORITHMS } from "./client_auth.ts";
 import { type ProviderKeys, SIGNING_ALGORITHMS } from "./keys.ts";
@@ -54,4 +55,32 @@ function metadataOf(issuer: string): object {
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
   };
+}
+
+/**
+ * The issuer identifier: the first https audience; on this machine alone an http
+ * one does. Undefined where none is an origin of that kind.
+ *
+ * @example
+ * ```ts
+ * import { findIssuerIdentifier } from "./discovery.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const audiences = ["did:web:acme.example", "https://login.acme.example"];
+ * assertEquals(findIssuerIdentifier(audiences), "https://login.acme.example");
+ * ```
+ */
+export function findIssuerIdentifier(
+  audiences: readonly string[],
+): string | undefined {
+  return audiences.find((each) => each.startsWith("https://")) ??
+    audiences.find((each) => {
+      const url = URL.parse(each);
+      return url?.protocol === "http:" && isLoopback(hostnameOf(url));
+    });
+}
+
+/** Without the brackets of an IPv6 address. */
+function hostnameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
 }

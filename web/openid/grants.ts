@@ -2,10 +2,11 @@
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { GRANT } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
-import { randomText } from "../sessions/sessions.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
+import type { Session } from "../sessions/session.ts";
+import { randomText, type Sessions } from "../sessions/sessions.ts";
+import { GRANT } from "../store/kinds.ts";
 
 /** What a code is bound to. */
 export interface CodeBinding {
@@ -283,4 +284,18 @@ const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 /** It stays as a mark until it expires: whoever is being answered meets it. */
 function dead(grant: Grant): Grant {
   return { ...grant, dead: true, access: [], refresh: null };
+}
+
+/**
+ * The session of a grant, if it goes on with this application in it; what was
+ * given before the application was taken out and came back does not count. No
+ * clocks are compared: those of two replicas differ.
+ */
+export async function sessionOf(
+  { sid, client_id, since_ms }: Grant,
+  { sessions }: { readonly sessions: Pick<Sessions, "get"> },
+): Promise<Session | undefined> {
+  const session = await sessions.get(sid);
+  const joined = session?.clients[client_id];
+  return joined?.since_ms === since_ms ? session : undefined;
 }

@@ -22,7 +22,7 @@ import { requireOwnPage } from "../sessions/cookies.ts";
 import { randomText } from "../sessions/sessions.ts";
 import { codeLocation, errorLocation } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./clients.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
 import { OAuthError } from "./oauth_error.ts";

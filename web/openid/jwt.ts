@@ -7,7 +7,7 @@ import {
   type JWTPayload,
 } from "jose";
 import { digestOf } from "../login/digest.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import {

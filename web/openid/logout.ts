@@ -1,11 +1,11 @@
 /** Logging out (OIDC RP-Initiated Logout 1.0). @module */
 
 import { readForm, type ServiceEnv } from "@sig/api/http";
-import type { Context, Hono } from "hono";
 import { equalInConstantTime } from "@sig/jose/internal";
+import type { Context, Hono } from "hono";
 import { digestOf } from "../login/digest.ts";
-import { isOwnPage } from "../sessions/cookies.ts";
-import { type Hint, readHint } from "./jwt.ts";
+import type { Clients } from "./clients.ts";
+import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
 import {
   MAX_FORM_BYTES,
@@ -17,6 +17,9 @@ import {
 } from "./pages.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
+import { isOwnPage } from "../sessions/cookies.ts";
+import type { Told } from "../sessions/outbox.ts";
+import type { Farewell } from "../sessions/session.ts";
 
 const PATH = "/oidc/logout";
 const NAMES = [
@@ -131,4 +134,45 @@ function readTarget(
 function originOf(uri: string): string {
   const { origin, protocol } = new URL(uri);
   return origin === "null" ? protocol : origin;
+}
+
+/** What {@linkcode createBackchannel} works with. */
+export interface BackchannelOptions extends Signer {
+  /** The applications. */
+  readonly clients: () => Clients;
+  /** Sends requests. */
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+/** Milliseconds that an application may take. */
+const TIMEOUT_MS = 5_000;
+
+/** Makes what tells one application; it must answer 200 or 204. */
+export function createBackchannel(
+  options: BackchannelOptions,
+): (farewell: Farewell) => Promise<Told> {
+  return async ({ client_id, subject, sid }) => {
+    const client = options.clients().get(client_id);
+    const uri = client?.backchannelLogoutUri;
+    if (client === undefined || uri === undefined) return "nobody";
+    const token = await signLogoutToken(options, client, { subject, sid });
+    try {
+      const response = await options.fetch(
+        new Request(uri, {
+          method: "POST",
+          body: new URLSearchParams({ logout_token: token }),
+          // The operator named this address, and no other.
+          redirect: "manual",
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        }),
+      );
+      await response.body?.cancel();
+      const { status } = response;
+      if (status === 200 || status === 204) return "heard";
+      if (status >= 400 && status < 500) return "refused";
+    } catch {
+      // Down, slow or unknown: it is told later.
+    }
+    return "later";
+  };
 }

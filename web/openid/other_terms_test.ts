@@ -1,6 +1,6 @@
 import { createMemoryStore } from "@sig/consumer/store";
 import { assertEquals } from "@std/assert";
-import { readClients } from "./read_clients.ts";
+import { readClients } from "./clients.ts";
 import { Receiver } from "./testdata/fleet.ts";
 import {
   Browser,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { SigError } from "@sig/core";
 import { decodeJwt } from "jose";
-import { readPersonNames } from "./read_person_names.ts";
+import { readPersonNames } from "./start_openid.ts";
 import { startServer } from "./testdata/server.ts";
 import {
   Browser,

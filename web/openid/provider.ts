@@ -12,17 +12,15 @@ import { ASSERTION } from "../store/kinds.ts";
 import { refuseDirectly } from "./oauth_error.ts";
 import { showRefusal } from "./pages.ts";
 import { addAuthorizeRoutes } from "./authorize.ts";
-import { createBackchannel } from "./backchannel.ts";
+import { addLogoutRoutes, createBackchannel } from "./logout.ts";
 import type { Naming } from "./claims.ts";
-import type { Clients } from "./client.ts";
+import type { Clients } from "./clients.ts";
 import { addDiscoveryRoutes } from "./discovery.ts";
 import { createGrants } from "./grants.ts";
 import { addInteractionRoutes, type InteractionLogin } from "./interaction.ts";
-import { addLogoutRoutes } from "./logout.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import type { ProviderKeys } from "./keys.ts";
-import { addRevokeRoute } from "./revoke.ts";
-import { addTokenRoute } from "./token.ts";
+import { addRevokeRoute, addTokenRoute } from "./token.ts";
 import { addUserinfoRoutes } from "./userinfo.ts";
 
 /** What the operator says of the provider. */
@@ -63,16 +61,20 @@ export interface ProviderOptions
   ) => void;
 }
 
+/** The provider's work while nobody asks. */
+export interface ProviderWork {
+  /** Checks all sessions, and ends those that the issuer denies. */
+  watch(): Promise<WatchReport>;
+  /** Sends the logout tokens that are due; returns how many were delivered. */
+  deliver(): Promise<number>;
+}
+
 /** The provider. */
-export interface Provider {
+export interface Provider extends ProviderWork {
   /** Adds its routes. */
   addRoutes(app: Hono<ServiceEnv>): void;
   /** Pages of the applications may ask some of them. */
   readonly allowOrigin: AllowOrigin;
-  /** Looks at all sessions, and ends those that the issuer does not vouch for. */
-  watch(): Promise<WatchReport>;
-  /** Tells applications what is due; says how many have heard. */
-  deliver(): Promise<number>;
 }
 
 /** Milliseconds that a session lives unless told: a day's work. */

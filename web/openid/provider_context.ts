@@ -5,7 +5,7 @@ import type { HostCookie } from "../sessions/cookies.ts";
 import type { Recheck } from "../sessions/recheck.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Naming } from "./claims.ts";
-import type { Clients } from "./client.ts";
+import type { Clients } from "./clients.ts";
 import type { Grants } from "./grants.ts";
 import type { ProviderKeys } from "./keys.ts";
 

@@ -6,16 +6,14 @@ import {
   parseDuration,
   usageError,
 } from "@sig/api/flags";
-import { operatorLine } from "@sig/api/server";
-import type { ServerIo } from "@sig/api/server";
-import { isSigError, SigError } from "@sig/core";
-import { MAX_NAMES_BYTES } from "../names/read_names.ts";
-import { runInBackground } from "../sessions/background.ts";
-import type { Clients } from "./client.ts";
-import type { Provider, ProviderSettings } from "./provider.ts";
+import { operatorLine, type ServerIo } from "@sig/api/server";
+import { escapeInvisible, isDid, isSigError, SigError } from "@sig/core";
+import { MAX_NAMES_BYTES, NameFaults, readNames } from "../names/mod.ts";
+import type { Naming } from "./claims.ts";
+import { type Clients, readClients } from "./clients.ts";
 import { generateProviderKeys, readProviderKeys } from "./keys.ts";
-import { readClients } from "./read_clients.ts";
-import { type PersonNames, readPersonNames } from "./read_person_names.ts";
+import type { ProviderSettings, ProviderWork } from "./provider.ts";
+import { runInBackground } from "../sessions/watch.ts";
 
 /** The provider of a process. */
 export interface OpenIdProgram {
@@ -24,7 +22,7 @@ export interface OpenIdProgram {
   /** What the flags and files say. */
   readonly settings: ProviderSettings;
   /** Begins to watch sessions. */
-  begin(provider: Pick<Provider, "watch" | "deliver">): void;
+  begin(provider: ProviderWork): void;
   /** Ends that. */
   close(): Promise<void>;
 }
@@ -192,4 +190,60 @@ function defaultKeysPath(io: ServerIo): string {
       hint: "Name a file that only you can read: --oidc-keys keys.json.",
     },
   );
+}
+
+/** The names of people; no two have the same username. */
+export interface PersonNames extends Naming {
+  /** How many there are. */
+  readonly size: number;
+}
+
+/** Characters of a name at most. */
+const MAX_NAME_LENGTH = 200;
+
+/**
+ * Reads the operator's file. Where it has no column `username`, or an empty cell
+ * in it, a person's name is the username. Programs may tell people apart by it,
+ * whatever OIDC Core §5.7 says: one that two people would have is a fault, also
+ * where they differ in capital letters only, and so is one that looks like the
+ * digest of somebody without a name.
+ *
+ * @throws {SigError} `invalid_request` with every row that is wrong.
+ */
+export function readPersonNames(bytes: Uint8Array, path: string): PersonNames {
+  const people = readNames(bytes, path);
+  const faults = new NameFaults(path);
+  const rowOf = new Map<string, number>();
+  for (const [subject, { name, username = name, row }] of people) {
+    if (!isDid(subject)) faults.add(row, "name a subject that is no DID");
+    for (const text of new Set([name, username])) {
+      if (text.length > MAX_NAME_LENGTH || escapeInvisible(text) !== text) {
+        faults.add(
+          row,
+          `have one longer than ${MAX_NAME_LENGTH} characters, or with invisible ones`,
+        );
+      }
+    }
+    const folded = username.normalize("NFKC").toLowerCase();
+    if (/^u-[0-9a-f]{16}$/.test(folded)) {
+      faults.add(row, "have a username of the form of a digest");
+    }
+    const other = rowOf.get(folded);
+    if (other !== undefined) {
+      faults.add(
+        row,
+        `give two people one username, that of row ${other}: a column username can tell them apart`,
+      );
+    }
+    rowOf.set(folded, row);
+  }
+  faults.throwIfAny();
+  return {
+    nameOf: (subject) => people.get(subject)?.name,
+    usernameOf: (subject) => {
+      const person = people.get(subject);
+      return person?.username ?? person?.name;
+    },
+    size: people.size,
+  };
 }

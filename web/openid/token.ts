@@ -1,27 +1,27 @@
 /** Where applications get tokens (RFC 6749 §4.1.3, §6; OIDC Core §3.1.3, §12). @module */
 
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
-import type { Context, Hono } from "hono";
 import { equalInConstantTime } from "@sig/jose/internal";
+import type { Context, Hono } from "hono";
 import { digestOf } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import type { Session } from "../sessions/session.ts";
 import { claimsOf } from "./claims.ts";
-import type { Client } from "./client.ts";
 import { authenticateClient } from "./client_auth.ts";
+import type { Client } from "./clients.ts";
 import {
   CODE_LIFE_MS,
   type FoundGrant,
   type Grant,
   type HandedOut,
+  sessionOf,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
 import { signIdToken } from "./jwt.ts";
-import { sessionOf } from "./live_grant.ts";
 import { OAuthError } from "./oauth_error.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
 import { MAX_FORM_BYTES } from "./pages.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
+import type { Session } from "../sessions/session.ts";
 
 /** `POST /oidc/token`. */
 export function addTokenRoute(
@@ -190,4 +190,29 @@ async function tokenResponse(
 
 function refuse(why: string): OAuthError {
   return new OAuthError("invalid_grant", why);
+}
+
+/**
+ * `POST /oidc/revoke`. A refresh token ends its whole family; what is not known,
+ * or another application's, is answered alike.
+ */
+export function addRevokeRoute(
+  app: Hono<ServiceEnv>,
+  context: ProviderContext,
+): void {
+  const { grants } = context;
+  app.post("/oidc/revoke", async (c) => {
+    const form = await readForm(c, MAX_FORM_BYTES);
+    const parameters = readParameters(form);
+    const { headers } = c.req.raw;
+    const client = await authenticateClient(headers, parameters, context);
+    const found = await grants.find(parameters.require("token"));
+    if (found?.grant.client_id === client.client_id) {
+      const { refresh } = found.grant;
+      if (refresh && equalInConstantTime(refresh, found.sha256)) {
+        await grants.kill(found.id);
+      } else await grants.dropAccess(found);
+    }
+    return c.body(null);
+  });
 }

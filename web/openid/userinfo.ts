@@ -4,7 +4,7 @@ import { sendJson, type ServiceEnv } from "@sig/api/http";
 import type { Hono } from "hono";
 import { equalInConstantTime } from "@sig/jose/internal";
 import { claimsOf } from "./claims.ts";
-import { sessionOf } from "./live_grant.ts";
+import { sessionOf } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { ProviderContext } from "./provider_context.ts";
 

@@ -6,10 +6,16 @@ import { SESSION } from "../store/kinds.ts";
 import { digestOf } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import type { ClientQuota } from "../login/client_quota.ts";
-import { addJoined, type Joining } from "./joined.ts";
+import {
+  addJoined,
+  type Farewell,
+  isEnough,
+  type Joined,
+  type Joining,
+  type Session,
+  type Terms,
+} from "./session.ts";
 import { createPersonSessions } from "./person_sessions.ts";
-import type { Farewell, Joined, Session } from "./session.ts";
-import { isEnough, type Terms } from "./terms.ts";
 
 /** What {@linkcode createSessions} works with. */
 export interface SessionsOptions {

@@ -11,7 +11,7 @@ import {
 import { encodeBase64Url } from "@std/encoding/base64url";
 import { type Challenges, challengesIn } from "../challenges.ts";
 import { type Challenge, createChallenge } from "../create_challenge.ts";
-import { createSubjectKeys } from "../subject_keys.ts";
+import { createSubjectKeys } from "../subject_key.ts";
 import {
   type VerifiedLogin,
   verifyLogin,

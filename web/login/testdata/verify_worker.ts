@@ -8,7 +8,7 @@
 import { openStore } from "@sig/consumer/store";
 import { isSigError } from "@sig/core";
 import { challengesIn } from "../challenges.ts";
-import { createSubjectKeys } from "../subject_keys.ts";
+import { createSubjectKeys } from "../subject_key.ts";
 import { verifyLogin } from "../verify_login.ts";
 
 const [storeText = "", file = "", mode] = Deno.args;

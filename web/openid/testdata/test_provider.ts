@@ -13,7 +13,7 @@ import {
 } from "../../testdata/independent_client.ts";
 import type { ProviderSettings } from "../provider.ts";
 import { type ProviderKeys, readProviderKeys } from "../keys.ts";
-import { readClients } from "../read_clients.ts";
+import { readClients } from "../clients.ts";
 
 /** What an issuer answers; 404 where there is none. */
 export function documentOf(

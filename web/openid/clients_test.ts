@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { addClient } from "./add_client.ts";
-import { readClients } from "./read_clients.ts";
+import { readClients } from "./clients.ts";
 
 const ENTRY = { client_id: "app", redirect_uris: ["https://app.example/cb"] };
 const SHA256 = "A".repeat(43);

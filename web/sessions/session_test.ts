@@ -1,9 +1,8 @@
 import { createMemoryStore, openStore } from "@sig/consumer/store";
 import { assert, assertEquals } from "@std/assert";
 import { ClientQuota } from "../login/client_quota.ts";
-import { addJoined, MAX_SESSION_GRANTS } from "./joined.ts";
+import { addJoined, MAX_SESSION_GRANTS, type Session } from "./session.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
-import type { Session } from "./session.ts";
 import { createSessions, randomText } from "./sessions.ts";
 
 function countAll(clients: Session["clients"]): number {

@@ -1,0 +1,234 @@
+/** The hosts of applications behind a proxy that asks us (docs/gate.md). @module */
+
+import type { Records } from "@sig/consumer/store";
+import { SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { Client, Clients } from "../openid/clients.ts";
+import { OAuthError } from "../openid/oauth_error.ts";
+import { withParameters } from "../openid/pages.ts";
+import type { ProviderContext } from "../openid/provider_context.ts";
+import type { HostCookie } from "../sessions/cookies.ts";
+import type { Session } from "../sessions/session.ts";
+
+/** A host whose proxy asks who is there. */
+export interface GateHost {
+  /** Its name, with the port unless that is the scheme's own. */
+  readonly host: string;
+  /** Its origin. */
+  readonly origin: string;
+  /** What it is called among the applications of a session. */
+  readonly clientId: string;
+  /** Whether browsers send the login's own cookie to it: ports do not matter. */
+  readonly isOwn: boolean;
+}
+
+/** The hosts that the operator named. */
+export interface GateHosts {
+  /** The host of that name, spelled in any way; undefined for all others. */
+  find(host: string): GateHost | undefined;
+  /** The applications, and each host as one more. */
+  addTo(clients: () => Clients): () => Clients;
+}
+
+const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
+
+/**
+ * Reads the names of hosts, `HOST[:PORT]`. One without a port means the port of
+ * the scheme alone.
+ *
+ * @param issuer The login's own origin, whose scheme is that of all hosts.
+ * @throws {SigError} `invalid_request` for what is no host.
+ */
+export function createGateHosts(
+  names: readonly string[],
+  issuer: string,
+): GateHosts {
+  const own = new URL(issuer);
+  const read = (name: string): URL | undefined =>
+    NAME.test(name.toLowerCase())
+      ? URL.parse(`${own.protocol}//${name}`) ?? undefined
+      : undefined;
+  const hosts = new Map(names.map((name) => {
+    const url = read(name);
+    if (url === undefined) throw refuse(name);
+    const { host, hostname, origin } = url;
+    const isOwn = hostname === own.hostname;
+    // No client_id of a file has a colon.
+    return [host, { host, origin, isOwn, clientId: `gate:${host}` }];
+  }));
+  // A proxy on the login's very own host needs no further name.
+  hosts.set(own.host, {
+    ...{ host: own.host, origin: own.origin, isOwn: true },
+    clientId: `gate:${own.host}`,
+  });
+  const gates = Array.from(hosts.values(), clientOf);
+  return {
+    // As it is spelled by most: then it need not be read.
+    find: (host) => hosts.get(host) ?? hosts.get(read(host)?.host ?? ""),
+    addTo(clients) {
+      let known: Clients | undefined;
+      let all: Clients = new Map();
+      return () => {
+        if (known !== clients()) {
+          known = clients();
+          all = new Map([...known, ...gates]);
+        }
+        return all;
+      };
+    },
+  };
+}
+
+/** To people it is an application; no protocol of applications is for it. */
+function clientOf({ clientId, host }: GateHost): readonly [string, Client] {
+  return [clientId, {
+    client_id: clientId,
+    client_name: host,
+    authMethods: [],
+    redirectUris: [],
+    postLogoutRedirectUris: [],
+    signingAlgorithm: "RS256",
+    refresh: false,
+    require: [],
+  }];
+}
+
+function refuse(name: string): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot ask for a login at ${
+      quote(name)
+    }: it must be a host name, with a port at most`,
+    {
+      context: {
+        flag: "--gate-host",
+        hint: "For example: --gate-host wiki.acme.example.",
+      },
+    },
+  );
+}
+
+/** An address behind a gate. */
+export interface ReturnAddress {
+  /** The address, as a browser will read it. */
+  readonly href: string;
+  /** Its host. */
+  readonly host: GateHost;
+}
+
+/** What a query says before its last parameter, `rd`. */
+export interface GateQuery {
+  /** All parameters before it. */
+  readonly before: URLSearchParams;
+  /** What `rd` says. */
+  readonly address: ReturnAddress;
+}
+
+/** Characters of an address at most. */
+const MAX_LENGTH = 4_096;
+
+/**
+ * Reads a query whose last parameter is `rd`, percent-encoded or raw: nginx can't
+ * encode, so that what follows it may have any `&` in it.
+ *
+ * @param url The request's address.
+ * @throws {OAuthError} `invalid_request` unless it is at one of the hosts.
+ */
+export function readGateQuery(url: string, hosts: GateHosts): GateQuery {
+  const [, before = "", raw] = /^[^?]*\?(.*?)(?<=[?&])rd=(.*)$/s.exec(url) ??
+    [];
+  if (raw === undefined) {
+    throw invalidAddress("rd must say where to go afterwards");
+  }
+  const address = readReturnAddress(
+    /^https?%3a/i.test(raw) ? decode(raw.split("&", 1)[0] ?? "") : raw,
+    hosts,
+  );
+  if (address !== undefined) {
+    return { before: new URLSearchParams(before), address };
+  }
+  throw invalidAddress("rd leads to no host that this login is for");
+}
+
+/** The address, if it is at one of the hosts; what is judged is what is used. */
+export function readReturnAddress(
+  text: string,
+  hosts: GateHosts,
+): ReturnAddress | undefined {
+  const url = text.length > MAX_LENGTH ? null : URL.parse(text);
+  const host = url === null ? undefined : hosts.find(url.host);
+  if (
+    url === null || host === undefined || url.origin !== host.origin ||
+    url.username !== "" || url.password !== ""
+  ) return undefined;
+  url.hash = "";
+  return { href: url.href, host };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalidAddress("rd is not encoded as it must be");
+  }
+}
+
+function invalidAddress(why: string): OAuthError {
+  return new OAuthError("invalid_request", why);
+}
+
+/** A code on its way from the login to a host. */
+export interface GateCode {
+  /** The session. */
+  readonly sid: string;
+  /** The only host that may use it. */
+  readonly host: string;
+  /** SHA-256 of the cookie of the browser that asked there; absent: unknown. */
+  readonly begin_sha256?: string;
+}
+
+/** What the routes of the gate share. */
+export interface GateContext extends ProviderContext {
+  /** The hosts that it is for. */
+  readonly hosts: GateHosts;
+  /** Codes by their digests. */
+  readonly codes: Records<GateCode>;
+  /** What names the session at a host; browsers send it to the other ports, too. */
+  readonly gateCookie: (host: GateHost) => HostCookie;
+  /** On each host: names the browser while somebody logs in. */
+  readonly beginCookie: HostCookie;
+  /** How old the issuer's word may be, in milliseconds. */
+  readonly maxAgeMs: number;
+}
+
+/** What the proxy is told, and so what the person is asked to grant. */
+export const GATE_SCOPES: readonly string[] = Object.freeze([
+  ...["openid", "profile", "groups"],
+]);
+
+/** Whether the person kept nothing of it back at the login. */
+export function isGranted({ withheld = [] }: Session): boolean {
+  return !GATE_SCOPES.some((each) => withheld.includes(each));
+}
+
+/**
+ * The host that a request is about, by the word of the proxy in front of us, else
+ * its own. Whoever forges it is shown no more than what they have a cookie for:
+ * each is good on its own host alone.
+ */
+export function gateHostOf(
+  { headers, url }: Request,
+  hosts: GateHosts,
+): GateHost | undefined {
+  const said = headers.get("x-forwarded-host") ?? headers.get("host");
+  return hosts.find(said ?? new URL(url).host);
+}
+
+/** The address that logs a browser in and leads to another one. */
+export function gateLoginUrl(
+  issuer: string,
+  rd: string,
+  begin?: string,
+): string {
+  return withParameters(`${issuer}/gate/login`, { begin, rd });
+}
