@@ -118,7 +118,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     ...fetchPolicyOf(options),
     issuers,
     anyIssuer,
-    maxAge: options.maxAgeMs,
+    maxAgeMs: options.maxAgeMs,
     pins: options.pins,
     requirePin: options.requirePin,
     limits: API_LIMITS,

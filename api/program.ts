@@ -113,7 +113,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const anyIssuer = flags.on("any-issuer");
   const { pins, requirePin, warnings } = await openServerPins(flags, io, {
     publicSign: settings.publicSign,
-    now: io.now,
     tell: (message) => io.stderr(operatorLine(message, settings.log, io.now())),
   });
   const options = {

@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   feedOf,
@@ -71,9 +70,6 @@ async function withPlace(
   }
 }
 
-/** Between two looks into the memory, which cost: a batch takes far longer. */
-const POLL_MS = 10;
-
 /** Starts `sig` and ends it by SIGKILL when the time has come; whether it had. */
 async function kill(
   words: readonly string[],
@@ -105,22 +101,6 @@ function written({ cwd }: Place, bytes: number): () => boolean {
       return false;
     }
   };
-}
-
-/** The states that the memory has, and how many rows of them. */
-function kept(
-  { cwd }: Place,
-): { readonly states: readonly unknown[]; readonly rows: number } {
-  try {
-    const path = `${cwd}/data/sig/pins.db`;
-    using database = new DatabaseSync(path, { readOnly: true });
-    const states = database.prepare("SELECT state FROM states").all();
-    const { n } = database.prepare("SELECT count(*) AS n FROM rows").get()!;
-    return { states: states.map(({ state }) => state), rows: Number(n) };
-  } catch {
-    // It is not made yet.
-    return { states: [], rows: 0 };
-  }
 }
 
 async function forgetAll({ cwd }: Place): Promise<void> {
@@ -156,50 +136,6 @@ Deno.test("whenever a first verification is killed, the next one is whole", () =
     }
     assert(killed > 0);
   }));
-
-Deno.test("of a first verification that is killed between its batches nothing is left", () =>
-  withPlace(1_200, async (place) => {
-    const feed = place.server.documents.get(PATHS.feed) as Uint8Array<
-      ArrayBuffer
-    >;
-    /** So much of the feed, and then nothing until the reader has gone. */
-    const begin = (bytes: number) =>
-      place.server.documents.set(PATHS.feed, () => {
-        const body = new ReadableStream({
-          start: (stream) => stream.enqueue(feed.slice(0, bytes)),
-        });
-        const headers = { "content-type": "application/x-ndjson" };
-        return new Response(body, { headers });
-      });
-    await answerOf(place.check, place);
-    const whole = kept(place);
-    assertEquals(whole.states.length, 1);
-    /** Whether another look has come so far. */
-    const staged = (rows: number) => {
-      const before = kept(place).states;
-      return () => {
-        const now = kept(place);
-        return now.rows >= rows && now.states[0] !== before[0];
-      };
-    };
-    await forgetAll(place);
-    for (const rows of [1, 400, 800]) {
-      begin(feed.length - 1);
-      assert(await kill(place.check, place, staged(rows), POLL_MS));
-      const { stdout } = await sig(["pin", "list", "--format", "json"], place);
-      assertEquals(JSON.parse(stdout), []);
-      // What the one before has left is gone.
-      assertEquals(kept(place).states.length, 1);
-    }
-    place.publish(1_200);
-    // The last one on its way to the entry.
-    await kill(place.check, place, staged(0.8 * whole.rows), POLL_MS);
-    const answer = await answerOf(place.check, place);
-    assertEquals([answer.decision, answer.last_sequence], ["allow", 1_200]);
-    const { states, rows } = kept(place);
-    assertEquals([states.length, rows], [1, whole.rows]);
-    // So long that a few hundred are a batch.
-  }, { metadata: { pad: "x".repeat(24_000) } }));
 
 Deno.test("whenever an incremental one is killed, a pin that holds is left", () =>
   withPlace(2_000, async (place) => {
@@ -277,43 +213,40 @@ Deno.test("processes at once share one memory, and none is turned away", () =>
     assertEquals(JSON.parse(stdout)[0].sequence, 1_200);
   }));
 
-for (const pins of [[], ["--pins", "kv:data/pins.kv"]]) {
-  const name = "a full disk is an error that leaves what was remembered";
-  Deno.test(`${name} ${pins.join(" ")}`, () =>
-    withPlace(1_500, async (place) => {
-      const check = [...place.check, ...pins];
-      await Deno.mkdir(`${place.cwd}/data`);
-      place.publish(100);
-      await answerOf(check, place);
-      place.publish(1_500);
-      const limited = async (): Promise<Ran> => {
-        const { code, stdout, stderr } = await new Deno.Command("sh", {
-          args: [
-            // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
-            ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
-            ...[Deno.execPath(), ...denoArgs(check, place)],
-          ],
-          cwd: place.cwd,
-          env: { XDG_DATA_HOME: `${place.cwd}/data` },
-        }).output();
-        const text = new TextDecoder();
-        return {
-          code,
-          stdout: text.decode(stdout),
-          stderr: text.decode(stderr),
-        };
+Deno.test("a full disk is an error that leaves what was remembered", () =>
+  withPlace(1_500, async (place) => {
+    const { check } = place;
+    await Deno.mkdir(`${place.cwd}/data`);
+    place.publish(100);
+    await answerOf(check, place);
+    place.publish(1_500);
+    const limited = async (): Promise<Ran> => {
+      const { code, stdout, stderr } = await new Deno.Command("sh", {
+        args: [
+          // In blocks of 512 bytes: the kernel takes what fits, then EFBIG.
+          ...["-c", "trap '' XFSZ; ulimit -f 400; exec \"$@\"", "sh"],
+          ...[Deno.execPath(), ...denoArgs(check, place)],
+        ],
+        cwd: place.cwd,
+        env: { XDG_DATA_HOME: `${place.cwd}/data` },
+      }).output();
+      const text = new TextDecoder();
+      return {
+        code,
+        stdout: text.decode(stdout),
+        stderr: text.decode(stderr),
       };
-      const { code, stdout, stderr } = await limited();
-      assertEquals([code, stdout], [2, ""], stderr);
-      assertStringIncludes(stderr, '"code":"store_unavailable"');
-      assertStringIncludes(stderr, pins[1] ?? "pins.db");
-      assertStringIncludes(stderr, "it can't be written, the disk may be full");
-      const answer = await answerOf(check, place);
-      assertEquals([answer.continuity, answer.last_sequence], [
-        ...["consistent", 1_500],
-      ]);
-    }));
-}
+    };
+    const { code, stdout, stderr } = await limited();
+    assertEquals([code, stdout], [2, ""], stderr);
+    assertStringIncludes(stderr, '"code":"store_unavailable"');
+    assertStringIncludes(stderr, "pins.db");
+    assertStringIncludes(stderr, "it can't be written, the disk may be full");
+    const answer = await answerOf(check, place);
+    assertEquals([answer.continuity, answer.last_sequence], [
+      ...["consistent", 1_500],
+    ]);
+  }));
 
 Deno.test("KV is not written into the memory of another kind, by a sig of few rights", async () => {
   const cwd = await Deno.makeTempDir();

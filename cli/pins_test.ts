@@ -237,7 +237,7 @@ Deno.test("a pin that is damaged can be forgotten, as its error says", async () 
     const { DatabaseSync } = await import("node:sqlite");
     {
       using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
-      database.exec("UPDATE pins SET body = '{}'");
+      database.exec("UPDATE record SET text = '{}'");
     }
     const damaged = await check();
     assertEquals([damaged.code, damaged.json.code], [2, "store_unavailable"]);
@@ -255,7 +255,9 @@ Deno.test("a pin that is damaged keeps no other from being listed, and is named"
     const broken = "did:web:broken.example";
     {
       using database = new DatabaseSync(workspace.path("data/sig/pins.db"));
-      database.prepare("INSERT INTO pins VALUES (?, 1, 'x', '{}')").run(broken);
+      database.prepare(
+        "INSERT INTO record VALUES ('pin', ?, 'x', NULL, '{}')",
+      ).run(broken);
     }
     const json = await workspace.sig(["pin", "list", "--format", "json"]);
     assertEquals(json.code, 2);
@@ -346,7 +348,7 @@ Deno.test("a store that is there and can't be used is refused with its place", a
       database.exec(sql);
     };
     alter("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99");
-    await refused("another version of this program (99)");
+    await refused("a newer version of this program (99)");
     alter("PRAGMA application_id = 7");
     await refused("belongs to another program");
   });

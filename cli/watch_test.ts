@@ -112,13 +112,16 @@ Deno.test("a command gets the event on its standard input, and again until it en
 Deno.test("wherever it is killed, no event is lost, and at most the one at hand comes twice", async () => {
   await withFeed(1, async (workspace, append) => {
     const cwd = workspace.dir;
-    const all: number[] = [];
+    const begun = await workspace.sig([
+      ...["watch", "$D/acme", "--from", "1", "--once"],
+    ]);
+    const all = [...sequencesOf(begun.stdout)];
     const rounds = 12;
     let repeated = 0;
     for (let round = 0; round < rounds; round++) {
       await append(12);
       await using child = start(
-        ["watch", "./acme", "--from", "1", "--interval", "50ms"],
+        ["watch", "./acme", "--interval", "50ms"],
         { cwd },
       );
       // Some while they begin, some in the middle, some when they wait.
@@ -129,9 +132,7 @@ Deno.test("wherever it is killed, no event is lost, and at most the one at hand 
       const fresh = seen[0] === all.at(-1) ? seen.slice(1) : seen;
       all.push(...fresh);
     }
-    const last = await workspace.sig([
-      ...["watch", "$D/acme", "--from", "1", "--once"],
-    ]);
+    const last = await workspace.sig(["watch", "$D/acme", "--once"]);
     const rest = sequencesOf(last.stdout);
     all.push(...rest[0] === all.at(-1) ? rest.slice(1) : rest);
     assertEquals(all, Array.from({ length: 1 + 12 * rounds }, (_, i) => i + 1));
@@ -174,7 +175,7 @@ async function interruptExec(
   );
   await Deno.remove(workspace.path("begun")).catch(() => {});
   await using child = start(
-    ["watch", "./acme", "--from", "1", "--exec", "./program", ...words],
+    ["watch", "./acme", "--exec", "./program", ...words],
     { cwd: workspace.dir },
   );
   await child.said(until);
@@ -316,9 +317,10 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
       [ran.code, ran.stderr],
       [130, "Watching $D/acme. Stop it with Ctrl-C.\n"],
     );
-    const once = await workspace.sig([...watch, "true", "--once"], {
-      terminals: ["stdout", "stderr"],
-    });
+    const once = await workspace.sig(
+      [...watch, "true", "--once", "--cursor", "d"],
+      { terminals: ["stdout", "stderr"] },
+    );
     assertEquals([once.code, once.stderr], [0, ""]);
     const piped = await workspace.sig(
       [...watch, "true", "--cursor", "c"],

@@ -1,15 +1,19 @@
 /** What a consumer is told, and what it can be asked. @module */
 
-import type { AskedQuestion, CheckAnswer, FeedState, Limits } from "@sig/core";
+import type {
+  AskedQuestion,
+  CheckAnswer,
+  FeedState,
+  Limits,
+  ParsedQuestion,
+  RelationshipState,
+} from "@sig/core";
 import type { AnyAnswer } from "./ask/combine_answers.ts";
 import type { FetchPolicy } from "./fetch/fetch_options.ts";
-import type {
-  ObservedIssuer,
-  ObserveOptions,
-} from "./follow/observe_issuer.ts";
-import type { WatchedEvent, WatchOptions } from "./follow/watch_issuer.ts";
-import type { WaitingLimits } from "./follow/refresh_queue.ts";
-import type { PinStore } from "./pins/pin_store.ts";
+import type { ObservedIssuer, ObserveOptions } from "./follow/freshness.ts";
+import type { WatchedEvent, WatchOptions } from "./follow/watch.ts";
+import type { WaitingLimits } from "./follow/shared_refresh.ts";
+import type { PinStore } from "./memory/pin_store.ts";
 import type { IssuerName } from "./read/source.ts";
 import type { LoadIssuerOptions } from "./verify/load_issuer.ts";
 import type { SignatureWorkers } from "./verify/signature_workers.ts";
@@ -27,16 +31,16 @@ export interface ConsumerOptions
   readonly issuers: readonly string[];
   /**
    * Ask issuers outside of the list too: by did:web, host, or the URL
-   * `https://<host>/.well-known/sig.json` and no other. Their states are kept
-   * for the 256 (and for 96 MiB of feeds) that were asked last, and pins,
-   * reduced to about 1 KiB, for 10,000 more. At most 2 feeds of more than 64 KiB, each within
-   * `limits`, are read at a time, while 256 more wait for up to 30 s
-   * (`overloaded`). Those of the list are always kept and never wait.
+   * `https://<host>/.well-known/sig.json` and no other. They are not pinned
+   * (`continuity: "unpinned"`). Their states are cached for the 256 that were
+   * asked last, up to 48 MiB of feeds. At most 2 of their feeds of more than
+   * 64 KiB are read at a time, while 256 more wait for up to 30 s
+   * (`overloaded`).
    */
   readonly anyIssuer?: boolean | undefined;
-  /** How old a state may be, in milliseconds; 60,000 unless told. */
-  readonly maxAge?: number | undefined;
-  /** The clock; `() => new Date()` unless told. */
+  /** How old a state may be, in milliseconds (default: 60,000). */
+  readonly maxAgeMs?: number | undefined;
+  /** The clock (default: `() => new Date()`). */
   readonly now?: (() => Date) | undefined;
   /**
    * Awaited now and then while a feed is verified (see `verifyFeed`), and while
@@ -44,27 +48,26 @@ export interface ConsumerOptions
    */
   readonly breathe?: (() => Promise<void>) | undefined;
   /**
-   * Remembers the issuers of the list for longer than this process, and with
-   * others (`@sig/consumer/pins`); it stays open. Their states are then read
-   * from there, as far as a question needs. Issuers outside of the list never
-   * take room there.
+   * Remembers the issuers of the list for longer than this process, and shares
+   * what is known with other processes (`@sig/consumer/pins`); it stays open. A
+   * file keeps the verified lines too, of which each question reads its part.
    */
   readonly pins?: PinStore | undefined;
   /**
-   * With `pins`: how large the feed of an issuer may become that they hold. Then
-   * `limits` are of what is new in it, which alone is read into memory, and of
-   * one that must be read anew.
+   * With `pins` that keep lines: how large the feed of an issuer may become.
+   * `limits` are then of what is new in it, and of a feed that must be verified
+   * from its start.
    */
   readonly rememberedLimits?: Limits | undefined;
   /** With `pins`: verify everything again, whenever an issuer is asked. */
   readonly full?: boolean | undefined;
   /** With `pins`: an issuer that is not remembered there is an error. */
   readonly requirePin?: boolean | undefined;
-  /** Told of each event that is verified anew, in order. */
+  /** Called with each newly verified event, in order. */
   readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
   /**
-   * Told now and then how many bytes of a feed were read, and of how many, as
-   * far as the server tells that.
+   * Called now and then with the bytes of a feed that were read, and their
+   * number as far as the server says it.
    */
   readonly onProgress?:
     | ((bytes: number, totalBytes: number | undefined) => void)
@@ -78,14 +81,27 @@ export interface ConsumerOptions
 }
 
 /** A question to a consumer. */
-export interface ConsumerQuestion extends AskedQuestion {
-  /** As {@linkcode ObserveOptions.maxAgeMs}, in seconds. */
+export type ConsumerQuestion = (AskedQuestion | ParsedQuestion) & {
+  /** As {@linkcode ObserveOptions.maxAgeMs}. */
+  readonly maxAgeMs?: number | undefined;
+  /** The same in seconds. */
   readonly maxAgeSeconds?: number | undefined;
   /** As {@linkcode ObserveOptions.minSequence}. */
   readonly minSequence?: number | undefined;
+};
+
+/** How a question is asked. */
+export type AskOptions = Pick<ObserveOptions, "waitFor" | "refresh">;
+
+/** An answer with what it rests upon. */
+export interface AskedAnswer {
+  /** The answer. */
+  readonly answer: CheckAnswer;
+  /** The relationship that it rests upon; null for a deny. */
+  readonly relationship: RelationshipState | null;
 }
 
-/** A consumer of issuers, for a process that stays. */
+/** A consumer of issuers, for a long-running process. */
 export interface Consumer {
   /** Asks the issuer now, whatever the age of what is known. */
   verify(issuer: string | IssuerName): Promise<VerifiedIssuer>;
@@ -112,7 +128,14 @@ export interface Consumer {
   check(
     issuer: string | IssuerName,
     question: ConsumerQuestion,
+    options?: AskOptions,
   ): Promise<CheckAnswer>;
+  /** The same with the relationship that the answer rests upon. */
+  ask(
+    issuer: string | IssuerName,
+    question: ConsumerQuestion,
+    options?: AskOptions,
+  ): Promise<AskedAnswer>;
   /**
    * Asks several issuers, up to 100, at the same time: allow if one of them
    * allows. See {@linkcode combineAnswers} for those that can't answer.

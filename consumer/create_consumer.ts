@@ -4,38 +4,54 @@ import {
   type CheckAnswer,
   isSigError,
   parseQuestion,
+  type RelationshipState,
   SigError,
 } from "@sig/core";
 import { answerFrom, answerInSlices } from "./ask/answer_from.ts";
+import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
 import { combineAnswers } from "./ask/combine_answers.ts";
 import type {
+  AskedAnswer,
+  AskOptions,
   Consumer,
   ConsumerOptions,
   ConsumerQuestion,
 } from "./consumer.ts";
-import { DEFAULT_MAX_AGE_SECONDS } from "./ask/check_issuer.ts";
-import {
-  DEFAULT_FOLLOW_LIMITS,
-  FollowedIssuers,
-} from "./follow/followed_issuers.ts";
-import { IssuerName } from "./read/source.ts";
 import { MAX_TIMEOUT_MS } from "./fetch/network_budget.ts";
 import {
   atOnce,
+  type Bounds,
   freshnessOf,
   observedWithin,
   observeIssuer,
+  type ObserveOptions,
+  observePart,
   readBounds,
-} from "./follow/observe_issuer.ts";
-import { watchIssuer } from "./follow/watch_issuer.ts";
-import { observeState } from "./follow/observed_state.ts";
-import { refreshIssuer } from "./follow/refresh_issuer.ts";
+} from "./follow/freshness.ts";
+import { type KnownIssuer, ListedIssuers } from "./follow/listed_issuers.ts";
+import type { RefreshOptions } from "./follow/read_feed.ts";
+import { type Refresh, refreshIssuer } from "./follow/refresh.ts";
+import { refreshRemembered } from "./follow/refresh_remembered.ts";
 import {
   DEFAULT_WAITING_LIMITS,
   type WaitingLimits,
-} from "./follow/refresh_queue.ts";
+} from "./follow/shared_refresh.ts";
+import { watchIssuer } from "./follow/watch.ts";
+import { contradictionOf, NOTHING_KNOWN } from "./memory/issuer_record.ts";
+import { IssuerName, type ProvenLocation } from "./read/source.ts";
+import { sourceOf } from "./read/reader.ts";
+import { isFault } from "./verify/feed_fault.ts";
+import { reportIssuer } from "./verify/verify_report.ts";
 import { SignatureWorkers } from "./verify/signature_workers.ts";
-import { validReport } from "./verify/verify_report.ts";
+import type {
+  VerifiedIssuer,
+  VerifyIssuerOptions,
+} from "./verify/verify_feed.ts";
+import {
+  invalidReport,
+  validReport,
+  type VerifyReport,
+} from "./verify/verify_report.ts";
 
 /**
  * Makes a consumer for a running process. It fetches and verifies only what is
@@ -78,81 +94,76 @@ import { validReport } from "./verify/verify_report.ts";
  * `invalid_request` for numbers that are none, the four codes above, and as
  * `checkIssuer`. `invalid_identifier` also for two places of one issuer on the
  * list, and for a URL that is on no list and is not its host's own `sig.json`.
- * @throws {RangeError} for a `maxAge` that is not 0 or more, and for waiting
+ * @throws {RangeError} for a `maxAgeMs` that is not 0 or more, and for waiting
  * limits that are none.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  const ownMaxAgeMs = options.maxAge ?? DEFAULT_MAX_AGE_SECONDS * 1000;
+  const ownMaxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_SECONDS * 1000;
   if (!(ownMaxAgeMs >= 0)) {
     throw new RangeError(
-      `Cannot create consumer: maxAge must be 0 or more, current value is ${ownMaxAgeMs}`,
+      `Cannot create consumer: maxAgeMs must be 0 or more, current value is ${ownMaxAgeMs}`,
     );
   }
   const now = options.now ?? (() => new Date());
-  const waiting = requireWaitingLimits(options);
+  const limits = requireWaitingLimits(options);
   const { breathe, pins } = options;
   const workers = options.workers ?? new SignatureWorkers();
-  const issuers = new FollowedIssuers({
+  const issuers = new ListedIssuers({
     issuers: options.issuers,
     anyIssuer: options.anyIssuer ?? false,
-    limits: DEFAULT_FOLLOW_LIMITS,
     policy: options,
-    refresh: async (location, record, turn) => {
-      const told = { ...options, workers, ...turn };
-      if (pins === undefined || turn.allowance !== undefined) {
-        return await refreshIssuer(location, record, told);
-      }
-      const { refreshRemembered } = await import(
-        "./follow/refresh_remembered.ts"
-      );
-      return await refreshRemembered(pins, location, told);
+    waiting: { now, limits },
+    async refresh(issuer, now) {
+      const { location, record } = issuer;
+      const given = { ...options, workers, now };
+      if (!issuer.isListed) return await refreshUnlisted(issuer, given);
+      return pins === undefined
+        ? await refreshIssuer(location, record, given)
+        : await refreshRemembered(pins, location, record, given);
     },
-    queue: { now, limits: waiting },
   });
+  const recalling = { ...options, workers };
 
   return {
     async verify(issuer) {
       const known = issuers.find(issuer);
-      const { verified } = await observeState(known, {}, options, async () => {
-        const outcome = await known.refreshes.next();
-        if (outcome.observation === undefined) throw outcome.error;
-        return outcome.observation;
-      });
+      const at = now();
+      const { verified } = await observePart(
+        known,
+        {},
+        { ...recalling, at },
+        () => known.refreshes.next(),
+      );
       return verified;
     },
     async report(issuer, { waitFor = atOnce } = {}) {
       const { refreshes, location } = issuers.find(issuer);
-      const outcome = await waitFor(
-        location.expectedIssuer,
-        () => refreshes.next({ report: true }),
-      );
-      if (outcome.observation) return validReport(outcome.observation.verified);
-      if (outcome.report === undefined) throw outcome.error;
-      return outcome.report;
+      return await waitFor(location.expectedIssuer, async () => {
+        try {
+          return validReport((await refreshes.next()).verified);
+        } catch (error) {
+          if (!isFault(error)) throw error;
+          const { onEvent: _, onProgress: __, ...policy } = options;
+          const given = { ...policy, workers, now: now(), refetchKeys: false };
+          return await reportOf(error, location, given);
+        }
+      });
     },
     async observe(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
-      const askedAt = now();
+      const at = now();
       const known = issuers.find(issuer);
-      // Mostly it is known, and there is nothing to wait for.
-      let observation = observedWithin(known, bounds, askedAt);
-      let verified = observation?.verified;
-      if (
-        observation === undefined || verified === undefined ||
-        observation.stored !== undefined
-      ) {
-        ({ observation, verified } = await observeState(
-          known,
-          asked,
-          options,
-          () => observeIssuer(known, bounds, askedAt, asked.waitFor),
-        ));
-      }
+      const { observation, verified } = await observed(
+        known,
+        asked,
+        bounds,
+        at,
+      );
       const { observedAt, continuity } = observation;
       return {
         verified,
         observedAt,
-        freshness: freshnessOf(observation, askedAt, bounds.maxAgeMs),
+        freshness: freshnessOf(observation, at, bounds.maxAgeMs),
         continuity,
         warnings: verified.warnings,
       };
@@ -160,18 +171,15 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     async state(issuer, asked = {}) {
       const bounds = readBounds(asked, ownMaxAgeMs);
       const known = issuers.find(issuer);
-      const { verified } = await observeState(
-        known,
-        asked,
-        options,
-        () => observeIssuer(known, bounds, now(), asked.waitFor),
-      );
+      const { verified } = await observed(known, asked, bounds, now());
       return verified.state;
     },
-    check,
+    check: async (issuer, question, asked) =>
+      (await ask(issuer, question, asked)).answer,
+    ask,
     watch(text, asked = {}) {
-      const { location, allowance } = issuers.find(text);
-      if (allowance !== undefined) {
+      const { location, isListed } = issuers.find(text);
+      if (!isListed) {
         throw new SigError(
           "issuer_not_allowed",
           "Cannot watch: only issuers of the list are watched",
@@ -185,41 +193,118 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       parseQuestion(question);
       return await combineAnswers(asked.map((issuer) => ({
         issuer: nameOf(issuer, options),
-        answer: () => check(issuer, question),
+        answer: async () => (await ask(issuer, question)).answer,
       })));
     },
   };
 
-  async function check(
+  function observed(
+    issuer: KnownIssuer,
+    asked: ObserveOptions,
+    bounds: Bounds,
+    at: Date,
+  ) {
+    // Mostly it is known, and there is nothing to wait for.
+    const observation = pins === undefined
+      ? observedWithin(issuer, bounds, at)
+      : undefined;
+    if (observation !== undefined) {
+      return { observation, verified: observation.verified };
+    }
+    const { waitFor, refresh } = asked;
+    return observePart(
+      issuer,
+      asked,
+      { ...recalling, at },
+      () => observeIssuer(issuer, { bounds, at, waitFor, refresh }),
+    );
+  }
+
+  async function ask(
     text: string | IssuerName,
     question: ConsumerQuestion,
-  ): Promise<CheckAnswer> {
+    { waitFor, refresh }: AskOptions = {},
+  ): Promise<AskedAnswer> {
     const { maxAgeSeconds, minSequence } = question;
-    const maxAgeMs = maxAgeSeconds && maxAgeSeconds * 1000;
+    const maxAgeMs = question.maxAgeMs ??
+      (maxAgeSeconds && maxAgeSeconds * 1000);
     const bounds = readBounds({ maxAgeMs, minSequence }, ownMaxAgeMs);
     const issuer = issuers.find(text);
     const asked = parseQuestion(question);
     const askedAt = now();
-    let at = askedAt;
-    let observation = observedWithin(issuer, bounds, at);
-    let verified = observation?.verified;
-    if (observation === undefined || observation.stored !== undefined) {
-      const part = { subjects: [asked.subject], asOf: asked.asOf };
-      ({ observation, verified } = await observeState(
-        issuer,
-        part,
-        options,
-        () => observeIssuer(issuer, bounds, askedAt),
-      ));
-      at = now();
-    }
+    const part = { subjects: [asked.subject], asOf: asked.asOf };
+    const { observation, verified } = await observed(
+      issuer,
+      { ...part, waitFor, refresh },
+      bounds,
+      askedAt,
+    );
     const { continuity } = observation;
     const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
-    const basis = { now: at, freshness, continuity };
-    return breathe === undefined
-      ? answerFrom(verified!, asked, basis)
-      : await answerInSlices(verified!, asked, basis, { breathe });
+    const basis = { now: now(), freshness, continuity };
+    const answer = breathe === undefined
+      ? answerFrom(verified, asked, basis)
+      : await answerInSlices(verified, asked, basis, { breathe });
+    return { answer, relationship: relationshipOf(verified, answer) };
   }
+}
+
+/** The relationship that an answer about the present rests upon. */
+function relationshipOf(
+  { state: { history } }: VerifiedIssuer,
+  { matched_relationship_id: id, last_sequence: last }: CheckAnswer,
+): RelationshipState | null {
+  const versions = id === null ? undefined : history.versions.get(id);
+  return versions?.findLast(({ state }) => state.last_sequence <= last)
+    ?.state ??
+    null;
+}
+
+/**
+ * Refreshes an issuer that is not on the list. What is kept of it is a cache: it
+ * spares verifying known events again, and no answer is `consistent` with it.
+ */
+async function refreshUnlisted(
+  { location, record, largeReads }: KnownIssuer,
+  options: RefreshOptions,
+): Promise<Refresh> {
+  const given = { ...options, largeReads };
+  let refresh = await refreshIssuer(location, record, given);
+  const { outcome } = refresh;
+  const isChanged = outcome.observation === undefined &&
+    contradictionOf(outcome.error) !== undefined;
+  if (isChanged) refresh = await refreshIssuer(location, NOTHING_KNOWN, given);
+  const { held } = refresh.record;
+  if (refresh.outcome.observation === undefined || held === undefined) {
+    return refresh;
+  }
+  const observation = { ...held.observation, continuity: "unpinned" as const };
+  return {
+    ...refresh,
+    record: { ...refresh.record, held: { ...held, observation } },
+    outcome: { observation },
+  };
+}
+
+/** The report of a refresh that failed, with all faults of what is published. */
+async function reportOf(
+  error: SigError,
+  location: ProvenLocation,
+  options: VerifyIssuerOptions,
+): Promise<VerifyReport> {
+  const all = await reportIssuer(location, options).catch((unread) => {
+    // What contradicts the memory does so, whatever can be read now.
+    if (error.category !== "conflict") throw unread;
+    return undefined;
+  });
+  if (all?.valid === false && error.category !== "conflict") return all;
+  return invalidReport({
+    faults: [error],
+    issuer: location.expectedIssuer,
+    source: all?.source ?? sourceOf(location),
+    verifiedEvents: all?.verified_events,
+    warnings: all?.warnings,
+  });
 }
 
 /** As answers say it, also of one that can't be an issuer. */

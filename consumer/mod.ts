@@ -36,6 +36,8 @@ export {
   type FailedAnswer,
 } from "./ask/combine_answers.ts";
 export type {
+  AskedAnswer,
+  AskOptions,
   Consumer,
   ConsumerOptions,
   ConsumerQuestion,
@@ -74,13 +76,14 @@ export type {
   ObservedIssuer,
   ObserveOptions,
   WaitFor,
-} from "./follow/observe_issuer.ts";
+} from "./follow/freshness.ts";
 export {
   type WatchedEvent,
   watchIssuer,
   type WatchIssuerOptions,
   type WatchOptions,
-} from "./follow/watch_issuer.ts";
+} from "./follow/watch.ts";
+export type { StatePart } from "./memory/issuer_record.ts";
 export { openInlineFeed, openSource } from "./read/source.ts";
 export {
   type DocumentReader,
@@ -89,7 +92,7 @@ export {
 } from "./read/reader.ts";
 export type { DocumentName } from "./fetch/media_type.ts";
 export { Places, type PlacesOptions } from "./verify/places.ts";
-export type { WaitingLimits } from "./follow/refresh_queue.ts";
+export type { WaitingLimits } from "./follow/shared_refresh.ts";
 export { reportIssuer } from "./verify/verify_report.ts";
 export {
   parseSource,

@@ -5,9 +5,9 @@
  * @example Two consumers with one memory
  * ```ts
  * import { createConsumer } from "@sig/consumer";
- * import { createMemoryPinStore } from "@sig/consumer/pins";
+ * import { createMemoryStore } from "@sig/consumer/store";
  *
- * const pins = createMemoryPinStore();
+ * const pins = createMemoryStore();
  * const first = createConsumer({ issuers: ["acme.example"], pins });
  * const second = createConsumer({ issuers: ["acme.example"], pins });
  * ```
@@ -20,23 +20,14 @@ export {
   listPins,
   type PinRecord,
   removePin,
+  type ServedHistory,
   showPin,
-} from "./follow/pin_records.ts";
+} from "./follow/manage_pins.ts";
 export type {
+  IssuerPin,
   PinAcknowledgement,
   PinIncident,
-} from "./follow/remembered_body.ts";
-export type { IssuerPin } from "./pins/issuer_pin.ts";
-export { createMemoryPinStore } from "./pins/memory_pin_store.ts";
-export {
-  type PinEntry,
-  type PinRow,
-  type PinStore,
-  RowsTooLarge,
-  StateMoved,
-  type StateRef,
-} from "./pins/pin_store.ts";
-export {
-  openPinStore,
-  type OpenPinStoreOptions,
-} from "./pins/open_pin_store.ts";
+  SeenFeed,
+} from "./memory/pin.ts";
+export { openPinStore } from "./memory/open_pin_store.ts";
+export type { PinStore } from "./memory/pin_store.ts";

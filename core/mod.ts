@@ -102,13 +102,12 @@ export {
   validateEvent,
   type ValidateEventOptions,
 } from "./event/event.ts";
-export type { NumberedIds } from "./replay/compact_ids.ts";
 export {
   type Accepted,
   FeedRules,
-  type KnownBefore,
+  type PastEvents,
+  type PastRelationship,
   type ReplayOptions,
-  type RulesIds,
   type RulesStart,
 } from "./replay/feed_rules.ts";
 export { isDid, isIdentifier, isObject } from "./event/fields.ts";

@@ -59,7 +59,7 @@ for (const fault of Object.keys(TOLD) as IssuerFault[]) {
       now,
       // A look that works may be slow on a busy machine.
       totalTimeoutMs: 1_000,
-      maxAge: 0,
+      maxAgeMs: 0,
     };
     const known = createConsumer(options);
     await known.check(did, QUESTION);
@@ -82,7 +82,7 @@ Deno.test("a reader of a fake issuer fetches only what is new", async () => {
   const consumer = createConsumer({
     issuers: [did],
     now,
-    maxAge: 0,
+    maxAgeMs: 0,
     async fetch(request) {
       const response = await fetch(request);
       answers.push(response.status);

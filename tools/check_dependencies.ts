@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "testing",
   ],
   consumer: [
-    ...["fetch", "read", "verify", "store", "pins", "follow", "ask"],
+    ...["fetch", "read", "verify", "store", "memory", "follow", "ask"],
   ],
   cli: [
     ...["terminal", "output", "command_line", "people", "ask"],
@@ -85,7 +85,6 @@ async function modulesOf(pkg: string): Promise<readonly Module[]> {
       "serve.ts",
       "local.ts",
       "pins.ts",
-      "connect.ts",
       "program.ts",
       "testing.ts",
     ],

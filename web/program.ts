@@ -172,7 +172,6 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     io,
     {
       publicSign: settings.publicSign,
-      now: io.now,
       tell: (message) =>
         io.stderr(operatorLine(message, settings.log, io.now())),
     },

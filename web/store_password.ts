@@ -39,7 +39,7 @@ export async function readStorePassword(
     });
   }
   // Loaded here: help needs none of it.
-  const { parseRedisUrl } = await import("@sig/consumer/connect");
+  const { parseRedisUrl } = await import("@sig/consumer/store");
   if (parseRedisUrl(store).password !== undefined) {
     if (file === undefined) {
       return { password: undefined, warnings: [IN_ARGUMENTS] };

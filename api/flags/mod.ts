@@ -55,7 +55,6 @@ export {
   usage,
   wrap,
 } from "./help_text.ts";
-export type { HidePlaceOptions } from "./hidden_place.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
 export {
   type Exposure,

@@ -1,7 +1,7 @@
 /** The memory that replicas of a server share (docs/protocol.md §6). @module */
 
 import type { PinStore } from "@sig/consumer/pins";
-import { hidePlace, type HidePlaceOptions } from "./hidden_place.ts";
+import type { OpenStoreOptions } from "@sig/consumer/store";
 import type { PublicSign } from "./public_sign.ts";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
@@ -33,10 +33,15 @@ export interface ServerPins {
 }
 
 /** Who reads the answers of a server, and who its troubles. */
-export interface ServerReach extends HidePlaceOptions {
+export interface ServerReach {
   /** What says that others reach it; undefined where none do. */
   readonly publicSign?: PublicSign | undefined;
+  /** Tells the operator what clients are not told. */
+  readonly tell: (message: string) => void;
 }
+
+/** What clients read in the place of a path or an address. */
+const SHOWN_AS = "of this server";
 
 /**
  * Opens the memory that {@linkcode SERVER_PIN_FLAGS} name. The password of a
@@ -72,12 +77,13 @@ export async function openServerPins(
       flag: "--require-pin",
     });
   }
-  const opened = await open(text, io.env);
-  const pins = reach?.publicSign === undefined
-    ? opened
-    : hidePlace(opened, reach);
+  const pins = await open(
+    text,
+    io.env,
+    reach?.publicSign && { shownAs: SHOWN_AS, tell: reach.tell },
+  );
   if (!/^rediss?:/.test(text)) return { pins, requirePin, warnings: [] };
-  const { parseRedisUrl } = await import("@sig/consumer/connect");
+  const { parseRedisUrl } = await import("@sig/consumer/store");
   const isInUrl = parseRedisUrl(text).password !== undefined;
   const warning =
     `the password in --pins is visible to every user of this machine; use ${PASSWORD_VARIABLE}`;
@@ -95,20 +101,22 @@ export async function openPinsOf(
 ): Promise<PinStore | undefined> {
   const text = env("SIG_PINS");
   if (text === undefined) return undefined;
-  return hidePlace(await open(text, env), {
-    tell: (message) => console.error(message),
-    now: () => new Date(),
-  });
+  const tell = (message: string) => console.error(message);
+  return await open(text, env, { shownAs: SHOWN_AS, tell });
 }
 
 async function open(
   text: string,
   env: ((name: string) => string | undefined) | undefined,
+  shown: Pick<OpenStoreOptions, "shownAs" | "tell"> = {},
 ): Promise<PinStore> {
   const { openPinStore } = await import("@sig/consumer/pins");
-  if (!/^rediss?:/.test(text)) return await openPinStore(text);
-  const { parseRedisUrl } = await import("@sig/consumer/connect");
+  if (!/^rediss?:/.test(text)) return await openPinStore(text, shown);
+  const { parseRedisUrl } = await import("@sig/consumer/store");
   const isInUrl = parseRedisUrl(text).password !== undefined;
   const password = isInUrl ? undefined : env?.(PASSWORD_VARIABLE);
-  return await openPinStore(text, { password: password || undefined });
+  return await openPinStore(text, {
+    ...shown,
+    password: password || undefined,
+  });
 }

@@ -216,7 +216,7 @@ export async function withMemory<T>(
         allowPrivate: given.allowPrivate,
         maxWaitMs: MAX_WAIT_MS,
         now: call.io.now,
-        maxAge: choice.maxAgeMs,
+        maxAgeMs: choice.maxAgeMs,
         full: choice.full || onEvent !== undefined,
         requirePin: choice.requirePin,
         pins,

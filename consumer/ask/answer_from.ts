@@ -1,4 +1,4 @@
-/** From a verified issuer to an answer (PROTOCOL §5). @module */
+/** From a verified issuer to an answer (docs/protocol.md §5). @module */
 
 import {
   type AskedQuestion,
@@ -36,7 +36,7 @@ export interface AnswerBasis {
 /**
  * Answers a question from an issuer that is verified already, for those who ask
  * several or keep what they verified. Local and inline sources have no
- * freshness, whatever is told. (PROTOCOL §6)
+ * freshness, whatever is told. (docs/protocol.md §6)
  *
  * @example
  * ```ts

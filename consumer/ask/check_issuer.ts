@@ -1,4 +1,4 @@
-/** One question to one issuer, verified from the first byte (PROTOCOL §5). @module */
+/** One question to one issuer, verified from the first byte (docs/protocol.md §5). @module */
 
 import {
   type CheckAnswer,

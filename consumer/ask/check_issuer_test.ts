@@ -44,7 +44,7 @@ function ask(
   return checkIssuer(openSource(source, POLICY), question, { now: NOW });
 }
 
-Deno.test("an answer has the members of PROTOCOL §5, in their order", async () => {
+Deno.test("an answer has the members of docs/protocol.md §5, in their order", async () => {
   await using server = await publish();
   const answer = await ask(server);
   assertEquals(answer, {

@@ -1,4 +1,4 @@
-/** One question to many issuers (INTERFACES §2c). @module */
+/** One question to many issuers (docs/protocol.md §6). @module */
 
 import {
   type CheckAnswer,

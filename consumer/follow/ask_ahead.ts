@@ -4,24 +4,24 @@ import { DEFAULT_LIMITS, WELL_KNOWN_PATHS } from "@sig/core";
 import type { DocumentName } from "../fetch/media_type.ts";
 import { AskedAhead, type LikelyDocument } from "../read/asked_ahead.ts";
 import {
+  conditionsFor,
   type HeldDocuments,
   NO_DOCUMENTS,
 } from "../read/conditional_reader.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
-import type { IssuerRecord } from "./issuer_record.ts";
-import { conditionsToGoOn } from "./refresh_feed.ts";
-import type { RefreshOptions } from "./refresh_options.ts";
+import type { IssuerRecord } from "../memory/issuer_record.ts";
+import { conditionsToContinue, type RefreshOptions } from "./read_feed.ts";
 
 /** The documents that a refresh may ask for conditionally. */
 export function heldDocuments(before: IssuerRecord): HeldDocuments {
-  if (before.isSuspended) return NO_DOCUMENTS;
+  if (before.unusable) return NO_DOCUMENTS;
   return before.held?.documents ?? NO_DOCUMENTS;
 }
 
 /**
  * Sends the requests of a refresh together, where the metadata of the last one
  * says what they will be. They go to the issuer's own origin alone, which is
- * proven again before anything of them is looked at. (PROTOCOL §1)
+ * proven again before anything of them is looked at. (docs/protocol.md §1)
  */
 export function askAhead(
   { reader, metadataRef }: IssuerLocation,
@@ -30,7 +30,9 @@ export function askAhead(
 ): AskedAhead {
   const held = heldDocuments(before);
   const metadata = held.get("metadata");
-  if (metadata?.ref !== metadataRef) return new AskedAhead(reader, []);
+  if (reader.kind !== "remote" || metadata?.ref !== metadataRef) {
+    return new AskedAhead(reader, []);
+  }
   const limits = options.limits ?? DEFAULT_LIMITS;
   const likely: LikelyDocument[] = [];
   const add = (ref: string | undefined, asked: OpenOptions) => {
@@ -43,8 +45,8 @@ export function askAhead(
     ref = held.get(name)?.ref,
   ) => {
     const kept = held.get(name);
-    const conditions = kept?.ref === ref && kept && { ifNoneMatch: kept.etag };
-    add(ref, { name, maxBytes, conditions: conditions || undefined });
+    const conditions = conditionsFor(kept?.ref === ref ? kept : undefined);
+    add(ref, { name, maxBytes, conditions });
   };
   addHeld("metadata", limits.maxMetadataBytes);
   addHeld("jwks", limits.maxJwksBytes);
@@ -53,7 +55,7 @@ export function askAhead(
   const feedRef = before.held?.feed?.ref;
   const conditions = feedRef === undefined
     ? undefined
-    : conditionsToGoOn(before, feedRef, options.now);
+    : conditionsToContinue(before, feedRef, options.now);
   if (conditions !== undefined) {
     add(feedRef, { name: "feed", maxBytes: limits.maxFeedBytes, conditions });
   }

@@ -98,7 +98,7 @@ continuityTest(
     await expectNoAnswer(
       watched,
       "feed_rewritten",
-      `Cannot trust feed: one of the first ${EVENTS} events is not the one`,
+      "is not the one that is remembered",
     );
   },
 );

@@ -1,11 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import { isSigError } from "@sig/core";
 import { DatabaseSync } from "node:sqlite";
 import { smallDiskTest } from "../../tests/kit/small_disk.ts";
 import { importTestKeys, NOW } from "../../tests/kit/test_issuer.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
-import { openPinStore } from "../pins/open_pin_store.ts";
+import { openPinStore } from "../memory/open_pin_store.ts";
 import { IssuerName, locateIssuer } from "../read/source.ts";
+import { NOTHING_KNOWN } from "../memory/issuer_record.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { refreshRemembered } from "./refresh_remembered.ts";
 
 const [key] = await importTestKeys();
@@ -15,20 +16,21 @@ assert(key);
 async function look(did: string, file: string) {
   const policy = { allowPrivate: true };
   const location = locateIssuer(IssuerName.parse(did, policy), policy);
-  const options = { ...policy, now: NOW, report: false, batchEvents: 50 };
+  const options = { ...policy, now: NOW };
   const pins = await openPinStore(file);
   try {
-    return (await refreshRemembered(pins, location, options)).outcome;
+    const known = NOTHING_KNOWN;
+    return (await refreshRemembered(pins, location, known, options)).outcome;
   } finally {
     await pins.close();
   }
 }
 
-/** Of how many states a file has rows. */
-function countStates(path: string): number {
+/** How many feeds have lines in a file. */
+function countFeeds(path: string): number {
   const file = new DatabaseSync(path);
   try {
-    const count = "SELECT count(DISTINCT state) AS n FROM rows";
+    const count = "SELECT count(*) AS n FROM feed";
     return Number(file.prepare(count).get()?.n);
   } finally {
     file.close();
@@ -36,21 +38,19 @@ function countStates(path: string): number {
 }
 
 smallDiskTest(
-  "what a full disk leaves of a first look goes with the next one, of whichever issuer",
+  "a full disk leaves nothing of a first look behind",
   "700k",
   async (disk) => {
     await using issuer = await watchIssuer(1_500, key!);
     await using other = await watchIssuer(3, key!);
     const file = `${disk.path}/pins.db`;
     const fill = async () => {
-      const outcome = await look(issuer.server.did, file);
-      const error = outcome.observation === undefined && outcome.error;
-      assert(isSigError(error, "store_unavailable"), String(error));
-      assertEquals(
-        error.message,
-        `Cannot use the memory ${file}: it can't be written, the disk may be full`,
+      await expectSigError(
+        () => look(issuer.server.did, file),
+        "store_unavailable",
+        `Cannot use store ${file}: it can't be written, the disk may be full`,
       );
-      assertEquals(countStates(file), 1);
+      assertEquals(countFeeds(file), 0);
     };
     await fill();
     // There is room, but not enough.
@@ -59,9 +59,9 @@ smallDiskTest(
     disk.remount("size=4m");
     const outcome = await look(other.server.did, file);
     assertEquals(outcome.observation?.verified.feed.verifiedEvents, 3);
-    assertEquals(countStates(file), 1);
+    assertEquals(countFeeds(file), 1);
     const again = await look(issuer.server.did, file);
     assertEquals(again.observation?.verified.feed.verifiedEvents, 1_500);
-    assertEquals(countStates(file), 2);
+    assertEquals(countFeeds(file), 2);
   },
 );

@@ -5,7 +5,7 @@ import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { watchIssuer } from "../../tests/kit/watched_issuer.ts";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
-import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
 
 const [key] = await importTestKeys();
 assert(key);
@@ -22,8 +22,9 @@ async function withRemembered(
     readonly lineBytes: number;
   }) => Promise<void>,
 ): Promise<void> {
-  const pins = createMemoryPinStore();
-  await using issuer = await watchIssuer(12, key!, { pins, maxAge: 0 });
+  await using file = await openPinFile();
+  const { pins } = file;
+  await using issuer = await watchIssuer(12, key!, { pins, maxAgeMs: 0 });
   const { server, lines, publish } = issuer;
   publish(lines.slice(0, 5));
   await issuer.consumer.check(server.did, QUESTION);
@@ -33,7 +34,7 @@ async function withRemembered(
     async ask(n, options) {
       publish(lines.slice(0, n));
       const consumer = createConsumer({
-        ...{ issuers: [server.did], allowPrivate: true, maxAge: 0, pins },
+        ...{ issuers: [server.did], allowPrivate: true, maxAgeMs: 0, pins },
         ...options,
       });
       return (await consumer.check(server.did, QUESTION)).last_sequence;

@@ -1,9 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
-import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
-import { type PinStore, pinStoreUnavailable } from "../pins/pin_store.ts";
-import { WARNINGS_KEY } from "../pins/row_keys.ts";
+import { createMemoryStore } from "../store/memory_store.ts";
+import { nameKids, shortenKids } from "../memory/pin.ts";
+import { removePin } from "./manage_pins.ts";
+import type { PinStore } from "../memory/pin_store.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
 import {
   type ConditionalServer,
   startConditionalServer,
@@ -15,7 +17,7 @@ import {
   makeDocuments,
   PATHS,
 } from "../../tests/kit/test_issuer.ts";
-import { ALICE, day, revoke, upsert } from "../../tests/kit/events.ts";
+import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 const [key] = await importTestKeys();
@@ -34,6 +36,7 @@ async function withIssuer(
         readonly (ReturnType<typeof upsert> | ReturnType<typeof revoke>)[],
     ): Promise<void>;
   }) => Promise<void>,
+  kind: "file" | "records" = "file",
 ): Promise<void> {
   await using server = startConditionalServer();
   const { did, origin, documents } = server;
@@ -41,7 +44,8 @@ async function withIssuer(
   for (const each of makeDocuments({ did, origin, keys, lines: [] })) {
     documents.set(...each);
   }
-  const pins = createMemoryPinStore();
+  await using file = await openPinFile();
+  const pins = kind === "file" ? file.pins : createMemoryStore();
   const now = () => new Date("2026-06-01T00:00:00Z");
   const lines: string[] = [];
   await work({
@@ -51,7 +55,7 @@ async function withIssuer(
     documents,
     fresh: (more) =>
       createConsumer({
-        ...{ issuers: [did], allowPrivate: true, now, maxAge: 0, pins },
+        ...{ issuers: [did], allowPrivate: true, now, maxAgeMs: 0, pins },
         ...more,
       }),
     async publish(events) {
@@ -63,128 +67,155 @@ async function withIssuer(
   });
 }
 
-/** A store that does something else where it is written. */
-function around(store: PinStore, put: PinStore["put"]): PinStore {
+/** Does something once, right before something is written. */
+function before(store: PinStore, work: () => Promise<void>): PinStore {
+  let isFirst = true;
+  const once = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await work();
+  };
+  const { lines } = store;
   return {
-    place: store.place,
-    get: (issuer) => store.get(issuer),
-    list: () => store.list(),
-    rows: (ref, keys) => store.rows(ref, keys),
-    all: (ref, prefix) => store.all(ref, prefix),
-    stage: (ref, rows) => store.stage(ref, rows),
-    staged: (ref, keys) => store.staged(ref, keys),
-    unstage: (ref) => store.unstage(ref),
-    remove: (issuer) => store.remove(issuer),
-    close: () => store.close(),
-    put,
+    ...store,
+    async put(...args) {
+      await once();
+      return await store.put(...args);
+    },
+    ...(lines === undefined ? {} : { lines: beforeCommit(lines, once) }),
   };
 }
 
-Deno.test("who was slower than pin remove and a first look does not write over that", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish }) => {
+function beforeCommit(
+  lines: NonNullable<PinStore["lines"]>,
+  work: () => Promise<void>,
+): NonNullable<PinStore["lines"]> {
+  const around = <T extends object>(
+    target: T,
+    name: string,
+    replace: (value: (...args: unknown[]) => unknown) => unknown,
+  ): T =>
+    new Proxy(target, {
+      get(target, property) {
+        const value: unknown = Reflect.get(target, property);
+        if (typeof value !== "function") return value;
+        return property === name
+          ? replace(value.bind(target))
+          : value.bind(target);
+      },
+    });
+  return around(
+    lines,
+    "begin",
+    (begin) => () =>
+      around(
+        begin() as object,
+        "commit",
+        (commit) => async (...args: unknown[]) => {
+          await work();
+          return await commit(...args);
+        },
+      ),
+  );
+}
+
+/** What holds where lines are stored holds where pins alone are. */
+function racesTest(
+  name: string,
+  work: (issuer: Parameters<Parameters<typeof withIssuer>[0]>[0]) => Promise<
+    void
+  >,
+): void {
+  for (const kind of ["file", "records"] as const) {
+    Deno.test(`${name} (${kind})`, () => withIssuer(work, kind));
+  }
+}
+
+racesTest(
+  "a slower process does not write over pin remove and a first look",
+  async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1)]);
     await fresh().verify(did);
     await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
-    let isFirst = true;
-    const slow = around(pins, async (...args) => {
-      if (isFirst) {
-        isFirst = false;
-        await pins.remove(did);
-        await fresh().verify(did);
-      }
-      return await pins.put(...args);
+    const slow = before(pins, async () => {
+      await removePin(pins, did);
+      await fresh().verify(did);
     });
     await fresh({ pins: slow }).verify(did);
     assertEquals((await fresh().check(did, QUESTION)).decision, "allow");
-  });
-});
+    assertEquals((await fresh().state(did)).last_sequence, 2);
+  },
+);
 
-Deno.test("who asks comes to an end, however often others ask meanwhile", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish }) => {
+racesTest(
+  "a question is answered, however often others ask meanwhile",
+  async ({ did, pins, fresh, publish }) => {
     await publish([upsert(1)]);
     await fresh().verify(did);
-    const whileOthersAsk = (times: number) => {
-      let left = times;
-      return around(pins, async (...args) => {
-        if (left-- > 0) await fresh().verify(did);
-        return await pins.put(...args);
+    const whileOthersAsk = () => {
+      const asking: PinStore = before(pins, async () => {
+        for (let i = 0; i < 20; i++) await fresh().verify(did);
       });
+      return asking;
     };
-    const first = (await pins.get(did))!.state;
-    assertEquals(
-      (await fresh({ pins: whileOthersAsk(Infinity) }).check(did, QUESTION))
-        .decision,
-      "allow",
-    );
+    const answer = await fresh({ pins: whileOthersAsk() }).check(did, QUESTION);
+    assertEquals(answer.decision, "allow");
     // All of them see the same new event.
     await publish([upsert(2, { relationship_id: "r2", subject: "other" })]);
-    const grown = await fresh({ pins: whileOthersAsk(Infinity) }).verify(did);
+    const grown = await fresh({ pins: whileOthersAsk() }).verify(did);
     assertEquals(grown.feed.verifiedEvents, 2);
-    assertEquals((await pins.get(did))!.state, first);
-    // Who reads everything writes it, once nobody is faster.
-    const whole = fresh({ pins: whileOthersAsk(20), full: true });
+    const whole = fresh({ pins: whileOthersAsk(), full: true });
     assertEquals((await whole.check(did, QUESTION)).decision, "allow");
-    assert((await pins.get(did))!.state !== first);
     assertEquals((await fresh().state(did)).by_relationship_id.size, 2);
-  });
-});
+  },
+);
 
-Deno.test("an answer warns of the events that it knows, however far others are", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish }) => {
-    const long = "long".repeat(200);
-    await publish([upsert(1, { event_id: `1 ${long}` })]);
+racesTest(
+  "an older view does not write over a newer one",
+  async ({ did, pins, fresh, publish }) => {
+    await publish([upsert(1)]);
     await fresh().verify(did);
-    let isFirst = true;
-    const slow: PinStore = {
-      ...around(pins, (...args) => pins.put(...args)),
-      async rows(ref, keys) {
-        if (isFirst && keys.includes(WARNINGS_KEY)) {
-          isFirst = false;
-          await publish([upsert(2, { event_id: `2 ${long}` })]);
-          await fresh().verify(did);
-        }
-        return await pins.rows(ref, keys);
-      },
-    };
-    const known = fresh({ pins: slow, maxAge: 60_000 });
-    const { warnings, last_sequence } = await known.check(did, QUESTION);
-    assertEquals(last_sequence, 1);
-    assertEquals(warnings.map(({ sequence }) => sequence), [1]);
-  });
-});
+    await publish([upsert(2)]);
+    const slow = before(pins, async () => {
+      await publish([revoke(3)]);
+      await fresh().verify(did);
+    });
+    const { state } = await fresh({ pins: slow }).verify(did);
+    assertEquals(state.last_sequence, 3);
+    assertEquals((await fresh().check(did, QUESTION)).decision, "deny");
+  },
+);
 
-Deno.test("what others have seen that is worse is not written over", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish, documents }) => {
+racesTest(
+  "a contradiction that others have seen is not written over",
+  async ({ did, pins, fresh, publish, documents }) => {
     await publish([upsert(1), upsert(2)]);
     await fresh().verify(did);
-    const whole = documents.get(PATHS.feed)!;
     for (const full of [false, true]) {
-      await pins.remove(did);
+      await removePin(pins, did);
       await fresh().verify(did);
-      let isFirst = true;
-      const slow = around(pins, async (...args) => {
-        if (isFirst) {
-          isFirst = false;
-          documents.set(PATHS.feed, feedOf([]));
-          await expectSigError(
-            () => fresh().verify(did),
-            "feed_rolled_back",
-            "Cannot trust feed",
-          );
-          documents.set(PATHS.feed, whole);
-        }
-        return await pins.put(...args);
+      await publish([upsert(full ? 4 : 3)]);
+      const whole = documents.get(PATHS.feed)!;
+      const slow = before(pins, async () => {
+        documents.set(PATHS.feed, feedOf([]));
+        await expectSigError(
+          () => fresh().verify(did),
+          "feed_rolled_back",
+          "Cannot trust feed",
+        );
+        documents.set(PATHS.feed, whole);
       });
       const { warnings } = await fresh({ pins: slow, full }).verify(did);
       assertEquals(warnings.map(({ code }) => code), [
         "history_was_inconsistent",
       ]);
     }
-  });
-});
+  },
+);
 
-Deno.test("what was seen at one place of a host is not answered for another one", async () => {
-  await withIssuer(async ({ did, origin, fresh, publish, documents }) => {
+racesTest(
+  "what was seen at one place of a host is not answered for another one",
+  async ({ did, origin, fresh, publish, documents }) => {
     await publish([upsert(1)]);
     // Somebody may put files there, and has an older feed.
     documents.set(
@@ -196,96 +227,113 @@ Deno.test("what was seen at one place of a host is not answered for another one"
     await publish([revoke(2)]);
     const files = fresh({ issuers: [`${origin}/files/sig.json`] });
     assertEquals((await files.check(did, QUESTION)).decision, "allow");
-    const usual = fresh({ maxAge: 60_000 });
+    const usual = fresh({ maxAgeMs: 60_000 });
     const { decision, last_sequence } = await usual.check(did, QUESTION);
     assertEquals([decision, last_sequence], ["deny", 2]);
-  });
-});
+  },
+);
 
-Deno.test("what was written of a feed before a crash is not what the issuer said now", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish }) => {
-    await publish([upsert(1)]);
-    await fresh().verify(did);
-    // Several steps, and the end of Alice's work in the last one.
-    await publish([
-      ...Array.from({ length: 600 }, (_, i) =>
-        upsert(i + 2, {
-          ...{ relationship_id: `x${i}`, subject: `x${i}` },
-          issued_at: day(1),
-        })),
-      revoke(602, { issued_at: day(2), effective_at: day(2) }),
-    ]);
-    let writes = 0;
-    const crashing = around(pins, (...args) => {
-      if (++writes > 1) throw pinStoreUnavailable("of this test", "crashed");
-      return pins.put(...args);
-    });
-    const later = () => new Date("2026-06-02T00:00:00Z");
-    await expectSigError(
-      () => fresh({ pins: crashing, now: later }).verify(did),
-      "store_unavailable",
-      "crashed",
-    );
-    const asked = fresh({ now: later, maxAge: 60_000 });
-    const { decision, last_sequence } = await asked.check(did, QUESTION);
-    assertEquals([decision, last_sequence], ["deny", 602]);
-  });
-});
-
-Deno.test("a row that is no row of ours is told, not run into", async () => {
-  await withIssuer(async ({ did, pins, fresh, publish }) => {
-    await publish([upsert(1)]);
-    await fresh().verify(did);
-    for (const kind of ["s", "r", "b", "d"]) {
-      for (const text of ["null", "{}", "[null]", "7", "no JSON"]) {
-        const damaged: PinStore = {
-          ...around(pins, (...args) => pins.put(...args)),
-          rows: async (ref, keys) => {
-            const found = await pins.rows(ref, keys);
-            return found.map((row, i) =>
-              keys[i]!.startsWith(kind) ? text : row
-            );
-          },
-        };
-        await expectSigError(
-          () => fresh({ pins: damaged }).check(did, { ...QUESTION, asOf: 1 }),
-          "store_unavailable",
-          "is damaged",
-        );
-      }
+racesTest(
+  "a contradiction that one process saw ends the answers of another",
+  async ({ did, fresh, publish, documents }) => {
+    await publish([upsert(1), upsert(2)]);
+    const running = fresh({ maxAgeMs: 60_000 });
+    assertEquals((await running.check(did, QUESTION)).decision, "allow");
+    const whole = documents.get(PATHS.feed)!;
+    documents.set(PATHS.feed, feedOf([]));
+    for (const consumer of [fresh(), running]) {
+      await expectSigError(
+        () => consumer.check(did, QUESTION),
+        "feed_rolled_back",
+        "Cannot trust feed",
+      );
     }
-  });
-});
+    documents.set(PATHS.feed, whole);
+    await fresh().verify(did);
+    const { warnings } = await running.check(did, QUESTION);
+    assertEquals(warnings.map(({ code }) => code), [
+      "history_was_inconsistent",
+    ]);
+  },
+);
 
-Deno.test("a state that another process replaces is read anew, wherever that was", async () => {
-  for (const at of [1, 2, 3, 4, 5]) {
-    await withIssuer(async ({ did, pins, fresh, publish }) => {
-      // With a warning, which is a row that is read first of all.
-      const nobodys = revoke(2, { relationship_id: "r9" });
-      await publish([upsert(1), nobodys]);
-      await fresh().verify(did);
-      await publish([revoke(3)]);
-      let readings = 0;
-      const replaceAt = async () => {
-        if (++readings !== at) return;
-        await pins.remove(did);
-        await fresh().verify(did);
-      };
-      const moving: PinStore = {
-        ...around(pins, (...args) => pins.put(...args)),
-        async rows(ref, keys) {
-          await replaceAt();
-          return await pins.rows(ref, keys);
+racesTest(
+  "a running process goes on from what it holds, whatever others have read",
+  async ({ did, fresh, publish, documents }) => {
+    await publish([upsert(1)]);
+    const running = fresh();
+    await running.verify(did);
+    await publish([upsert(2)]);
+    await fresh().verify(did);
+    await publish([revoke(3)]);
+    assertEquals((await running.check(did, QUESTION)).last_sequence, 3);
+    // Others have seen more than this process, and the issuer takes it back.
+    await publish([upsert(4)]);
+    await fresh().verify(did);
+    const lines = new TextDecoder().decode(
+      documents.get(PATHS.feed) as Uint8Array,
+    )
+      .split("\n").slice(0, 3);
+    documents.set(PATHS.feed, feedOf(lines));
+    await expectSigError(
+      () => running.check(did, QUESTION),
+      "feed_rolled_back",
+      "the feed ends at sequence 3, but 4 events are remembered",
+    );
+  },
+);
+
+Deno.test("a history that another process replaces is read again", () =>
+  withIssuer(async ({ did, pins, fresh, publish }) => {
+    await publish([upsert(1), revoke(2, { relationship_id: "r9" })]);
+    await fresh().verify(did);
+    await publish([revoke(3)]);
+    for (const subjects of [true, false]) {
+      let isFirst = true;
+      const lines = new Proxy(pins.lines!, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== "function") return value;
+          const isRead = name === (subjects ? "about" : "bytes");
+          if (!isRead) return value.bind(target);
+          return (...args: unknown[]) => {
+            if (!isFirst) return value.apply(target, args);
+            isFirst = false;
+            const replaced = removePin(pins, did)
+              .then(() => fresh().verify(did));
+            if (!subjects) {
+              return (async function* () {
+                await replaced;
+                yield* value.apply(target, args);
+              })();
+            }
+            return replaced.then(() => value.apply(target, args));
+          };
         },
-        async *all(ref, prefix) {
-          await replaceAt();
-          yield* pins.all(ref, prefix);
-        },
-      };
-      const answer = await fresh({ pins: moving }).check(did, QUESTION);
-      assertEquals(answer.decision, "deny");
-      assertEquals(answer.reasons.map(({ code }) => code), ["revoked"]);
-      assert(readings > at);
-    });
-  }
+      });
+      const moving = fresh({ pins: { ...pins, lines } });
+      if (subjects) {
+        const answer = await moving.check(did, QUESTION);
+        assertEquals(answer.reasons.map(({ code }) => code), ["revoked"]);
+      } else {
+        const { by_relationship_id } = await moving.state(did);
+        assertEquals(by_relationship_id.get("r1")?.status, "revoked");
+      }
+      assertEquals(isFirst, false);
+    }
+  }));
+
+Deno.test("a pin of any size fits a record, and compares keys by their names", async () => {
+  const kids = Array.from({ length: 200 }, (_, i) => `${i}-`.padEnd(256, "k"));
+  const pin = {
+    keys: Object.fromEntries(kids.map((kid) => [kid, "t".repeat(43)])),
+  };
+  const stored = await shortenKids(pin.keys);
+  assert(JSON.stringify(stored).length < 30_000);
+  assertEquals(await nameKids(stored, kids), pin.keys);
+  const { "sha256:x": lost, ...named } = await nameKids(
+    { "sha256:x": "t", short: "u" },
+    kids,
+  );
+  assertEquals([lost, named], ["t", { short: "u" }]);
 });

@@ -3,11 +3,9 @@ import fc from "fast-check";
 import type { SigningKey } from "@sig/jose";
 import type { Consumer, ConsumerOptions } from "../consumer.ts";
 import { createConsumer } from "../create_consumer.ts";
-import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
-import { showPin } from "./pin_records.ts";
-import { openPinStore } from "../pins/open_pin_store.ts";
-import type { PinStore } from "../pins/pin_store.ts";
-import { HAS_REDIS, startRedis } from "../../tests/kit/redis_server.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
+import { showPin } from "./manage_pins.ts";
+import type { PinStore } from "../memory/pin_store.ts";
 import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
 import {
   feedOf,
@@ -34,8 +32,9 @@ async function withIssuer(
     publish(events: readonly Event[]): Promise<void>;
     readonly server: ReturnType<typeof startConditionalServer>;
   }) => Promise<void>,
-  pins: PinStore = createMemoryPinStore(),
 ): Promise<void> {
+  await using file = await openPinFile();
+  const { pins } = file;
   await using server = startConditionalServer();
   const { did, origin, documents } = server;
   const all = makeDocuments({
@@ -45,7 +44,7 @@ async function withIssuer(
     lines: [],
   });
   for (const [path, text] of all) documents.set(path, text);
-  const options = { issuers: [did], allowPrivate: true, now: NOW, maxAge: 0 };
+  const options = { issuers: [did], allowPrivate: true, now: NOW, maxAgeMs: 0 };
   const lines: string[] = [];
   await work({
     did,
@@ -136,9 +135,9 @@ Deno.test("however a feed grew, a new process answers as one that read all of it
 
 Deno.test("who does not ask the issuer is warned as who asked it", async () => {
   await withIssuer(async ({ did, fresh, publish }) => {
-    const warned = async (minutes: number, maxAge: number) => {
+    const warned = async (minutes: number, maxAgeMs: number) => {
       const now = () => new Date(NOW().getTime() + minutes * 60_000);
-      const { warnings } = await fresh({ now, maxAge }).observe(did);
+      const { warnings } = await fresh({ now, maxAgeMs }).observe(did);
       return warnings.slice(-1);
     };
     // Ahead of the clock, for a while.
@@ -181,41 +180,7 @@ Deno.test("relationships are listed in the order in which they came to a subject
   });
 });
 
-/** Each kind of store, and how it is opened. */
-const STORES: readonly (readonly [string, (dir: string) => string])[] = [
-  ["a file", (dir) => `${dir}/pins.db`],
-  ["Deno KV", (dir) => `kv:${dir}/pins.kv`],
-];
-
-for (const [name, textOf] of STORES) {
-  Deno.test(`only what is new is fetched and verified, with ${name}`, async () => {
-    const dir = await Deno.makeTempDir();
-    const pins = await openPinStore(textOf(dir));
-    try {
-      await onlyWhatIsNew(pins);
-    } finally {
-      await pins.close();
-      await Deno.remove(dir, { recursive: true });
-    }
-  });
-}
-
-Deno.test({
-  name: "only what is new is fetched and verified, with Redis",
-  ignore: !HAS_REDIS,
-  async fn() {
-    const redis = await startRedis();
-    const pins = await openPinStore(redis.url);
-    try {
-      await onlyWhatIsNew(pins);
-    } finally {
-      await pins.close();
-      await redis.stop();
-    }
-  },
-});
-
-async function onlyWhatIsNew(store: PinStore): Promise<void> {
+Deno.test("only what is new is fetched and verified", async () => {
   await withIssuer(async ({ did, fresh, publish, server, pins }) => {
     const question = {
       subject: "did:web:alice.example",
@@ -236,8 +201,7 @@ async function onlyWhatIsNew(store: PinStore): Promise<void> {
       [200, 304, 206],
     );
     assert(server.of(PATHS.feed)[2]!.bytes < 4_000);
-    const [entry] = await pins.list();
-    const { pin } = JSON.parse(entry!.body);
+    const pin = await showPin(pins, did);
     const bytes = server.documents.get(PATHS.feed) as Uint8Array<ArrayBuffer>;
     const digest = await crypto.subtle.digest("SHA-256", bytes);
     assertEquals(pin.prefix_sha256, new Uint8Array(digest).toHex());
@@ -248,8 +212,8 @@ async function onlyWhatIsNew(store: PinStore): Promise<void> {
     assertEquals(far.last_sequence, 3_502);
     assertEquals(server.of(PATHS.feed).at(-1)!.status, 206);
     assertEquals((await fresh().state(did)).by_relationship_id.size, 3_502);
-  }, store);
-}
+  });
+});
 
 Deno.test("an event_id of an earlier process's events is used once, too", async () => {
   await withIssuer(async ({ did, fresh, publish }) => {

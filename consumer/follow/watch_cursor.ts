@@ -1,61 +1,58 @@
-/** How far somebody who watches a feed has come (INTERFACES §2c). @module */
+/** How far a watcher of a feed has come (docs/reference/command-line.md). @module */
 
 import { SigError } from "@sig/core";
-import { encodeHex } from "@std/encoding/hex";
-import type { IssuerPin } from "../pins/issuer_pin.ts";
 import {
-  CURSOR_PREFIX,
-  damaged,
-  type PinStore,
-  pinStoreUnavailable,
-} from "../pins/pin_store.ts";
+  decodeChecked,
+  encodeChecked,
+  type IssuerPin,
+  sha256Hex,
+} from "../memory/pin.ts";
+import { CURSORS, type PinStore } from "../memory/pin_store.ts";
+import { storeUnavailable } from "../store/record_store.ts";
 
-/** Said where what was seen is no part of the history any more. */
-export const BEGIN_ANEW =
-  "If that history is to be followed, begin anew with another --cursor.";
+/** The hint where events that were handed out are not in the history any more. */
+export const START_OVER =
+  "If that history is to be followed, begin with another --cursor.";
 
-/** The events that were dealt with, as a digest. */
-export interface SeenEvents {
-  /** The stored state that they were read of. */
-  readonly state: string;
-  /** State of the SHA-256 over 4 bytes of each signature. */
-  readonly digest: string;
+/** Which history a cursor belongs to. */
+export interface CursorHistory {
+  /** When the pin's issuer was first seen: another pin is another history. */
+  readonly first_seen: string;
+  /** How many other histories had been accepted by then. */
+  readonly rewrites: number;
 }
 
-/** The last event that was dealt with. */
+/** The last event that was handled. */
 export interface CursorPosition {
   /** Its sequence; 0 before the first one. */
   readonly sequence: number;
-  /** Its `event_id`, where it was seen. */
+  /** Its `event_id`, where it is known. */
   readonly event_id: string | null;
-  /**
-   * What a feed that is not remembered otherwise is compared with; reduced.
-   */
+  /** What a feed is compared with that no store remembers. */
   readonly pin: IssuerPin | null;
-  /**
-   * The history of a feed that is remembered: another one may be accepted while
-   * nobody watches, with the same event at this place. Absent in cursors from
-   * before that was kept.
-   */
-  readonly history?: SeenEvents | undefined;
+  /** The history of a feed that a store remembers; absent in older cursors. */
+  readonly history?: CursorHistory | undefined;
 }
 
 /** A cursor in a store, or in this process alone. */
 export class WatchCursor {
   readonly #store: PinStore | undefined;
-  readonly #key: string;
+  readonly #id: string;
   readonly #name: string;
-  #revision = 0;
+  readonly #now: () => Date;
+  #version: string | null = null;
   #at: CursorPosition | undefined;
 
   private constructor(
     store: PinStore | undefined,
-    key: string,
+    id: string,
     name: string,
+    now: () => Date,
   ) {
     this.#store = store;
-    this.#key = key;
+    this.#id = id;
     this.#name = name;
+    this.#now = now;
   }
 
   /**
@@ -67,6 +64,7 @@ export class WatchCursor {
     store: PinStore | undefined,
     name: string,
     place: string,
+    now: () => Date,
   ): Promise<WatchCursor> {
     if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
       throw new SigError(
@@ -76,15 +74,9 @@ export class WatchCursor {
         { context: { flag: "--cursor" } },
       );
     }
-    const bytes = new TextEncoder().encode(place);
-    const digest = encodeHex(await crypto.subtle.digest("SHA-256", bytes));
-    const key = `${CURSOR_PREFIX}${name}:${digest}`;
-    const cursor = new WatchCursor(store, key, name);
-    const entry = await store?.get(key);
-    if (entry !== undefined) {
-      cursor.#revision = entry.revision;
-      cursor.#at = read(store!, entry.body, name);
-    }
+    const id = `${name}:${await sha256Hex(place)}`;
+    const cursor = new WatchCursor(store, id, name, now);
+    await cursor.#read();
     return cursor;
   }
 
@@ -93,43 +85,54 @@ export class WatchCursor {
     return this.#at;
   }
 
+  /** Its name. */
+  get name(): string {
+    return this.#name;
+  }
+
   /**
    * Moves it.
    *
-   * @throws {SigError} `store_unavailable`, also when somebody else moves it.
+   * @throws {SigError} `store_unavailable`, also when another process moves it.
    */
   async move(to: CursorPosition): Promise<void> {
-    const isMoved = await this.#store?.put({
-      issuer: this.#key,
-      revision: this.#revision + 1,
-      state: "cursor",
-      body: JSON.stringify(to),
-    });
-    if (isMoved === false) {
-      throw pinStoreUnavailable(
-        this.#store!.place,
+    this.#at = to;
+    const store = this.#store;
+    if (store === undefined) return;
+    const text = await encodeChecked(to);
+    const now = this.#now();
+    const isMoved = await store.put(
+      CURSORS,
+      this.#id,
+      { text, expiresAtMs: null },
+      this.#version,
+      now,
+    );
+    const found = await store.get(CURSORS, this.#id, now);
+    if (!isMoved || found?.text !== text) {
+      throw storeUnavailable(
+        store.place,
         `another process moves the cursor ${this.#name} too`,
-        { hint: "Give each that watches a cursor of its own: --cursor NAME." },
+        undefined,
+        "Give each watcher a cursor of its own: --cursor NAME.",
       );
     }
-    this.#revision++;
-    this.#at = to;
+    this.#version = found.version;
   }
-}
 
-function read(store: PinStore, body: string, name: string): CursorPosition {
-  try {
-    const { sequence, event_id, pin, history } = JSON.parse(body);
-    const isId = event_id === null || typeof event_id === "string";
-    const isPin = pin === null || typeof pin.prefix_sha256 === "string";
-    const isHistory = history === undefined ||
-      [history?.state, history?.digest].every((x) => typeof x === "string");
-    const isSequence = Number.isSafeInteger(sequence) && sequence >= 0;
-    if (isSequence && isId && isPin && isHistory) {
-      return { sequence, event_id, pin, history };
+  async #read(): Promise<void> {
+    const found = await this.#store?.get(CURSORS, this.#id, this.#now());
+    if (found === undefined) return;
+    const position = await decodeChecked(found.text);
+    if (position === undefined) {
+      throw storeUnavailable(
+        this.#store!.place,
+        `the cursor ${this.#name} is damaged`,
+        undefined,
+        START_OVER,
+      );
     }
-  } catch {
-    // Told below.
+    this.#version = found.version;
+    this.#at = position as CursorPosition;
   }
-  throw damaged(store.place, `the cursor ${name}`);
 }

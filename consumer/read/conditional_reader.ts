@@ -7,21 +7,22 @@ import {
   type OpenOptions,
   readAll,
 } from "./reader.ts";
+import type { FetchConditions } from "../fetch/fetch_options.ts";
 import type { DocumentName } from "../fetch/media_type.ts";
 
 /** A small document as it was when everything of its issuer was verified. */
 export interface HeldDocument {
   /** Where it was got from. */
   readonly ref: string;
-  /** Its entity tag: without one there is nothing to ask with. */
-  readonly etag: string;
+  /** Its entity tag; without one it is fetched again each time. */
+  readonly etag: string | null;
   /** As the server told it. */
   readonly mediaType: string | null;
   /** The document. */
   readonly bytes: Uint8Array;
 }
 
-/** The documents of one issuer that can be asked for conditionally. */
+/** The documents of one issuer as they were read last. */
 export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
 
 /** Where everything is asked for anew. */
@@ -61,7 +62,7 @@ export class ConditionalReader implements DocumentReader {
     const kept = found?.ref === ref ? found : undefined;
     const document = await this.#reader.open(ref, {
       ...options,
-      conditions: kept && { ifNoneMatch: kept.etag },
+      conditions: conditionsFor(kept),
     });
     if (kept !== undefined && document.unchanged) {
       await document.cancel();
@@ -70,7 +71,15 @@ export class ConditionalReader implements DocumentReader {
     }
     const bytes = await readAll(document, maxBytes);
     const { mediaType, etag } = document;
-    if (etag !== null) this.#read.set(name, { ref, etag, mediaType, bytes });
+    this.#read.set(name, { ref, etag, mediaType, bytes });
     return documentAtHand({ mediaType, etag, bytes });
   }
+}
+
+/** How a document that was read before is requested; undefined: as a whole. */
+export function conditionsFor(
+  kept: HeldDocument | undefined,
+): FetchConditions | undefined {
+  const etag = kept?.etag ?? null;
+  return etag === null ? undefined : { ifNoneMatch: etag };
 }

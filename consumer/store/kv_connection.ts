@@ -2,7 +2,7 @@
 
 import { isSigError } from "@sig/core";
 import type { Unavailable } from "./record_store.ts";
-import { loadSqlite } from "./sqlite.ts";
+import { loadSqlite } from "./sqlite_file.ts";
 import { DeadlineOver, retryWhileBusy, withDeadline } from "./waiting.ts";
 
 /** Where an entry is. */

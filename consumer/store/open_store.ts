@@ -1,6 +1,7 @@
 /** Opens the record store that a text names, such as that of `--store`. @module */
 
-import { quote, SigError, suggest } from "@sig/core";
+import { SigError } from "@sig/core";
+import { quote, suggest } from "@sig/core/internal";
 import { createMemoryStore } from "./memory_store.ts";
 import {
   type RecordStore,
@@ -77,7 +78,7 @@ export async function openStore(
 }
 
 /** Where a store is, for those who read its errors. */
-class ShownPlace {
+export class ShownPlace {
   readonly place: string;
   readonly unavailable: Unavailable;
   #isOpen = false;
@@ -94,7 +95,7 @@ class ShownPlace {
     };
   }
 
-  opened(store: RecordStore): RecordStore {
+  opened<T extends RecordStore>(store: T): T {
     this.#isOpen = true;
     return store;
   }

@@ -126,14 +126,17 @@ export function storeUnavailable(
       context: {
         place,
         // Tells a program that lacks a permission from a store that failed.
-        ...((cause as Error | undefined)?.name === "NotCapable"
-          ? { reason: "permission" }
-          : {}),
+        ...(isForbidden(cause) ? { reason: "permission" } : {}),
         hint,
       },
       ...(cause === undefined ? {} : { cause }),
     },
   );
+}
+
+function isForbidden(cause: unknown): boolean {
+  return cause instanceof Error &&
+    (cause.name === "NotCapable" || /Requires \w+ access/.test(cause.message));
 }
 
 /** Whether a record is still there; false for a clock that is not a number. */

@@ -39,7 +39,7 @@ export interface Setup extends AsyncDisposable {
 }
 
 /** Starts it; the consumer believes a state for so many milliseconds. */
-export async function setUp(maxAge?: number): Promise<Setup> {
+export async function setUp(maxAgeMs?: number): Promise<Setup> {
   const server = startIssuerServer();
   const { did, origin } = server;
   const lines = await makeLines(2, key1, { issuer: did });
@@ -53,7 +53,7 @@ export async function setUp(maxAge?: number): Promise<Setup> {
       issuers: [did],
       allowPrivate: true,
       now: () => new Date(ms),
-      maxAge,
+      maxAgeMs,
     }),
     fetches: () => server.requests.filter((path) => path === PATHS.feed).length,
     wait: (more) => {

@@ -4,21 +4,28 @@ import { assert, assertEquals } from "@std/assert";
 import type { ErrorCode } from "@sig/core";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import { ALICE, importTestKeys } from "../../tests/kit/test_issuer.ts";
-import { createMemoryPinStore } from "../pins/memory_pin_store.ts";
+import { openPinFile } from "../../tests/kit/pin_file.ts";
 import {
   consumerOfManyProcesses,
   type WatchedIssuer,
   watchIssuer,
 } from "../../tests/kit/watched_issuer.ts";
 
-const acrossProcesses: typeof watchIssuer = (n, key, options = {}) => {
-  const pins = createMemoryPinStore();
-  return watchIssuer(
+const acrossProcesses: typeof watchIssuer = async (n, key, options = {}) => {
+  const { pins, ...file } = await openPinFile();
+  const watched = await watchIssuer(
     n,
     key,
     options,
     (all) => consumerOfManyProcesses({ ...all, pins }),
   );
+  return {
+    ...watched,
+    async [Symbol.asyncDispose]() {
+      await watched[Symbol.asyncDispose]();
+      await file[Symbol.asyncDispose]();
+    },
+  };
 };
 
 /**

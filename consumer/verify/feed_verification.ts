@@ -12,7 +12,6 @@ import {
   type Instant,
   instantOf,
   isSigError,
-  type KnownBefore,
   type Limits,
   type ParsedEnvelope,
   parseEventPayload,
@@ -60,6 +59,10 @@ export interface FeedVerificationOptions extends FeedPolicy {
   readonly keepOnly?: string | null | undefined;
   /** Takes every verified signature, when given. */
   readonly marks?: SignatureMarks | undefined;
+  /** Called with each verified line; its bytes are valid until it returns. */
+  readonly onLine?:
+    | ((bytes: Uint8Array, event: SigEvent | UnknownEvent) => void)
+    | undefined;
   /** Where another verification ended, to continue from. */
   readonly start?: VerificationStart | undefined;
 }
@@ -89,12 +92,6 @@ export interface ReadFeedOptions extends
     | "workers"
     | "expectedBytes"
   > {
-  /**
-   * Faults that are told elsewhere: such a line passes for one event, so that
-   * events can be counted where their keys are gone. The result is then no
-   * verified feed.
-   */
-  readonly passOver?: ((fault: SigError) => boolean) | undefined;
 }
 
 /** A verification in progress, line by line, over one reading or several. */
@@ -115,7 +112,7 @@ export class FeedVerification {
   #bytes = 0;
   #line = 0;
   #verified = 0;
-  #passedOver = 0;
+  #lineBytes: Uint8Array = new Uint8Array();
   #lastEventId: string | null = null;
   /** Faulty lines since the last good one, each of which may be an event. */
   #unread = 0;
@@ -147,11 +144,6 @@ export class FeedVerification {
     for (const use of start.keys) this.#keyUse.set(use.kid, { ...use });
   }
 
-  /** Tells what the next lines rest upon, of what was before a start. */
-  learn(known: KnownBefore): void {
-    this.#replay.learn(known);
-  }
-
   /** Where it is now, for another verification to continue from. */
   checkpoint(): VerificationStart {
     return {
@@ -171,9 +163,9 @@ export class FeedVerification {
     return this.#isIntact;
   }
 
-  /** Events so far, and lines that passed for events. */
+  /** Events so far. */
   get events(): number {
-    return this.#verified + this.#passedOver;
+    return this.#verified;
   }
 
   /** The last event's `event_id`. */
@@ -223,7 +215,7 @@ export class FeedVerification {
       this.#line++;
       this.#note(incompleteLine());
     }
-    this.#isIntact = this.#faults.length === 0 && this.#passedOver === 0;
+    this.#isIntact = this.#faults.length === 0;
     return this.#keys;
   }
 
@@ -291,7 +283,10 @@ export class FeedVerification {
       if (!queue.hasLines) return this.#refuse(bytes, fault);
       return this.#judgeAll(queue).then(() => this.#refuse(bytes, fault));
     }
-    if (!queue.isOpen) return this.#judge(parsed);
+    if (!queue.isOpen) {
+      this.#lineBytes = bytes;
+      return this.#judge(parsed);
+    }
     queue.add(bytes, parsed, this.#keyOf(parsed));
     return queue.isFull ? this.#judgeNext(queue) : undefined;
   }
@@ -322,6 +317,7 @@ export class FeedVerification {
 
   async #judgeNext(queue: SignatureQueue): Promise<void> {
     for (const { bytes, parsed, provenX } of await queue.next()) {
+      this.#lineBytes = bytes;
       const pending = this.#judge(parsed, provenX);
       if (pending !== undefined) await pending;
       if (this.#isFull) return;
@@ -420,6 +416,7 @@ export class FeedVerification {
     this.#lastEventId = event.event_id;
     this.#count(header.kid, event.sequence);
     this.#policy.marks?.add(signature);
+    this.#policy.onLine?.(this.#lineBytes, event);
     // Outside of the try: what it throws is not a fault of the feed.
     this.#reading?.onEvent?.({ event, kid: header.kid, line: this.#line });
   }
@@ -448,9 +445,8 @@ export class FeedVerification {
       sequence: claimed ?? this.#replay.lastSequence + 1 + this.#unread,
       ...(kid === undefined ? {} : { kid }),
     });
-    if (this.#reading?.passOver?.(fault)) this.#passedOver++;
-    else if (this.#reading?.maxFaults === undefined) throw fault;
-    else this.#faults.push(fault);
+    if (this.#reading?.maxFaults === undefined) throw fault;
+    this.#faults.push(fault);
     if (error.code === "sequence_gap" && claimed !== undefined) {
       // The claim is signed: the events between are missing, once.
       this.#replay.resume(claimed);
@@ -504,7 +500,7 @@ function payloadOf(line: Uint8Array): Uint8Array | undefined {
  * One turn of the event loop, by `setImmediate` where it exists: a timer takes at
  * least a millisecond, in which this thread does nothing.
  */
-function yieldToEventLoop(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   const { setImmediate = setTimeout } = globalThis as {
     readonly setImmediate?: (callback: () => void) => unknown;
   };

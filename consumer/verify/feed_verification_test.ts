@@ -110,19 +110,6 @@ Deno.test("a verification that broke off can't continue", async () => {
   );
 });
 
-Deno.test("lines that are passed over count as events, and prove nothing", async () => {
-  const none = await createKeyResolver({ keys: [] });
-  const verification = start();
-  await verification.read([feedOf(await makeLines(4, key1))], {
-    keys: none,
-    now: NOW,
-    passOver: ({ code }) => code === "key_not_found",
-  });
-  assertEquals(verification.events, 4);
-  assertEquals(verification.result().verifiedEvents, 0);
-  assertEquals(verification.isIntact, false);
-});
-
 Deno.test("marks name the first event that differs", async () => {
   const EVENTS = 600;
   const lines = await makeLines(EVENTS, key1);

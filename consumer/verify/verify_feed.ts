@@ -78,6 +78,8 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   readonly digest?: boolean | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
   readonly breathe?: (() => Promise<void>) | undefined;
+  /** Fetch the keys again where a line names an unknown one (default: true). */
+  readonly refetchKeys?: boolean | undefined;
   /** As in `verifyFeed` (default: its own workers). */
   readonly workers?: SignatureWorkers | undefined;
 }
@@ -145,7 +147,9 @@ export async function verifyLoaded(
       breathe: options.breathe,
       workers: options.workers,
       expectedBytes: document.length,
-      refreshKeys: async () => (await loadIssuer(location, options)).keys,
+      refreshKeys: options.refetchKeys === false
+        ? undefined
+        : async () => (await loadIssuer(location, options)).keys,
     });
     return {
       issuer: loaded.issuer,

@@ -31,15 +31,7 @@ const FIRST_PLACES = 1_024;
 const FREE = 0xffff_ffff;
 
 /** Numbers identifiers from 0 in the order in which they come. */
-export interface NumberedIds {
-  /** The number of an identifier; -1 for one that is not here. */
-  indexOf(id: string): number;
-  /** Adds an identifier that is not here, and returns its number. */
-  add(id: string): number;
-}
-
-/** Numbers identifiers, and keeps their texts. */
-export class CompactIds implements NumberedIds {
+export class CompactIds {
   readonly #pieces: Uint8Array[] = [];
   /** Bytes used of the last piece. */
   #used = PIECE_BYTES;

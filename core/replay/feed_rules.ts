@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CompactIds, type NumberedIds } from "./compact_ids.ts";
+import { CompactIds } from "./compact_ids.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
 import { KnownRelationships, UNKNOWN } from "./known_relationships.ts";
@@ -19,7 +19,6 @@ import {
 } from "../text/timestamp.ts";
 import type {
   RelationshipRevokeEvent,
-  RelationshipState,
   RelationshipUpsertEvent,
   SigEvent,
   UnknownEvent,
@@ -51,32 +50,30 @@ export interface Accepted {
 
 const DAY_SECONDS = 86_400;
 
-/** Where rules go on that have judged the events before already. */
+/** Where rules continue that other rules have begun. */
 export interface RulesStart {
   /** Sequence of the last event that was accepted. */
   readonly lastSequence: number;
   /** The latest `issued_at` so far. */
   readonly latest: Instant | undefined;
-  /** What numbers the identifiers, each of them nothing yet; texts unless told. */
-  readonly ids?: RulesIds | undefined;
+  /** Looks up the events before. */
+  readonly past?: PastEvents | undefined;
 }
 
-/** The identifiers that rules remember: those of millions of events take much. */
-export interface RulesIds {
-  /** `event_id`s that were used. */
-  readonly eventIds: NumberedIds;
-  /** Relationships that an upsert was about. */
-  readonly relationshipIds: NumberedIds;
-  /** Whom they are about. */
-  readonly subjects: NumberedIds;
+/** Events that were accepted before, wherever they are kept. */
+export interface PastEvents {
+  /** Whether an event had this `event_id`. */
+  hasEvent(eventId: string): boolean;
+  /** A relationship that an upsert was about, as its last event left it. */
+  relationship(id: string): PastRelationship | undefined;
 }
 
-/** What rules that go on must be told before the next events. */
-export interface KnownBefore {
-  /** Those of the next events' `event_id`s that were used before. */
-  readonly eventIds: Iterable<string>;
-  /** The relationships that they are about, as they are. */
-  readonly relationships: Iterable<RelationshipState>;
+/** What the rules need to know of a relationship. */
+export interface PastRelationship {
+  /** The subject of its last upsert. */
+  readonly subject: string;
+  /** Whether its last event was a revoke. */
+  readonly revoked: boolean;
 }
 
 /**
@@ -109,8 +106,9 @@ export interface KnownBefore {
 export class FeedRules {
   readonly #options: ReplayOptions;
   readonly #limits: Limits;
-  readonly #eventIds: NumberedIds;
-  readonly #relationships: KnownRelationships;
+  readonly #eventIds = new CompactIds();
+  readonly #relationships = new KnownRelationships();
+  readonly #past: PastEvents | undefined;
   #issuer: string | undefined;
   #lastSequence: number;
   #events: number;
@@ -120,11 +118,7 @@ export class FeedRules {
   constructor(options: ReplayOptions = {}, start?: RulesStart) {
     this.#lastSequence = this.#events = start?.lastSequence ?? 0;
     this.#latest = start?.latest;
-    this.#eventIds = start?.ids?.eventIds ?? new CompactIds();
-    this.#relationships = new KnownRelationships(
-      start?.ids?.relationshipIds ?? new CompactIds(),
-      start?.ids?.subjects ?? new CompactIds(),
-    );
+    this.#past = start?.past;
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#issuer = options.issuer;
@@ -145,19 +139,6 @@ export class FeedRules {
     return this.#latest;
   }
 
-  /** Tells rules that go on what they need to know of before. */
-  learn({ eventIds, relationships }: KnownBefore): void {
-    for (const eventId of eventIds) this.#eventIds.add(eventId);
-    for (const { relationship_id: id, subject, status } of relationships) {
-      let known = this.#relationships.find(id);
-      if (known === UNKNOWN) {
-        this.#relationships.add(id, subject);
-        known = this.#relationships.find(id);
-      } else this.#relationships.setSubject(known, subject);
-      this.#relationships.setRevoked(known, status === "revoked");
-    }
-  }
-
   /**
    * Takes the next event, or throws and keeps everything as it was.
    *
@@ -167,7 +148,7 @@ export class FeedRules {
    */
   accept(event: SigEvent | UnknownEvent): Accepted {
     this.#judgePlace(event);
-    const known = this.#relationships.find(event.relationship_id);
+    const known = this.#find(event.relationship_id);
     const unmatched = isRevoke(event) && known === UNKNOWN;
     if (unmatched && this.#options.unmatchedRevoke === "reject") {
       throw unmatchedRevoke(event);
@@ -185,6 +166,18 @@ export class FeedRules {
   /** Goes on after a faulty event, so that one fault is reported once. */
   resume(lastSequence: number): void {
     this.#lastSequence = lastSequence;
+  }
+
+  /** The number of a relationship; one of the past is numbered when it comes. */
+  #find(id: string): number {
+    const known = this.#relationships.find(id);
+    if (known !== UNKNOWN) return known;
+    const past = this.#past?.relationship(id);
+    if (past === undefined) return UNKNOWN;
+    this.#relationships.add(id, past.subject);
+    const added = this.#relationships.find(id);
+    this.#relationships.setRevoked(added, past.revoked);
+    return added;
   }
 
   #judgePlace(event: SigEvent | UnknownEvent): void {
@@ -215,7 +208,8 @@ export class FeedRules {
         { context: { sequence: event.sequence, expected } },
       );
     }
-    if (this.#eventIds.indexOf(event.event_id) >= 0) {
+    const id = event.event_id;
+    if (this.#eventIds.indexOf(id) >= 0 || this.#past?.hasEvent(id)) {
       throw new SigError(
         "duplicate_event_id",
         "Cannot apply event: its event_id was used before",

@@ -1,22 +1,16 @@
 /** What the rules remember of each relationship. @module */
 
-import type { NumberedIds } from "./compact_ids.ts";
+import { CompactIds } from "./compact_ids.ts";
 
 /** The number of a relationship that no upsert was about. */
 export const UNKNOWN = -1;
 
 /** Relationships by number: whom each is about, and whether it is revoked. */
 export class KnownRelationships {
-  readonly #ids: NumberedIds;
-  readonly #subjects: NumberedIds;
+  readonly #ids = new CompactIds();
+  readonly #subjects = new CompactIds();
   /** Of each relationship twice its subject's number, and 1 if revoked. */
   #entries = new Uint32Array(256);
-
-  /** Knows none; both number nothing yet. */
-  constructor(ids: NumberedIds, subjects: NumberedIds) {
-    this.#ids = ids;
-    this.#subjects = subjects;
-  }
 
   /** Its number, or {@linkcode UNKNOWN}. */
   find(id: string): number {

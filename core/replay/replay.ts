@@ -2,7 +2,6 @@
 
 import {
   FeedRules,
-  type KnownBefore,
   type ReplayOptions,
   type RulesStart,
 } from "./feed_rules.ts";
@@ -76,10 +75,7 @@ export class Replay {
   #leftOut: number;
   readonly #isPartial: boolean;
 
-  /**
-   * Starts before the first event, or where another replay has stopped: then
-   * {@linkcode learn} goes before the next events.
-   */
+  /** Starts before the first event, or where another replay has stopped. */
   constructor(options: ReplayStateOptions = {}, start?: ReplayStart) {
     this.#rules = new FeedRules(options, start);
     this.#history = start?.history ??
@@ -87,11 +83,6 @@ export class Replay {
     this.#isPartial = options.keepOnly !== undefined;
     this.#warnings = [...start?.warnings ?? []];
     this.#leftOut = start?.warningsLeftOut ?? 0;
-  }
-
-  /** Tells a replay that goes on what the next events rest upon. */
-  learn(known: KnownBefore): void {
-    this.#rules.learn(known);
   }
 
   /** What another replay needs to continue from here. */

@@ -1,7 +1,12 @@
 /** What whatever numbers identifiers must do, with many of them. @module */
 
 import { assertEquals } from "@std/assert";
-import type { NumberedIds } from "@sig/core";
+
+/** What numbers identifiers from 0. */
+interface NumberedIds {
+  indexOf(id: string): number;
+  add(id: string): number;
+}
 
 /** Each of these is found under its number, and no other. */
 export function assertFindsAll(

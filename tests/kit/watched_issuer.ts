@@ -95,6 +95,7 @@ export function consumerOfManyProcesses(
     observe: (...asked) => fresh().observe(...asked),
     state: (...asked) => fresh().state(...asked),
     check: (...asked) => fresh().check(...asked),
+    ask: (...asked) => fresh().ask(...asked),
     watch: (...asked) => fresh().watch(...asked),
     checkAny: (...asked) => fresh().checkAny(...asked),
   };

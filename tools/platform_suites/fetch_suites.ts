@@ -133,7 +133,7 @@ export const continuitySuite: Suite = async (context) => {
   const consumer = createConsumer({
     issuers: [issuer],
     allowPrivate: true,
-    maxAge: 0,
+    maxAgeMs: 0,
     now: () => new Date(),
   });
   const tell = async (what: string) => {

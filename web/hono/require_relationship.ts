@@ -83,7 +83,7 @@ export function requireRelationship(
   const consumer = createConsumer({
     ...policy,
     issuers: [issuer],
-    maxAge: maxAgeMs,
+    maxAgeMs,
     backend: "node",
     now,
   });

@@ -221,7 +221,7 @@ export function createLoginGate(options: LoginGateOptions): LoginGate {
     ...issuer.policy,
     issuers: [issuer.did],
     // Each question says how old its answer may be.
-    maxAge: Infinity,
+    maxAgeMs: Infinity,
     pins: options.pins,
     requirePin: options.requirePin,
     backend: "node",

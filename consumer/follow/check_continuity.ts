@@ -1,0 +1,130 @@
+/** Whether what an issuer serves continues what it served (docs/protocol.md §6). @module */
+
+import { type ErrorCode, type ErrorContext, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { IssuerPin } from "../memory/pin.ts";
+
+/** The keys of an issuer, as far as continuity is about them. */
+export interface FetchedKeys {
+  /** RFC 7638 thumbprints of its published keys, by kid. */
+  readonly published: ReadonlyMap<string, string>;
+  /** The kids that may sign: published, and authorised by the DID document. */
+  readonly authorized: ReadonlySet<string>;
+}
+
+/** What a fetch came to, as far as continuity is about it. */
+export interface FetchedHistory {
+  /** The keys. */
+  readonly keys: FetchedKeys;
+  /** Events of the feed. */
+  readonly events: number;
+  /**
+   * SHA-256 of the feed's first bytes, as many as are remembered; undefined
+   * when it has fewer.
+   */
+  readonly prefixSha256: string | undefined;
+  /** The first event that is not the remembered one, when that is known. */
+  readonly firstDifference?: number | undefined;
+}
+
+const HINT = "Ask the issuer why. Nothing is answered until it serves the " +
+  "remembered history again, or this reader is told to forget it.";
+
+/**
+ * The contradiction between a pin and what was fetched, undefined when it is
+ * the same history with or without more events. Where several hold, the first
+ * of `feed_rolled_back`, `key_replaced`, `key_withdrawn`, `feed_rewritten`.
+ *
+ * Events are counted, not bytes: a feed that lost its last events and gained
+ * white space is still rolled back.
+ */
+export function checkContinuity(
+  pin: IssuerPin,
+  fetched: FetchedHistory,
+): SigError | undefined {
+  if (fetched.events < pin.sequence) return rolledBack(pin, fetched);
+  return checkKeys(pin, fetched.keys) ?? checkPrefix(pin, fetched);
+}
+
+/** The part of {@linkcode checkContinuity} that needs no feed. */
+export function checkKeys(
+  pin: Pick<IssuerPin, "keys" | "sequence">,
+  keys: FetchedKeys,
+): SigError | undefined {
+  const known = Object.entries(pin.keys);
+  const replaced = known.find(([kid, thumbprint]) =>
+    (keys.published.get(kid) ?? thumbprint) !== thumbprint
+  );
+  if (replaced) {
+    const [kid, thumbprint] = replaced;
+    return contradiction(
+      "key_replaced",
+      `another key is published as ${quote(kid)} than the one that signed ` +
+        "remembered events",
+      {
+        kid,
+        remembered_thumbprint: thumbprint,
+        published_thumbprint: keys.published.get(kid)!,
+        remembered_sequence: pin.sequence,
+      },
+    );
+  }
+  const withdrawn = known.find(([kid]) => !keys.authorized.has(kid));
+  if (withdrawn === undefined) return undefined;
+  const [kid] = withdrawn;
+  return contradiction(
+    "key_withdrawn",
+    `key ${quote(kid)}, which signed remembered events, ` +
+      (keys.published.has(kid)
+        ? "is no longer authorised by the DID document"
+        : "is no longer published"),
+    { kid, remembered_sequence: pin.sequence },
+  );
+}
+
+function rolledBack(
+  pin: IssuerPin,
+  { events }: FetchedHistory,
+): SigError {
+  return contradiction(
+    "feed_rolled_back",
+    `the feed ends at sequence ${events}, but ${pin.sequence} events are ` +
+      "remembered",
+    {
+      sequence: events + 1,
+      remembered_sequence: pin.sequence,
+      fetched_sequence: events,
+    },
+  );
+}
+
+function checkPrefix(
+  pin: IssuerPin,
+  { events, prefixSha256, firstDifference }: FetchedHistory,
+): SigError | undefined {
+  if (prefixSha256 === pin.prefix_sha256) return undefined;
+  const where = firstDifference === undefined
+    ? `one of the first ${pin.sequence} events`
+    : `event ${firstDifference}`;
+  return contradiction(
+    "feed_rewritten",
+    `${where} is not the one that is remembered`,
+    {
+      ...(firstDifference === undefined ? {} : { sequence: firstDifference }),
+      remembered_sequence: pin.sequence,
+      fetched_sequence: events,
+      remembered_sha256: pin.prefix_sha256,
+      ...(prefixSha256 === undefined ? {} : { fetched_sha256: prefixSha256 }),
+    },
+  );
+}
+
+function contradiction(
+  code: ErrorCode,
+  why: string,
+  context: ErrorContext,
+): SigError {
+  return new SigError(code, `Cannot trust feed: ${why}`, {
+    context: { ...context, hint: HINT },
+  });
+}

@@ -1,0 +1,328 @@
+/** A state that is recent enough and reaches far enough (docs/protocol.md §6.5). @module */
+
+import {
+  type Continuity,
+  formatInstant,
+  type Freshness,
+  instantOf,
+  isSigError,
+  SigError,
+  type Warning,
+} from "@sig/core";
+import {
+  answerable,
+  NOTHING_KNOWN,
+  type Observation,
+  type StatePart,
+} from "../memory/issuer_record.ts";
+import { IssuerMemory, type MemoryOptions } from "../memory/memory.ts";
+import { HistoryMoved } from "../memory/pin.ts";
+import type { PinStore } from "../memory/pin_store.ts";
+import { storeUnavailable } from "../store/record_store.ts";
+import type { VerifiedIssuer } from "../verify/verify_feed.ts";
+import type { KnownIssuer } from "./listed_issuers.ts";
+
+/** What an answer has to rest upon. */
+export interface ObserveOptions extends StatePart {
+  /**
+   * How old the state may be, in milliseconds, when the question is asked. Only
+   * tightens the consumer's own `maxAgeMs`; 0 asks the issuer now.
+   */
+  readonly maxAgeMs?: number | undefined;
+  /**
+   * A sequence that the state must have reached, for instance that of an append
+   * that the asker has just seen acknowledged.
+   */
+  readonly minSequence?: number | undefined;
+  /**
+   * Does the work of asking the issuer; not called while what is known is
+   * enough. A server can limit how many questions wait for one issuer: it may
+   * throw (default: the work is done at once).
+   */
+  readonly waitFor?: WaitFor | undefined;
+  /**
+   * Whether the issuer may be asked (default: true); with false only what is
+   * known answers, as far as it is within the bounds.
+   */
+  readonly refresh?: boolean | undefined;
+}
+
+/** Does work that waits for an issuer (by its DID), or throws. */
+export type WaitFor = <T>(issuer: string, work: () => Promise<T>) => Promise<T>;
+
+/** The default of {@linkcode ObserveOptions.waitFor}. */
+export const atOnce: WaitFor = (_issuer, work) => work();
+
+/** A verified issuer, and how far it can be relied upon. */
+export interface ObservedIssuer {
+  /** Everything that was verified. */
+  readonly verified: VerifiedIssuer;
+  /** When fetching it began. */
+  readonly observedAt: Date;
+  /** The same, as answers say it. */
+  readonly freshness: Freshness;
+  /**
+   * `first_seen` in the first observation of this process, then `consistent`:
+   * a later fetch confirmed what is remembered.
+   */
+  readonly continuity: Continuity;
+  /** What is odd; `history_was_inconsistent` once it was. */
+  readonly warnings: readonly Warning[];
+}
+
+/** {@linkcode ObserveOptions}, checked and complete. */
+export interface Bounds {
+  /** 0 or more; `Infinity` for any age. */
+  readonly maxAgeMs: number;
+  /** 0 for any. */
+  readonly minSequence: number;
+}
+
+/**
+ * Checks what a question asks for, within what the consumer allows.
+ *
+ * @throws {SigError} `invalid_request`
+ */
+export function readBounds(
+  { maxAgeMs, minSequence = 0 }: ObserveOptions,
+  ownMaxAgeMs: number,
+): Bounds {
+  if (maxAgeMs !== undefined && !(maxAgeMs >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: max_age_seconds must be a number, 0 or more",
+      { context: { pointer: "/max_age_seconds" } },
+    );
+  }
+  if (!(Number.isSafeInteger(minSequence) && minSequence >= 0)) {
+    throw new SigError(
+      "invalid_request",
+      "Cannot answer: min_sequence must be an integer from 0 to 2^53-1",
+      { context: { pointer: "/min_sequence" } },
+    );
+  }
+  return { maxAgeMs: Math.min(maxAgeMs ?? Infinity, ownMaxAgeMs), minSequence };
+}
+
+/** What is known of an issuer, if that is within the bounds. */
+export function observedWithin(
+  { record }: KnownIssuer,
+  { maxAgeMs, minSequence }: Bounds,
+  now: Date,
+): Observation | undefined {
+  const known = answerable(record);
+  return known !== undefined && lastSequence(known) >= minSequence &&
+      isYoungEnough(known.observedAt, now, maxAgeMs)
+    ? known
+    : undefined;
+}
+
+/** How an issuer is observed. */
+export interface Observing extends Pick<ObserveOptions, "waitFor" | "refresh"> {
+  /** What the observation must be within. */
+  readonly bounds: Bounds;
+  /** When the question was asked. */
+  readonly at: Date;
+}
+
+/**
+ * What is known of an issuer, refreshed if the bounds ask for it.
+ *
+ * @throws {SigError} `feed_stale`, `consistency_unavailable`, and why the
+ * refresh failed.
+ */
+export async function observeIssuer(
+  issuer: KnownIssuer,
+  { bounds, at, waitFor = atOnce, refresh = true }: Observing,
+): Promise<Observation> {
+  const within = observedWithin(issuer, bounds, at);
+  if (within !== undefined) return within;
+  if (!refresh) throw notKnown(issuer, bounds);
+  return await waitFor(
+    issuer.location.expectedIssuer,
+    () => refreshWithin(issuer, bounds, at),
+  );
+}
+
+async function refreshWithin(
+  issuer: KnownIssuer,
+  { maxAgeMs, minSequence }: Bounds,
+  at: Date,
+): Promise<Observation> {
+  const known = answerable(issuer.record);
+  const isYoung = known !== undefined &&
+    isYoungEnough(known.observedAt, at, maxAgeMs);
+  const reaches = lastSequence(known) >= minSequence;
+  const { runningSince } = issuer.refreshes;
+  // What began before the question may have missed the event it is about.
+  const mayShare = runningSince !== undefined && reaches &&
+    isYoungEnough(runningSince, at, maxAgeMs);
+  let observation: Observation;
+  try {
+    observation = mayShare
+      ? await issuer.refreshes.current()
+      : await issuer.refreshes.next();
+  } catch (error) {
+    const isStale = known !== undefined && !isYoung && maxAgeMs > 0 &&
+      isSigError(error) && error.category === "unavailable" &&
+      error.code !== "store_unavailable";
+    throw isStale ? feedStale(known, maxAgeMs, error) : error;
+  }
+  if (lastSequence(observation) < minSequence) {
+    throw notReached(minSequence, lastSequence(observation));
+  }
+  return observation;
+}
+
+/** With `refresh: false` nothing else is left. */
+function notKnown(
+  { location, record }: KnownIssuer,
+  { maxAgeMs }: Bounds,
+): SigError {
+  const known = answerable(record);
+  return new SigError(
+    "feed_stale",
+    known === undefined
+      ? "Cannot answer: nothing is known of the issuer"
+      : `Cannot answer: what is known is older than ${maxAgeMs / 1000} s`,
+    {
+      context: {
+        issuer: location.expectedIssuer,
+        ...(known === undefined ? {} : { observed_at: known.observedAtText }),
+      },
+    },
+  );
+}
+
+/** How often the history may be replaced while we read, before we give up. */
+const MAX_READS = 5;
+
+/** What recalls an issuer. */
+export interface Recalling extends MemoryOptions {
+  /** Remembers issuers of the list. */
+  readonly pins?: PinStore | undefined;
+  /** Verify everything again: nothing is recalled. */
+  readonly full?: boolean | undefined;
+}
+
+/**
+ * Observes an issuer by `observe`, and reads the part of its state that is
+ * needed. Where another process replaces the history meanwhile, both are
+ * repeated.
+ *
+ * @throws {SigError} as `observe`, and `store_unavailable`.
+ */
+export async function observePart(
+  issuer: KnownIssuer,
+  part: StatePart,
+  recalling: Recalling & { readonly at: Date },
+  observe: () => Observation | Promise<Observation>,
+): Promise<{
+  readonly observation: Observation;
+  readonly verified: VerifiedIssuer;
+}> {
+  const { pins, full, at } = recalling;
+  const memory = pins === undefined || full || !issuer.isListed
+    ? undefined
+    : new IssuerMemory(pins, issuer.location, recalling);
+  for (let read = 0; read < MAX_READS; read++) {
+    try {
+      if (memory !== undefined) await recall(issuer, memory, at);
+      const observation = await observe();
+      return { observation, verified: await partOf(observation, part) };
+    } catch (error) {
+      if (!(error instanceof HistoryMoved)) throw error;
+      issuer.record = NOTHING_KNOWN;
+    }
+  }
+  throw storeUnavailable(pins!.place, "other processes keep changing it");
+}
+
+async function recall(
+  issuer: KnownIssuer,
+  memory: IssuerMemory,
+  at: Date,
+): Promise<void> {
+  const { record } = issuer;
+  const recalled = await memory.recall(record, at);
+  // Unless a refresh of this process has learnt more meanwhile.
+  if (issuer.record === record) issuer.record = recalled;
+}
+
+async function partOf(
+  { verified, stored }: Observation,
+  part: StatePart,
+): Promise<VerifiedIssuer> {
+  if (stored === undefined) return verified;
+  const state = await stored.read(part);
+  return { ...verified, state, feed: { ...verified.feed, state } };
+}
+
+/**
+ * How old an observation was when the question was asked, as answers say it:
+ * what `maxAgeMs` is about too. The time that a fetch for this question takes
+ * makes nothing stale; `evaluated_at` - `observed_at` tells it.
+ */
+export function freshnessOf(
+  { observedAt, observedAtText }: Observation,
+  askedAt: Date,
+  maxAgeMs: number,
+): Freshness {
+  return {
+    observed_at: observedAtText,
+    age_seconds: Math.max(
+      0,
+      Math.floor((askedAt.getTime() - observedAt.getTime()) / 1000),
+    ),
+    max_age_seconds: maxAgeMs / 1000,
+    status: "fresh",
+  };
+}
+
+function lastSequence(observation: Observation | undefined): number {
+  return observation?.verified.state.last_sequence ?? 0;
+}
+
+/** A clock that was set back must not keep an old state fresh for ever. */
+function isYoungEnough(observedAt: Date, now: Date, maxAgeMs: number): boolean {
+  const ageMs = now.getTime() - observedAt.getTime();
+  return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;
+}
+
+function notReached(minSequence: number, last: number): SigError {
+  return new SigError(
+    "consistency_unavailable",
+    `Cannot answer: the feed ends at sequence ${last}, before ${minSequence}`,
+    {
+      context: {
+        sequence: minSequence,
+        last_sequence: last,
+        hint: "Ask again when the issuer has published that event.",
+      },
+    },
+  );
+}
+
+function feedStale(
+  { observedAt }: Observation,
+  maxAgeMs: number,
+  cause: SigError,
+): SigError {
+  const { retry_after_seconds: retryAfter } = cause.context;
+  return new SigError(
+    "feed_stale",
+    `Cannot answer: what is known is older than ${
+      maxAgeMs / 1000
+    } s, and refreshing it failed (${cause.code})`,
+    {
+      context: {
+        observed_at: formatInstant(instantOf(observedAt)),
+        reason: cause.code,
+        ...(retryAfter === undefined
+          ? {}
+          : { retry_after_seconds: retryAfter }),
+      },
+      cause,
+    },
+  );
+}

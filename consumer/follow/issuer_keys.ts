@@ -1,0 +1,85 @@
+/** The keys of one refresh, compared with the pin (docs/protocol.md §6.2). @module */
+
+import type { SigError } from "@sig/core";
+import type { KeyResolver } from "@sig/jose";
+import { calculateKidOf } from "@sig/jose/internal";
+import type { IssuerPin } from "../memory/pin.ts";
+import { checkKeys, type FetchedKeys } from "./check_continuity.ts";
+
+/** Keys are fetched a second time within one refresh at most this often. */
+const REFETCH_AFTER_MS = 30 * 1000;
+
+/** Whether keys may be fetched again: not where that was a moment ago. */
+export function mayRefetch(refetchedAt: Date | undefined, now: Date): boolean {
+  return !isWithin(REFETCH_AFTER_MS, refetchedAt, now);
+}
+
+/**
+ * Whether less than `limitMs` have passed since `from`; never when `from` is not
+ * known or in the future: a clock that was set back must not keep anything for
+ * ever.
+ */
+export function isWithin(
+  limitMs: number,
+  from: Date | undefined,
+  now: Date,
+): boolean {
+  if (from === undefined) return false;
+  const elapsedMs = now.getTime() - from.getTime();
+  return elapsedMs >= 0 && elapsedMs < limitMs;
+}
+
+/** What a key set says of some kids. */
+export async function fetchedKeys(
+  keys: KeyResolver,
+  kids: Iterable<string>,
+): Promise<FetchedKeys> {
+  const published = new Map<string, string>();
+  const authorized = new Set<string>();
+  for (const kid of kids) {
+    const key = keys.keys.get(kid);
+    if (key === undefined) continue;
+    published.set(kid, await calculateKidOf(key));
+    if (maySign(keys, kid)) authorized.add(kid);
+  }
+  return { published, authorized };
+}
+
+function maySign(keys: KeyResolver, kid: string): boolean {
+  try {
+    return keys.resolve(kid) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The contradiction between a pin and keys, if there is one. */
+export async function contradictionOfKeys(
+  keys: KeyResolver,
+  pin: IssuerPin,
+): Promise<SigError | undefined> {
+  return checkKeys(pin, await fetchedKeys(keys, Object.keys(pin.keys)));
+}
+
+/**
+ * What the first keys verified must hold by the newer ones too.
+ *
+ * @param kids Those that signed.
+ * @param events How many events they signed.
+ * @throws {SigError} `key_replaced`, `key_withdrawn`.
+ */
+export async function requireAgreement(
+  first: KeyResolver,
+  newer: KeyResolver,
+  kids: Iterable<string>,
+  events: number,
+): Promise<void> {
+  if (newer === first) return;
+  const { published, authorized } = await fetchedKeys(first, kids);
+  const used = [...published].filter(([kid]) => authorized.has(kid));
+  const contradiction = checkKeys(
+    { keys: Object.fromEntries(used), sequence: events },
+    await fetchedKeys(newer, authorized),
+  );
+  if (contradiction !== undefined) throw contradiction;
+}

@@ -1,0 +1,193 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { NOTHING_KNOWN, type Refreshed } from "../memory/issuer_record.ts";
+import {
+  type KnownIssuer,
+  ListedIssuers,
+  type ListedIssuersOptions,
+} from "./listed_issuers.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+
+function listedIssuers(
+  options: Partial<ListedIssuersOptions> = {},
+): ListedIssuers {
+  return new ListedIssuers({
+    issuers: ["listed.example"],
+    anyIssuer: true,
+    policy: {},
+    refresh: () => new Promise(() => {}),
+    waiting: {
+      now: () => new Date(0),
+      // No timer is left behind: nobody waits for what never comes.
+      limits: { maxWaiting: 10, maxWaitMs: 1 },
+    },
+    ...options,
+  });
+}
+
+const MIB = 1024 * 1024;
+
+/** Makes an issuer one that was verified, with a feed of so many bytes. */
+function verify(issuer: KnownIssuer, bytes = 1, documentBytes = 0): void {
+  const pin = { issuer: "did:web:x.example", sequence: 1, bytes };
+  const held = {
+    pin,
+    feed: undefined,
+    observation: {},
+    documents: new Map([["jwks", { bytes: new Uint8Array(documentBytes) }]]),
+  } as unknown as Refreshed;
+  issuer.record = { ...NOTHING_KNOWN, pin: held.pin, held };
+}
+
+Deno.test("one issuer by its DID, its host and its URL", () => {
+  const issuers = listedIssuers();
+  for (const host of ["listed.example", "other.example"]) {
+    const first = issuers.find(host);
+    for (
+      const text of [
+        `did:web:${host}`,
+        host.toUpperCase(),
+        `https://${host}/.well-known/sig.json`,
+        host,
+      ]
+    ) assertStrictEquals(issuers.find(text), first, text);
+  }
+  assertEquals(issuers.unlisted, 1);
+});
+
+Deno.test("only the list, unless any issuer may be asked", async () => {
+  const issuers = listedIssuers({ anyIssuer: false });
+  issuers.find("did:web:listed.example");
+  const error = await expectSigError(
+    () => issuers.find("other.example"),
+    "issuer_not_allowed",
+    "Cannot ask issuer",
+  );
+  assertEquals(error.context, { issuer: "other.example" });
+});
+
+Deno.test("of others the 256 that were asked last are kept", () => {
+  const issuers = listedIssuers();
+  const listed = issuers.find("listed.example");
+  for (let i = 1; i <= 1_000; i++) verify(issuers.find(`i${i}.example`));
+  assertEquals(issuers.unlisted, 256);
+  const first = issuers.find("i745.example");
+  for (let i = 1_001; i <= 1_255; i++) verify(issuers.find(`i${i}.example`));
+  // One that is asked again stays longer; the listed one always.
+  assertStrictEquals(issuers.find("i745.example"), first);
+  assertStrictEquals(issuers.find("listed.example"), listed);
+  assertEquals(issuers.find("i746.example").record, NOTHING_KNOWN);
+});
+
+Deno.test("issuers of which nothing came displace nobody", () => {
+  const issuers = listedIssuers();
+  const good = issuers.find("good.example");
+  verify(good);
+  for (let i = 0; i < 1000; i++) issuers.find(`bad${i}.example`);
+  assertStrictEquals(issuers.find("good.example"), good);
+  assertEquals(issuers.unlisted, 256);
+});
+
+Deno.test("no more than 48 MiB of feeds and documents are kept of others", () => {
+  for (
+    const [bytes, documentBytes] of [[16 * MIB, 0], [1, 16 * MIB - 1]] as const
+  ) {
+    const issuers = listedIssuers();
+    for (let i = 1; i <= 10; i++) {
+      verify(issuers.find(`i${i}.example`), bytes, documentBytes);
+    }
+    issuers.find("next.example");
+    assertEquals(issuers.unlisted, 4);
+    assertEquals(issuers.find("i7.example").record, NOTHING_KNOWN);
+    assertEquals(issuers.find("i10.example").record.pin?.bytes, bytes);
+  }
+});
+
+Deno.test("an issuer that is being asked stays", async () => {
+  const issuers = listedIssuers();
+  const busy = issuers.find("busy.example");
+  const asked = busy.refreshes.next().catch(() => {});
+  for (let i = 0; i < 300; i++) verify(issuers.find(`i${i}.example`));
+  assertStrictEquals(issuers.find("busy.example"), busy);
+  await asked;
+});
+
+Deno.test("an unlisted issuer is asked at its host's own sig.json only", async () => {
+  const issuers = listedIssuers();
+  const issuer = issuers.find("other.example");
+  const usual = "https://other.example/.well-known/sig.json";
+  // What is never sent, or means the same, is no other place.
+  for (
+    const url of [
+      `${usual}#f`,
+      `${usual}#`,
+      "https://OTHER.example:443/x/../.well-known/./sig.json",
+    ]
+  ) assertStrictEquals(issuers.find(url), issuer, url);
+  for (
+    const url of [
+      `${usual}?x=1`,
+      `${usual}?`,
+      `${usual}/`,
+      "https://other.example/users/mallory/sig.json",
+      "https://other.example/.well-known/%73ig.json",
+      "https://other.example/",
+    ]
+  ) {
+    const error = await expectSigError(
+      () => issuers.find(url),
+      "invalid_identifier",
+      "is asked at its host's own sig.json only",
+    );
+    assertEquals(error.context.hint, `Ask for ${usual}`);
+  }
+  assertEquals(issuers.unlisted, 1);
+});
+
+Deno.test("an unlisted issuer is asked by http or by https, not both", async () => {
+  const issuers = listedIssuers({ policy: { allowPrivate: true } });
+  const [http, https] = ["http", "https"].map((scheme) =>
+    `${scheme}://other.example:8443/.well-known/sig.json`
+  ) as [string, string];
+  issuers.find(http);
+  const error = await expectSigError(
+    () => issuers.find(https),
+    "invalid_identifier",
+    "the same issuer is asked at another place already",
+  );
+  assertEquals(error.context.hint, `Ask for ${http}`);
+});
+
+Deno.test("where a listed issuer publishes is the operator's choice", async () => {
+  const place = "https://acme.example/sig/sig.json?v=1";
+  for (const anyIssuer of [false, true]) {
+    const issuers = listedIssuers({ issuers: [`${place}#f`], anyIssuer });
+    const acme = issuers.find(place);
+    assertEquals(acme.location.metadataRef, place);
+    for (
+      const name of [
+        `${place}#g`,
+        "acme.example",
+        "did:web:acme.example",
+        "https://acme.example/.well-known/sig.json",
+      ]
+    ) assertStrictEquals(issuers.find(name), acme, name);
+    const other = "https://acme.example/users/mallory/sig.json";
+    await expectSigError(
+      () => issuers.find(other),
+      anyIssuer ? "invalid_identifier" : "issuer_not_allowed",
+      "Cannot ask issuer",
+    );
+  }
+});
+
+Deno.test("two places of one issuer on the list are refused", async () => {
+  const error = await expectSigError(
+    () =>
+      listedIssuers({
+        issuers: ["acme.example", "https://acme.example/sig.json"],
+      }),
+    "invalid_identifier",
+    "the same issuer is asked at another place already",
+  );
+  assertEquals(error.context.identifier, "https://acme.example/sig.json");
+});

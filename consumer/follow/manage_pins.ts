@@ -1,0 +1,327 @@
+/** Listing, accepting and forgetting pins (docs/reference/command-line.md). @module */
+
+import { formatInstant, instantOf, isSigError, SigError } from "@sig/core";
+import { quote } from "@sig/core/internal";
+import type { FetchPolicy } from "../fetch/fetch_options.ts";
+import { contradictionOf, NOTHING_KNOWN } from "../memory/issuer_record.ts";
+import { IssuerMemory } from "../memory/memory.ts";
+import {
+  decodePin,
+  type IssuerPin,
+  type PinAcknowledgement,
+  type PinIncident,
+  type SeenFeed,
+  type StoredPin,
+} from "../memory/pin.ts";
+import { PINS, type PinStore } from "../memory/pin_store.ts";
+import { damagedMemory } from "../memory/sqlite_lines.ts";
+import {
+  type IssuerName,
+  locateIssuer,
+  type ProvenLocation,
+} from "../read/source.ts";
+import { storeUnavailable } from "../store/record_store.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import type { FeedPolicy } from "../verify/verified_feed.ts";
+import { refreshIssuer } from "./refresh.ts";
+import { refreshRemembered } from "./refresh_remembered.ts";
+
+/** A pin with what happened to it, as `sig pin show` prints it. */
+export interface PinRecord extends IssuerPin {
+  /** The contradiction that lasts; null where there is none. */
+  readonly incident: PinIncident | null;
+  /**
+   * The last contradiction that nobody has accepted, over or not: why answers
+   * have the warning `history_was_inconsistent`. Null where there is none.
+   */
+  readonly inconsistency: string | null;
+  /** Which histories were accepted, and why. */
+  readonly acknowledged: readonly PinAcknowledgement[];
+}
+
+/** Pins have no end, so that any clock will do. */
+const ANY_TIME = new Date(0);
+
+/**
+ * Every pin of a store, by the issuers' DIDs.
+ *
+ * @param onDamaged Called with a pin that can't be read; the others are listed
+ * all the same. Without it the first one is thrown.
+ * @throws {SigError} `store_unavailable`.
+ */
+export async function listPins(
+  store: PinStore,
+  onDamaged?: (issuer: string, error: SigError) => void,
+): Promise<readonly PinRecord[]> {
+  const found = new Map<string, PinRecord>();
+  let from: string | undefined;
+  do {
+    const page = await store.list(PINS, ANY_TIME, from);
+    for (const { id, text } of page.records) {
+      try {
+        found.set(id, pinRecordOf(await decode(store, id, text)));
+      } catch (error) {
+        if (onDamaged === undefined || !isSigError(error)) throw error;
+        onDamaged(id, error);
+      }
+    }
+    from = page.next;
+  } while (from !== undefined);
+  return [...found].sort(([a], [b]) => a < b ? -1 : 1).map(([, pin]) => pin);
+}
+
+/**
+ * The pin of an issuer.
+ *
+ * @throws {SigError} `not_found`, `store_unavailable`.
+ */
+export async function showPin(
+  store: PinStore,
+  issuer: string,
+): Promise<PinRecord> {
+  const found = await store.get(PINS, issuer, ANY_TIME);
+  if (found === undefined) throw notRemembered(issuer);
+  return pinRecordOf(await decode(store, issuer, found.text));
+}
+
+/**
+ * Forgets an issuer: it is then seen as if for the first time.
+ *
+ * @throws {SigError} `not_found`, `store_unavailable`.
+ */
+export async function removePin(
+  store: PinStore,
+  issuer: string,
+): Promise<void> {
+  const isRemoved = store.lines === undefined
+    ? await store.take(PINS, issuer, ANY_TIME) !== undefined
+    : await store.lines.remove(issuer);
+  if (!isRemoved) throw notRemembered(issuer);
+}
+
+/** Options of {@linkcode acknowledgePin}. */
+export interface AcknowledgeOptions
+  extends FeedPolicy, LoadIssuerOptions, FetchPolicy {
+  /** The clock. */
+  readonly now: Date;
+  /** Why, for those who look later; not empty. */
+  readonly reason: string;
+  /** SHA-256 of the feed to accept, where it is not what the incident saw. */
+  readonly expect?: string | undefined;
+  /** Called before anything is written; what it throws stops it. */
+  readonly confirm?: ((history: ServedHistory) => Promise<void>) | undefined;
+}
+
+/** What would be accepted. */
+export interface ServedHistory {
+  /** The pin as it was before the issuer was read. */
+  readonly remembered: PinRecord;
+  /** What is served now. */
+  readonly served: SeenFeed & {
+    /** The first event that differs; null where that is not known. */
+    readonly first_difference: number | null;
+  };
+}
+
+/** What is remembered of an issuer, and what it serves now. */
+interface Comparison {
+  /** The pin as it was before the issuer was read. */
+  readonly pin: PinRecord;
+  /** The contradiction to what is served; null: it is the remembered history. */
+  readonly contradiction: string | null;
+  /** The first event that differs, where it is known. */
+  readonly firstDifference: number | null;
+  /** What is served; null where it can't be read to its end. */
+  readonly served: SeenFeed | null;
+}
+
+async function compare(
+  store: PinStore,
+  location: ProvenLocation,
+  options: Omit<AcknowledgeOptions, "reason">,
+): Promise<Comparison> {
+  const did = location.expectedIssuer;
+  const pin = await showPin(store, did);
+  const { outcome } = await refreshRemembered(store, location, NOTHING_KNOWN, {
+    ...options,
+    // Whatever became of the stored lines: what counts here is the pin.
+    full: true,
+  });
+  if (outcome.observation !== undefined) {
+    const { sequence, prefix_sha256: sha256, keys } = pin;
+    const served = { sequence, sha256, keys };
+    return { pin, contradiction: null, firstDifference: null, served };
+  }
+  const { error, seen } = outcome;
+  const contradiction = contradictionOf(error);
+  if (contradiction === undefined) throw error;
+  const { sequence } = (error as SigError).context;
+  return {
+    pin,
+    contradiction,
+    firstDifference: sequence ?? null,
+    served: seen ?? null,
+  };
+}
+
+function isSameFeed(
+  a: SeenFeed | null | undefined,
+  b: SeenFeed | null | undefined,
+): boolean {
+  if (!a || !b) return false;
+  const sorted = ({ sequence, sha256, keys }: SeenFeed) =>
+    JSON.stringify([sequence, sha256, Object.entries(keys).sort()]);
+  return sorted(a) === sorted(b);
+}
+
+/** How often another process may be faster. */
+const MAX_ATTEMPTS = 5;
+
+/** Acknowledgements that are kept. */
+const MAX_ACKNOWLEDGED = 20;
+
+/**
+ * Accepts the history that an issuer serves now: it is verified as a whole, and
+ * replaces the remembered one. Only what the recorded incident saw is accepted,
+ * or the feed that `expect` names: what came later may be anything. What
+ * contradicted the pin, when and why it was accepted, is kept.
+ *
+ * @throws {SigError} `not_found` for an issuer that is not remembered,
+ * `confirmation_required` for a history that nobody has seen yet, and what
+ * verifying it can run into: a faulty feed can't be accepted.
+ */
+export async function acknowledgePin(
+  store: PinStore,
+  issuer: string | IssuerName,
+  { reason, expect, confirm, ...options }: AcknowledgeOptions,
+): Promise<PinRecord> {
+  const location = locateIssuer(issuer, options);
+  const comparison = await compare(store, location, options);
+  const { served, contradiction, pin: remembered } = comparison;
+  const isExpected = contradiction === null ||
+    (expect === undefined
+      ? isSameFeed(served, remembered.incident?.seen)
+      : expect.toLowerCase() === served?.sha256);
+  if (served === null || !isExpected) throw notConfirmed(comparison, expect);
+  const first_difference = comparison.firstDifference;
+  await confirm?.({ remembered, served: { ...served, first_difference } });
+  const at = formatInstant(instantOf(options.now));
+  const code = contradiction ?? remembered.inconsistency;
+  const accepted = ({ acknowledged, ...pin }: StoredPin): StoredPin => ({
+    ...pin,
+    incident: null,
+    last_contradiction: null,
+    unusable: false,
+    acknowledged: [...acknowledged, { at, reason, code }]
+      .slice(-MAX_ACKNOWLEDGED),
+  });
+  const memory = new IssuerMemory(store, location, options);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const before = await memory.recallPin(NOTHING_KNOWN, options.now);
+    const { shared } = before;
+    if (shared === undefined) throw notRemembered(location.expectedIssuer);
+    if (contradiction === null) {
+      const after = await memory.replace(
+        accepted(shared.stored),
+        shared,
+        options.now,
+      );
+      if (after !== undefined) return pinRecordOf(after.stored);
+      continue;
+    }
+    const lines = store.lines?.begin();
+    try {
+      const table = shared.stored.lines?.table;
+      const { record, outcome } = await refreshIssuer(
+        location,
+        NOTHING_KNOWN,
+        { ...options, lines },
+      );
+      if (outcome.observation === undefined) throw outcome.error;
+      const { pin } = record.held!;
+      if (pin.prefix_sha256 !== served.sha256) {
+        throw notConfirmed(comparison, expect);
+      }
+      const changed = table === undefined
+        ? undefined
+        : lines?.firstDifference(table);
+      const first = changed ?? first_difference ?? 1;
+      const { first_seen } = shared.stored.pin;
+      const result = { record, failure: undefined, isFromStart: true, lines };
+      const after = await memory.commit(
+        before,
+        { ...result, now: options.now },
+        (stored) => ({
+          ...accepted(stored),
+          pin: { ...stored.pin, first_seen },
+          rewritten_from: [...stored.rewritten_from, first],
+        }),
+      );
+      if (after !== undefined) return pinRecordOf(after.shared!.stored);
+    } finally {
+      lines?.end();
+    }
+  }
+  throw storeUnavailable(store.place, "other processes keep changing it");
+}
+
+function notConfirmed(
+  { served, contradiction, pin }: Comparison,
+  expect: string | undefined,
+): SigError {
+  const recorded = pin.incident?.seen?.sha256;
+  const why = served === null
+    ? "what is served now can't be read to its end"
+    : expect !== undefined
+    ? `the feed that is served now has the SHA-256 ${served.sha256}`
+    : recorded === undefined
+    ? "nobody has seen before what is served now"
+    : "what is served now is not what the recorded incident saw";
+  return new SigError(
+    "confirmation_required",
+    `Cannot accept history: ${why}`,
+    {
+      context: {
+        reason: contradiction ?? "feed_rewritten",
+        ...(served === null ? {} : {
+          served_sha256: served.sha256,
+          served_sequence: served.sequence,
+        }),
+        ...(recorded === undefined ? {} : { recorded_sha256: recorded }),
+        hint: served === null
+          ? "Try again when the issuer's feed can be read."
+          : `Ask the issuer. If this history is right, repeat with --expect ${served.sha256}`,
+      },
+    },
+  );
+}
+
+async function decode(
+  store: PinStore,
+  issuer: string,
+  text: string,
+): Promise<StoredPin> {
+  const stored = await decodePin(text, issuer);
+  if (stored !== undefined) return stored;
+  const unavailable = storeUnavailable.bind(undefined, store.place);
+  throw damagedMemory(unavailable, `the pin of ${issuer}`);
+}
+
+function pinRecordOf(
+  { pin, incident, last_contradiction, acknowledged }: StoredPin,
+): PinRecord {
+  return { ...pin, incident, inconsistency: last_contradiction, acknowledged };
+}
+
+function notRemembered(issuer: string): SigError {
+  return new SigError(
+    "not_found",
+    `Cannot find a pin: ${quote(issuer)} is not remembered`,
+    {
+      context: {
+        issuer: issuer.slice(0, 200),
+        hint: "See: sig pin list",
+      },
+    },
+  );
+}

@@ -1,0 +1,593 @@
+/**
+ * The feed's part of a refresh: which bytes to fetch, what they prove, and
+ * whether they continue the pin (docs/protocol.md §6.2, §6.3).
+ *
+ * Long because its ways (unchanged, longer, different, from the start) lead into
+ * each other, and are read best beside each other.
+ *
+ * @module
+ */
+
+import { DEFAULT_LIMITS, isSigError, type Limits } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
+import type { KeyResolver } from "@sig/jose";
+import type { FetchConditions } from "../fetch/fetch_options.ts";
+import type {
+  HeldFeed,
+  IssuerRecord,
+  Refreshed,
+} from "../memory/issuer_record.ts";
+import { type IssuerPin, type SeenFeed, shortenKids } from "../memory/pin.ts";
+import type { NewLines } from "../memory/sqlite_lines.ts";
+import { verificationOf, WarnedEvents } from "../memory/stored_lines.ts";
+import { ByteStream, LastBytes } from "../read/byte_stream.ts";
+import type { OpenedDocument } from "../read/reader.ts";
+import { FeedDigest } from "../verify/feed_digest.ts";
+import { feedTooLarge } from "../verify/feed_fault.ts";
+import {
+  FeedVerification,
+  type FeedVerificationOptions,
+  type ReadFeedOptions,
+} from "../verify/feed_verification.ts";
+import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { Sha256 } from "../verify/sha256.ts";
+import { SignatureMarks } from "../verify/signature_marks.ts";
+import type { Places } from "../verify/places.ts";
+import type { SignatureWorkers } from "../verify/signature_workers.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
+import { checkContinuity } from "./check_continuity.ts";
+import {
+  contradictionOfKeys,
+  fetchedKeys,
+  isWithin,
+  requireAgreement,
+} from "./issuer_keys.ts";
+
+/** A feed is compared from its first byte at least this often. */
+const COMPARE_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Bytes that a tail must repeat of what is known: the end of the last line, with
+ * its signature. It proves that the tail continues the same event.
+ */
+const OVERLAP_BYTES = 1024;
+
+/**
+ * A tail up to this size is read whole before any of it counts: a connection
+ * that breaks, or an issuer that is just writing, then costs no verification
+ * from the start.
+ */
+const MAX_TAKEN_BYTES = 1024 * 1024;
+
+/** Bytes digested between two turns of the event loop. */
+const BYTES_PER_TURN = 1024 * 1024;
+
+const LF = 0x0a;
+
+/** Options of a refresh. */
+export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
+  /** The clock when the refresh began. */
+  readonly now: Date;
+  /** As in `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`; shared by all issuers of a consumer. */
+  readonly workers?: SignatureWorkers | undefined;
+  /** Called with each event that is verified, in order. */
+  readonly onEvent?: ((verified: VerifiedEvent) => void) | undefined;
+  /** Called with how many bytes of how many were read, where that is known. */
+  readonly onProgress?:
+    | ((bytes: number, totalBytes: number | undefined) => void)
+    | undefined;
+  /** Size limits of a feed that is verified from its start (default: `limits`). */
+  readonly anewLimits?: Limits | undefined;
+  /** Places for reading feeds that are not small, of issuers on no list. */
+  readonly largeReads?: Places | undefined;
+  /** Takes the verified lines, so that this process need not keep a state. */
+  readonly lines?: NewLines | undefined;
+  /** The table of the lines that are stored already. */
+  readonly table?: number | undefined;
+}
+
+/** What a feed is refreshed with. */
+export interface FeedRefresh {
+  /** What is known before. */
+  readonly record: IssuerRecord;
+  /** The issuer's documents, verified. */
+  readonly loaded: LoadedIssuer;
+  /** Fetches keys again; undefined where that may not be. */
+  readonly refetchKeys: (() => Promise<KeyResolver>) | undefined;
+  /** The options of the refresh. */
+  readonly options: RefreshOptions;
+}
+
+/** A feed that is in order and continues what is pinned. */
+export interface ReadFeed extends Omit<HeldFeed, "ref" | "publicOnly"> {
+  /** SHA-256 of the whole feed. */
+  readonly sha256: string;
+  /** The keys that its last line was verified with. */
+  readonly keys: KeyResolver;
+  /** Its entity tag. */
+  readonly etag: string | null;
+  /** Of a feed whose state this process keeps. */
+  readonly marks: SignatureMarks | undefined;
+  /** Whether all of it was verified, and not only what is new. */
+  readonly isFromStart: boolean;
+}
+
+/** There is no feed to rely upon. */
+export class FeedFailure {
+  /** A fault, a contradiction, or why it can't be read. */
+  readonly error: unknown;
+  /** Other bytes were served than those that are known. */
+  readonly sawDifference: boolean;
+  /** What was served instead of what is pinned. */
+  readonly seen: SeenFeed | undefined;
+
+  constructor(
+    error: unknown,
+    { sawDifference = false, seen }: {
+      readonly sawDifference?: boolean;
+      readonly seen?: SeenFeed | undefined;
+    } = {},
+  ) {
+    this.error = error;
+    this.sawDifference = sawDifference;
+    this.seen = seen;
+  }
+}
+
+/** Fetches and verifies the feed of an issuer whose documents are verified. */
+export async function readFeed(
+  refresh: FeedRefresh,
+): Promise<ReadFeed | FeedFailure> {
+  const { loaded, record: { pin } } = refresh;
+  if (pin === undefined) return await verifyFromStart(refresh);
+  const contradiction = await contradictionOfKeys(loaded.keys, pin);
+  if (contradiction !== undefined) {
+    return await countFeed(refresh, pin, contradiction);
+  }
+  const held = heldToContinue(refresh, pin);
+  if (held === undefined) return await verifyFromStart(refresh);
+  const continued = await continueFrom(refresh, pin, held);
+  return continued ?? await verifyFromStart(refresh, { sawDifference: true });
+}
+
+/** How the feed at that place is requested; undefined: as a whole. */
+export function conditionsToContinue(
+  { held, unusable }: IssuerRecord,
+  ref: string,
+  now: Date,
+): FetchConditions | undefined {
+  const feed = held?.feed;
+  const mayAsk = !unusable && feed?.ref === ref &&
+    isWithin(COMPARE_AFTER_MS, feed.comparedAt, now);
+  if (!mayAsk) return undefined;
+  const { etag, bytes } = held!.pin;
+  const hasRange = feed.digest !== undefined && bytes > 0;
+  return {
+    ...(etag === null ? {} : { ifNoneMatch: etag }),
+    ...(hasRange ? { range: { from: bytes - feed.overlap.length } } : {}),
+  };
+}
+
+type HeldToContinue = Refreshed & { readonly feed: HeldFeed };
+
+/** What to continue from; another rule for events means to verify all again. */
+function heldToContinue(
+  { loaded, record: { held } }: FeedRefresh,
+  pin: IssuerPin,
+): HeldToContinue | undefined {
+  const { feed } = held ?? {};
+  const isUsable = feed?.publicOnly === loaded.metadata.public_only &&
+    held!.pin.bytes <= pin.bytes;
+  return isUsable ? held as HeldToContinue : undefined;
+}
+
+type OpenedFeed = Awaited<ReturnType<LoadedIssuer["openFeed"]>>;
+
+/** Undefined where other bytes were served: nothing is proven by them. */
+async function continueFrom(
+  refresh: FeedRefresh,
+  pin: IssuerPin,
+  held: HeldToContinue,
+  isWhole = false,
+): Promise<ReadFeed | FeedFailure | undefined> {
+  const { loaded, options } = refresh;
+  const { verification } = held.feed;
+  let document: OpenedDocument | undefined;
+  try {
+    const opened = isWhole
+      ? await loaded.openFeed()
+      : await openToContinue(refresh);
+    if (opened === undefined) return undefined;
+    const { warnings } = opened;
+    document = observed(opened.document, options);
+    const { range, etag } = document;
+    if (document.unchanged) {
+      // The issuer serves what we hold, and others have seen more of it.
+      if (held.pin.sequence < pin.sequence) return undefined;
+      return {
+        ...held.feed,
+        marks: held.marks,
+        etag: held.pin.etag,
+        sha256: held.pin.prefix_sha256,
+        keys: loaded.keys,
+        isFromStart: false,
+      };
+    }
+    const stream = new ByteStream(document.bytes);
+    const digest = range === undefined
+      ? await digestPrefix(stream, held.pin, options)
+      : await compareOverlap(stream, held.feed);
+    if (digest === undefined) return undefined;
+    const progress = new FeedProgress(digest, held.feed.overlap, {
+      at: held.pin.bytes,
+      until: pin.bytes,
+    });
+    const first = await stream.take(MAX_TAKEN_BYTES);
+    if (first.length < MAX_TAKEN_BYTES && first.length > 0) {
+      if (first.at(-1) !== LF) {
+        throw verification.incompleteLineAfter(linesOf(first));
+      }
+    }
+    const keys = first.length === 0 ? loaded.keys : await verification.read(
+      progress.follow(chain(first, stream)),
+      readOptions(refresh),
+    );
+    const isOdd = range !== undefined && etag !== held.pin.etag &&
+      verification.events === held.pin.sequence;
+    // Another tag and nothing new: something before the tail may have changed.
+    if (isOdd) return await continueFrom(refresh, pin, held, true);
+    const prefixSha256 = await progress.prefixSha256();
+    const feed = {
+      verification,
+      digest: digest.keepsBytes ? undefined : digest,
+      marks: held.marks,
+      overlap: progress.overlap,
+      sha256: await digest.hex(),
+      keys,
+      etag,
+      comparedAt: range === undefined ? options.now : held.feed.comparedAt,
+      warnings,
+      isFromStart: false,
+    };
+    return await requireContinuity(refresh, feed, prefixSha256);
+  } catch (error) {
+    return new FeedFailure(error);
+  } finally {
+    await document?.cancel();
+  }
+}
+
+/** The tail where that may be, else the whole feed; undefined: it is shorter. */
+async function openToContinue(
+  { record, loaded, options }: FeedRefresh,
+): Promise<OpenedFeed | undefined> {
+  const { events_uri } = loaded.metadata;
+  const conditions = conditionsToContinue(record, events_uri, options.now);
+  if (conditions === undefined) return await loaded.openFeed();
+  try {
+    return await loaded.openFeed(conditions);
+  } catch (error) {
+    // The feed ends before the bytes that we know.
+    if (isSigError(error, "fetch_status") && error.context.status === 416) {
+      return undefined;
+    }
+    // The server does not support ranges: that proves nothing.
+    if (isSigError(error, "fetch_failed") && error.context.kind === "range") {
+      return await loaded.openFeed();
+    }
+    throw error;
+  }
+}
+
+/** Verifies the feed from its first byte, and compares it with the pin. */
+async function verifyFromStart(
+  refresh: FeedRefresh,
+  { sawDifference = false } = {},
+): Promise<ReadFeed | FeedFailure> {
+  const { record: { pin }, loaded, options } = refresh;
+  const { lines } = options;
+  try {
+    const { document: opened, warnings } = await loaded.openFeed();
+    const document = observed(opened, options);
+    try {
+      const marks = lines === undefined ? new SignatureMarks() : undefined;
+      const verification = new FeedVerification({
+        issuer: loaded.issuer,
+        publicOnly: loaded.metadata.public_only,
+        limits: options.anewLimits ?? options.limits,
+        unknownEvents: options.unknownEvents,
+        unmatchedRevoke: options.unmatchedRevoke,
+        marks,
+        ...(lines === undefined ? {} : startOfLines(lines, options)),
+      });
+      const digest = new FeedDigest(0, lines && new Sha256());
+      const progress = new FeedProgress(digest, undefined, {
+        at: 0,
+        until: pin?.bytes ?? 0,
+      });
+      const keys = await verification.read(progress.follow(document.bytes), {
+        ...readOptions(refresh),
+        expectedBytes: document.length,
+      });
+      const feed = {
+        verification,
+        digest: digest.keepsBytes ? undefined : digest,
+        marks,
+        overlap: progress.overlap,
+        sha256: await digest.hex(),
+        keys,
+        etag: document.etag,
+        comparedAt: options.now,
+        warnings,
+        isFromStart: true,
+      };
+      const prefixSha256 = await progress.prefixSha256();
+      return await requireContinuity(refresh, feed, prefixSha256, {
+        sawDifference,
+      });
+    } finally {
+      await document.cancel();
+    }
+  } catch (error) {
+    return new FeedFailure(error, { sawDifference });
+  }
+}
+
+function startOfLines(
+  lines: NewLines,
+  options: RefreshOptions,
+): Partial<FeedVerificationOptions> {
+  lines.restart(undefined);
+  return {
+    ...verificationOf(options, options.anewLimits ?? options.limits, lines),
+    start: {
+      bytes: 0,
+      lastEventId: null,
+      keys: [],
+      replay: {
+        lastSequence: 0,
+        latest: undefined,
+        history: new WarnedEvents(),
+        warnings: [],
+        warningsLeftOut: 0,
+      },
+    },
+  };
+}
+
+/** The feed, or the contradiction between it and the pin. */
+async function requireContinuity(
+  refresh: FeedRefresh,
+  feed: ReadFeed,
+  prefixSha256: string | undefined,
+  { sawDifference = false } = {},
+): Promise<ReadFeed | FeedFailure> {
+  const { record: { pin }, loaded } = refresh;
+  const { verification: { events, kids }, keys } = feed;
+  try {
+    const contradiction = pin && checkContinuity(pin, {
+      keys: await fetchedKeys(keys, Object.keys(pin.keys)),
+      events,
+      prefixSha256,
+      firstDifference: prefixSha256 === pin.prefix_sha256
+        ? undefined
+        : firstDifference(refresh, feed),
+    });
+    if (contradiction !== undefined) throw contradiction;
+    await requireAgreement(loaded.keys, keys, kids, events);
+    return feed;
+  } catch (error) {
+    const seen = await seenFeed(events, feed.sha256, keys);
+    return new FeedFailure(error, { sawDifference, seen });
+  }
+}
+
+/** The first event of what is known that the feed has differently. */
+function firstDifference(
+  { record: { held }, options: { lines, table } }: FeedRefresh,
+  { marks }: ReadFeed,
+): number | undefined {
+  if (lines !== undefined) {
+    return table === undefined ? undefined : lines.firstDifference(table);
+  }
+  if (held?.marks === undefined) return undefined;
+  return marks?.firstDifference(held.marks, held.pin.sequence);
+}
+
+/**
+ * The keys contradict the pin already, so nothing can be verified; the number of
+ * lines tells whether the feed is rolled back too.
+ */
+async function countFeed(
+  refresh: FeedRefresh,
+  pin: IssuerPin,
+  contradiction: unknown,
+): Promise<FeedFailure> {
+  const { loaded, options } = refresh;
+  const { maxFeedBytes } = options.limits ?? DEFAULT_LIMITS;
+  try {
+    const { document } = await loaded.openFeed();
+    const digest = new FeedDigest(0);
+    let bytes = 0;
+    let events = 0;
+    try {
+      for await (const chunk of digest.follow(document.bytes)) {
+        events += linesOf(chunk);
+        bytes += chunk.length;
+        if (bytes > maxFeedBytes) throw feedTooLarge(maxFeedBytes);
+      }
+    } finally {
+      await document.cancel();
+    }
+    const keys = await fetchedKeys(loaded.keys, Object.keys(pin.keys));
+    const history = { events, keys, prefixSha256: undefined };
+    return new FeedFailure(checkContinuity(pin, history), {
+      seen: await seenFeed(events, await digest.hex(), loaded.keys),
+    });
+  } catch {
+    // A feed that can't be read changes nothing about the keys.
+    return new FeedFailure(contradiction);
+  }
+}
+
+async function seenFeed(
+  sequence: number,
+  sha256: string,
+  keys: KeyResolver,
+): Promise<SeenFeed> {
+  const { published, authorized } = await fetchedKeys(keys, keys.keys.keys());
+  const usable = [...published].filter(([kid]) => authorized.has(kid));
+  const named = Object.fromEntries(usable);
+  return { sequence, sha256, keys: await shortenKids(named) };
+}
+
+function readOptions(
+  { loaded, refetchKeys, options }: FeedRefresh,
+): ReadFeedOptions {
+  const { now, breathe, onEvent, workers } = options;
+  return {
+    ...{ now, breathe, onEvent, workers },
+    keys: loaded.keys,
+    refreshKeys: refetchKeys,
+  };
+}
+
+/** Up to here a feed needs no place. */
+const SMALL_FEED_BYTES = 64 * 1024;
+
+/** The same document: its bytes are counted, and a large one takes a place. */
+function observed(
+  document: OpenedDocument,
+  { onProgress, largeReads }: RefreshOptions,
+): OpenedDocument {
+  if (onProgress === undefined && largeReads === undefined) return document;
+  const { length } = document;
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    let read = 0;
+    let hasPlace = false;
+    try {
+      for await (const chunk of document.bytes) {
+        read += chunk.length;
+        onProgress?.(read, length);
+        if (largeReads && !hasPlace && read > SMALL_FEED_BYTES) {
+          await largeReads.enter();
+          hasPlace = true;
+        }
+        yield chunk;
+      }
+    } finally {
+      if (hasPlace) largeReads!.leave();
+    }
+  }
+  // Member by member: a spread would lose what a reader inherits.
+  const { mediaType, etag, unchanged = false, range } = document;
+  return {
+    ...{ mediaType, etag, unchanged, length },
+    bytes: counted(),
+    ...(range === undefined ? {} : { range }),
+    cancel: () => document.cancel(),
+  };
+}
+
+/** What passes of a feed: its digest, its last bytes, and the pin's prefix. */
+class FeedProgress {
+  readonly #digest: FeedDigest;
+  readonly #last: LastBytes;
+  readonly #until: number;
+  #at: number;
+  #prefix: Promise<string> | undefined;
+
+  constructor(
+    digest: FeedDigest,
+    overlap: Uint8Array | undefined,
+    { at, until }: { readonly at: number; readonly until: number },
+  ) {
+    this.#digest = digest;
+    this.#last = new LastBytes(OVERLAP_BYTES, overlap);
+    this.#at = at;
+    this.#until = until;
+    this.#notePrefix();
+  }
+
+  /** The last bytes so far. */
+  get overlap(): Uint8Array {
+    return this.#last.bytes;
+  }
+
+  /** SHA-256 of as many bytes as are pinned; undefined: there are fewer. */
+  prefixSha256(): Promise<string | undefined> {
+    return Promise.resolve(this.#prefix);
+  }
+
+  async *follow(
+    bytes: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      const pinned = Math.max(0, this.#until - this.#at);
+      const isWithin = pinned === 0 || pinned >= chunk.length;
+      const parts = isWithin
+        ? [chunk]
+        : [chunk.subarray(0, pinned), chunk.subarray(pinned)];
+      for (const part of parts) {
+        this.#digest.update(part);
+        this.#last.update(part);
+        this.#at += part.length;
+        this.#notePrefix();
+        yield part;
+      }
+    }
+  }
+
+  #notePrefix(): void {
+    if (this.#at !== this.#until) return;
+    this.#prefix ??= this.#digest.hex();
+  }
+}
+
+/** A digest of the known bytes, if the stream begins with them. */
+async function digestPrefix(
+  stream: ByteStream,
+  pin: IssuerPin,
+  { breathe, lines }: RefreshOptions,
+): Promise<FeedDigest | undefined> {
+  const digest = new FeedDigest(0, lines && new Sha256());
+  let left = pin.bytes;
+  let sinceTurn = 0;
+  while (left > 0) {
+    const chunk = await stream.next(left);
+    if (chunk === undefined) return undefined;
+    digest.update(chunk);
+    left -= chunk.length;
+    sinceTurn += chunk.length;
+    if (breathe !== undefined && sinceTurn >= BYTES_PER_TURN) {
+      sinceTurn = 0;
+      await breathe();
+    }
+  }
+  return await digest.hex() === pin.prefix_sha256 ? digest : undefined;
+}
+
+async function compareOverlap(
+  stream: ByteStream,
+  { overlap, digest }: HeldFeed,
+): Promise<FeedDigest | undefined> {
+  return sameBytes(await stream.take(overlap.length), overlap)
+    ? digest
+    : undefined;
+}
+
+async function* chain(
+  first: Uint8Array,
+  stream: ByteStream,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* stream.rest();
+}
+
+function linesOf(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === LF) count++;
+  return count;
+}

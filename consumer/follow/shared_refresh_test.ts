@@ -1,0 +1,118 @@
+import { assertEquals } from "@std/assert";
+import {
+  DEFAULT_WAITING_LIMITS,
+  SharedRefresh,
+  type WaitingLimits,
+} from "./shared_refresh.ts";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+
+/** Work whose end the test decides. */
+class Steps {
+  readonly started: { end: PromiseWithResolvers<number> }[] = [];
+  readonly queue: SharedRefresh<number>;
+
+  constructor(limits: Partial<WaitingLimits> = {}) {
+    let clock = 0;
+    this.queue = new SharedRefresh<number>(
+      () => {
+        const end = Promise.withResolvers<number>();
+        this.started.push({ end });
+        return end.promise;
+      },
+      {
+        now: () => new Date(++clock),
+        limits: { ...DEFAULT_WAITING_LIMITS, ...limits },
+      },
+    );
+  }
+}
+
+/** Lets everything go on that waits for nothing. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+Deno.test("what is asked for in one turn shares one run", async () => {
+  const { queue, started } = new Steps();
+  const results = Array.from({ length: 100 }, () => queue.next());
+  assertEquals(started.length, 0);
+  assertEquals(queue.isBusy, true);
+  await settle();
+  assertEquals(started.length, 1);
+  started[0]!.end.resolve(7);
+  assertEquals(await Promise.all(results), results.map(() => 7));
+  assertEquals(queue.isBusy, false);
+});
+
+Deno.test("who asks while a run is under way shares the next one", async () => {
+  const { queue, started } = new Steps();
+  const first = queue.next();
+  await settle();
+  assertEquals(queue.runningSince, new Date(1));
+  const later = [queue.next(), queue.next()];
+  await settle();
+  assertEquals(started.length, 1);
+  started[0]!.end.resolve(1);
+  assertEquals(await first, 1);
+  await settle();
+  assertEquals(started.length, 2);
+  assertEquals(queue.runningSince, new Date(2));
+  started[1]!.end.resolve(2);
+  assertEquals(await Promise.all(later), [2, 2]);
+  assertEquals(queue.runningSince, undefined);
+});
+
+Deno.test("a run that fails does so for all who came meanwhile, and for nobody later", async () => {
+  const { queue, started } = new Steps();
+  const outcome = (work: Promise<number>) =>
+    work.catch((error) => (error as Error).message);
+  const first = outcome(queue.next());
+  await settle();
+  const meanwhile = [queue.next(), queue.next(), queue.current()].map(outcome);
+  await settle();
+  started[0]!.end.reject(new Error("no"));
+  assertEquals(await first, "no");
+  assertEquals(await Promise.all(meanwhile), meanwhile.map(() => "no"));
+  assertEquals([started.length, queue.isBusy], [1, false]);
+  const later = queue.next();
+  await settle();
+  started[1]!.end.resolve(3);
+  assertEquals(await later, 3);
+});
+
+Deno.test("so many may wait and no more, at each step", async () => {
+  const { queue, started } = new Steps({ maxWaiting: 3 });
+  const first = queue.next();
+  await settle();
+  const others = [queue.current(), queue.next()];
+  for (const ask of [() => queue.next(), () => queue.current()]) {
+    const error = await expectSigError(
+      ask,
+      "overloaded",
+      "too many questions wait for its answer already",
+    );
+    assertEquals(error.context.retry_after_seconds, 60);
+  }
+  started[0]!.end.resolve(1);
+  assertEquals(await Promise.all([first, others[0]]), [1, 1]);
+  await settle();
+  const more = queue.current();
+  started[1]!.end.resolve(2);
+  assertEquals(await Promise.all([others[1], more]), [2, 2]);
+});
+
+Deno.test("each waits for its own time, and what was begun goes on", async () => {
+  const { queue, started } = new Steps({ maxWaitMs: 20 });
+  for (const ask of [() => queue.next(), () => queue.current()]) {
+    const error = await expectSigError(
+      ask,
+      "fetch_timeout",
+      "there was no answer within 20 ms",
+    );
+    assertEquals(error.context.limit_ms, 20);
+  }
+  assertEquals([started.length, queue.isBusy], [1, true]);
+  const last = queue.current();
+  started[0]!.end.resolve(1);
+  assertEquals(await last, 1);
+});

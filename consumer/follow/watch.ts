@@ -1,0 +1,407 @@
+/** Watching a feed, event by event (docs/reference/command-line.md). @module */
+
+import {
+  isSigError,
+  SigError,
+  type SigEvent,
+  type UnknownEvent,
+} from "@sig/core";
+import { type IssuerRecord, NOTHING_KNOWN } from "../memory/issuer_record.ts";
+import { type IssuerPin, shortenKids, shortOrNull } from "../memory/pin.ts";
+import type { PinStore } from "../memory/pin_store.ts";
+import type { ProvenLocation } from "../read/source.ts";
+import type { IssuerLocation } from "../read/reader.ts";
+import type { LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { SignatureWorkers } from "../verify/signature_workers.ts";
+import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
+import type { RefreshOptions } from "./read_feed.ts";
+import { type Refresh, refreshIssuer } from "./refresh.ts";
+import { refreshRemembered } from "./refresh_remembered.ts";
+import {
+  type CursorHistory,
+  type CursorPosition,
+  START_OVER,
+  WatchCursor,
+} from "./watch_cursor.ts";
+
+/** How a feed is watched. */
+export interface WatchOptions {
+  /**
+   * The first sequence that is wanted, for a new cursor (default: the first
+   * event after those that there are now).
+   */
+  readonly from?: number | undefined;
+  /**
+   * The name of the cursor: 1 to 64 letters, digits, `.`, `_`, `-` (default:
+   * `default`).
+   */
+  readonly cursor?: string | undefined;
+  /** Ends after one reading; a failure is thrown then, whatever it is. */
+  readonly once?: boolean | undefined;
+  /** Milliseconds between two readings (default: 30,000). */
+  readonly intervalMs?: number | undefined;
+  /** Ends it; an event that was handed out is still yours to finish. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with why a reading failed, and the milliseconds until the next. */
+  readonly onRetry?: ((error: unknown, waitMs: number) => void) | undefined;
+}
+
+/** Options of {@linkcode watchIssuer}. */
+export interface WatchIssuerOptions
+  extends WatchOptions, FeedPolicy, LoadIssuerOptions {
+  /** The clock. */
+  readonly now: () => Date;
+  /** What a local source is called in the store: its real path. */
+  readonly place?: string | undefined;
+  /** Keeps the cursor, and remembers an issuer whose origin is proven. */
+  readonly pins?: PinStore | undefined;
+  /** With `pins`: the issuer must be there already. */
+  readonly requirePin?: boolean | undefined;
+}
+
+/** A verified event of a feed that is watched. */
+export interface WatchedEvent {
+  /** Its sequence. */
+  readonly sequence: number;
+  /** Its `event_id`. */
+  readonly event_id: string;
+  /** The event. */
+  readonly event: SigEvent | UnknownEvent;
+  /** The key that signed it. */
+  readonly kid: string;
+}
+
+const DEFAULT_INTERVAL_MS = 30_000;
+/** Failures make the wait longer, up to this, or the interval if it is more. */
+const MAX_WAIT_MS = 5 * 60_000;
+
+/**
+ * Hands out each newly verified event once, in order, across restarts: the
+ * cursor moves when the next event is asked for, so an event whose turn ended
+ * with an error, or a crash, comes again. Nothing is handed out of a feed that
+ * is not valid as a whole.
+ *
+ * What can't be reached is tried again, at growing intervals. A fault and a
+ * contradiction to what is remembered end it.
+ *
+ * @throws {SigError} as `verifyIssuer`; `feed_rolled_back` and the like
+ * (docs/protocol.md §6.2); `store_unavailable`, also when two watch with one
+ * cursor; `invalid_request` for the name of a cursor, for `from` with a cursor
+ * that exists, and for `from` beyond the feed's next event.
+ */
+export async function* watchIssuer(
+  location: IssuerLocation,
+  options: WatchIssuerOptions,
+): AsyncGenerator<WatchedEvent> {
+  const { pins, from, once, signal } = options;
+  const place = options.place ?? location.expectedIssuer;
+  if (place === undefined) {
+    throw new TypeError("Cannot watch: a local source needs its place");
+  }
+  const intervalMs = options.intervalMs ?? DEFAULT_INTERVAL_MS;
+  const cursor = await WatchCursor.open(
+    pins,
+    options.cursor ?? "default",
+    place,
+    options.now,
+  );
+  if (from !== undefined && cursor.at !== undefined) {
+    throw cursorExists(cursor.name, cursor.at.sequence);
+  }
+  const feed = new WatchedFeed(location, options, cursor.at?.pin ?? null);
+  const stop = new Promise<undefined>((resolve) => {
+    if (signal?.aborted) resolve(undefined);
+    signal?.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  for (let failures = 0;;) {
+    let waitMs = intervalMs;
+    const found = await Promise.race([
+      feed.read(cursor.at, from).catch((error: unknown) => ({ error })),
+      stop,
+    ]);
+    if (found === undefined) return;
+    if ("error" in found) {
+      const { error } = found;
+      if (once || !isPassing(error)) throw error;
+      waitMs = waitAfter(++failures, intervalMs, error);
+      options.onRetry?.(error, waitMs);
+    } else {
+      failures = 0;
+      if (cursor.at === undefined) await cursor.move(found.start);
+      for (const { event, kid } of found.events) {
+        const { sequence, event_id } = event;
+        yield { sequence, event_id, event, kid };
+        await cursor.move(found.after(event));
+        if (signal?.aborted) return;
+      }
+    }
+    if (once || await isStoppedWithin(waitMs, stop)) return;
+  }
+}
+
+/** Whether it may be better later. */
+function isPassing(error: unknown): boolean {
+  return isSigError(error) && error.category === "unavailable";
+}
+
+/** Twice as long after each failure, and not all at the same moment. */
+function waitAfter(
+  failures: number,
+  intervalMs: number,
+  error: unknown,
+): number {
+  const longest = Math.max(MAX_WAIT_MS, intervalMs);
+  const asked = isSigError(error) && error.context.retry_after_seconds;
+  const askedMs = typeof asked === "number" ? asked * 1000 : 0;
+  const waitMs = intervalMs * 2 ** Math.min(failures - 1, 30) *
+    (0.75 + Math.random() / 4);
+  return Math.round(Math.min(Math.max(waitMs, askedMs), longest));
+}
+
+async function isStoppedWithin(
+  ms: number,
+  stop: Promise<undefined>,
+): Promise<boolean> {
+  const over = Promise.withResolvers<true>();
+  const timer = setTimeout(() => over.resolve(true), ms);
+  try {
+    return await Promise.race([over.promise, stop]) === undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function cursorExists(name: string, sequence: number): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot watch from a sequence: the cursor ${name} is at event ${sequence}`,
+    {
+      context: {
+        flag: "--from",
+        hint: "Leave --from out, or give another --cursor.",
+      },
+    },
+  );
+}
+
+function beyondFeed(from: number, last: number): SigError {
+  return new SigError(
+    "invalid_request",
+    `Cannot watch from sequence ${from}: the next event of the feed is ${
+      last + 1
+    }`,
+    { context: { flag: "--from", last_sequence: last } },
+  );
+}
+
+/** What a reading found, when all of it was in order. */
+interface Found {
+  /** Those after the cursor, in order, none missing. */
+  readonly events: readonly VerifiedEvent[];
+  /** Where a cursor that is new begins. */
+  readonly start: CursorPosition;
+  /** Where the cursor is after one of them. */
+  after(event: VerifiedEvent["event"]): CursorPosition;
+}
+
+/** Before a local feed that was wrong is read again: it may be growing. */
+const LOCAL_PAUSE_MS = 250;
+
+/** What was read. */
+interface Read {
+  readonly last: number;
+  readonly lastEventId: string | null;
+  /** Those that were verified just now, from the cursor on. */
+  readonly events: ReadonlyMap<number, VerifiedEvent>;
+}
+
+/** Reads one feed again and again, and verifies what is new. */
+class WatchedFeed {
+  readonly #location: IssuerLocation;
+  readonly #options: WatchIssuerOptions;
+  readonly #store: PinStore | undefined;
+  readonly #workers = new SignatureWorkers();
+  #record: IssuerRecord;
+
+  /**
+   * @param pin What the feed is compared with where no store remembers its
+   * issuer.
+   */
+  constructor(
+    location: IssuerLocation,
+    options: WatchIssuerOptions,
+    pin: IssuerPin | null,
+  ) {
+    this.#location = location;
+    this.#options = options;
+    this.#store = isProven(location) ? options.pins : undefined;
+    this.#record = { ...NOTHING_KNOWN, pin: pin ?? undefined };
+  }
+
+  /**
+   * Reads what comes after the cursor; where that is new, what begins with
+   * `from`, or comes after what there is now.
+   *
+   * @throws {SigError} as `watchIssuer`.
+   */
+  async read(
+    cursor: CursorPosition | undefined,
+    from: number | undefined,
+  ): Promise<Found> {
+    const after = cursor?.sequence ?? (from ?? Infinity) - 1;
+    let found = await this.#readGrowing(after, false);
+    // Another process, or a watcher with another cursor, has read it before.
+    if (!isWhole(found, after)) found = await this.#readGrowing(after, true);
+    const { last, lastEventId, events } = found;
+    if (cursor === undefined && from !== undefined && from > last + 1) {
+      throw beyondFeed(from, last);
+    }
+    const { shared, held } = this.#record;
+    const history = shared && {
+      first_seen: shared.stored.pin.first_seen,
+      rewrites: shared.stored.rewritten_from.length,
+    };
+    if (cursor !== undefined) {
+      requireSame(cursor, found);
+      requireSameHistory(cursor, history, shared?.stored.rewritten_from ?? []);
+    }
+    const pin = this.#store === undefined && held !== undefined
+      ? { ...held.pin, keys: await shortenKids(held.pin.keys) }
+      : null;
+    const sequence = Math.min(after, last);
+    return {
+      events: rangeOf(events, sequence + 1, last),
+      start: {
+        sequence,
+        event_id: sequence === last
+          ? lastEventId
+          : shortOrNull(events.get(sequence)?.event.event_id ?? null),
+        pin,
+        history,
+      },
+      after: ({ sequence, event_id }) => ({
+        ...{ sequence, pin, history },
+        event_id: shortOrNull(event_id),
+      }),
+    };
+  }
+
+  /** A file may be read while another program writes it. */
+  async #readGrowing(after: number, full: boolean): Promise<Read> {
+    try {
+      return await this.#read(after, full);
+    } catch (error) {
+      const mayBeGrowing = !isProven(this.#location) && isSigError(error) &&
+        error.category === "invalid";
+      if (!mayBeGrowing) throw error;
+      await new Promise((done) => setTimeout(done, LOCAL_PAUSE_MS));
+      return await this.#read(after, full);
+    }
+  }
+
+  async #read(after: number, full: boolean): Promise<Read> {
+    const events = new Map<number, VerifiedEvent>();
+    const { record, outcome } = await this.#refresh({
+      ...this.#options,
+      workers: this.#workers,
+      now: this.#options.now(),
+      onEvent: (verified: VerifiedEvent) => {
+        const { sequence } = verified.event;
+        if (sequence >= after) events.set(sequence, verified);
+      },
+    }, full);
+    this.#record = record;
+    if (outcome.observation === undefined) throw outcome.error;
+    const { sequence, last_event_id } = record.held!.pin;
+    return { last: sequence, lastEventId: last_event_id, events };
+  }
+
+  async #refresh(options: RefreshOptions, full: boolean): Promise<Refresh> {
+    const location = this.#location;
+    const store = this.#store;
+    if (store !== undefined && isProven(location)) {
+      const { requirePin } = this.#options;
+      const remembering = { ...options, full, requirePin };
+      return await refreshRemembered(
+        store,
+        location,
+        this.#record,
+        remembering,
+      );
+    }
+    const record = full ? { ...this.#record, held: undefined } : this.#record;
+    return await refreshIssuer(location, record, options);
+  }
+}
+
+function isProven(location: IssuerLocation): location is ProvenLocation {
+  return location.expectedIssuer !== undefined;
+}
+
+/** Whether everything after the cursor was verified just now. */
+function isWhole({ last, events }: Read, after: number): boolean {
+  for (let sequence = after + 1; sequence <= last; sequence++) {
+    if (!events.has(sequence)) return false;
+  }
+  return true;
+}
+
+function rangeOf(
+  events: ReadonlyMap<number, VerifiedEvent>,
+  first: number,
+  last: number,
+): readonly VerifiedEvent[] {
+  const range: VerifiedEvent[] = [];
+  for (let sequence = first; sequence <= last; sequence++) {
+    range.push(events.get(sequence)!);
+  }
+  return range;
+}
+
+/** The cursor remembers too, where the store has forgotten the issuer. */
+function requireSame(
+  { sequence, event_id }: CursorPosition,
+  { last, lastEventId, events }: Read,
+): void {
+  if (last < sequence) {
+    throw new SigError(
+      "feed_rolled_back",
+      `Cannot watch: the feed ends at sequence ${last}, and event ${sequence} ` +
+        "was seen",
+      {
+        context: {
+          seen_sequence: sequence,
+          fetched_sequence: last,
+          hint: START_OVER,
+        },
+      },
+    );
+  }
+  const found = sequence === last
+    ? lastEventId
+    : events.get(sequence)?.event.event_id ?? event_id;
+  if (event_id === null || found === null || found === event_id) return;
+  throw new SigError(
+    "feed_rewritten",
+    `Cannot watch: event ${sequence} is another one than was seen`,
+    { context: { sequence, hint: START_OVER } },
+  );
+}
+
+/** Nor may another history have been accepted that changed seen events. */
+function requireSameHistory(
+  { sequence, history: seen }: CursorPosition,
+  now: CursorHistory | undefined,
+  rewrittenFrom: readonly number[],
+): void {
+  // A pin that was removed took what was accepted with it.
+  if (seen === undefined || seen.first_seen !== now?.first_seen) return;
+  const since = rewrittenFrom.slice(seen.rewrites);
+  if (since.every((first) => first > sequence)) return;
+  throw new SigError(
+    "feed_rewritten",
+    `Cannot watch: events up to ${sequence} were seen that are others in the ` +
+      "history which was accepted since",
+    { context: { sequence, hint: START_OVER } },
+  );
+}

@@ -1,0 +1,79 @@
+import { assert, assertEquals } from "@std/assert";
+import { expectSigError } from "../../tests/kit/sig_errors.ts";
+import { testRecordStoreContract } from "../store/testing.ts";
+import { openPinStore } from "./open_pin_store.ts";
+import { PINS } from "./pin_store.ts";
+
+testRecordStoreContract("sqlite", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = await openPinStore(`${folder}/pins.db`);
+  const other = await openPinStore(`${folder}/pins.db`);
+  return {
+    store,
+    other,
+    async close() {
+      await store.close();
+      await other.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+});
+
+Deno.test("a mistyped URL, which may contain a password, is not shown", async () => {
+  for (
+    const text of [
+      "redis//u:s3cret@h",
+      "REDIS://u:s3cret@h",
+      "kv:redis://u:s3cret@h",
+      "redis:u:s3cret@h",
+    ]
+  ) {
+    const error = await expectSigError(
+      () => openPinStore(text),
+      "invalid_request",
+      "Cannot ",
+    );
+    assert(!JSON.stringify([error.message, error.context]).includes("s3cret"));
+  }
+});
+
+Deno.test("of a hundred that make the file at once none sees an empty one", async () => {
+  const folder = await Deno.makeTempDir();
+  const stores = await Promise.all(
+    Array.from({ length: 100 }, () => openPinStore(`${folder}/my #1 pins?.db`)),
+  );
+  const names = [...Deno.readDirSync(folder)].map(({ name }) => name)
+    .filter((name) => !/-(wal|shm)$/.test(name));
+  assertEquals(names, ["my #1 pins?.db"]);
+  const { mode } = Deno.statSync(`${folder}/my #1 pins?.db`);
+  assertEquals(mode! & 0o777, 0o600);
+  for (const store of stores) await store.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("the path of a server's file is told to the operator, not shown", async () => {
+  const folder = await Deno.makeTempDir();
+  const told: string[] = [];
+  const store = await openPinStore(`${folder}/pins.db`, {
+    shownAs: "of this server",
+    tell: (message) => told.push(message),
+  });
+  await store.close();
+  const work: readonly (() => Promise<unknown>)[] = [
+    () => store.get(PINS, "did:web:acme.example", new Date(0)),
+    () => store.list(PINS, new Date(0)),
+    () => store.lines!.attachment("did:web:acme.example"),
+    () => store.lines!.remove("did:web:acme.example"),
+  ];
+  for (const each of work) {
+    const error = await expectSigError(
+      each,
+      "store_unavailable",
+      "Cannot use store of this server: it is closed",
+    );
+    assertEquals(error.context.place, "of this server");
+    assertEquals(JSON.stringify(error).includes(folder), false);
+  }
+  assertEquals(told, [`Cannot use store ${folder}/pins.db: it is closed`]);
+  await Deno.remove(folder, { recursive: true });
+});

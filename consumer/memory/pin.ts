@@ -1,0 +1,260 @@
+/**
+ * What is remembered of an issuer: the pin that later fetches are compared with,
+ * and what happened to it (docs/protocol.md §6.1).
+ *
+ * @module
+ */
+
+import { encodeHex } from "@std/encoding/hex";
+import { formatInstant, instantOf } from "@sig/core";
+import type { KeyResolver } from "@sig/jose";
+import { calculateKidOf } from "@sig/jose/internal";
+import type { FeedVerification } from "../verify/feed_verification.ts";
+
+/**
+ * Enough to tell whether a feed that comes later continues the one that was
+ * verified. JSON-safe, since a pin may be kept in a store.
+ */
+export interface IssuerPin {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** Sequence of the last event. */
+  readonly sequence: number;
+  /** Bytes of the feed. */
+  readonly bytes: number;
+  /** SHA-256 of these bytes, hexadecimal. */
+  readonly prefix_sha256: string;
+  /** The last event's `event_id`; null for an empty feed, or a very long one. */
+  readonly last_event_id: string | null;
+  /** RFC 7638 thumbprints of the keys that signed, by kid. */
+  readonly keys: { readonly [kid: string]: string };
+  /** The feed's entity tag, if it has one. */
+  readonly etag: string | null;
+  /** When the issuer was first verified. */
+  readonly first_seen: string;
+  /** When it was last verified. */
+  readonly last_seen: string;
+}
+
+/** What a verified feed adds to the pin. */
+export interface Pinnable {
+  /** The verified feed. */
+  readonly verification: FeedVerification;
+  /** The keys that it was verified with. */
+  readonly keys: KeyResolver;
+  /** SHA-256 of all its bytes. */
+  readonly sha256: string;
+  /** Its entity tag. */
+  readonly etag: string | null;
+  /** When. */
+  readonly at: Date;
+}
+
+/** Longest `event_id` and entity tag of a pin; longer ones are left out. */
+const MAX_TEXT = 512;
+
+/** The pin after a feed that was verified and contradicts nothing. */
+export async function makePin(
+  { verification, keys, sha256, etag, at }: Pinnable,
+  before: IssuerPin | undefined,
+): Promise<IssuerPin> {
+  const { state, bytes } = verification.result();
+  const { lastEventId } = verification;
+  const now = formatInstant(instantOf(at));
+  return {
+    issuer: state.issuer,
+    sequence: state.last_sequence,
+    bytes,
+    prefix_sha256: sha256,
+    last_event_id: shortOrNull(lastEventId),
+    keys: await thumbprintsOf(keys, verification.kids),
+    etag: shortOrNull(etag),
+    first_seen: before?.first_seen ?? now,
+    last_seen: now,
+  };
+}
+
+/** A text of an issuer's choice, if it is short enough for a pin. */
+export function shortOrNull(text: string | null): string | null {
+  return text === null || text.length > MAX_TEXT ? null : text;
+}
+
+/** RFC 7638 thumbprints of keys, by kid; of those that may sign. */
+export async function thumbprintsOf(
+  keys: KeyResolver,
+  kids: Iterable<string>,
+): Promise<{ readonly [kid: string]: string }> {
+  const thumbprints: [string, string][] = [];
+  for (const kid of kids) {
+    thumbprints.push([kid, await calculateKidOf(keys.resolve(kid))]);
+  }
+  // An own member even where the kid is "__proto__".
+  return Object.fromEntries(thumbprints);
+}
+
+/** What an issuer served that contradicts its pin. */
+export interface SeenFeed {
+  /** Lines of the feed. */
+  readonly sequence: number;
+  /** SHA-256 of the feed. */
+  readonly sha256: string;
+  /** Thumbprints of the keys that may sign, by kid. */
+  readonly keys: { readonly [kid: string]: string };
+}
+
+/** A contradiction that lasts. */
+export interface PinIncident {
+  /** One of docs/protocol.md §6.2. */
+  readonly code: string;
+  /** When it was first seen. */
+  readonly since: string;
+  /** What was seen, with old and new value. */
+  readonly detail: string;
+  /** What was served then; null where that was not read to its end. */
+  readonly seen: SeenFeed | null;
+}
+
+/** Another history was accepted. */
+export interface PinAcknowledgement {
+  /** When. */
+  readonly at: string;
+  /** Why, as the person who accepted it wrote. */
+  readonly reason: string;
+  /** What had contradicted the history before; null when nothing had. */
+  readonly code: string | null;
+}
+
+/** Everything that a store keeps of an issuer in one record. */
+export interface StoredPin {
+  /** What later fetches are compared with; long kids as digests. */
+  readonly pin: IssuerPin;
+  /** The URL of the `sig.json` that was read: a host may have others. */
+  readonly place: string;
+  /** Whether all documents came with TLS (docs/protocol.md §1.3). */
+  readonly source: "https" | "http";
+  /** The metadata's rule for events. */
+  readonly public_only: boolean;
+  /** The reader's own rules for events. */
+  readonly policy: string;
+  /** When the feed was last compared from its first byte on. */
+  readonly compared_at: string;
+  /** A fault or contradiction was seen since: nothing may be answered. */
+  readonly unusable: boolean;
+  /** The last contradiction that nobody has acknowledged. */
+  readonly last_contradiction: string | null;
+  /** The contradiction that lasts. */
+  readonly incident: PinIncident | null;
+  /** Which histories were accepted, and why; the last 20. */
+  readonly acknowledged: readonly PinAcknowledgement[];
+  /** For each accepted history the first event that it changed. */
+  readonly rewritten_from: readonly number[];
+  /** Where the verified lines are, in a store that has them. */
+  readonly lines: {
+    /** The number of their table. */
+    readonly table: number;
+    /** SHA-256 of what belongs to them (documents, warnings). */
+    readonly sha256: string;
+  } | null;
+}
+
+/** Codes of what contradicts a pin (docs/protocol.md §6.2). */
+export const CONTRADICTIONS: ReadonlySet<string> = new Set([
+  "feed_rolled_back",
+  "key_replaced",
+  "key_withdrawn",
+  "feed_rewritten",
+]);
+
+/** Another process has stored another history meanwhile: recall it again. */
+export class HistoryMoved extends Error {
+  /** Always `HistoryMoved`. */
+  override readonly name = "HistoryMoved";
+}
+
+/**
+ * Whether two pins say the same, but for when and how the issuer was last read:
+ * then the later one may be written over the other.
+ */
+export function sameHistory(a: StoredPin, b: StoredPin): boolean {
+  return historyOf(a) === historyOf(b);
+}
+
+function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
+  const { etag: _etag, last_seen: _lastSeen, ...history } = pin;
+  // In one order, however the object was made.
+  const all = { ...rest, ...history, lines: lines?.table ?? null };
+  return JSON.stringify(Object.entries(all).sort(([a], [b]) => a < b ? -1 : 1));
+}
+
+/** The text of a record with a checksum: its SHA-256 and a value as JSON. */
+export async function encodeChecked(value: unknown): Promise<string> {
+  const json = JSON.stringify(value);
+  return `${await sha256Hex(json)} ${json}`;
+}
+
+/** The value of a record; undefined for one that {@linkcode encodeChecked} did not make. */
+export async function decodeChecked(text: string): Promise<unknown> {
+  const json = text.slice(CHECKSUM_LENGTH);
+  return text === `${await sha256Hex(json)} ${json}`
+    ? JSON.parse(json)
+    : undefined;
+}
+
+/** Characters before the JSON of a record. */
+export const CHECKSUM_LENGTH = 65;
+
+/** The pin of a record; undefined for one that was altered. */
+export async function decodePin(
+  text: string,
+  issuer: string,
+): Promise<StoredPin | undefined> {
+  const stored = await decodeChecked(text) as StoredPin | undefined;
+  return stored?.pin.issuer === issuer ? stored : undefined;
+}
+
+/** SHA-256 of a text or of bytes, in hexadecimal. */
+export async function sha256Hex(
+  data: string | Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const bytes = typeof data === "string"
+    ? new TextEncoder().encode(data)
+    : data;
+  return encodeHex(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+const DIGEST_PREFIX = "sha256:";
+
+/** Longer kids are stored as their digest, so that any pin fits a record. */
+const MAX_STORED_KID = 64 + DIGEST_PREFIX.length;
+
+/** Thumbprints by kid. */
+type Thumbprints = { readonly [kid: string]: string };
+
+/** Keys as they are stored. */
+export async function shortenKids(keys: Thumbprints): Promise<Thumbprints> {
+  const stored: [string, string][] = [];
+  for (const [kid, key] of Object.entries(keys)) {
+    stored.push([await storedKid(kid), key]);
+  }
+  return Object.fromEntries(stored);
+}
+
+/** Stored keys with the kids that are published, by their names. */
+export async function nameKids(
+  keys: Thumbprints,
+  published: Iterable<string>,
+): Promise<Thumbprints> {
+  const isStored = (kid: string) => kid.startsWith(DIGEST_PREFIX);
+  if (!Object.keys(keys).some(isStored)) return keys;
+  const names = new Map<string, string>();
+  for (const kid of published) names.set(await storedKid(kid), kid);
+  const named = Object.entries(keys)
+    .map(([kid, key]) => [names.get(kid) ?? kid, key] as const);
+  return Object.fromEntries(named);
+}
+
+async function storedKid(kid: string): Promise<string> {
+  return kid.length <= MAX_STORED_KID
+    ? kid
+    : DIGEST_PREFIX + await sha256Hex(kid);
+}

@@ -1,0 +1,503 @@
+/** Verified lines of feeds in the tables of a SQLite file. @module */
+
+import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import {
+  compareInstants,
+  type Instant,
+  isRevoke,
+  isUpsert,
+  type SigEvent,
+  type UnknownEvent,
+} from "@sig/core";
+import { validInstant } from "@sig/core/internal";
+import type { Unavailable } from "../store/record_store.ts";
+import type { SqliteFile } from "../store/sqlite_file.ts";
+import { yieldToEventLoop } from "../verify/feed_verification.ts";
+import { CHECKSUM_LENGTH, HistoryMoved } from "./pin.ts";
+
+/**
+ * `feed` numbers the tables of lines, and no number comes twice: a reader whose
+ * feed was replaced finds no table. `attachment` has what belongs to the lines
+ * of an issuer; its SHA-256 is in the pin.
+ */
+export const LINE_TABLES = `
+CREATE TABLE feed (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  issuer TEXT NOT NULL
+);
+CREATE TABLE attachment (issuer TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+`;
+
+const COLUMNS = `(
+  sequence INTEGER PRIMARY KEY,
+  event_id TEXT NOT NULL,
+  relationship TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  latest TEXT NOT NULL,
+  line BLOB NOT NULL
+)`;
+
+/**
+ * `subject_<n>` counts the lines of each subject, so that a line whose subject
+ * was altered is missed. The index by kind is the smallest and is there to
+ * count all lines.
+ */
+const feedTables = (n: number) => `
+CREATE TABLE event_${n} ${COLUMNS};
+CREATE UNIQUE INDEX event_${n}_id ON event_${n} (event_id);
+CREATE INDEX event_${n}_relationship ON event_${n} (relationship);
+CREATE INDEX event_${n}_subject ON event_${n} (subject);
+CREATE INDEX event_${n}_kind ON event_${n} (kind);
+CREATE TABLE subject_${n} (
+  subject TEXT PRIMARY KEY,
+  lines INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+/** Lines that are copied between two turns of the event loop. */
+const SLICE_LINES = 5_000;
+
+/** Lines of one page of a whole feed. */
+const PAGE_LINES = 500;
+
+/** What an event does to a relationship. */
+export const KIND = { upsert: 1, revoke: 2, other: 3 } as const;
+
+/** A line as it is stored. */
+export interface StoredLine {
+  /** Its sequence. */
+  readonly sequence: number;
+  /** Its `event_id`. */
+  readonly event_id: string;
+  /** Its `relationship_id`. */
+  readonly relationship: string;
+  /** Its `subject`. */
+  readonly subject: string;
+  /** The highest `issued_at` up to this line, as {@linkcode instantKey}. */
+  readonly latest: string;
+  /** The line as it was signed, without its LF. */
+  readonly line: Uint8Array<ArrayBuffer>;
+}
+
+/** What a question about some subjects needs. */
+export interface LinesAbout {
+  /** All lines of all relationships that were ever about one of them. */
+  readonly lines: readonly StoredLine[];
+  /** The lines that prove a time of the past. */
+  readonly around: readonly StoredLine[];
+  /** Of an instant: the events that were known then. */
+  readonly events: number;
+}
+
+/** The lines of feeds in one file. */
+export class SqliteLines {
+  readonly #file: SqliteFile;
+  readonly #unavailable: Unavailable;
+  /** Lines of a table, by the file's version that they were counted in. */
+  #counted = { table: 0, dataVersion: -1, lines: 0 };
+
+  constructor(file: SqliteFile, unavailable: Unavailable) {
+    this.#file = file;
+    this.#unavailable = unavailable;
+  }
+
+  /** Begins to collect the new lines of a feed. */
+  begin(): NewLines {
+    return new NewLines(this.#file, this.#unavailable);
+  }
+
+  /** What belongs to the lines of an issuer. */
+  attachment(issuer: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#file.transaction("read", () => {
+      const row = this.#file.sql("SELECT bytes FROM attachment WHERE issuer=?")
+        .get(issuer);
+      return row?.bytes as Uint8Array<ArrayBuffer> | undefined;
+    });
+  }
+
+  /** Forgets an issuer: pin, lines, and what belongs to them. */
+  remove(issuer: string): Promise<boolean> {
+    return this.#file.transaction("write", () => {
+      dropFeeds(this.#file, issuer, null);
+      this.#file.sql("DELETE FROM attachment WHERE issuer=?").run(issuer);
+      const { changes } = this.#file.sql(
+        "DELETE FROM record WHERE kind='pin' AND id=?",
+      ).run(issuer);
+      return changes > 0;
+    });
+  }
+
+  /**
+   * The lines about some subjects, and those around a time of the past, as of
+   * one moment.
+   *
+   * @throws {SigError} `store_unavailable` where lines are missing.
+   * @throws {HistoryMoved}
+   */
+  about(
+    place: { readonly issuer: string; readonly table: number },
+    subjects: readonly string[],
+    asOf: number | Instant | undefined,
+  ): Promise<LinesAbout> {
+    const { table } = place;
+    return this.#file.transaction("read", () => {
+      this.#requireWhole(place);
+      const sql = (text: string) => this.#file.sql(text);
+      const find = sql(`SELECT * FROM event_${table} WHERE sequence IN (
+        SELECT sequence FROM event_${table} WHERE subject=?1
+        UNION SELECT sequence FROM event_${table} WHERE relationship IN (
+          SELECT relationship FROM event_${table} WHERE subject=?1)
+      ) ORDER BY sequence`);
+      const count = sql(`SELECT lines FROM subject_${table} WHERE subject=?`);
+      const lines = new Map<number, StoredLine>();
+      for (const subject of subjects) {
+        let ofSubject = 0;
+        for (const row of find.all(subject)) {
+          const line = this.#lineOf(row);
+          lines.set(line.sequence, line);
+          if (line.subject === subject) ofSubject++;
+        }
+        if (Number(count.get(subject)?.lines ?? 0) !== ofSubject) {
+          throw this.damaged(`the lines of ${place.issuer} about a subject`);
+        }
+      }
+      const sorted = [...lines.values()]
+        .sort((a, b) => a.sequence - b.sequence);
+      return { lines: sorted, ...this.#around(table, asOf) };
+    });
+  }
+
+  /** Looks lines up while a feed is continued, in one statement each. */
+  find(
+    table: number,
+    where: string,
+    ...values: readonly SQLInputValue[]
+  ): StoredLine | undefined {
+    return this.#file.attempt(() => {
+      const { n } = this.#file.sql(
+        "SELECT count(*) AS n FROM feed WHERE number=?",
+      )
+        .get(table)!;
+      if (n === 0) throw new HistoryMoved();
+      const row = this.#file.sql(
+        `SELECT * FROM event_${table} WHERE ${where} ORDER BY sequence DESC LIMIT 1`,
+      ).get(...values);
+      return row && this.#lineOf(row);
+    });
+  }
+
+  /**
+   * The bytes of a feed, in pieces.
+   *
+   * @throws {HistoryMoved}
+   */
+  async *bytes(
+    place: { readonly issuer: string; readonly table: number },
+    lastSequence: number,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (let after = 0; after < lastSequence;) {
+      const page = await this.#file.transaction("read", () => {
+        this.#requireWhole(place);
+        return this.#file.sql(
+          `SELECT * FROM event_${place.table} WHERE sequence>? AND sequence<=? ORDER BY sequence LIMIT ${PAGE_LINES}`,
+        ).all(after, lastSequence).map((row) => this.#lineOf(row));
+      });
+      const length = page.reduce((sum, { line }) => sum + line.length + 1, 0);
+      const bytes = new Uint8Array(length).fill(0x0a);
+      let at = 0;
+      for (const { line } of page) {
+        bytes.set(line, at);
+        at += line.length + 1;
+      }
+      yield bytes;
+      after = page.at(-1)?.sequence ?? lastSequence;
+    }
+  }
+
+  /** `store_unavailable` for something that we did not write. */
+  damaged(what: string): Error {
+    return damagedMemory(this.#unavailable, what);
+  }
+
+  /** The number of lines must be the sequence of the pin that is there now. */
+  #requireWhole({ issuer, table }: { issuer: string; table: number }): void {
+    const record = this.#file.sql(
+      "SELECT text FROM record WHERE kind='pin' AND id=?",
+    ).get(issuer);
+    const pin = pinOf(record?.text);
+    if (pin?.lines?.table !== table) throw new HistoryMoved();
+    const { data_version } = this.#file.sql("PRAGMA data_version").get()!;
+    const dataVersion = Number(data_version);
+    const counted = this.#counted;
+    if (counted.table !== table || counted.dataVersion !== dataVersion) {
+      const { n } = this.#file.sql(
+        `SELECT count(*) AS n FROM event_${table} INDEXED BY event_${table}_kind`,
+      ).get()!;
+      const { first, last } = this.#file.sql(
+        `SELECT min(sequence) AS first, max(sequence) AS last FROM event_${table}`,
+      ).get()!;
+      // As many as the last sequence, and none outside: so none is missing.
+      const isWhole = n === 0 || first === 1 && last === n;
+      this.#counted = { table, dataVersion, lines: isWhole ? Number(n) : NaN };
+    }
+    if (this.#counted.lines === pin.pin?.sequence) return;
+    throw this.damaged(
+      `the lines of ${issuer} are not as many as its pin says: it`,
+    );
+  }
+
+  /**
+   * The event of a sequence; or the last event that was known at an instant and
+   * the first that was not.
+   */
+  #around(
+    table: number,
+    asOf: number | Instant | undefined,
+  ): Pick<LinesAbout, "around" | "events"> {
+    if (asOf === undefined) return { around: [], events: 0 };
+    const find = this.#file.sql(
+      `SELECT * FROM event_${table} WHERE sequence=?`,
+    );
+    const linesAt = (...sequences: readonly number[]) =>
+      sequences.map((sequence) => find.get(sequence))
+        .filter((row) => row !== undefined)
+        .map((row) => this.#lineOf(row));
+    if (typeof asOf === "number") return { around: linesAt(asOf), events: 0 };
+    const key = instantKey(asOf);
+    let low = 0;
+    for (let high = this.#counted.lines; low < high;) {
+      const middle = (low + high + 1) >> 1;
+      if (linesAt(middle)[0]!.latest <= key) low = middle;
+      else high = middle - 1;
+    }
+    return { around: linesAt(low, low + 1), events: low };
+  }
+
+  #lineOf(row: Record<string, SQLOutputValue>): StoredLine {
+    const { sequence, event_id, relationship, subject, latest, line } = row;
+    if (
+      typeof sequence !== "number" || typeof event_id !== "string" ||
+      typeof relationship !== "string" || typeof subject !== "string" ||
+      typeof latest !== "string" || !(line instanceof Uint8Array)
+    ) throw this.damaged("a stored line");
+    return {
+      ...{ sequence, event_id, relationship, subject, latest },
+      line: line as Uint8Array<ArrayBuffer>,
+    };
+  }
+}
+
+/** `store_unavailable` for what was read and is not what we wrote. */
+export function damagedMemory(unavailable: Unavailable, what: string): Error {
+  return unavailable(
+    `${what} is damaged`,
+    undefined,
+    "Verify the issuer's whole feed again with --full, or forget the issuer with sig pin remove: it is then seen for the first time.",
+  );
+}
+
+/** Only as far as it is compared with the lines; its checksum is not. */
+function pinOf(text: unknown) {
+  try {
+    return JSON.parse(String(text).slice(CHECKSUM_LENGTH)) as {
+      readonly pin?: { readonly sequence?: unknown };
+      readonly lines?: { readonly table?: unknown } | null;
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a commit writes. */
+export interface LinesCommit {
+  /** The issuer's DID. */
+  readonly issuer: string;
+  /** The table to continue; undefined: the lines replace all that were there. */
+  readonly table: number | undefined;
+  /** What belongs to the lines. */
+  readonly attachment: Uint8Array;
+  /**
+   * Decides, within the transaction, by the text of the pin's record: the text
+   * to write, or undefined to leave everything as it is.
+   */
+  readonly decide: (
+    current: string | undefined,
+    table: number,
+  ) => Promise<string | undefined>;
+}
+
+/**
+ * The new lines of one reading. They wait in a temporary table of a connection
+ * of their own, which locks nobody out and is gone after a crash, until one
+ * short transaction copies them.
+ */
+export class NewLines {
+  readonly #main: SqliteFile;
+  readonly #unavailable: Unavailable;
+  #file: SqliteFile | undefined;
+  #latest: Instant | undefined;
+  #first = Infinity;
+  #last = 0;
+
+  constructor(main: SqliteFile, unavailable: Unavailable) {
+    this.#main = main;
+    this.#unavailable = unavailable;
+  }
+
+  /** Whether there is any line. */
+  get isEmpty(): boolean {
+    return this.#last === 0;
+  }
+
+  /** Begins again, after lines whose latest `issued_at` is given. */
+  restart(latest: Instant | undefined): void {
+    this.#latest = latest;
+    this.#first = Infinity;
+    this.#last = 0;
+    this.#file?.exec("DELETE FROM temp.new_line");
+  }
+
+  /** Takes a verified line; its bytes are copied. */
+  add(line: Uint8Array, event: SigEvent | UnknownEvent): void {
+    const issuedAt = validInstant(event.issued_at);
+    const latest = this.#latest;
+    if (latest === undefined || compareInstants(issuedAt, latest) > 0) {
+      this.#latest = issuedAt;
+    }
+    this.#first = Math.min(this.#first, event.sequence);
+    this.#last = event.sequence;
+    const file = this.#opened();
+    file.attempt(() =>
+      file.sql("INSERT INTO temp.new_line VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+        event.sequence,
+        event.event_id,
+        event.relationship_id,
+        event.subject,
+        kindOf(event),
+        instantKey(this.#latest!),
+        line,
+      )
+    );
+  }
+
+  /** The first line that another table has differently, if there is one. */
+  firstDifference(table: number): number | undefined {
+    try {
+      const row = this.#opened().sql(
+        `SELECT sequence FROM temp.new_line JOIN event_${table} AS known USING (sequence) WHERE known.line <> new_line.line ORDER BY sequence LIMIT 1`,
+      ).get();
+      return row === undefined ? undefined : Number(row.sequence);
+    } catch {
+      // Without its place it is a contradiction all the same.
+      return undefined;
+    }
+  }
+
+  /**
+   * Copies the lines, the attachment and the pin in one transaction.
+   *
+   * @returns Whether they were written.
+   * @throws {SigError} `store_unavailable`.
+   */
+  async commit(
+    { issuer, table, attachment, decide }: LinesCommit,
+  ): Promise<boolean> {
+    const file = this.#opened();
+    file.exec("COMMIT");
+    return await file.transaction("write", async () => {
+      const current = file.sql(
+        "SELECT text FROM record WHERE kind='pin' AND id=?",
+      ).get(issuer)?.text;
+      const number = table ?? Number(
+        file.sql("INSERT INTO feed (issuer) VALUES (?)").run(issuer)
+          .lastInsertRowid,
+      );
+      const text = await decide(
+        current === undefined ? undefined : String(current),
+        number,
+      );
+      if (text === undefined) {
+        if (table === undefined) {
+          file.sql("DELETE FROM feed WHERE number=?").run(number);
+        }
+        return false;
+      }
+      if (table === undefined) {
+        dropFeeds(file, issuer, number);
+        file.exec(feedTables(number));
+      }
+      await this.#copy(file, number);
+      file.sql("INSERT OR REPLACE INTO attachment VALUES (?, ?)")
+        .run(issuer, attachment);
+      file.sql("INSERT OR REPLACE INTO record VALUES ('pin', ?, ?, NULL, ?)")
+        .run(issuer, crypto.randomUUID(), text);
+      return true;
+    });
+  }
+
+  /** Gives the lines up. */
+  end(): void {
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #copy(file: SqliteFile, number: number): Promise<void> {
+    for (let from = this.#first; from <= this.#last; from += SLICE_LINES) {
+      const range = [from, from + SLICE_LINES - 1];
+      file.sql(
+        `INSERT INTO event_${number} SELECT * FROM temp.new_line WHERE sequence BETWEEN ? AND ?`,
+      ).run(...range);
+      file.sql(
+        `INSERT INTO subject_${number} SELECT subject, count(*) FROM temp.new_line WHERE sequence BETWEEN ? AND ? GROUP BY subject ON CONFLICT DO UPDATE SET lines = lines + excluded.lines`,
+      ).run(...range);
+      if (from + SLICE_LINES <= this.#last) await yieldToEventLoop();
+    }
+  }
+
+  #opened(): SqliteFile {
+    if (this.#file !== undefined) return this.#file;
+    const file = this.#main.connect();
+    try {
+      // One transaction for all inserts; it locks nothing but its own table.
+      file.exec(`CREATE TEMP TABLE new_line ${COLUMNS}; BEGIN`);
+    } catch (error) {
+      file.close();
+      throw this.#unavailable(
+        "a temporary table can't be made",
+        error,
+        "SQLite needs a temporary folder that can be written (TMPDIR).",
+      );
+    }
+    return this.#file = file;
+  }
+}
+
+function kindOf(event: SigEvent | UnknownEvent): number {
+  if (isUpsert(event)) return KIND.upsert;
+  return isRevoke(event) ? KIND.revoke : KIND.other;
+}
+
+/** Forgets the lines of an issuer, but for one table. */
+function dropFeeds(
+  file: SqliteFile,
+  issuer: string,
+  except: number | null,
+): void {
+  const old = file.sql(
+    "SELECT number FROM feed WHERE issuer=? AND number IS NOT ?",
+  )
+    .all(issuer, except);
+  for (const { number } of old) {
+    file.exec(
+      `DROP TABLE IF EXISTS event_${number}; DROP TABLE IF EXISTS subject_${number}`,
+    );
+    file.sql("DELETE FROM feed WHERE number=?").run(number!);
+  }
+}
+
+/** An instant as text that sorts by time, from the year 1 to 9999. */
+export function instantKey({ seconds, nanoseconds }: Instant): string {
+  const positive = String(seconds + 100_000_000_000).padStart(12, "0");
+  return `${positive}.${String(nanoseconds).padStart(9, "0")}`;
+}

@@ -1,0 +1,500 @@
+/**
+ * A feed that a store keeps as verified lines: answering from them and
+ * continuing after them. The lines that an answer relies on are verified again
+ * (docs/protocol.md §6.4).
+ *
+ * @module
+ */
+
+import {
+  compareInstants,
+  createFeedLineParser,
+  DEFAULT_LIMITS,
+  type FeedState,
+  type Instant,
+  isSigError,
+  type Limits,
+  parseEventPayload,
+  type PastEvents,
+  Replay,
+  SigError,
+  type SigEvent,
+  type UnknownEvent,
+  type Warning,
+} from "@sig/core";
+import { type GrowingHistory, validInstant } from "@sig/core/internal";
+import { type KeyResolver, verifyEnvelope } from "@sig/jose";
+import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
+import type { DocumentName } from "../fetch/media_type.ts";
+import type {
+  HeldDocument,
+  HeldDocuments,
+} from "../read/conditional_reader.ts";
+import { documentAtHand } from "../read/reader.ts";
+import { FeedDigest } from "../verify/feed_digest.ts";
+import {
+  FeedVerification,
+  type FeedVerificationOptions,
+} from "../verify/feed_verification.ts";
+import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
+import { Sha256 } from "../verify/sha256.ts";
+import type { SignatureWorkers } from "../verify/signature_workers.ts";
+import type { FeedPolicy, KeyUse } from "../verify/verified_feed.ts";
+import { verifyFeed } from "../verify/verify_feed.ts";
+import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
+import { PartialHistory } from "./partial_history.ts";
+import { HistoryMoved, sha256Hex, type StoredPin } from "./pin.ts";
+import {
+  KIND,
+  type LinesAbout,
+  type NewLines,
+  type SqliteLines,
+  type StoredLine,
+} from "./sqlite_lines.ts";
+
+/** What belongs to the lines of a feed; stored as JSON beside them. */
+export interface Attachment {
+  /** The documents that the lines were verified with. */
+  readonly documents: readonly (readonly [
+    DocumentName,
+    Omit<HeldDocument, "bytes"> & { readonly bytes: string },
+  ])[];
+  /** The keys that signed. */
+  readonly keys: readonly KeyUse[];
+  /** Where the feed was read from. */
+  readonly ref: string;
+  /** The last event's `event_id`. */
+  readonly last_event_id: string | null;
+  /** State of the SHA-256 over the feed. */
+  readonly hash: string;
+  /** The feed's last bytes. */
+  readonly overlap: string;
+  /** The latest `issued_at`. */
+  readonly latest: Instant | null;
+  /** What was odd about events, and when those ahead of the clock were issued. */
+  readonly warnings: readonly (Warning & { readonly issued_at?: Instant })[];
+  /** How many more warnings there were. */
+  readonly warnings_left_out: number;
+  /** What was odd about how the feed is served. */
+  readonly served_warnings: readonly Warning[];
+  /** What was odd about the documents. */
+  readonly notices: readonly Warning[];
+}
+
+/** How stored lines are verified. */
+export interface StoredLinesOptions extends FeedPolicy, LoadIssuerOptions {
+  /** As in `verifyFeed`. */
+  readonly breathe?: (() => Promise<void>) | undefined;
+  /** As in `verifyFeed`. */
+  readonly workers?: SignatureWorkers | undefined;
+}
+
+/** Lines of the states that are kept for the next question. */
+const MAX_CACHED_LINES = 20_000;
+
+/** The verified lines that belong to one pin. */
+export class StoredLines implements StoredState {
+  /** What belongs to them. */
+  readonly attachment: Attachment;
+  /** The documents that they were verified with. */
+  readonly documents: HeldDocuments;
+  readonly #lines: SqliteLines;
+  readonly #pin: StoredPin;
+  readonly #table: number;
+  readonly #options: StoredLinesOptions;
+  #keys: Promise<KeyResolver> | undefined;
+  /** By subjects and time, in the order of use. */
+  readonly #states = new Map<string, { state: FeedState; lines: number }>();
+  #cachedLines = 0;
+  #whole: WeakRef<FeedState> | undefined;
+
+  private constructor(
+    lines: SqliteLines,
+    pin: StoredPin,
+    table: number,
+    attachment: Attachment,
+    options: StoredLinesOptions,
+  ) {
+    this.#lines = lines;
+    this.#pin = pin;
+    this.#table = table;
+    this.#options = options;
+    this.attachment = attachment;
+    this.documents = new Map(
+      attachment.documents.map(([name, { bytes, ...rest }]) => [
+        name,
+        { ...rest, bytes: decodeBase64Url(bytes) },
+      ]),
+    );
+  }
+
+  /**
+   * The lines of a pin; undefined where the store has the pin alone.
+   *
+   * @throws {SigError} `store_unavailable` where something was altered.
+   */
+  static async open(
+    lines: SqliteLines,
+    stored: StoredPin,
+    options: StoredLinesOptions,
+  ): Promise<StoredLines | undefined> {
+    if (stored.lines === null) return undefined;
+    const { issuer } = stored.pin;
+    const bytes = await lines.attachment(issuer);
+    if (
+      bytes === undefined || await sha256Hex(bytes) !== stored.lines.sha256
+    ) throw lines.damaged(`what is stored with the lines of ${issuer}`);
+    const attachment = JSON.parse(new TextDecoder().decode(bytes));
+    const { table } = stored.lines;
+    return new StoredLines(lines, stored, table, attachment, options);
+  }
+
+  async read({ subjects: asked, asOf }: StatePart): Promise<FeedState> {
+    if (asked === undefined) return await this.#readWhole();
+    const subjects = [...new Set(asked)];
+    const time = typeof asOf === "object" ? asOf.instant : asOf;
+    const key = JSON.stringify([subjects, time]);
+    const known = this.#states.get(key);
+    if (known !== undefined) {
+      this.#states.delete(key);
+      this.#states.set(key, known);
+      return known.state;
+    }
+    const found = await this.#lines.about(this.#place, subjects, time);
+    const history = new PartialHistory();
+    await this.#learnTime(history, found, time);
+    const state = await this.#replay(history, found.lines);
+    this.#keep(key, state, found.lines.length);
+    return state;
+  }
+
+  /** The feed, to be continued; its new lines are given to `lines`. */
+  continued(
+    lines: NewLines,
+    limits: Limits | undefined,
+  ): Omit<HeldFeed, "comparedAt"> {
+    const { attachment } = this;
+    const { pin, public_only: publicOnly } = this.#pin;
+    const latest = attachment.latest ?? undefined;
+    lines.restart(latest);
+    const hash = Sha256.load(attachment.hash);
+    if (hash === undefined) throw this.#damaged("the digest");
+    return {
+      verification: new FeedVerification({
+        ...verificationOf(this.#options, limits, lines),
+        issuer: pin.issuer,
+        publicOnly,
+        start: {
+          bytes: pin.bytes,
+          lastEventId: attachment.last_event_id,
+          keys: attachment.keys,
+          replay: {
+            lastSequence: pin.sequence,
+            latest,
+            past: this.#pastEvents(),
+            history: new WarnedEvents(attachment.warnings),
+            warnings: attachment.warnings.map(withoutTime),
+            warningsLeftOut: attachment.warnings_left_out,
+          },
+        },
+      }),
+      digest: new FeedDigest(0, hash),
+      overlap: decodeBase64Url(attachment.overlap),
+      ref: attachment.ref,
+      publicOnly,
+      warnings: attachment.served_warnings,
+    };
+  }
+
+  get #place() {
+    return { issuer: this.#pin.pin.issuer, table: this.#table };
+  }
+
+  #damaged(what: string): Error {
+    return this.#lines.damaged(`${what} of ${this.#pin.pin.issuer}`);
+  }
+
+  /** The keys, from the documents that are stored with the lines. */
+  async #loadKeys(): Promise<KeyResolver> {
+    const { place, pin: { issuer } } = this.#pin;
+    const open = (ref: string, { name }: { name: DocumentName }) => {
+      const document = this.documents.get(name);
+      if (document?.ref === ref) {
+        return Promise.resolve(documentAtHand(document));
+      }
+      // As a server says that it has no did.json.
+      throw new SigError("fetch_status", "Cannot read: status 404", {
+        context: { status: 404 },
+      });
+    };
+    try {
+      const { keys } = await loadIssuer({
+        reader: {
+          kind: "remote",
+          open: async (...asked) => await open(...asked),
+        },
+        metadataRef: place,
+        expectedIssuer: issuer,
+      }, this.#options);
+      return keys;
+    } catch (error) {
+      if (isSigError(error, "store_unavailable")) throw error;
+      throw this.#damaged("a document");
+    }
+  }
+
+  async #replay(
+    history: PartialHistory,
+    lines: readonly StoredLine[],
+  ): Promise<FeedState> {
+    const { sequence: last, issuer } = this.#pin.pin;
+    const warned = new Set(
+      this.attachment.warnings.map(({ sequence }) => sequence),
+    );
+    const replay = new Replay({ issuer }, {
+      lastSequence: 0,
+      latest: undefined,
+      history,
+      warnings: [],
+      warningsLeftOut: 0,
+    });
+    for (const line of lines) {
+      // Another process may have stored more since.
+      if (line.sequence > last) break;
+      const event = await this.#verify(line);
+      if (warned.has(line.sequence)) history.warnAt(event);
+      replay.resume(line.sequence - 1);
+      replay.apply(event);
+    }
+    return stateOf(issuer, last, history);
+  }
+
+  /** Verifies the event of a line as if it had just been fetched. */
+  async #verify(line: StoredLine): Promise<SigEvent | UnknownEvent> {
+    try {
+      const keys = await (this.#keys ??= this.#loadKeys());
+      const parse = createFeedLineParser({ limits: this.#limits });
+      const parsed = parse(line.line);
+      await verifyEnvelope(parsed, keys);
+      return this.#requireColumns(line, parsed.payload);
+    } catch (error) {
+      if (!isSigError(error) || error.code === "store_unavailable") throw error;
+      throw this.#damaged(`the stored line ${line.sequence}`);
+    }
+  }
+
+  /** The event of a line, which must be what its columns say. */
+  #requireColumns(
+    line: StoredLine,
+    payload: Uint8Array,
+  ): SigEvent | UnknownEvent {
+    const event = parseEventPayload(payload, {
+      publicOnly: this.#pin.public_only,
+      unknownEvents: this.#options.unknownEvents ?? "reject",
+    });
+    if (
+      event.sequence === line.sequence && event.event_id === line.event_id &&
+      event.relationship_id === line.relationship &&
+      event.subject === line.subject && event.issuer === this.#pin.pin.issuer
+    ) return event;
+    throw this.#damaged(`the stored line ${line.sequence}`);
+  }
+
+  /** Takes a time of the past, which signed lines must prove. */
+  async #learnTime(
+    history: PartialHistory,
+    { around, events }: Pick<LinesAbout, "around" | "events">,
+    time: number | Instant | undefined,
+  ): Promise<void> {
+    const { sequence: last } = this.#pin.pin;
+    for (const line of around) {
+      // Another process has stored more since.
+      if (line.sequence > last) throw new HistoryMoved();
+      const event = await this.#verify(line);
+      const issuedAt = validInstant(event.issued_at);
+      history.learnInstant(line.sequence, issuedAt);
+      if (typeof time !== "object") continue;
+      const isAfter = compareInstants(issuedAt, time) > 0;
+      if (isAfter === line.sequence > events) continue;
+      throw this.#damaged(`the time of the stored line ${line.sequence}`);
+    }
+    if (typeof time === "object") history.learnPrefix(time, events);
+  }
+
+  /** Looks up what a continued feed rests upon, among our lines. */
+  #pastEvents(): PastEvents {
+    const { sequence: last } = this.#pin.pin;
+    const find = (where: string, value: string) => {
+      const line = this.#lines.find(
+        this.#table,
+        `${where} AND sequence<=?`,
+        value,
+        last,
+      );
+      if (line === undefined) return undefined;
+      const parse = createFeedLineParser({ limits: this.#limits });
+      try {
+        return this.#requireColumns(line, parse(line.line).payload);
+      } catch (error) {
+        if (!isSigError(error)) throw error;
+        throw this.#damaged(`the stored line ${line.sequence}`);
+      }
+    };
+    return {
+      hasEvent: (id) => find("event_id=?", id) !== undefined,
+      relationship: (id) => {
+        const of = (kinds: string) =>
+          find(`kind IN (${kinds}) AND relationship=?`, id);
+        const upsert = of(`${KIND.upsert}`);
+        if (upsert === undefined) return undefined;
+        const latest = of(`${KIND.upsert}, ${KIND.revoke}`);
+        const revoked = latest?.event_type === "relationship.revoke";
+        return { subject: upsert.subject, revoked };
+      },
+    };
+  }
+
+  get #limits(): Limits {
+    return this.#options.limits ?? DEFAULT_LIMITS;
+  }
+
+  /** Every line is verified again; the SHA-256 proves that none is missing. */
+  async #readWhole(): Promise<FeedState> {
+    const known = this.#whole?.deref();
+    if (known !== undefined) return known;
+    const { pin, public_only: publicOnly } = this.#pin;
+    const { unknownEvents, unmatchedRevoke, breathe, workers } = this.#options;
+    const policy = { unknownEvents, unmatchedRevoke, breathe, workers };
+    try {
+      const keys = await (this.#keys ??= this.#loadKeys());
+      const { state, sha256 } = await verifyFeed(
+        this.#lines.bytes(this.#place, pin.sequence),
+        {
+          ...policy,
+          issuer: pin.issuer,
+          keys,
+          publicOnly,
+          now: new Date(pin.last_seen),
+          limits: roomFor(pin, this.#limits),
+          digest: true,
+          expectedBytes: pin.bytes,
+        },
+      );
+      if (sha256 !== pin.prefix_sha256) throw this.#damaged("the feed");
+      this.#whole = new WeakRef(state);
+      return state;
+    } catch (error) {
+      if (!isSigError(error) || error.code === "store_unavailable") throw error;
+      throw this.#damaged("the feed");
+    }
+  }
+
+  #keep(key: string, state: FeedState, lines: number): void {
+    this.#states.set(key, { state, lines: lines + 1 });
+    this.#cachedLines += lines + 1;
+    for (const [old, { lines }] of this.#states) {
+      if (this.#cachedLines <= MAX_CACHED_LINES) return;
+      this.#states.delete(old);
+      this.#cachedLines -= lines;
+    }
+  }
+}
+
+/** How a feed is verified whose lines are stored: this process keeps no state. */
+export function verificationOf(
+  { unknownEvents, unmatchedRevoke }: FeedPolicy,
+  limits: Limits | undefined,
+  lines: NewLines,
+): Pick<
+  FeedVerificationOptions,
+  "limits" | "unknownEvents" | "unmatchedRevoke" | "onLine"
+> {
+  const onLine: FeedVerificationOptions["onLine"] = (bytes, event) =>
+    lines.add(bytes, event);
+  return { limits, unknownEvents, unmatchedRevoke, onLine };
+}
+
+/** Limits may have been higher when the lines were stored. */
+function roomFor(
+  { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
+  limits: Limits,
+): Limits {
+  return {
+    ...limits,
+    maxFeedBytes: Math.max(limits.maxFeedBytes, bytes),
+    maxEvents: Math.max(limits.maxEvents, sequence),
+  };
+}
+
+/** The state of an issuer, as far as its history was read. */
+export function stateOf(
+  issuer: string,
+  last_sequence: number,
+  history: PartialHistory,
+): FeedState {
+  return {
+    issuer,
+    last_sequence,
+    get by_relationship_id() {
+      return new Map(
+        Array.from(history.versions, ([id, all]) => [id, all.at(-1)!.state]),
+      );
+    },
+    history,
+  };
+}
+
+/** What to store beside the lines of a feed that was verified. */
+export function attachmentOf(
+  feed: HeldFeed,
+  documents: HeldDocuments,
+  notices: readonly Warning[],
+): Uint8Array<ArrayBuffer> {
+  const { replay, keys, lastEventId } = feed.verification.checkpoint();
+  const attachment: Attachment = {
+    documents: Array.from(documents, ([name, { bytes, ...rest }]) => [
+      name,
+      { ...rest, bytes: encodeBase64Url(bytes) },
+    ]),
+    keys,
+    ref: feed.ref,
+    last_event_id: lastEventId,
+    hash: (feed.digest!.hash as Sha256).save(),
+    overlap: encodeBase64Url(feed.overlap),
+    latest: replay.latest ?? null,
+    warnings: replay.warnings.map((warning) => {
+      const { code, sequence } = warning;
+      return code === "issued_at_future" && sequence !== undefined
+        ? { ...warning, issued_at: replay.history.issuedAt(sequence) }
+        : warning;
+    }),
+    warnings_left_out: replay.warningsLeftOut,
+    served_warnings: feed.warnings,
+    notices,
+  };
+  return new TextEncoder().encode(JSON.stringify(attachment));
+}
+
+/** A warning of an attachment as answers have it. */
+export function withoutTime(
+  { issued_at: _, ...warning }: Attachment["warnings"][number],
+): Warning {
+  return warning;
+}
+
+/** Keeps of a history only when the events were issued that were warned about. */
+export class WarnedEvents extends PartialHistory implements GrowingHistory {
+  /** Begins with warnings that are stored. */
+  constructor(warnings: Attachment["warnings"] = []) {
+    super();
+    for (const { sequence, issued_at } of warnings) {
+      if (sequence && issued_at) this.learnInstant(sequence, issued_at);
+    }
+  }
+
+  override warnAt({ sequence, issued_at }: SigEvent | UnknownEvent): void {
+    this.learnInstant(sequence, validInstant(issued_at));
+  }
+
+  override add(): void {}
+}

@@ -1,0 +1,369 @@
+/** A SQLite database in a file that only this user can write. @module */
+
+import type * as fs from "node:fs";
+import type * as sqlite from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { isSigError } from "@sig/core";
+import { loadBuiltin } from "@sig/jose/internal";
+import { storeUnavailable, type Unavailable } from "./record_store.ts";
+import { retryWhileBusy } from "./waiting.ts";
+
+/** How long a file that another process writes is retried, in milliseconds. */
+const BUSY_TIMEOUT_MS = 60_000;
+
+/** Bits of a mode by which group or others may write. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+// With a write-ahead log and NORMAL a commit needs no flush; after a crash of
+// the process the file is whole, after a power cut it is at worst behind.
+// Waiting for a lock is ours: SQLite would block the event loop.
+const SETTINGS = `
+PRAGMA busy_timeout = 0;
+PRAGMA synchronous = NORMAL;
+PRAGMA cache_size = -2048;
+`;
+
+/** What a file of one program looks like. */
+export interface SqliteSchema {
+  /** Tells files of this program from those of others. */
+  readonly applicationId: number;
+  /** Changes when the tables do. */
+  readonly version: number;
+  /** Makes the tables. */
+  readonly tables: string;
+  /** Makes the tables from those of an older version; within a transaction. */
+  readonly upgrade: (database: DatabaseSync, version: number) => void;
+}
+
+/** How errors name the file. */
+export interface SqliteFileOptions {
+  /** Makes its errors (default: `store_unavailable` with the path). */
+  readonly unavailable?: Unavailable | undefined;
+}
+
+/** `node:sqlite`; undefined where the platform has none. */
+export function loadSqlite(): typeof sqlite | undefined {
+  return loadBuiltin("node:sqlite") as typeof sqlite | undefined;
+}
+
+/** One connection to a database file. */
+export class SqliteFile {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #unavailable: Unavailable;
+  readonly #statements = new Map<string, StatementSync>();
+  #isOpen = true;
+
+  private constructor(
+    path: string,
+    database: DatabaseSync,
+    unavailable: Unavailable,
+  ) {
+    this.#path = path;
+    this.#database = database;
+    this.#unavailable = unavailable;
+  }
+
+  /**
+   * Opens a file, which is made if it is missing (0600), in a folder that must
+   * be there.
+   *
+   * @throws {SigError} `store_unavailable` for a file that can't be opened, is
+   * empty or damaged, belongs to another user or program or to a newer version
+   * of this one, or can be written by another user.
+   */
+  static async open(
+    path: string,
+    schema: SqliteSchema,
+    { unavailable = storeUnavailable.bind(undefined, path) }:
+      SqliteFileOptions = {},
+  ): Promise<SqliteFile> {
+    const modules = loadModules();
+    if (modules === undefined) throw unavailable("this platform has no SQLite");
+    try {
+      if (!modules.fs.existsSync(path)) makeFile(modules, path, schema);
+      // Links may lead here from other names; the log stands beside the file.
+      const real = modules.fs.realpathSync(path);
+      const opened = checkFile(modules.fs, real, unavailable);
+      const file = SqliteFile.#connect(modules.sqlite, real, unavailable);
+      try {
+        const now = modules.fs.statSync(real);
+        if (now.ino !== opened.ino || now.dev !== opened.dev) {
+          throw unavailable("the file was replaced while it was opened");
+        }
+        await file.#requireSchema(schema);
+        return file;
+      } catch (error) {
+        file.close();
+        throw error;
+      }
+    } catch (error) {
+      throw sqliteFailure(error, unavailable);
+    }
+  }
+
+  /** Another connection to the same file, with transactions of its own. */
+  connect(): SqliteFile {
+    try {
+      return SqliteFile.#connect(loadSqlite()!, this.#path, this.#unavailable);
+    } catch (error) {
+      throw sqliteFailure(error, this.#unavailable);
+    }
+  }
+
+  static #connect(
+    { DatabaseSync }: typeof sqlite,
+    path: string,
+    unavailable: Unavailable,
+  ): SqliteFile {
+    const database = new DatabaseSync(path);
+    database.exec(SETTINGS);
+    return new SqliteFile(path, database, unavailable);
+  }
+
+  /** Runs statements outside of a transaction. */
+  exec(text: string): void {
+    this.#database.exec(text);
+  }
+
+  /** A statement, prepared once. */
+  sql(text: string): StatementSync {
+    const known = this.#statements.get(text) ?? this.#database.prepare(text);
+    this.#statements.set(text, known);
+    return known;
+  }
+
+  /**
+   * Does what may fail in SQLite.
+   *
+   * @throws {SigError} `store_unavailable`, and what else the work throws.
+   */
+  attempt<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#isOpen
+        ? sqliteFailure(error, this.#unavailable)
+        : this.#unavailable("it is closed", error);
+    }
+  }
+
+  /**
+   * Does the work in one transaction, which sees the file as of one moment.
+   * Work that returns a promise needs a connection that nobody else uses.
+   *
+   * @throws {SigError} `store_unavailable`, and what the work throws.
+   */
+  async transaction<T>(
+    mode: "read" | "write",
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    const begin = mode === "read" ? "BEGIN" : "BEGIN IMMEDIATE";
+    try {
+      return await retryWhileBusy(async () => {
+        this.#database.exec(begin);
+        let hasWorked = false;
+        try {
+          const working = work();
+          // A result that is there is committed before anything else runs.
+          const result = working instanceof Promise ? await working : working;
+          this.#database.exec("COMMIT");
+          hasWorked = true;
+          return result;
+        } finally {
+          if (!hasWorked && this.#database.isTransaction) {
+            this.#database.exec("ROLLBACK");
+          }
+        }
+      }, { isBusy: isSqliteBusy, timeoutMs: BUSY_TIMEOUT_MS });
+    } catch (error) {
+      throw this.#isOpen
+        ? sqliteFailure(error, this.#unavailable)
+        : this.#unavailable("it is closed", error);
+    }
+  }
+
+  /** A second call does nothing. */
+  close(): void {
+    if (this.#isOpen) this.#database.close();
+    this.#isOpen = false;
+  }
+
+  async #requireSchema(schema: SqliteSchema): Promise<void> {
+    const pragma = (name: string) =>
+      this.#database.prepare(`PRAGMA ${name}`).get()?.[name];
+    const id = pragma("application_id");
+    if (id !== schema.applicationId) {
+      throw this.#unavailable(
+        "the file belongs to another program",
+        undefined,
+        "Name another file with --pins.",
+      );
+    }
+    const isOld = () => {
+      const version = Number(pragma("user_version"));
+      if (version === schema.version) return false;
+      if (version < schema.version) return true;
+      throw this.#unavailable(
+        `it was made by a newer version of this program (${version})`,
+        undefined,
+        "Use the newer version, or name another file with --pins.",
+      );
+    };
+    if (!isOld()) return;
+    await this.transaction("write", () => {
+      // Another process may have been faster.
+      if (!isOld()) return;
+      schema.upgrade(this.#database, Number(pragma("user_version")));
+      this.#database.exec(`PRAGMA user_version = ${schema.version}`);
+    });
+  }
+}
+
+interface Modules {
+  readonly sqlite: typeof sqlite;
+  readonly fs: typeof fs;
+}
+
+function loadModules(): Modules | undefined {
+  const sqlite = loadSqlite();
+  const files = loadBuiltin("node:fs") as typeof fs | undefined;
+  return sqlite && files && { sqlite, fs: files };
+}
+
+/**
+ * Makes the file under another name and links it when it is whole, so that an
+ * empty file is never one that somebody is about to fill.
+ */
+function makeFile({ sqlite, fs }: Modules, path: string, schema: SqliteSchema) {
+  const part = `${path}.${crypto.randomUUID()}.part`;
+  fs.closeSync(fs.openSync(part, "wx", 0o600));
+  try {
+    const database = new sqlite.DatabaseSync(part);
+    try {
+      database.exec(`PRAGMA journal_mode = WAL; ${schema.tables};
+        PRAGMA application_id = ${schema.applicationId};
+        PRAGMA user_version = ${schema.version};`);
+    } finally {
+      database.close();
+    }
+    fs.linkSync(part, path);
+  } catch (error) {
+    // Another process was faster.
+    if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+  } finally {
+    fs.unlinkSync(part);
+  }
+}
+
+/** Refuses a file that another user could have written. */
+function checkFile(
+  files: typeof fs,
+  path: string,
+  unavailable: Unavailable,
+): fs.Stats {
+  const file = files.statSync(path);
+  if (!file.isFile()) throw unavailable("it is not a file");
+  if (file.size === 0) {
+    throw unavailable(
+      "the file is empty",
+      undefined,
+      "It was emptied, or never filled. Restore it from a backup, or move it away: each issuer is then seen for the first time.",
+    );
+  }
+  const me = ownerOfNewFile(files, path);
+  for (const suffix of ["", "-wal", "-shm"]) {
+    const each = suffix === ""
+      ? file
+      : files.statSync(path + suffix, { throwIfNoEntry: false });
+    if (each === undefined || me === undefined) continue;
+    if (each.uid !== me) {
+      throw unavailable(
+        `the file ${path}${suffix} belongs to another user`,
+        undefined,
+        "Only a file that this user alone can write is believed. Name another file, or change its owner if you know who wrote it.",
+      );
+    }
+    if ((each.mode & WRITABLE_BY_OTHERS) !== 0) {
+      throw unavailable(
+        `the file ${path}${suffix} can be written by other users`,
+        undefined,
+        "If you know that nobody else has written it, run chmod go-w on it.",
+      );
+    }
+  }
+  return file;
+}
+
+/** Our user, found without a permission to ask for it; undefined on Windows. */
+function ownerOfNewFile(files: typeof fs, path: string): number | undefined {
+  const probe = `${path}.${crypto.randomUUID()}.part`;
+  files.closeSync(files.openSync(probe, "wx", 0o600));
+  try {
+    const { uid, mode } = files.statSync(probe);
+    // Where modes mean nothing, such as on Windows, owners don't either.
+    return (mode & 0o777) === 0o600 ? uid : undefined;
+  } finally {
+    files.unlinkSync(probe);
+  }
+}
+
+/** Another process writes; nothing was done. */
+function isSqliteBusy(error: unknown): boolean {
+  return error instanceof Error && /database is locked/.test(error.message);
+}
+
+/** `store_unavailable` for what SQLite or the platform threw, and what to do. */
+function sqliteFailure(cause: unknown, unavailable: Unavailable): unknown {
+  if (isSigError(cause)) return cause;
+  const { message = "", code, name } = cause as {
+    message?: string;
+    code?: unknown;
+    name?: string;
+  };
+  if (name === "TypeError" || name === "RangeError") return cause;
+  const is = (pattern: RegExp) => pattern.test(message);
+  const isSqlite = code === "ERR_SQLITE_ERROR";
+  const isCode = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code);
+  if (
+    !isSqlite && !isCode && name !== "NotCapable" && !is(/Requires \w+ access/)
+  ) {
+    return cause;
+  }
+  if (is(/not a database|malformed|no such (table|column)/)) {
+    return unavailable(
+      "the file is damaged",
+      cause,
+      "Move it away, or name another file; each issuer is then seen for the first time.",
+    );
+  }
+  if (is(/disk is full|disk I\/O error/)) {
+    return unavailable(
+      "it can't be written, the disk may be full",
+      cause,
+      "Make room; what was stored is unchanged.",
+    );
+  }
+  if (isSqliteBusy(cause)) {
+    return unavailable("other processes keep it locked", cause);
+  }
+  if (is(/readonly/)) {
+    return unavailable(
+      "it can't be written",
+      cause,
+      "Give the file and its folder to this user, or use --no-pin.",
+    );
+  }
+  if (name === "NotCapable" || is(/Requires \w+ access/)) {
+    return unavailable(
+      "permission denied",
+      cause,
+      "Allow the file's folder with --allow-read and --allow-write: sig, sig api and sig web have both, sig-api and sig-web have not.",
+    );
+  }
+  return unavailable(
+    `it can't be opened${isCode ? ` (${code})` : ""}`,
+    cause,
+    "Its folder must be there, and this user must be able to write there.",
+  );
+}

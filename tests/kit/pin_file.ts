@@ -1,0 +1,25 @@
+/** A pin store in a file of its own, which goes with the test. @module */
+
+import { openPinStore, type PinStore } from "@sig/consumer/pins";
+
+/** An open pin store. */
+export interface PinFile extends AsyncDisposable {
+  readonly pins: PinStore;
+  /** Its path. */
+  readonly path: string;
+}
+
+/** Opens a new pin store in a temporary folder. */
+export async function openPinFile(): Promise<PinFile> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/pins.db`;
+  const pins = await openPinStore(path);
+  return {
+    pins,
+    path,
+    async [Symbol.asyncDispose]() {
+      await pins.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
