@@ -288,7 +288,7 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
     const watch = ["watch", "$D/acme", "--from", "1", "--exec"];
     const quoted = await workspace.sig([
       ...watch,
-      "sh -c 'exit 0'",
+      "false 'exit 0'",
       "--once",
       "--format",
       "text",
@@ -296,7 +296,7 @@ Deno.test("quotes of a command are warned of, and a person sees that it goes on"
     assertEquals(quoted.code, 2);
     assertStringIncludes(
       quoted.stderr,
-      "warning: --exec knows no quotes: the words are sh, -c, 'exit, 0'\n",
+      "warning: --exec knows no quotes: the words are false, 'exit, 0'\n",
     );
     // Interrupted once the event was handed over: no look is under way then.
     const atTerminals = (
