@@ -61,7 +61,15 @@ async function withPlace(
         ...["did:web:alice.example", "--require", "role=deploy"],
       ],
       ack: [
-        ...["pin", "ack", host, "--allow-insecure", "--reason", "test"],
+        ...[
+          "pin",
+          "ack",
+          host,
+          "--allow-insecure",
+          "--reason",
+          "test",
+          "--yes",
+        ],
       ],
       publish: (n) => documents.set(PATHS.feed, feedOf(lines.slice(0, n))),
     });

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { createIssuerSite } from "./site/issuer_site.ts";
 import {
   type Given,
@@ -117,7 +122,7 @@ Deno.test("a second process says that the history is the remembered one", async 
     // Labels and values stand in two columns.
     const shown = await workspace.sig(["pin", "show", did]);
     const lines = shown.stdout.trimEnd().split("\n");
-    assertEquals(lines.filter((line) => !/^.{12} {2}\S/.test(line)), []);
+    assertEquals(lines.filter((line) => !/^.{10} {2}\S/.test(line)), []);
     // As private as the keys.
     const { mode } = await Deno.stat(workspace.path("data/sig/pins.db"));
     assertEquals(mode! & 0o777, 0o600);
@@ -148,9 +153,9 @@ Deno.test("a history that was taken back stays an error until it is back", async
     // Answers warn of it until it is accepted, so it is shown.
     const shown = async () =>
       (await workspace.sig(["pin", "show", did])).stdout;
-    const warned = "warned of     feed_rolled_back, until sig pin ack";
+    const warned = "warned of   feed_rolled_back, until sig pin ack";
     assertStringIncludes(await shown(), warned);
-    await pin("ack", "--allow-insecure", "--reason", "restored");
+    await pin("ack", "--allow-insecure", "--reason", "restored", "--yes");
     assertEquals((await shown()).includes("warned of"), false);
     assertEquals((await check()).json.warnings, []);
     serveOnly(1);
@@ -168,7 +173,7 @@ Deno.test("sig pin ack is advised where it helps: not to an issuer, nor to a cur
     assertEquals(advised.code, "feed_rolled_back");
     assertStringIncludes(advised.next, "sig pin ack <issuer>");
     // The memory has it then, and the cursor still stands behind it.
-    await pin("ack", "--allow-insecure", "--reason", "restored");
+    await pin("ack", "--allow-insecure", "--reason", "restored", "--yes");
     const cursor = JSON.parse((await workspace.sig(watch)).stderr);
     assertEquals(
       [cursor.code, cursor.seen_sequence, cursor.next],
@@ -191,16 +196,84 @@ Deno.test("sig pin ack is advised where it helps: not to an issuer, nor to a cur
   });
 });
 
+Deno.test("pin ack accepts what it has shown and a person confirmed, and nothing that came later", () =>
+  remembered(async ({ append, check, pin, serveOnly, workspace, did }) => {
+    await append("did:web:carol.example");
+    await check();
+    serveOnly(2);
+    assertEquals((await check()).json.code, "feed_rolled_back");
+    const before = (await pin("show")).json;
+    const words = ["--allow-insecure", "--reason", "restored"];
+
+    const unasked = await pin("ack", ...words);
+    assertEquals([unasked.code, unasked.json.code], [
+      2,
+      "confirmation_required",
+    ]);
+    const questions: string[] = [];
+    const ack = (answer: boolean, ...more: readonly string[]) =>
+      workspace.sig(["pin", "ack", did, ...words, ...more], {
+        terminals: ["stdin"],
+        io: {
+          ask(question) {
+            questions.push(question);
+            return answer;
+          },
+        },
+      });
+    const declined = await ack(false);
+    assertEquals(declined.code, 2);
+    assertStringIncludes(
+      declined.stderr,
+      "confirmation_required: Cannot acknowledge: the served history is not confirmed",
+    );
+    assertEquals((await pin("show")).json, before);
+    for (
+      const shown of [
+        /^remembered +3 events$/m,
+        /^served now +2 events$/m,
+        /^key +orgsign-1 {2}\S{43}$/m,
+        /^difference +/m,
+      ]
+    ) assertMatch(declined.stdout, shown);
+    assertEquals(questions, [
+      `Accept what ${did} serves now, in place of what is remembered?`,
+    ]);
+
+    // Between the incident and the acknowledgement something else is served.
+    serveOnly(1);
+    for (const answer of [await ack(true), await ack(true, "--yes")]) {
+      assertEquals(answer.code, 2);
+      assertStringIncludes(answer.stderr, "error: confirmation_required: ");
+    }
+    assertEquals(questions.length, 1);
+    assertEquals((await pin("show")).json.sequence, 3);
+
+    const [first] = (await Deno.readTextFile(workspace.path(FEED))).split("\n");
+    const bytes = new TextEncoder().encode(`${first}\n`);
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    const named = await ack(true, "--expect", digest.toHex().toUpperCase());
+    assertEquals([named.code, questions.length], [0, 2]);
+    assertStringIncludes(
+      named.stdout,
+      `Accepted the served history of ${did}: 1 event\n`,
+    );
+    assertEquals((await pin("show")).json.incident, null);
+    const malformed = await pin("ack", ...words, "--expect", "123");
+    assertEquals(malformed.json.flag, "--expect");
+  }));
+
 Deno.test("what is accepted with a reason is the history from then on", async () => {
   await remembered(async ({ check, pin, serveOnly }) => {
     await check();
     const before = (await pin("show")).json;
     serveOnly(1);
     assertEquals((await check()).code, 2);
-    const without = await pin("ack", "--allow-insecure");
+    const without = await pin("ack", "--allow-insecure", "--yes");
     assertEquals([without.code, without.json.code], [2, "invalid_request"]);
     const { code, json } = await pin(
       ...["ack", "--allow-insecure", "--reason", "restored from a backup"],
+      "--yes",
     );
     assertEquals([code, json.sequence, json.incident], [0, 1, null]);
     assertEquals(json.first_seen, before.first_seen);

@@ -313,7 +313,11 @@ function hintOfUrl(url: string, code: ErrorCode): string | undefined {
   return `A URL names a sig.json; to ask the host write ${host}.`;
 }
 
-function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
+/** The value of one of {@linkcode POLICY_FLAGS}. */
+export function policy(
+  call: Call,
+  flag: string,
+): "ignore" | "reject" | undefined {
   return call.text(flag) as "ignore" | "reject" | undefined;
 }
 

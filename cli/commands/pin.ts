@@ -1,15 +1,18 @@
 import { isSigError, SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
-import type { PinRecord } from "@sig/consumer/pins";
+import type { PinRecord, ServedHistory } from "@sig/consumer/pins";
 import { usageError } from "@sig/api/flags";
 import type { Call, CommandSpec } from "../command_line/command.ts";
 import { writeTable } from "../output/table.ts";
-import { colour, counted, safe, toSecond, writeJson } from "../output/write.ts";
+import { counted, safe, toSecond, writeJson } from "../output/write.ts";
 import { PINS_FLAG, requirePins } from "../ask/pin_flags.ts";
-import { POLICY_FLAGS } from "../ask/source_flags.ts";
+import { policy, POLICY_FLAGS } from "../ask/source_flags.ts";
 
 /** Characters of a reason: it is kept, and shown again. */
 const MAX_REASON = 1_000;
+
+/** A label and a value, without titles. */
+const FIELDS = [{ title: "" }, { title: "" }];
 
 /** Issuers that one message names. */
 const MAX_NAMED = 5;
@@ -17,7 +20,7 @@ const MAX_NAMED = 5;
 /** `sig pin` */
 export const pin: CommandSpec = {
   description:
-    "list and show print what later fetches are compared with. ack asks the issuer\nand accepts the history that it serves now, in the place of the remembered one.\nremove forgets an issuer: the next look at it is a first one.",
+    "list and show print what later fetches are compared with. ack reads the issuer,\nshows what was remembered and what is served now, and after confirmation accepts\nwhat is served: only if it is what the recorded incident saw, or what --expect\nnames. remove forgets an issuer; the next fetch of it is a first one.",
   positionals: [
     {
       name: "action",
@@ -37,12 +40,19 @@ export const pin: CommandSpec = {
       value: "TEXT",
       help: "why another history is accepted; kept with the pin (ack)",
     },
+    {
+      name: "expect",
+      value: "SHA256",
+      help: "accept the feed with this SHA-256 (ack)",
+    },
+    { name: "yes", help: "do not ask for confirmation (ack)" },
     ...POLICY_FLAGS,
   ],
   examples: [
     "sig pin list",
     "sig pin show acme.example --format json",
     'sig pin ack acme.example --reason "restored from a backup, see mail of 3 May"',
+    'sig pin ack acme.example --reason "as published" --expect SHA256 --yes',
     "sig pin remove acme.example",
   ],
   async run(call) {
@@ -95,6 +105,8 @@ async function act(
     ? await showPin(pins, did)
     : await acknowledgePin(pins, issuer!, {
       reason,
+      expect: call.text("expect"),
+      confirm: (history) => confirm(call, history),
       now: call.io.now(),
       allowPrivate: call.on("allow-insecure"),
       unknownEvents: policy(call, "unknown-events"),
@@ -104,12 +116,63 @@ async function act(
   else if (action === "show") writePin(call, found);
   else {
     call.io.stdout(
-      `Accepted ${safe(did)} as it is served now: ${
+      `Accepted the served history of ${safe(did)}: ${
         counted(found.sequence, "event")
       }\n`,
     );
   }
   return 0;
+}
+
+/**
+ * Shows both histories, and asks for confirmation.
+ *
+ * @throws {SigError} `confirmation_required`
+ */
+async function confirm(
+  call: Call,
+  { remembered, served }: ServedHistory,
+): Promise<void> {
+  if (call.format === "text") {
+    writeTable(call, FIELDS, [
+      ["remembered", counted(remembered.sequence, "event")],
+      ["SHA-256", remembered.prefix_sha256],
+      ...keysOf(remembered.keys),
+      ["served now", counted(served.sequence, "event")],
+      ["SHA-256", served.sha256],
+      ...keysOf(served.keys),
+      [
+        "difference",
+        served.first_difference === null
+          ? "no event is known to differ"
+          : `from event ${served.first_difference} on`,
+      ],
+    ]);
+  }
+  if (call.on("yes")) return;
+  const question = `Accept what ${
+    safe(remembered.issuer)
+  } serves now, in place of what is remembered?`;
+  if (call.format === "text" && await call.io.ask?.(question)) return;
+  throw new SigError(
+    "confirmation_required",
+    "Cannot acknowledge: the served history is not confirmed",
+    {
+      context: {
+        flag: "--yes",
+        hint: "Answer the question on a terminal, or add --yes.",
+      },
+    },
+  );
+}
+
+function keysOf(
+  keys: PinRecord["keys"],
+): readonly (readonly [string, string])[] {
+  return Object.entries(keys).map(([kid, thumbprint]) => [
+    "key",
+    `${kid}  ${thumbprint}`,
+  ]);
 }
 
 /** Without what is told to people only: these members are a contract. */
@@ -119,15 +182,14 @@ function jsonOf(
   return rest;
 }
 
-function policy(call: Call, flag: string): "ignore" | "reject" | undefined {
-  return call.text(flag) as "ignore" | "reject" | undefined;
-}
-
 function readReason(call: Call, action: string): string {
   const reason = call.text("reason")?.trim();
   if (action !== "ack") {
-    if (reason === undefined) return "";
-    throw usageError("--reason goes with ack", { flag: "--reason" });
+    for (const flag of ["reason", "expect", "yes"]) {
+      if (call.text(flag) === undefined && !call.on(flag)) continue;
+      throw usageError(`--${flag} goes with ack`, { flag: `--${flag}` });
+    }
+    return "";
   }
   if (reason === undefined || reason === "") {
     throw usageError("--reason is required with ack", {
@@ -135,10 +197,19 @@ function readReason(call: Call, action: string): string {
       hint: "Say why another history is right: it is kept with the pin.",
     });
   }
-  if (reason.length <= MAX_REASON) return reason;
-  throw usageError(`--reason must have at most ${MAX_REASON} characters`, {
-    flag: "--reason",
-  });
+  if (reason.length > MAX_REASON) {
+    throw usageError(`--reason must have at most ${MAX_REASON} characters`, {
+      flag: "--reason",
+    });
+  }
+  const expect = call.text("expect");
+  if (expect !== undefined && !/^[0-9a-f]{64}$/i.test(expect)) {
+    throw usageError("--expect must be a SHA-256: 64 hexadecimal digits", {
+      flag: "--expect",
+      hint: "sig verify ISSUER --no-pin --format json shows it as feed_sha256.",
+    });
+  }
+  return reason;
 }
 
 /** Read only: nobody is asked, so that any name of an issuer may be shown. */
@@ -205,38 +276,35 @@ function writeList(
 }
 
 function writePin(call: Call, pin: PinRecord): void {
-  const lines: [string, string][] = [
+  const { incident, inconsistency } = pin;
+  const accepted = pin.acknowledged.map(({ at, code, reason }) =>
+    [
+      "accepted",
+      `${toSecond(at)} ${code ?? "without a contradiction"}: ${reason}`,
+    ] as const
+  );
+  const warning = incident !== null
+    ? [[
+      "incident",
+      `${incident.code} since ${toSecond(incident.since)}: ${incident.detail}`,
+    ]] as const
+    // It is over, and each answer still warns of it.
+    : inconsistency !== null
+    ? [[
+      "warned of",
+      `${inconsistency}, until sig pin ack accepts it`,
+    ]] as const
+    : [];
+  writeTable(call, FIELDS, [
     ["issuer", pin.issuer],
     ["sequence", String(pin.sequence)],
     ["bytes", String(pin.bytes)],
     ["SHA-256", pin.prefix_sha256],
     ["last event", pin.last_event_id ?? "none"],
-    ...Object.entries(pin.keys).map(
-      ([kid, thumbprint]): [string, string] => ["key", `${kid}  ${thumbprint}`],
-    ),
+    ...keysOf(pin.keys),
     ["first seen", toSecond(pin.first_seen)],
     ["last seen", toSecond(pin.last_seen)],
-    ...pin.acknowledged.map(({ at, code, reason }): [string, string] => [
-      "accepted",
-      `${toSecond(at)} ${code ?? "with nothing against it"}: ${reason}`,
-    ]),
-  ];
-  const { incident, inconsistency } = pin;
-  for (const [name, value] of lines) {
-    call.io.stdout(`${safe(name).padEnd(12)}  ${safe(value)}\n`);
-  }
-  if (incident === null) {
-    if (inconsistency === null) return;
-    // It is over, and each answer still warns of it.
-    call.io.stdout(
-      `warned of     ${safe(inconsistency)}, until sig pin ack accepts it\n`,
-    );
-    return;
-  }
-  const code = colour(call.io, "stdout", "red", incident.code);
-  call.io.stdout(
-    `incident      ${code} since ${toSecond(incident.since)}: ${
-      safe(incident.detail)
-    }\n`,
-  );
+    ...accepted,
+    ...warning,
+  ]);
 }
