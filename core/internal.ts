@@ -24,7 +24,7 @@ export { type GrowingHistory, versionAfter } from "./replay/history.ts";
 export { MAX_ANSWER_WARNINGS } from "./replay/warnings.ts";
 export { decodeBase64UrlStrict, joinBytes, sameBytes } from "./text/bytes.ts";
 export { quote } from "./text/escape_invisible.ts";
-export { escapePointer, parseJsonSteps } from "./text/json.ts";
+export { escapePointer } from "./text/json.ts";
 export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
 export { suggest } from "./text/suggest.ts";
 export { validInstant } from "./text/timestamp.ts";

@@ -125,7 +125,6 @@ export {
   type ParsedJson,
   parseJson,
   type ParseJsonOptions,
-  parseJsonSteps,
   parseJsonWithSpelling,
 } from "./text/json.ts";
 export {

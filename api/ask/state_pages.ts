@@ -17,7 +17,7 @@ export interface StatePage {
   /** Sequence of the last event that was looked at. */
   readonly last_sequence: number;
   /**
-   * Relationships by their identifiers, sorted by code units. Fewer than asked
+   * Relationships in the order of their first events. Fewer than asked
    * for where they are large.
    */
   readonly relationships: readonly (readonly [string, RelationshipState])[];

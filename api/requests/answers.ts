@@ -262,7 +262,7 @@ export const STATE_PAGE: Component = new Component(
     last_sequence: told(COUNT, "The last event that was looked at."),
     by_relationship_id: {
       type: "object",
-      description: "Relationships, sorted by their identifiers.",
+      description: "Relationships, in the order of their first events.",
       additionalProperties: RELATIONSHIP,
     },
     next_cursor: told(

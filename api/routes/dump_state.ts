@@ -27,7 +27,7 @@ export function createDumpStateRoute(
     tag: "questions",
     summary: "What does the feed say of each relationship?",
     description:
-      "The state, sorted by relationship, in pages: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
+      "The state in pages, in the order of the feed: `next_cursor` asks for the next one and is null on the last. A page of large relationships ends before `limit`, at about 4 MiB. All pages are of the state and the instant of the first, also when the feed grows meanwhile; a feed that came along must be sent again with each. A cursor of a history whose event there was issued at another time is `invalid_request`: begin again without it. A faulty feed is 422 and gives no state.",
     body: { schema: schemas.dumpState.json, maxBytes: MAX_FEED_BODY_BYTES },
     answer: {
       type: "application/json",

@@ -12,7 +12,6 @@ import {
 } from "@sig/core";
 import {
   type GrowingHistory,
-  type Steps,
   validInstant,
   versionAfter,
 } from "@sig/core/internal";
@@ -34,10 +33,6 @@ export class PartialHistory implements GrowingHistory {
     return this.#bySubject.get(subject) ?? NOBODY;
   }
 
-  // deno-lint-ignore require-yield -- the contract is a generator
-  *sortedIds(): Steps<readonly string[]> {
-    return [...this.versions.keys()].sort();
-  }
 
   issuedAt(sequence: number): Instant {
     const instant = this.#issuedAt.get(sequence);

@@ -6,6 +6,7 @@ import {
   resolveTime,
   type TimeQuestion,
 } from "./evaluation_time.ts";
+import { type FeedHistory, HistoryBuilder } from "../replay/history.ts";
 import type { FeedState } from "../replay/replay.ts";
 import {
   EFFECTIVE_STATUSES,
@@ -42,7 +43,7 @@ export interface StatePart {
   readonly issuer: string;
   /** Sequence of the last event that was looked at. */
   readonly last_sequence: number;
-  /** By relationship_id, by code units. */
+  /** By relationship_id, in the order of the feed. */
   readonly entries: readonly (readonly [string, RelationshipState])[];
   /** The effective status of each at that time, in the same order. */
   readonly statuses: readonly EffectiveStatus[];
@@ -90,25 +91,26 @@ export function dumpState(
   state: FeedState,
   options: DumpStateOptions,
 ): StateDump {
-  const { issuer, last_sequence, entries, statuses } = runSteps(
-    walkState(state, options),
-  );
+  const part = runSteps(walkState(state, options));
+  const rows = part.entries.map((entry, at) =>
+    [...entry, part.statuses[at]!] as const
+  ).sort(([a], [b]) => a < b ? -1 : 1);
   return {
-    issuer,
-    last_sequence,
-    by_relationship_id: new Map(entries),
-    statuses: new Map(entries.map(([id], at) => [id, statuses[at]!])),
+    issuer: part.issuer,
+    last_sequence: part.last_sequence,
+    by_relationship_id: new Map(rows.map(([id, state]) => [id, state])),
+    statuses: new Map(rows.map(([id, , status]) => [id, status])),
   };
 }
 
 /** Characters of a state's names and fixed members, roughly. */
 const STATE_LENGTH = 300;
-/** Relationships of a subject up to which they are sorted by themselves. */
+/** Relationships of a subject up to which they are sorted alone. */
 const FEW = 256;
 
 /**
- * {@linkcode dumpState} from one relationship on, in steps: a page costs as much
- * as it goes past, once the state's identifiers are sorted.
+ * {@linkcode dumpState} from one relationship on, in steps and in the order of
+ * the feed: a page costs as much as the relationships that it passes.
  *
  * @throws {SigError} as {@linkcode dumpState}, at the first step.
  */
@@ -119,21 +121,25 @@ export function* walkState(
   const { subject, after, limit = Infinity, maxLength = Infinity } = options;
   const status = parseStatus(options.status);
   const time = resolveTime(state, parseTime(options), options.now);
-  const ids = yield* sortedIds(state, subject);
+  const { history } = state;
+  const ids = idsOf(state, subject);
   const entries: [string, RelationshipState][] = [];
   const statuses: EffectiveStatus[] = [];
   let hasMore = false;
   let length = 0;
   let units = 0;
-  for (let i = after === undefined ? 0 : firstAfter(ids, after);; i++) {
+  for (
+    let i = after === undefined ? 0 : firstAfter(ids, after, history);;
+    i++
+  ) {
     const id = ids[i];
     if (id === undefined) break;
     if (units >= STEP_UNITS) {
       units = 0;
       yield;
     }
-    units += 1 + (state.history.versions.get(id)!.length >> 3);
-    const effective = effectiveStateAt(state.history, id, time);
+    units += 1 + (history.versions.get(id)!.length >> 3);
+    const effective = effectiveStateAt(history, id, time);
     if (!effective?.known) continue;
     if (subject !== undefined && effective.state.subject !== subject) continue;
     if (status !== undefined && effective.status !== status) continue;
@@ -159,26 +165,40 @@ export function* walkState(
   };
 }
 
-/** May name relationships of others, and of later events. */
-function* sortedIds(
+/**
+ * Identifiers in the order of the feed; they may include relationships of
+ * others, and of later events. Only a whole history is too long to be sorted.
+ */
+function idsOf(
   { history }: FeedState,
   subject: string | undefined,
-): Steps<readonly string[]> {
-  if (subject === undefined) return yield* history.sortedIds();
-  const ids = history.relationshipsOf(subject);
-  return ids.size > FEW
-    ? yield* history.sortedIds()
-    // Without a comparison of its own: by code units.
-    : [...ids].sort();
+): readonly string[] {
+  const ids = subject === undefined
+    ? undefined
+    : history.relationshipsOf(subject);
+  const isFew = ids !== undefined && ids.size <= FEW;
+  if (!isFew && history instanceof HistoryBuilder) return history.ids;
+  return [...ids ?? history.versions.keys()]
+    .sort((a, b) => firstSequence(history, a) - firstSequence(history, b));
+}
+
+/** The sequence of a relationship's first event. */
+function firstSequence({ versions }: FeedHistory, id: string): number {
+  return versions.get(id)?.[0]?.state.last_sequence ?? 0;
 }
 
 /** The index of the first identifier after another one, by bisection. */
-function firstAfter(ids: readonly string[], id: string): number {
+function firstAfter(
+  ids: readonly string[],
+  id: string,
+  history: FeedHistory,
+): number {
+  const sequence = firstSequence(history, id);
   let low = 0;
   let high = ids.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ids[middle]! > id) high = middle;
+    if (firstSequence(history, ids[middle]!) > sequence) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -6,8 +6,6 @@
 
 import { isRevoke, isUpsert } from "../event/event.ts";
 import { unmatchedRevoke } from "./feed_rules.ts";
-import { SortedIds } from "./sorted_ids.ts";
-import type { Steps } from "../text/steps.ts";
 import {
   compareInstants,
   type Instant,
@@ -40,8 +38,6 @@ export interface FeedHistory {
   readonly versions: ReadonlyMap<string, readonly RelationshipVersion[]>;
   /** Identifiers of the relationships that ever were about a subject. */
   relationshipsOf(subject: string): RelationshipIds;
-  /** Identifiers of all relationships, by code units; sorted when first asked. */
-  sortedIds(): Steps<readonly string[]>;
   /** `issued_at` of an event that was replayed. */
   issuedAt(sequence: number): Instant;
   /** Events of the longest prefix whose every `issued_at` ≤ the instant. */
@@ -87,10 +83,11 @@ const NOBODY: readonly string[] = Object.freeze([]);
 
 /** Collects a {@linkcode FeedHistory}. */
 export class HistoryBuilder implements GrowingHistory {
+  /** Identifiers of all relationships, in the order of their first events. */
+  readonly ids: string[] = [];
   readonly #versions = new Map<string, RelationshipVersion[]>();
   /** A set only where a relationship came from another subject, or back. */
   readonly #bySubject = new Map<string, string[] | Set<string>>();
-  readonly #sorted = new SortedIds(this.#versions);
   readonly #warnedAt = new Map<number, readonly string[]>();
   /** `issued_at` of each event by block: its seconds. */
   readonly #seconds: Float64Array[] = [];
@@ -115,7 +112,9 @@ export class HistoryBuilder implements GrowingHistory {
     const { from, events } = start;
     for (const [id, all] of from.#versions) {
       const versions = all.filter(({ state }) => state.last_sequence <= events);
-      if (versions.length > 0) this.#versions.set(id, versions);
+      if (versions.length === 0) continue;
+      this.#versions.set(id, versions);
+      this.ids.push(id);
     }
     // May name relationships of later events too: they have no version here.
     for (const [name, ids] of from.#bySubject) {
@@ -144,10 +143,6 @@ export class HistoryBuilder implements GrowingHistory {
     const ids = this.#bySubject.get(subject) ?? NOBODY;
     // Never a copy: it may be all relationships of the feed.
     return ids instanceof Set ? ids : new ListedIds(ids);
-  }
-
-  sortedIds(): Steps<readonly string[]> {
-    return this.#sorted.sorted();
   }
 
   subjectsWarnedAt(sequence: number): readonly string[] {
@@ -206,7 +201,10 @@ export class HistoryBuilder implements GrowingHistory {
     const version = versionAfter(before, event);
     const { state } = version;
     if (versions) versions.push(version);
-    else this.#versions.set(id, [version]);
+    else {
+      this.#versions.set(id, [version]);
+      this.ids.push(id);
+    }
     if (before?.subject === state.subject) return;
     this.#index(state.subject, id, before !== undefined);
   }

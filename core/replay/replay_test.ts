@@ -233,7 +233,7 @@ Deno.test("a state that was not replayed is a programmer's mistake", () => {
       relationshipsOf: () => new Set<string>(),
       issuedAt: () => ({ seconds: 0, nanoseconds: 0 }),
       prefixAt: () => 0,
-      sortedIds: () => history.sortedIds(),
+
       subjectsWarnedAt: () => [],
     },
   };

@@ -13,7 +13,6 @@
  */
 
 import { DEFAULT_LIMITS } from "./limits.ts";
-import type { Steps } from "./steps.ts";
 
 /** Which rule of strict JSON a text breaks. */
 export type JsonFault =
@@ -149,133 +148,6 @@ export function parseJsonWithSpelling(
   return { value, decimals: Array.from(scan.decimals, toStep) };
 }
 
-/** Characters that a step of {@linkcode parseJsonSteps} goes through. */
-const STEP_CHARACTERS = 16 * 1024;
-/** The cost of a name apart from its characters: it is compared with others. */
-const NAME_CHARACTERS = 64;
-/** Names of one text at most, in characters: they are built in one go. */
-const MAX_NAMES_LENGTH = 1024 * 1024;
-/** Longer strings are built by themselves, in steps. */
-const SHORT_STRING = 64;
-/** Longer numbers are refused rather than built: no double is that exact. */
-const MAX_NUMBER_LENGTH = 1_024;
-
-/**
- * {@linkcode parseJson} in steps, for long texts that strangers send to a
- * process which serves others. It refuses two things more: names of more than
- * 1,048,576 characters together (`values`), and a number of more than 1,024
- * (`number`).
- *
- * @example
- * ```ts
- * import { parseJsonSteps, runSteps } from "@sig/core/internal";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(runSteps(parseJsonSteps('{"a":[1,"b"]}')), { a: [1, "b"] });
- * ```
- *
- * @throws {JsonError} as {@linkcode parseJson}.
- */
-export function* parseJsonSteps(
-  input: string | Uint8Array,
-  options: ParseJsonOptions = {},
-): Steps<unknown> {
-  const text = decode(input);
-  yield;
-  const {
-    maxDepth = DEFAULT_LIMITS.maxJsonDepth,
-    maxValues = Infinity,
-  } = options;
-  const long: LongString[] = [];
-  const scan = new Scan(text, maxDepth, maxValues, long);
-  while (!scan.advance(STEP_CHARACTERS)) yield;
-  const { fault } = scan;
-  if (scan.isBrokenOff) throw fault;
-  const root = { value: parseSyntax(...withoutContents(text, long)) };
-  if (fault) throw fault;
-  yield;
-  for (const each of long) {
-    let holder: Holder = root;
-    let last: string | number = "value";
-    for (const place of each.places) {
-      // Each was built from this very text, as a member of its own.
-      holder = holder[last] as Holder;
-      last = place;
-    }
-    // Own, so that not even `__proto__` reaches further than the value.
-    holder[last] = yield* buildString(text, each);
-  }
-  return root.value;
-}
-
-/** A string of a text that is built separately. */
-interface LongString {
-  /** The index of its first quote. */
-  readonly start: number;
-  /** The index of its last quote. */
-  readonly end: number;
-  /** Names and indexes that lead to it. */
-  readonly places: readonly (string | number)[];
-}
-
-interface Holder {
-  [place: string | number]: unknown;
-}
-
-/** The text with empty strings for the long ones, and where it stood before. */
-function withoutContents(
-  text: string,
-  long: readonly LongString[],
-): [string, (at: number) => number] {
-  const kept: string[] = [];
-  let from = 0;
-  for (const { start, end } of long) {
-    kept.push(text.slice(from, start + 1));
-    from = end;
-  }
-  kept.push(text.slice(from));
-  return [kept.join(""), (at) => {
-    let before = at;
-    for (const { start, end } of long) {
-      if (start + 1 > before) break;
-      before += end - start - 1;
-    }
-    return before;
-  }];
-}
-
-function* buildString(
-  text: string,
-  { start, end, places }: LongString,
-): Steps<string> {
-  const pieces: string[] = [];
-  for (let from = start + 1; from < end;) {
-    const to = endOfPiece(text, from, Math.min(from + STEP_CHARACTERS, end));
-    const before = from - 1;
-    pieces.push(
-      parseSyntax(`"${text.slice(from, to)}"`, (at) => before + at) as string,
-    );
-    from = to;
-    if (from < end) yield;
-  }
-  const built = pieces.join("");
-  if (built.isWellFormed()) return built;
-  throw new JsonError("string", toPointer(places), LONE_SURROGATE);
-}
-
-/** Not between a backslash and what it belongs to. */
-function endOfPiece(text: string, from: number, to: number): number {
-  // An escape has six characters at most, and the last starts here or later.
-  for (let i = Math.max(from, to - 5); i < to; i++) {
-    if (text.charCodeAt(i) !== BACKSLASH || isEscaped(text, from - 1, i)) {
-      continue;
-    }
-    const length = text.charCodeAt(i + 1) === 0x75 ? 6 : 2;
-    if (i + length > to) return i > from ? i : i + length;
-  }
-  return to;
-}
-
 function decode(input: string | Uint8Array): string {
   if (typeof input !== "string") {
     try {
@@ -290,10 +162,7 @@ function decode(input: string | Uint8Array): string {
   return input;
 }
 
-function parseSyntax(
-  text: string,
-  positionOf: (at: number) => number = (at) => at,
-): unknown {
+function parseSyntax(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -305,9 +174,7 @@ function parseSyntax(
     throw new JsonError(
       "syntax",
       "",
-      `syntax error${
-        at === undefined ? "" : ` at character ${positionOf(Number(at))}`
-      }`,
+      `syntax error${at === undefined ? "" : ` at character ${at}`}`,
     );
   }
 }
@@ -403,12 +270,6 @@ class Scan {
   readonly #maxDepth: number;
   readonly #maxValues: number;
   readonly #escapes: boolean;
-  /** Where strings are put that are built by themselves. */
-  readonly #long: LongString[] | undefined;
-  #at = 0;
-  /** The first quote of the string that it is in; -1 outside of strings. */
-  #open = -1;
-  #namesLength = 0;
   /** Per open bracket: the names seen in an object, the index in an array. */
   readonly #names: (Names | undefined)[] = [];
   readonly #places: (string | number)[] = [];
@@ -418,13 +279,7 @@ class Scan {
   /** Whether it ended before the text did. */
   isBrokenOff = false;
 
-  constructor(
-    text: string,
-    maxDepth: number,
-    maxValues: number,
-    long?: LongString[],
-  ) {
-    this.#long = long;
+  constructor(text: string, maxDepth: number, maxValues: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
     this.#maxValues = maxValues;
@@ -436,37 +291,16 @@ class Scan {
     return /^[ \t\n\r]*\{/.test(this.#text);
   }
 
-  /** The first fault so far. */
-  get fault(): JsonError | undefined {
-    return this.#fault;
-  }
-
   /** The first fault; too much depth or too many values end the scan. */
   run(): JsonError | undefined {
-    this.advance(Infinity);
-    return this.#fault;
-  }
-
-  /** Goes on for about so many characters; true when it is at its end. */
-  advance(characters: number): boolean {
     const text = this.#text;
-    let i = this.#at;
-    let stop = Math.min(text.length, i + characters);
-    while (i < stop) {
-      if (this.#open >= 0) {
-        i = this.#continueString(i, stop);
-        if (this.isBrokenOff) return true;
-        if (this.#open < 0) stop -= NAME_CHARACTERS;
-        continue;
-      }
+    for (let i = 0; i < text.length;) {
       const c = text.charCodeAt(i);
       if (c === QUOTE) {
-        if (this.#long === undefined) i = this.#string(i);
-        else this.#open = i++;
+        i = this.#string(i);
       } else if (c === 0x7b || c === 0x5b) { // { [
         if (this.#places.length === this.#maxDepth) {
-          this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
-          return true;
+          return this.#breakOff("depth", `more than ${this.#maxDepth} levels`);
         }
         if (++this.#values > this.#maxValues) return this.#tooMany();
         this.#names.push(c === 0x7b ? new Names() : undefined);
@@ -478,7 +312,6 @@ class Scan {
         i++;
       } else if (c === MINUS || (c >= 0x30 && c <= 0x39)) {
         i = this.#number(i);
-        if (this.isBrokenOff) return true;
       } else {
         if (c === COMMA) {
           if (++this.#values > this.#maxValues) return this.#tooMany();
@@ -487,25 +320,7 @@ class Scan {
         i++;
       }
     }
-    this.#at = i;
-    return i >= text.length;
-  }
-
-  /** Goes on inside of a string, up to its end or until it is time to stop. */
-  #continueString(from: number, stop: number): number {
-    const text = this.#text;
-    let i = from;
-    for (; i < stop; i++) {
-      const c = text.charCodeAt(i);
-      if (c === BACKSLASH) i++;
-      else if (c === QUOTE) {
-        const start = this.#open;
-        this.#open = -1;
-        this.#endString(start, i);
-        return i + 1;
-      }
-    }
-    return i;
+    return this.#fault;
   }
 
   #nextItem(): void {
@@ -534,20 +349,9 @@ class Scan {
     const names = this.#names.at(-1);
     if (names !== undefined && this.#isName(end + 1)) {
       const raw = text.slice(start + 1, end);
-      this.#namesLength += raw.length;
-      if (this.#long && this.#namesLength > MAX_NAMES_LENGTH) {
-        this.#breakOff(
-          "values",
-          `more than ${MAX_NAMES_LENGTH} characters of names`,
-        );
-        return;
-      }
       const name = this.#escapes && raw.includes("\\") ? unescape(raw) : raw;
       this.#places[this.#places.length - 1] = name;
       if (!names.add(name)) this.#report("duplicate", "a member occurs twice");
-    } else if (this.#long && end - start > SHORT_STRING) {
-      this.#long.push({ start, end, places: [...this.#places] });
-      return;
     }
     if (this.#escapes && !this.#isWellFormed(start, end)) {
       this.#report("string", LONE_SURROGATE);
@@ -580,11 +384,6 @@ class Scan {
       }
       integer = false;
     }
-    if (this.#long && i - start > MAX_NUMBER_LENGTH) {
-      const message = `a number of more than ${MAX_NUMBER_LENGTH} characters`;
-      this.#breakOff("number", message);
-      return i;
-    }
     if (!integer || text.charCodeAt(start) === MINUS) {
       const [name] = this.#places;
       if (this.#places.length === 1 && typeof name === "string") {
@@ -603,15 +402,14 @@ class Scan {
     return i;
   }
 
-  #tooMany(): true {
-    this.#breakOff("values", `more than ${this.#maxValues} values`);
-    return true;
+  #tooMany(): JsonError {
+    return this.#breakOff("values", `more than ${this.#maxValues} values`);
   }
 
-  #breakOff(fault: "depth" | "values" | "number", message: string): void {
+  #breakOff(fault: "depth" | "values", message: string): JsonError {
     this.isBrokenOff = true;
     // Not what was found before: whether the rest is JSON is not known.
-    this.#fault = new JsonError(fault, this.#pointer(), message);
+    return new JsonError(fault, this.#pointer(), message);
   }
 
   #report(fault: JsonFault, message: string): JsonError {
