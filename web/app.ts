@@ -1,5 +1,5 @@
 /**
- * The login as an application (INTERFACES §4, PROTOCOL §7). Long because here
+ * The login as an application (docs/protocol.md §7). Long because here
  * every part of it is put together, and nowhere else.
  *
  * @module
@@ -78,7 +78,7 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   readonly openid?: ProviderSettings | undefined;
 }
 
-/** Bytes of a request's body (PROTOCOL §8). */
+/** Bytes of a request's body (docs/protocol.md §8). */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**

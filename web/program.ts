@@ -1,5 +1,5 @@
 /**
- * The server as a program: its flags, and what they mean (INTERFACES §4).
+ * The server as a program: its flags, and what they mean (docs/reference/http.md).
  *
  * @example
  * ```ts
@@ -26,7 +26,8 @@ import {
 } from "@sig/api/flags";
 import { operatorLine } from "@sig/api/server";
 import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
-import { MAX_TTL_SECONDS, MIN_TTL_SECONDS, quote } from "@sig/core";
+import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { Demo } from "./demo/start_demo.ts";
 import {
   isProviderAsked,

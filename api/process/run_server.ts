@@ -11,7 +11,8 @@ import {
   twoColumns,
   usageError,
 } from "../flags/mod.ts";
-import { escapeInvisible, isSigError, quote, toProblem } from "@sig/core";
+import { escapeInvisible, isSigError, toProblem } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { App } from "../http/options.ts";
 import { createLogWriter, operatorLine } from "./log.ts";
 import {

@@ -33,7 +33,6 @@ export class PartialHistory implements GrowingHistory {
     return this.#bySubject.get(subject) ?? NOBODY;
   }
 
-
   issuedAt(sequence: number): Instant {
     const instant = this.#issuedAt.get(sequence);
     if (instant !== undefined) return instant;

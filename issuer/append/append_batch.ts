@@ -12,12 +12,12 @@ import {
   EVENT_TYP,
   formatInstant,
   instantOf,
-  joinBytes,
   type Limits,
   SigError,
   type SigEvent,
   type Warning,
 } from "@sig/core";
+import { joinBytes } from "@sig/core/internal";
 import { signEvent, type SigningKey } from "@sig/jose";
 import { monotonicUlid } from "@std/ulid";
 import { buildEvent } from "./build_event.ts";

@@ -9,10 +9,10 @@ import {
   compareInstants,
   isSigError,
   parseTimestamp,
-  sameBytes,
   SigError,
   type SigEvent,
 } from "@sig/core";
+import { sameBytes } from "@sig/core/internal";
 import { type LineRules, verifyEvent, verifyLine } from "./verify_feed.ts";
 import {
   type FeedHead,

@@ -12,8 +12,8 @@ import {
   SigError,
   type SigEvent,
   type UnknownEvent,
-  withContext,
 } from "@sig/core";
+import { withContext } from "@sig/core/internal";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
 import type { IndexWriter } from "../index/index_writer.ts";
 

@@ -13,7 +13,7 @@
 
 import type * as nodeFs from "node:fs";
 import { type ErrorCode, SigError } from "@sig/core";
-import { loadBuiltin } from "@sig/jose";
+import { loadBuiltin } from "@sig/jose/internal";
 
 /** What a path names; a symbolic link is not followed. */
 export interface Entry {

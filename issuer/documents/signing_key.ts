@@ -1,6 +1,7 @@
 /** Which key signs. @module */
 
-import { type OpenObject, quote, SigError, type SigMetadata } from "@sig/core";
+import { type OpenObject, SigError, type SigMetadata } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import { importSigningKey, type SigningKey } from "@sig/jose";
 import type { IssuerDocuments } from "./documents.ts";
 import { isOwnKid, type KeyStore } from "../keys/key_store.ts";

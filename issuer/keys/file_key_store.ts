@@ -1,12 +1,7 @@
 /** Private keys in files (docs/protocol.md §11). @module */
 
-import {
-  isObject,
-  JsonError,
-  parseJson,
-  type PrivateJwk,
-  SigError,
-} from "@sig/core";
+import { JsonError, parseJson, type PrivateJwk, SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import { look, makeDirectory, parentOf } from "../disk/disk.ts";
 import { createDurably, readWhole } from "../disk/durable_file.ts";
 import {

@@ -5,10 +5,10 @@ import {
   type Instant,
   instantOf,
   parseTimestamp,
-  quote,
   type RelationshipUpsertEvent,
   SigError,
 } from "@sig/core";
+import { quote } from "@sig/core/internal";
 import type { EventDraft } from "../append/draft.ts";
 import { EndedRelationships, type PublishedState } from "./published.ts";
 

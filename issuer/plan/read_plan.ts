@@ -1,6 +1,7 @@
 /** A saved plan, which nobody believes before it was compared. @module */
 
-import { isObject, SigError } from "@sig/core";
+import { SigError } from "@sig/core";
+import { isObject } from "@sig/core/internal";
 import {
   type Plan,
   type PlannedChange,
