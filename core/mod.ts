@@ -36,10 +36,7 @@
  *
  * @module
  */
-export { decodeBase64UrlStrict } from "./text/bytes.ts";
-export { joinBytes, sameBytes } from "./text/bytes.ts";
 export {
-  type AnswerLimits,
   type CheckAnswer,
   type CheckResult,
   type Continuity,
@@ -51,12 +48,7 @@ export {
   type Reason,
   type SourceKind,
 } from "./ask/answer.ts";
-export {
-  check,
-  checkAllSteps,
-  checkSteps,
-  type CheckStepsOptions,
-} from "./ask/check.ts";
+export { check } from "./ask/check.ts";
 export {
   type DidWeb,
   didWebOf,
@@ -71,10 +63,7 @@ export {
   dumpState,
   type DumpStateOptions,
   type StateDump,
-  type StatePart,
-  type StatePartOptions,
   stringifyDump,
-  walkState,
 } from "./ask/dump_state.ts";
 export {
   type ErrorContext,
@@ -84,7 +73,6 @@ export {
   type Sentence,
   SigError,
   type SigErrorOptions,
-  withContext,
 } from "./errors/error.ts";
 export {
   ERROR_CATEGORIES,
@@ -94,10 +82,7 @@ export {
   type ErrorCodeInfo,
 } from "./errors/error_codes.ts";
 export {
-  type FieldWarning,
-  findEventWarnings,
   isRevoke,
-  isSequence,
   isUpsert,
   validateEvent,
   type ValidateEventOptions,
@@ -110,22 +95,18 @@ export {
   type ReplayOptions,
   type RulesStart,
 } from "./replay/feed_rules.ts";
-export { isDid, isIdentifier, isObject } from "./event/fields.ts";
+export { isDid } from "./event/fields.ts";
 export {
   type FeedHistory,
   type GrowingHistory,
   type RelationshipIds,
   type RelationshipVersion,
-  versionAfter,
 } from "./replay/history.ts";
 export {
-  escapePointer,
   JsonError,
   type JsonFault,
-  type ParsedJson,
   parseJson,
   type ParseJsonOptions,
-  parseJsonWithSpelling,
 } from "./text/json.ts";
 export {
   DEFAULT_LIMITS,
@@ -144,9 +125,7 @@ export { validateMetadata } from "./event/metadata.ts";
 export {
   type AskedTime,
   type ParsedTime,
-  parseTime,
-  timeAsAsked,
-  Timepoint,
+  type Timepoint,
   type TimeQuestion,
 } from "./ask/evaluation_time.ts";
 export {
@@ -154,14 +133,12 @@ export {
   type AskedRequirement,
   ParsedQuestion,
   parseQuestion,
-  parseRequirements,
   type Question,
   type QuestionParts,
 } from "./ask/question.ts";
-export { claimedSequence, parseEventPayload } from "./event/payload.ts";
+export { parseEventPayload } from "./event/payload.ts";
 export { type Problem, toProblem } from "./errors/problem.ts";
 export { escapeInvisible } from "./text/escape_invisible.ts";
-export { quote } from "./text/escape_invisible.ts";
 export {
   applyEvent,
   type FeedState,
@@ -180,8 +157,6 @@ export {
   EFFECTIVE_STATUSES,
   type EffectiveStatus,
 } from "./replay/effective_state.ts";
-export { suggest } from "./text/suggest.ts";
-export { runInSlices, runSteps, STEP_UNITS, type Steps } from "./text/steps.ts";
 export {
   addSeconds,
   compareInstants,
@@ -189,14 +164,12 @@ export {
   type Instant,
   instantOf,
   parseTimestamp,
-  validInstant,
 } from "./text/timestamp.ts";
 export * from "./event/types.ts";
-export { MAX_ANSWER_WARNINGS, warningsAbout } from "./replay/warnings.ts";
+export { warningsAbout } from "./replay/warnings.ts";
 export type {
   StandardIssue,
   StandardProps,
   StandardResult,
   Validator,
 } from "./event/validator.ts";
-export { trimOws } from "./text/trim_ows.ts";

@@ -1,12 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  checkSteps,
-  dumpState,
-  parseQuestion,
-  replay,
-  runSteps,
-  walkState,
-} from "./mod.ts";
+import { checkSteps, runSteps, walkState } from "./internal.ts";
+import { dumpState, parseQuestion, replay } from "./mod.ts";
 import { upsert } from "../tests/kit/events.ts";
 
 const NOW = new Date("2026-06-01T00:00:00Z");

@@ -46,11 +46,7 @@ export {
   describeChallenge,
   type DescribedChallenge,
 } from "./attestation/challenge.ts";
-export { equalInConstantTime } from "./bytes/bytes.ts";
-export { encodeBase64Url } from "./bytes/bytes.ts";
-export { isStrictSignature } from "./bytes/ed25519_bytes.ts";
-export { loadBuiltin } from "./keys/platform.ts";
-export { calculateKid, calculateKidOf } from "./keys/public_key.ts";
+export { calculateKid } from "./keys/public_key.ts";
 export { didKeyToJwk, jwkToDidKey } from "./keys/did_key.ts";
 export {
   readDidDocument,
@@ -100,8 +96,6 @@ export {
   type InvitationHeader,
   type InvitationTerms,
   MAX_INVITATION_LENGTH,
-  MAX_INVITATION_SECONDS,
-  MIN_INVITATION_SECONDS,
   type ParsedInvitation,
 } from "./invitation/invitation.ts";
 export {
@@ -110,7 +104,6 @@ export {
   parseInvitation,
 } from "./invitation/parse_invitation.ts";
 export {
-  requireUnexpired,
   verifyInvitation,
   type VerifyInvitationOptions,
 } from "./invitation/verify_invitation.ts";
@@ -118,6 +111,5 @@ export {
   type AttestationKeyResolver,
   verifyAttestation,
   type VerifyAttestationOptions,
-  verifyAttestationSignature,
 } from "./attestation/verify_attestation.ts";
 export { verifyEnvelope } from "./event/envelope.ts";

@@ -113,7 +113,7 @@ export function parseJson(
  *
  * @example
  * ```ts
- * import { parseJsonWithSpelling } from "@sig/core";
+ * import { parseJsonWithSpelling } from "./json.ts";
  * import { assertEquals } from "@std/assert";
  *
  * const { value, decimals } = parseJsonWithSpelling('{"a":1,"b":1.0}');

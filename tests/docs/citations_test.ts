@@ -9,7 +9,6 @@ const CITATION =
 const UNKNOWN =
   /\b(?:PROTOCOL|INTERFACES|PROOFS|OPENID) ?§|\bSECURITY(?:,? [A-Z]\d| §)|\bthe seed's (?:field|table)/;
 
-
 async function trackedFiles(): Promise<string[]> {
   const { stdout } = await new Deno.Command("git", {
     args: ["ls-files", "-z"],
