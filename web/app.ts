@@ -56,9 +56,9 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   readonly issuers?: readonly string[] | undefined;
   /** What a login needs of a relationship with the one issuer: `key=value`. */
   readonly require?: readonly string[] | undefined;
-  /** What a login on the page asks to learn, as scopes; nothing unless told. */
+  /** What a login on the page asks to learn, as scopes (default: nothing). */
   readonly scopes?: readonly string[] | undefined;
-  /** How old the issuer's state may be, in milliseconds; 0 unless told. */
+  /** How old the issuer's state may be, in milliseconds (default: 0). */
   readonly maxAgeMs?: number | undefined;
   /**
    * Remembers that issuer for longer than this process, together with others;
@@ -72,7 +72,7 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
    * closes it.
    */
   readonly store?: RecordStore | undefined;
-  /** Seconds that a challenge lives, 30 to 900; 300 unless told. */
+  /** Seconds that a challenge lives, 30 to 900 (default: 300). */
   readonly ttlSeconds?: number | undefined;
   /** Makes it an OpenID Provider too; needs `require`. */
   readonly openid?: ProviderSettings | undefined;

@@ -45,7 +45,8 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "audience",
     value: "ORIGIN|DID",
-    help: "whom logins are for; the address unless told, needed for others",
+    help:
+      "origin or DID that logins are for (default: the listen address; required for other addresses)",
     repeat: true,
   },
   {
@@ -63,13 +64,13 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "scope",
     value: "SCOPE",
-    help: "what a login on the page asks to learn; nothing unless told",
+    help: "what a login on the page asks to learn (default: nothing)",
     repeat: true,
   },
   {
     name: "store",
     value: "memory|kv:PATH|redis://…",
-    help: "where challenges are kept; memory unless told",
+    help: "where challenges, sessions and tokens are kept (default: memory)",
   },
   {
     name: "store-password-file",
@@ -79,12 +80,13 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "ttl",
     value: "DURATION",
-    help: "how long a challenge lives, 30s to 15m; 5m unless told",
+    help: "how long a challenge lives, 30s to 15m (default: 5m)",
   },
   {
     name: "max-age",
     value: "DURATION",
-    help: "how old an issuer's state may be; 0s unless told: asks each time",
+    help:
+      "how old an issuer's state may be (default: 0s, which asks each time)",
   },
   {
     name: "oidc-clients",
@@ -94,7 +96,7 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "gate-host",
     value: "HOST[:PORT]",
-    help: "an application whose proxy asks here who is there; see sig export",
+    help: "host protected by forward auth; see sig export",
     repeat: true,
   },
   {
@@ -111,12 +113,13 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "session",
     value: "DURATION",
-    help: "how long people stay logged in, 1m to 30d; 8h unless told",
+    help: "how long people stay logged in, 1m to 30d (default: 8h)",
   },
   {
     name: "recheck",
     value: "DURATION",
-    help: "how often they are checked; --max-age, 1s at least, unless told",
+    help:
+      "how often they are checked (default: --max-age, at least 1s; 30s if that is 0)",
   },
   {
     name: "grace",

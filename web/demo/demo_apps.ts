@@ -8,7 +8,7 @@
 import type { Address } from "@sig/api/flags";
 import type { Respond, RunningServer } from "@sig/api/server";
 import { isSigError } from "@sig/core";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { Client, Clients } from "../openid/clients.ts";
 import {
   DEFAULT_SESSION_MS,
@@ -135,7 +135,7 @@ export async function startDemoApps(
     client_id: CLIENT_ID,
     client_name: "Shop",
     authMethods: ["client_secret_basic"],
-    secretSha256: await digestOf(secret),
+    secretSha256: await sha256Base64Url(secret),
     redirectUris: [`${shop.origin}/callback`],
     postLogoutRedirectUris: [],
     backchannelLogoutUri: `${shop.origin}/backchannel-logout`,

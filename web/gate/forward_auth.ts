@@ -74,7 +74,7 @@ export function addForwardAuth(
   async function identityOf({ isOwn, clientId }: GateHost, cookie: string) {
     const session = isOwn
       ? await sessions.find(cookie)
-      : await sessions.findAdmitted(cookie, clientId);
+      : await sessions.findByHostCookie(cookie, clientId);
     if (session === undefined || !isGranted(session)) return undefined;
     const standing = await recheckOrGrace(session, { maxAgeMs: askedMs });
     if (standing === undefined) return undefined;

@@ -15,7 +15,7 @@ import {
   isGranted,
   readGateQuery,
 } from "./hosts.ts";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import { beginInteraction } from "../openid/interaction.ts";
 import { OAuthError } from "../openid/oauth_error.ts";
 import { requireGet, sendTo, withParameters } from "../openid/pages.ts";
@@ -105,7 +105,7 @@ async function logIn(
   const code = randomText(CODE_BYTES);
   const at = now();
   await codes.create(
-    await digestOf(code),
+    await sha256Base64Url(code),
     {
       sid: session.sid,
       host: host.host,
@@ -157,7 +157,7 @@ async function goOn(
     throw refuse("this address is of another host");
   }
   const code = onlyValue(before, "code") ?? "";
-  const found = await codes.take(await digestOf(code), now());
+  const found = await codes.take(await sha256Base64Url(code), now());
   if (found === undefined || found.host !== host.host) {
     throw refuse("its code is not good, or was used");
   }
@@ -167,14 +167,19 @@ async function goOn(
     const begin = browser !== undefined && /^[A-Za-z0-9_-]{43}$/.test(browser)
       ? browser
       : randomText(BEGIN_BYTES);
-    return sendTo(gateLoginUrl(issuer, address.href, await digestOf(begin)), [
-      beginCookie.set(begin, BEGIN_LIFE_SECONDS),
-    ]);
+    return sendTo(
+      gateLoginUrl(issuer, address.href, await sha256Base64Url(begin)),
+      [
+        beginCookie.set(begin, BEGIN_LIFE_SECONDS),
+      ],
+    );
   }
-  if (!equalInConstantTime(await digestOf(browser ?? ""), begin_sha256)) {
+  if (
+    !equalInConstantTime(await sha256Base64Url(browser ?? ""), begin_sha256)
+  ) {
     throw refuse("another browser began it, or this one keeps no cookies");
   }
-  const admitted = await context.sessions.admit(sid, host.clientId);
+  const admitted = await context.sessions.issueHostCookie(sid, host.clientId);
   if (admitted === undefined) throw refuse("its session is over");
   const { cookie, session } = admitted;
   const seconds = Math.ceil((session.expires_ms - now().getTime()) / 1000);

@@ -20,7 +20,7 @@ export interface RequireRelationshipOptions extends FetchPolicy {
   readonly issuer: string;
   /** What the person's relationship must meet: `key=value`, each. */
   readonly require: readonly string[];
-  /** Milliseconds that the issuer's word may be old; 60,000 unless told. */
+  /** Milliseconds that the issuer's word may be old (default: 60,000). */
   readonly maxAgeMs?: number;
   /** Who asks; `c.get("sig")` of `sigLogin` unless told. Never a header's word. */
   readonly subject?: (c: Context<SigEnv>) => string | undefined;
@@ -29,7 +29,7 @@ export interface RequireRelationshipOptions extends FetchPolicy {
    * `rd`: such as `/sig/login`. Unless told, it is 401 for pages too.
    */
   readonly loginAt?: string;
-  /** The clock; `() => new Date()` unless told. */
+  /** The clock (default: `() => new Date()`). */
   readonly now?: () => Date;
 }
 

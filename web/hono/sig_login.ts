@@ -37,13 +37,13 @@ export interface SigLoginOptions extends FetchPolicy {
   readonly audience: string;
   /** A did:web, a host, or the https URL of a `sig.json`; goes with `require`. */
   readonly issuer?: string | undefined;
-  /** What a login needs of a relationship, `key=value` each; none unless told. */
+  /** What a login needs of a relationship, `key=value` each (default: none). */
   readonly require?: readonly string[] | undefined;
-  /** Milliseconds from a login to the session's end; 8 hours unless told. */
+  /** Milliseconds from a login to the session's end (default: 8 hours). */
   readonly sessionMs?: number;
   /**
    * Milliseconds that the issuer's word about somebody who is logged in may be
-   * old; 30,000 unless told.
+   * old (default: 30,000).
    */
   readonly recheckMs?: number;
   /**
@@ -61,9 +61,9 @@ export interface SigLoginOptions extends FetchPolicy {
    * (`Deno.serve(app.fetch)`).
    */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Where its routes are; `/sig` unless told. */
+  /** Where its routes are (default: `/sig`). */
   readonly path?: string;
-  /** The clock; `() => new Date()` unless told. */
+  /** The clock (default: `() => new Date()`). */
   readonly now?: () => Date;
 }
 

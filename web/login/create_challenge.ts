@@ -28,7 +28,7 @@ import {
 } from "@sig/jose";
 import { encodeBase64Url } from "@sig/jose/internal";
 import type { Challenges } from "./challenges.ts";
-import { digestOf } from "./digest.ts";
+import { sha256Base64Url } from "./digest.ts";
 
 /** 192 bits, so 32 characters: what `isChallengeId` accepts. */
 const ID_BYTES = 24;
@@ -89,11 +89,11 @@ export interface CreateChallengeOptions {
   readonly boundTo?: string | undefined;
   /** The origins or DIDs that this server speaks for. */
   readonly audiences: readonly string[];
-  /** The one that is meant when a request names none; the first unless told. */
+  /** The one that is meant when a request names none (default: the first). */
   readonly defaultAudience?: string;
-  /** What the subject's relationship must meet, to be told; none unless told. */
+  /** What the subject's relationship must meet, to be told (default: none). */
   readonly require?: readonly string[] | null;
-  /** How long a challenge lives when a request does not say; 300 unless told. */
+  /** How long a challenge lives when a request does not say (default: 300). */
   readonly defaultTtlSeconds?: number;
   /** Allow did:web subjects of IP addresses and local names: for tests only. */
   readonly allowPrivate?: boolean;
@@ -158,7 +158,7 @@ export async function createChallenge(
     expires_at: formatInstant(addSeconds(issued, asked.ttlSeconds)),
   };
   const { challenge_id, audience, nonce, scopes, subject, expires_at } = bare;
-  const nonce_sha256 = await digestOf(nonce);
+  const nonce_sha256 = await sha256Base64Url(nonce);
   const { boundTo, client } = options;
   await options.challenges.create(
     {

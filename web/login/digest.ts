@@ -12,7 +12,7 @@ interface NodeHash {
  * one, takes a tenth of the time of WebCrypto's round trip; it is loaded with
  * the first digest, since that takes 30 to 60 ms.
  */
-export async function digestOf(text: string): Promise<string> {
+export async function sha256Base64Url(text: string): Promise<string> {
   const node = loadBuiltin("node:crypto") as
     | { createHash(name: string): NodeHash }
     | undefined;

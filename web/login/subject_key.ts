@@ -10,7 +10,7 @@ import { SigError } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import { resolveDidKey, type VerificationKey } from "@sig/jose";
 
-/** did:key keys that are remembered unless told. */
+/** Default of how many did:key keys are remembered. */
 const DEFAULT_MAX_KEYS = 1_024;
 
 /**
@@ -33,7 +33,7 @@ export type ResolveSubjectKey = (
 export interface SubjectKeysOptions {
   /** The way to did:web keys; without it did:web can't log in. */
   readonly resolveSubjectKey?: ResolveSubjectKey;
-  /** Imported did:key keys to remember; 1,024 unless told. */
+  /** Imported did:key keys to remember (default: 1,024). */
   readonly maxKeys?: number;
 }
 
@@ -162,11 +162,11 @@ export function createSubjectResolver(
 
 /** Limits of {@linkcode createSubjectFetches}. */
 export interface SubjectFetchLimits {
-  /** Fetches under way; 64 unless told. */
+  /** Fetches under way (default: 64). */
   readonly maxInFlight?: number | undefined;
-  /** Fetches under way from one host; 4 unless told. */
+  /** Fetches under way from one host (default: 4). */
   readonly maxPerHost?: number | undefined;
-  /** Fetches for one challenge; 3 unless told. */
+  /** Fetches for one challenge (default: 3). */
   readonly maxPerChallenge?: number | undefined;
 }
 

@@ -27,7 +27,7 @@ import {
   isChallengeId,
 } from "./challenges.ts";
 import { SCOPES } from "./create_challenge.ts";
-import { digestOf } from "./digest.ts";
+import { sha256Base64Url } from "./digest.ts";
 import {
   type CheckRelationship,
   type LoginRelationship,
@@ -269,12 +269,13 @@ async function requireNonce(
   { nonce }: LoginRequest,
   record: ChallengeRecord,
 ): Promise<void> {
-  const digest = await digestOf(claims.nonce);
+  const digest = await sha256Base64Url(claims.nonce);
   if (!equalInConstantTime(digest, record.nonce_sha256)) {
     throw refuse("nonce_mismatch", "it has another nonce");
   }
   if (
-    nonce !== undefined && !equalInConstantTime(await digestOf(nonce), digest)
+    nonce !== undefined &&
+    !equalInConstantTime(await sha256Base64Url(nonce), digest)
   ) {
     throw refuse(
       "nonce_mismatch",

@@ -18,7 +18,7 @@
  */
 
 import { SigError } from "@sig/core";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import { randomText } from "../sessions/sessions.ts";
 import { readClients } from "./clients.ts";
 
@@ -28,7 +28,7 @@ export interface NewClient {
   readonly id: string;
   /** Where codes may be sent. */
   readonly redirectUris: readonly string[];
-  /** What people are told; the id unless told. */
+  /** What people are told (default: the id). */
   readonly name?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function addClient(
   file.clients.push({
     client_id: id,
     ...(name === undefined ? {} : { client_name: name }),
-    client_secret_sha256: await digestOf(secret),
+    client_secret_sha256: await sha256Base64Url(secret),
     redirect_uris: redirectUris,
   });
   const added = `${JSON.stringify(file, null, 2)}\n`;

@@ -16,7 +16,7 @@ export interface Pending {
 }
 
 /** The address with an error; it names us, as every answer does. */
-export function errorLocation(
+export function errorRedirect(
   { issuer }: Pick<ProviderContext, "issuer">,
   { redirect_uri, state }: Pending,
   { code, message }: OAuthError,
@@ -35,7 +35,7 @@ export function errorLocation(
  *
  * @throws {SigError} `store_unavailable`, `rate_limited`.
  */
-export async function codeLocation(
+export async function codeRedirect(
   { issuer, grants }: Pick<ProviderContext, "issuer" | "grants">,
   { client_id, require }: Client,
   { sid, subject, auth_time, clients }: Session,

@@ -3,7 +3,7 @@
 import type { ServiceEnv } from "@sig/api/http";
 import type { Context, Hono } from "hono";
 import type { Session } from "../sessions/session.ts";
-import { codeLocation, errorLocation, type Pending } from "./answer_client.ts";
+import { codeRedirect, errorRedirect, type Pending } from "./answer_client.ts";
 import {
   type AuthorizeRequest,
   readAuthorizeRequest,
@@ -66,7 +66,7 @@ async function authorize(
     });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return sendTo(errorLocation(context, pending, error));
+    return sendTo(errorRedirect(context, pending, error));
   }
 }
 
@@ -116,7 +116,7 @@ async function answerSilently(
   } catch (error) {
     const told = toOAuthError(error);
     if (told.code === "server_error") c.set("thrown", error);
-    return sendTo(errorLocation(context, pending, told));
+    return sendTo(errorRedirect(context, pending, told));
   }
 }
 
@@ -144,7 +144,7 @@ async function signedInLocation(
   if (joined === undefined) return undefined;
   const binding = bindingOf(request, redirect_uri);
   const asked = { grant, binding, scope: request.scope, state };
-  return sendTo(await codeLocation(context, client, joined, asked));
+  return sendTo(await codeRedirect(context, client, joined, asked));
 }
 
 function isFor(

@@ -1,7 +1,7 @@
 /** What applications are told of a person. @module */
 
 import { base64url } from "jose";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 
 /** Every scope that means something. */
@@ -98,7 +98,7 @@ export async function shownNameOf(
 
 /** `u-` and 16 characters of a digest: stable, and no DID in a list of users. */
 async function shortNameOf(subject: string): Promise<string> {
-  const bytes = base64url.decode(await digestOf(subject)).subarray(0, 8);
+  const bytes = base64url.decode(await sha256Base64Url(subject)).subarray(0, 8);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));
   return `u-${hex.join("")}`;
 }

@@ -2,7 +2,7 @@
 
 import { equalInConstantTime } from "@sig/jose/internal";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { AuthMethod, Client } from "./clients.ts";
 import { OAuthError } from "./oauth_error.ts";
 import type { Parameters } from "./parameters.ts";
@@ -90,7 +90,7 @@ async function bySecret(
   { clients }: ProviderContext,
 ): Promise<Client> {
   const client = clients().get(id);
-  const digest = await digestOf(secret);
+  const digest = await sha256Base64Url(secret);
   const isRight = equalInConstantTime(
     digest,
     client?.secretSha256 ?? NO_DIGEST,
@@ -144,7 +144,9 @@ async function byAssertion(
     lifeSeconds > MAX_ASSERTION_SECONDS || typeof payload.aud !== "string" ||
     typeof payload.jti !== "string" || payload.jti === ""
   ) throw refuse();
-  const id = await digestOf(JSON.stringify([client.client_id, payload.jti]));
+  const id = await sha256Base64Url(
+    JSON.stringify([client.client_id, payload.jti]),
+  );
   const until = new Date((payload.exp! + 60) * 1000);
   if (await assertions.create(id, true, until, at)) return client;
   throw refuse();

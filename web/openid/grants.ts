@@ -2,7 +2,7 @@
 
 import { type Found, recordsOf, type RecordStore } from "@sig/consumer/store";
 import { equalInConstantTime } from "@sig/jose/internal";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import { macsOf, type ProviderKeys } from "./keys.ts";
 import type { Session } from "../sessions/session.ts";
 import { randomText, type Sessions } from "../sessions/sessions.ts";
@@ -68,7 +68,7 @@ export interface FoundGrant {
 }
 
 /** Tokens to hand out. */
-export interface HandedOut {
+export interface IssuedTokens {
   /** The access token. */
   readonly access_token: string;
   /** The refresh token, where there is one. */
@@ -76,7 +76,7 @@ export interface HandedOut {
 }
 
 /** How tokens are made, next to each other. */
-export interface HandOutOptions {
+export interface IssueOptions {
   /** Whether there is a refresh token; without one the family is soon over. */
   readonly refresh: boolean;
   /** Milliseconds since 1970; when the family's session is over. */
@@ -95,29 +95,29 @@ export interface Grants {
   /** The grant that a code or token names, whether that is good or not. */
   find(token: string): Promise<FoundGrant | undefined>;
   /**
-   * Uses the code up. A second use kills the family and answers undefined, and
+   * Uses the code up. A second use revokes the family and answers undefined, and
    * so does one of two at the same time.
    */
   redeem(
     found: FoundGrant,
-    options: HandOutOptions,
-  ): Promise<HandedOut | undefined>;
+    options: IssueOptions,
+  ): Promise<IssuedTokens | undefined>;
   /** Whether a token of this family is, or once was, its refresh token. */
   wasRefreshToken(found: FoundGrant): Promise<boolean>;
   /**
-   * Replaces the refresh token. Any other than the one that is good kills the
+   * Replaces the refresh token. Any other than the one that is good revokes the
    * family and answers undefined: somebody has an old one who should not.
    */
   rotate(
     found: FoundGrant,
-    options: HandOutOptions,
-  ): Promise<HandedOut | undefined>;
+    options: IssueOptions,
+  ): Promise<IssuedTokens | undefined>;
   /** Ends the family. */
-  kill(id: string): Promise<void>;
+  revokeFamily(id: string): Promise<void>;
   /** Ends the family, and gives its room back: of it nothing is told any more. */
-  drop(id: string): Promise<void>;
+  deleteGrant(id: string): Promise<void>;
   /** Ends one access token. */
-  dropAccess(found: FoundGrant): Promise<void>;
+  revokeAccessToken(found: FoundGrant): Promise<void>;
 }
 
 /** Milliseconds in which a code must be used. */
@@ -173,20 +173,20 @@ export function createGrants(
     (await macsOf(keys, `refresh ${id} ${random}`))
       .map((mac) => mac.slice(0, SECRET_LENGTH - REFRESH_RANDOM_LENGTH));
 
-  async function handOut(
+  async function issueTokens(
     { id, found }: FoundGrant,
-    { refresh, expiresMs, scope }: HandOutOptions,
+    { refresh, expiresMs, scope }: IssueOptions,
     isGood: (grant: Grant) => boolean,
-  ): Promise<HandedOut | undefined> {
+  ): Promise<IssuedTokens | undefined> {
     const at = now();
     const accessSecret = randomText(SECRET_BYTES);
     const refreshSecret = await makeRefreshSecret(id);
     const access = {
-      sha256: await digestOf(accessSecret),
+      sha256: await sha256Base64Url(accessSecret),
       expires_ms: at.getTime() + TOKEN_LIFE_SECONDS * 1000,
       ...(scope === undefined ? {} : { scope }),
     };
-    const refreshDigest = refresh ? await digestOf(refreshSecret) : null;
+    const refreshDigest = refresh ? await sha256Base64Url(refreshSecret) : null;
     const { after } = await records.change(id, at, (grant) => {
       if (grant.dead) return undefined;
       if (!isGood(grant)) return dead(grant);
@@ -220,7 +220,7 @@ export function createGrants(
         {
           ...grant,
           created_ms: at.getTime(),
-          code: { sha256: await digestOf(secret), used: false },
+          code: { sha256: await sha256Base64Url(secret), used: false },
           access: [],
           refresh: null,
         },
@@ -239,7 +239,7 @@ export function createGrants(
         found,
         grant: found.value,
         secret,
-        sha256: await digestOf(secret),
+        sha256: await sha256Base64Url(secret),
       };
     },
     async wasRefreshToken({ id, grant: { refresh }, secret, sha256 }) {
@@ -252,25 +252,25 @@ export function createGrants(
       return macs.some((each) => equalInConstantTime(each, mac));
     },
     redeem: (found, options) =>
-      handOut(found, options, ({ code }) => !code.used),
+      issueTokens(found, options, ({ code }) => !code.used),
     rotate: (found, options) =>
-      handOut(
+      issueTokens(
         found,
         options,
         ({ refresh }) =>
           refresh !== null && equalInConstantTime(refresh, found.sha256),
       ),
-    async kill(id) {
+    async revokeFamily(id) {
       await records.change(
         id,
         now(),
         (grant) => grant.dead ? undefined : dead(grant),
       );
     },
-    async drop(id) {
+    async deleteGrant(id) {
       await records.take(id, now());
     },
-    async dropAccess({ id, sha256 }) {
+    async revokeAccessToken({ id, sha256 }) {
       await records.change(id, now(), (grant) => ({
         ...grant,
         access: grant.access.filter((each) => each.sha256 !== sha256),

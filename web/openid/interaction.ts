@@ -15,12 +15,12 @@ import {
   createChallenge,
   type CreateChallengeOptions,
 } from "../login/create_challenge.ts";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { AskIssuer, IssuerAnswer } from "../login/relationship.ts";
 import { verifyLogin, type VerifyLoginOptions } from "../login/verify_login.ts";
 import { requireOwnPage } from "../sessions/cookies.ts";
 import { randomText } from "../sessions/sessions.ts";
-import { codeLocation, errorLocation } from "./answer_client.ts";
+import { codeRedirect, errorRedirect } from "./answer_client.ts";
 import { MAX_SUB_LENGTH } from "./claims.ts";
 import type { Client } from "./clients.ts";
 import { type CodeBinding, newGrantId } from "./grants.ts";
@@ -132,7 +132,7 @@ export async function beginInteraction(
     : randomText(BROWSER_BYTES);
   const id = await sealInteraction(keys, {
     ...waiting,
-    browser_sha256: await digestOf(browser),
+    browser_sha256: await sha256Base64Url(browser),
     expires_ms: now().getTime() + LIFE_MS,
   });
   if (id.length > MAX_SEALED_LENGTH) {
@@ -218,7 +218,7 @@ async function openInteraction(
   const interaction = await openSealed(keys, id);
   const browser = browserCookie.read(c.req.raw.headers);
   const client = clients().get(interaction?.client_id ?? "");
-  const digest = await digestOf(browser ?? "");
+  const digest = await sha256Base64Url(browser ?? "");
   if (
     interaction === undefined || client === undefined ||
     !(now().getTime() < interaction.expires_ms) ||
@@ -226,7 +226,7 @@ async function openInteraction(
     ("binding" in interaction &&
       !client.redirectUris.includes(interaction.binding.redirect_uri))
   ) throw unknown();
-  return { interaction, client, boundTo: await digestOf(id) };
+  return { interaction, client, boundTo: await sha256Base64Url(id) };
 }
 
 async function accept(
@@ -278,7 +278,7 @@ async function accept(
       : undefined,
   );
   const redirect_to = "binding" in interaction
-    ? await codeLocation(context, client, session, {
+    ? await codeRedirect(context, client, session, {
       grant,
       binding: interaction.binding,
       // What the person did not grant is not given.
@@ -301,7 +301,7 @@ function decline(
     return sendJson(c, { redirect_to: `${context.issuer}/` });
   }
   const { binding: { redirect_uri }, state } = interaction;
-  const redirect_to = errorLocation(
+  const redirect_to = errorRedirect(
     context,
     { redirect_uri, state },
     new OAuthError("access_denied", "the person declined"),

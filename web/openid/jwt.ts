@@ -6,7 +6,7 @@ import {
   createLocalJWKSet,
   type JWTPayload,
 } from "jose";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { Client } from "./clients.ts";
 import { TOKEN_LIFE_SECONDS } from "./grants.ts";
 import { OAuthError } from "./oauth_error.ts";
@@ -93,7 +93,7 @@ async function sign(
 }
 
 async function halfDigest(text: string): Promise<string> {
-  const digest = base64url.decode(await digestOf(text));
+  const digest = base64url.decode(await sha256Base64Url(text));
   return base64url.encode(digest.subarray(0, 16));
 }
 

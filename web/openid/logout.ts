@@ -3,7 +3,7 @@
 import { readForm, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, Hono } from "hono";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { Clients } from "./clients.ts";
 import { type Hint, readHint, type Signer, signLogoutToken } from "./jwt.ts";
 import { OAuthError } from "./oauth_error.ts";
@@ -18,8 +18,8 @@ import {
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { ProviderContext } from "./provider_context.ts";
 import { isOwnPage } from "../sessions/cookies.ts";
-import type { Told } from "../sessions/outbox.ts";
-import type { Farewell } from "../sessions/session.ts";
+import type { Delivery } from "../sessions/outbox.ts";
+import type { LogoutNotification } from "../sessions/session.ts";
 
 const PATH = "/oidc/logout";
 const NAMES = [
@@ -78,7 +78,7 @@ async function logOut(
   const cookie = sessionCookie.read(headers);
   const session = await sessions.find(cookie);
   if (session !== undefined && cookie !== undefined) {
-    const csrf = await digestOf(`logout ${cookie}`);
+    const csrf = await sha256Base64Url(`logout ${cookie}`);
     const given = parameters.get("csrf");
     const isMeant = given === undefined
       ? hint !== undefined && hint.sid === session.sid
@@ -150,11 +150,11 @@ const TIMEOUT_MS = 5_000;
 /** Makes what tells one application; it must answer 200 or 204. */
 export function createBackchannel(
   options: BackchannelOptions,
-): (farewell: Farewell) => Promise<Told> {
+): (farewell: LogoutNotification) => Promise<Delivery> {
   return async ({ client_id, subject, sid }) => {
     const client = options.clients().get(client_id);
     const uri = client?.backchannelLogoutUri;
-    if (client === undefined || uri === undefined) return "nobody";
+    if (client === undefined || uri === undefined) return "no_recipient";
     const token = await signLogoutToken(options, client, { subject, sid });
     try {
       const response = await options.fetch(
@@ -168,11 +168,11 @@ export function createBackchannel(
       );
       await response.body?.cancel();
       const { status } = response;
-      if (status === 200 || status === 204) return "heard";
+      if (status === 200 || status === 204) return "delivered";
       if (status >= 400 && status < 500) return "refused";
     } catch {
       // Down, slow or unknown: it is told later.
     }
-    return "later";
+    return "unreachable";
   };
 }

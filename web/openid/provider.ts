@@ -29,18 +29,18 @@ export interface ProviderSettings extends Naming {
   readonly clients: () => Clients;
   /** The provider's keys. */
   readonly keys: ProviderKeys;
-  /** Milliseconds that a session lives; 8 hours unless told. */
+  /** Milliseconds that a session lives (default: 8 hours). */
   readonly sessionMs?: number | undefined;
   /**
    * Milliseconds for which sessions continue after they were last confirmed,
    * while the issuer gives no answer (default: 1 hour).
    */
   readonly graceMs?: number | undefined;
-  /** Hosts whose proxies may ask who is there, `HOST[:PORT]`; none unless told. */
+  /** Hosts whose proxies may ask who is there, `HOST[:PORT]` (default: none). */
   readonly gateHosts?: readonly string[] | undefined;
-  /** Milliseconds that such an answer may be old; 30,000 unless told. */
+  /** Milliseconds that such an answer may be old (default: 30,000). */
   readonly gateMaxAgeMs?: number | undefined;
-  /** Sends logout tokens; `fetch` unless told. */
+  /** Sends logout tokens (default: `fetch`). */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
@@ -107,7 +107,7 @@ export function createProvider(options: ProviderOptions): Provider {
       clients().get(farewell.client_id)?.backchannelLogoutUri === undefined
         ? Promise.resolve()
         : outbox.add(farewell),
-    drop: (grant) => grants.drop(grant),
+    drop: (grant) => grants.deleteGrant(grant),
     now,
   });
   const recheck = createRecheck({

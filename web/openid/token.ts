@@ -3,7 +3,7 @@
 import { readForm, sendJson, type ServiceEnv } from "@sig/api/http";
 import { equalInConstantTime } from "@sig/jose/internal";
 import type { Context, Hono } from "hono";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import { claimsOf } from "./claims.ts";
 import { authenticateClient } from "./client_auth.ts";
@@ -12,7 +12,7 @@ import {
   CODE_LIFE_MS,
   type FoundGrant,
   type Grant,
-  type HandedOut,
+  type IssuedTokens,
   sessionOf,
   TOKEN_LIFE_SECONDS,
 } from "./grants.ts";
@@ -79,11 +79,11 @@ async function redeemCode(
   }
   if (
     !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) ||
-    !equalInConstantTime(await digestOf(verifier), code_challenge)
+    !equalInConstantTime(await sha256Base64Url(verifier), code_challenge)
   ) throw refuse("code_verifier does not fit");
   if (grant.dead || grant.code.used) {
     // Two have it, and one of them is a thief (RFC 6749 §4.1.2).
-    await grants.kill(id);
+    await grants.revokeFamily(id);
     throw refuse("the code was used before; all that it gave is revoked");
   }
   if (!(now().getTime() < grant.created_ms + CODE_LIFE_MS)) {
@@ -165,7 +165,7 @@ async function requireLive(
 }
 
 async function tokenResponse(
-  tokens: HandedOut,
+  tokens: IssuedTokens,
   { subject, scope, auth_time, sid, binding }: Grant,
   client: Client,
   standing: MatchedRelationship,
@@ -210,8 +210,8 @@ export function addRevokeRoute(
     if (found?.grant.client_id === client.client_id) {
       const { refresh } = found.grant;
       if (refresh && equalInConstantTime(refresh, found.sha256)) {
-        await grants.kill(found.id);
-      } else await grants.dropAccess(found);
+        await grants.revokeFamily(found.id);
+      } else await grants.revokeAccessToken(found);
     }
     return c.body(null);
   });

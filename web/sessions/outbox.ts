@@ -2,14 +2,14 @@
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { LOGOUT } from "../store/kinds.ts";
-import type { Farewell } from "./session.ts";
+import type { LogoutNotification } from "./session.ts";
 
 /**
  * What came of telling: the application has heard; it must be told again; it
  * answered that it can't take this one, and must be told again; or there is
  * nobody to tell.
  */
-export type Told = "heard" | "later" | "refused" | "nobody";
+export type Delivery = "delivered" | "unreachable" | "refused" | "no_recipient";
 
 /** What {@linkcode createOutbox} works with. */
 export interface OutboxOptions {
@@ -18,7 +18,7 @@ export interface OutboxOptions {
   /** Where people log in: others may share the store. */
   readonly audience: string;
   /** Tells an application; must end by itself, and soon. */
-  readonly send: (farewell: Farewell) => Promise<Told>;
+  readonly send: (farewell: LogoutNotification) => Promise<Delivery>;
   /** The clock. */
   readonly now: () => Date;
 }
@@ -26,7 +26,7 @@ export interface OutboxOptions {
 /** Farewells on their way. */
 export interface Outbox {
   /** Keeps one; the same one twice is one. */
-  add(farewell: Farewell): Promise<void>;
+  add(farewell: LogoutNotification): Promise<void>;
   /**
    * Tells what is due, each application in the order in which its sessions
    * ended, and nothing more to one that does not answer. What one refuses keeps
@@ -37,7 +37,7 @@ export interface Outbox {
   deliver(): Promise<number>;
 }
 
-interface Note extends Farewell {
+interface Note extends LogoutNotification {
   readonly audience: string;
   readonly created_ms: number;
   readonly attempts: number;
@@ -70,7 +70,7 @@ export function createOutbox(
   const notes = recordsOf<Note>(store, LOGOUT);
 
   /** Whether the application has been told, or nobody needs to. */
-  async function tell(id: string): Promise<Told> {
+  async function tell(id: string): Promise<Delivery> {
     const { after: mine } = await notes.change(id, now(), (note) => {
       const at = now().getTime();
       if (note.done || note.next_ms > at) return undefined;
@@ -78,10 +78,10 @@ export function createOutbox(
       return { ...note, attempts, next_ms: at + LEASE_MS };
     });
     // Somebody else is telling.
-    if (mine === undefined) return "later";
-    const told = await send(mine).catch((): Told => "later");
+    if (mine === undefined) return "unreachable";
+    const told = await send(mine).catch((): Delivery => "unreachable");
     const at = now().getTime();
-    if (told === "later" || told === "refused") {
+    if (told === "unreachable" || told === "refused") {
       const pause = FIRST_PAUSE_MS * 2 ** Math.min(mine.attempts - 1, 20);
       const next_ms = at + Math.min(pause, MAX_PAUSE_MS);
       const refused = told === "refused";
@@ -128,8 +128,8 @@ export function createOutbox(
           let count = 0;
           for (const { id } of queue) {
             const told = await tell(id);
-            if (told === "later") break;
-            if (told === "heard") count++;
+            if (told === "unreachable") break;
+            if (told === "delivered") count++;
           }
           return count;
         }),

@@ -2,7 +2,7 @@
 
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { PERSON } from "../store/kinds.ts";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 
 /**
  * Sessions of one person at a time: so many browsers are nobody's, but whoever
@@ -49,7 +49,7 @@ export function createPersonSessions(
 ): PersonSessions {
   const records = recordsOf<readonly Listed[]>(store, PERSON);
   const idOf = (subject: string) =>
-    digestOf(JSON.stringify([audience, subject]));
+    sha256Base64Url(JSON.stringify([audience, subject]));
   return {
     async add(subject, session) {
       const id = await idOf(subject);

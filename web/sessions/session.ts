@@ -15,7 +15,7 @@ export interface Session<S = MatchedRelationship> {
   /** Milliseconds since 1970. */
   readonly expires_ms: number;
   /** Where the person logged in, and by whose word; absent in none of now. */
-  readonly terms?: Terms;
+  readonly terms?: LoginConditions;
   /** What the issuer said last, as far as that is known. */
   readonly standing: S;
   /** When the issuer last confirmed it, in milliseconds since 1970. */
@@ -42,7 +42,7 @@ export interface Joined {
 }
 
 /** An application that must be told that its session is over. */
-export interface Farewell {
+export interface LogoutNotification {
   /** The application. */
   readonly client_id: string;
   /** The session. */
@@ -54,7 +54,7 @@ export interface Farewell {
 }
 
 /** Where somebody logged in, and what was required there. */
-export interface Terms {
+export interface LoginConditions {
   /** The origin that the person signed for. */
   readonly audience: string;
   /** The issuer whose word was needed, or null. */
@@ -68,7 +68,10 @@ export interface Terms {
  * word of the same issuer, and at least as much was asked. Somebody who asks for
  * no more than the subject takes everybody.
  */
-export function isEnough(then: Terms, now: Terms): boolean {
+export function meetsConditions(
+  then: LoginConditions,
+  now: LoginConditions,
+): boolean {
   if (now.issuer === null) return true;
   return then.issuer === now.issuer &&
     now.require.every((each) => then.require.includes(each));

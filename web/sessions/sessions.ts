@@ -3,17 +3,17 @@
 import { recordsOf, type RecordStore } from "@sig/consumer/store";
 import { encodeBase64Url, equalInConstantTime } from "@sig/jose/internal";
 import { SESSION } from "../store/kinds.ts";
-import { digestOf } from "../login/digest.ts";
+import { sha256Base64Url } from "../login/digest.ts";
 import type { MatchedRelationship } from "../login/relationship.ts";
 import type { ClientQuota } from "../login/client_quota.ts";
 import {
   addJoined,
-  type Farewell,
-  isEnough,
   type Joined,
   type Joining,
+  type LoginConditions,
+  type LogoutNotification,
+  meetsConditions,
   type Session,
-  type Terms,
 } from "./session.ts";
 import { createPersonSessions } from "./person_sessions.ts";
 
@@ -27,10 +27,10 @@ export interface SessionsOptions {
    * Where people log in here, and what is required of them now: a store that is
    * kept outlives a configuration, and may have sessions of others in it.
    */
-  readonly terms: Terms;
+  readonly terms: LoginConditions;
   /** Makes sure that an application will be told; may be called twice. */
-  readonly tell: (farewell: Farewell) => Promise<void>;
-  /** Ends what an application was given; nobody was given anything unless told. */
+  readonly tell: (farewell: LogoutNotification) => Promise<void>;
+  /** Ends what an application was given (default: nothing). */
   readonly drop?: (grant: string) => Promise<void>;
   /** How many one client may have; its oldest end (default: no such limit). */
   readonly quota?: ClientQuota | undefined;
@@ -46,9 +46,9 @@ export interface LoggedIn<S = MatchedRelationship> {
   readonly standing: S;
   /** When the issuer confirmed it, in milliseconds since 1970 (default: now). */
   readonly confirmed_ms?: number;
-  /** What they were asked for and did not grant; nothing unless told. */
+  /** What they were asked for and did not grant (default: nothing). */
   readonly withheld?: readonly string[];
-  /** What they granted; nothing unless told. */
+  /** What they granted (default: nothing). */
   readonly granted?: readonly string[];
 }
 
@@ -90,14 +90,14 @@ export interface Sessions<S = MatchedRelationship> {
    *
    * @returns the session, and what that cookie must hold: a secret.
    */
-  admit(
+  issueHostCookie(
     sid: string,
     clientId: string,
   ): Promise<
     { readonly session: Session<S>; readonly cookie: string } | undefined
   >;
   /** The session that an application's own cookie names, if it is going on. */
-  findAdmitted(
+  findByHostCookie(
     cookie: string | undefined,
     clientId: string,
   ): Promise<Session<S> | undefined>;
@@ -145,7 +145,7 @@ export function createSessions<S = MatchedRelationship>(
   const people = createPersonSessions({ store, audience: terms.audience, now });
   const isOver = (session: Session<S>) =>
     session.ended || session.terms?.audience !== terms.audience ||
-    !isEnough(session.terms, terms);
+    !meetsConditions(session.terms, terms);
 
   async function dropAll(grants: readonly string[]): Promise<void> {
     for (const grant of grants) await drop?.(grant);
@@ -197,7 +197,7 @@ export function createSessions<S = MatchedRelationship>(
         standing,
         confirmed_ms: who.confirmed_ms ?? at.getTime(),
         withheld,
-        secret_sha256: await digestOf(secret),
+        secret_sha256: await sha256Base64Url(secret),
         auth_time: Math.floor(at.getTime() / 1000),
         expires_ms: expiresAt.getTime(),
       };
@@ -244,7 +244,7 @@ export function createSessions<S = MatchedRelationship>(
       const [sid, secret] = readCookie(cookie);
       if (sid === undefined || secret === undefined) return undefined;
       const session = await get(sid);
-      const digest = await digestOf(secret);
+      const digest = await sha256Base64Url(secret);
       return session && equalInConstantTime(session.secret_sha256, digest)
         ? session
         : undefined;
@@ -267,9 +267,9 @@ export function createSessions<S = MatchedRelationship>(
       if (after !== undefined) await dropAll(fallen);
       return after;
     },
-    async admit(sid, clientId) {
+    async issueHostCookie(sid, clientId) {
       const secret = randomText(SECRET_BYTES);
-      const digest = await digestOf(secret);
+      const digest = await sha256Base64Url(secret);
       const { after } = await records.change(sid, now(), (session) => {
         if (isOver(session)) return undefined;
         const joined = Object.hasOwn(session.clients, clientId)
@@ -288,13 +288,13 @@ export function createSessions<S = MatchedRelationship>(
       });
       return after && { session: after, cookie: `${sid}.${secret}` };
     },
-    async findAdmitted(cookie, clientId) {
+    async findByHostCookie(cookie, clientId) {
       const [sid, secret] = readCookie(cookie);
       if (sid === undefined || secret === undefined) return undefined;
       const session = await get(sid);
       if (!Object.hasOwn(session?.clients ?? {}, clientId)) return undefined;
       const known = session?.clients[clientId]?.secrets_sha256 ?? [];
-      const digest = await digestOf(secret);
+      const digest = await sha256Base64Url(secret);
       return known.some((each) => equalInConstantTime(each, digest))
         ? session
         : undefined;

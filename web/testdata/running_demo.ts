@@ -11,7 +11,7 @@ export interface RunningDemo extends AsyncDisposable {
   said(): string;
 }
 
-/** Starts it on any port; it logs nothing unless told, and has the real clock. */
+/** Starts it on any port; it logs nothing (by default), and has the real clock. */
 export async function startRunningDemo(
   args: readonly string[] = ["--log", "off"],
   now: () => Date = () => new Date(),
