@@ -168,20 +168,25 @@ export class SqliteLines {
     });
   }
 
-  /** Looks lines up while a feed is continued, in one statement each. */
+  /**
+   * The latest line that an index finds, while a feed is continued. The index is
+   * named: SQLite would go through all lines from the last to the first.
+   *
+   * @throws {HistoryMoved}
+   */
   find(
     table: number,
+    index: "id" | "relationship",
     where: string,
     ...values: readonly SQLInputValue[]
   ): StoredLine | undefined {
     return this.#file.attempt(() => {
       const { n } = this.#file.sql(
         "SELECT count(*) AS n FROM feed WHERE number=?",
-      )
-        .get(table)!;
+      ).get(table)!;
       if (n === 0) throw new HistoryMoved();
       const row = this.#file.sql(
-        `SELECT * FROM event_${table} WHERE ${where} ORDER BY sequence DESC LIMIT 1`,
+        `SELECT * FROM event_${table} INDEXED BY event_${table}_${index} WHERE ${where} ORDER BY sequence DESC LIMIT 1`,
       ).get(...values);
       return row && this.#lineOf(row);
     });

@@ -324,9 +324,14 @@ export class StoredLines implements StoredState {
   /** Looks up what a continued feed rests upon, among our lines. */
   #pastEvents(): PastEvents {
     const { sequence: last } = this.#pin.pin;
-    const find = (where: string, value: string) => {
+    const find = (
+      index: "id" | "relationship",
+      where: string,
+      value: string,
+    ) => {
       const line = this.#lines.find(
         this.#table,
+        index,
         `${where} AND sequence<=?`,
         value,
         last,
@@ -341,10 +346,10 @@ export class StoredLines implements StoredState {
       }
     };
     return {
-      hasEvent: (id) => find("event_id=?", id) !== undefined,
+      hasEvent: (id) => find("id", "event_id=?", id) !== undefined,
       relationship: (id) => {
         const of = (kinds: string) =>
-          find(`kind IN (${kinds}) AND relationship=?`, id);
+          find("relationship", `relationship=? AND kind IN (${kinds})`, id);
         const upsert = of(`${KIND.upsert}`);
         if (upsert === undefined) return undefined;
         const latest = of(`${KIND.upsert}, ${KIND.revoke}`);
