@@ -205,6 +205,12 @@ const ALTERED: readonly (readonly [
     /lines of \S+ about a subject is damaged/,
   ],
   [
+    "a subject that is in no list",
+    `DELETE FROM subject_1 WHERE subject='${BOB}'`,
+    "did:web:nobody.example",
+    /the list of subjects of \S+ is damaged/,
+  ],
+  [
     "what belongs to the lines",
     "UPDATE attachment SET bytes=CAST(replace(CAST(bytes AS TEXT), 'EdDSA', 'ES256') || ' ' AS BLOB)",
     ALICE,

@@ -95,7 +95,7 @@ export class SqliteLines {
   readonly #file: SqliteFile;
   readonly #unavailable: Unavailable;
   /** Lines of a table, by the file's version that they were counted in. */
-  #counted = { table: 0, dataVersion: -1, lines: 0 };
+  #counted = { table: 0, dataVersion: -1, lines: 0, subjects: false };
 
   constructor(file: SqliteFile, unavailable: Unavailable) {
     this.#file = file;
@@ -161,6 +161,7 @@ export class SqliteLines {
         if (Number(count.get(subject)?.lines ?? 0) !== ofSubject) {
           throw this.damaged(`the lines of ${place.issuer} about a subject`);
         }
+        if (ofSubject === 0) this.#requireSubjects(place);
       }
       const sorted = [...lines.values()]
         .sort((a, b) => a.sequence - b.sequence);
@@ -244,12 +245,32 @@ export class SqliteLines {
       ).get()!;
       // As many as the last sequence, and none outside: so none is missing.
       const isWhole = n === 0 || first === 1 && last === n;
-      this.#counted = { table, dataVersion, lines: isWhole ? Number(n) : NaN };
+      this.#counted = {
+        ...{ table, dataVersion, subjects: false },
+        lines: isWhole ? Number(n) : NaN,
+      };
     }
     if (this.#counted.lines === pin.pin?.sequence) return;
     throw this.damaged(
       `the lines of ${issuer} are not as many as its pin says: it`,
     );
+  }
+
+  /**
+   * Before it is said that nothing is stored about a subject: the counts of all
+   * subjects must come to all lines, or some of them are lost.
+   */
+  #requireSubjects(
+    { issuer, table }: { readonly issuer: string; readonly table: number },
+  ): void {
+    if (this.#counted.subjects) return;
+    const { n } = this.#file.sql(
+      `SELECT coalesce(sum(lines), 0) AS n FROM subject_${table}`,
+    ).get()!;
+    if (Number(n) !== this.#counted.lines) {
+      throw this.damaged(`the list of subjects of ${issuer}`);
+    }
+    this.#counted.subjects = true;
   }
 
   /**
