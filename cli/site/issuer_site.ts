@@ -22,6 +22,7 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import { STATUS_CODE } from "@std/http/status";
 import type { InsideFile } from "@sig/consumer/local";
 import {
+  type NotNow,
   openPublished,
   type PublishedDocument,
 } from "./published_documents.ts";
@@ -89,6 +90,13 @@ export function createIssuerSite(
         { "retry-after": "1" },
       );
     }
+    if (opened === "unreadable") {
+      return refuse(
+        "store_unavailable",
+        "the document can't be opened now",
+        { "retry-after": "5" },
+      );
+    }
     let response: Response | undefined;
     try {
       response = await respond(request, opened, portableTags);
@@ -105,7 +113,7 @@ async function openSettled(
   dir: string,
   pathname: string,
   now: () => Date,
-): Promise<PublishedDocument | "unsettled" | undefined> {
+): Promise<PublishedDocument | NotNow | undefined> {
   for (let waits = 0;; waits++) {
     const opened = await openPublished(dir, pathname, now());
     if (opened !== "unsettled" || waits === MAX_WAITS) return opened;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { createIssuerSite } from "./issuer_site.ts";
 import { withIssuer, type Workspace } from "../testdata/workspace.ts";
-import { TestProcess } from "../../tests/kit/process.ts";
+import { ROOT, runWell, TestProcess } from "../../tests/kit/process.ts";
 
 const FEED = "/.well-known/sig/events.jsonl";
 
@@ -341,6 +341,43 @@ Deno.test("a document that is a FIFO is not there, and holds nobody up", async (
     const response = await get(FEED);
     assertEquals(response.status, 404);
     await response.body?.cancel();
+  });
+});
+
+Deno.test("a document that can't be opened is 503, never absent", async () => {
+  await serving(async ({ workspace }) => {
+    // An absent did.json would let every key of the key set sign.
+    const program = `
+      import { createIssuerSite } from "${
+      import.meta.resolve("./issuer_site.ts")
+    }";
+      const handler = createIssuerSite(Deno.args[0]);
+      const get = async (name) => {
+        const url = "http://127.0.0.1/.well-known/" + name;
+        const response = await handler(new Request(url));
+        const body = await response.text();
+        const { code } = response.ok ? {} : JSON.parse(body);
+        return [name, response.status, code];
+      };
+      await get("did.json");
+      const files = [];
+      try {
+        for (;;) files.push(Deno.openSync("/dev/null"));
+      } catch { /* No descriptor is left. */ }
+      const names = ["did.json", "sig/events.jsonl"];
+      console.log(JSON.stringify(await Promise.all(names.map(get))));`;
+    const script = workspace.path("site.mjs");
+    await Deno.writeTextFile(script, program);
+    const stdout = await runWell("sh", [
+      ...["-c", 'ulimit -n 100; exec "$@"', "sh"],
+      ...[Deno.execPath(), "run", "--quiet", "--allow-read", "--no-prompt"],
+      ...["--config", new URL("deno.json", ROOT).pathname],
+      ...[script, workspace.path("acme")],
+    ]);
+    assertEquals(JSON.parse(stdout), [
+      ["did.json", 503, "store_unavailable"],
+      ["sig/events.jsonl", 503, "store_unavailable"],
+    ]);
   });
 });
 

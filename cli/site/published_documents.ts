@@ -10,6 +10,9 @@ const MAX_METADATA_BYTES = 16 * 1024;
 /** Longest file that can be a set of private keys (docs/protocol.md §8). */
 const MAX_KEYS_BYTES = 256 * 1024;
 
+/** Why an existing document can't be sent now. */
+export type NotNow = "unsettled" | "unreadable";
+
 /** A published file, open for reading. The caller closes it. */
 export interface PublishedDocument {
   /** The open file. */
@@ -26,17 +29,19 @@ export interface PublishedDocument {
  * told from a document in any other way.
  *
  * @returns `unsettled` while folders are being renamed: then nothing proves
- * that what was opened lies in the directory. Ask again.
+ * that what was opened lies in the directory. Ask again. `unreadable` when the
+ * system refuses to open it, such as without file descriptors: a reader that is
+ * told "not found" for `did.json` would trust every key.
  */
 export async function openPublished(
   dir: string,
   pathname: string,
   now: Date,
-): Promise<PublishedDocument | "unsettled" | undefined> {
+): Promise<PublishedDocument | NotNow | undefined> {
   const type = FIXED_TYPES.get(pathname) ?? await namedType(dir, pathname);
-  if (type === undefined) return undefined;
+  if (type === undefined || type === "unreadable") return type;
   const file = openFile(dir, pathname);
-  if (file === undefined) return undefined;
+  if (file === undefined || typeof file === "string") return file;
   let kept = false;
   try {
     if (!isSettled(file, now)) return "unsettled";
@@ -65,7 +70,9 @@ async function namedType(
   pathname: string,
 ): Promise<string | undefined> {
   const file = openFile(dir, WELL_KNOWN_PATHS.metadata);
-  if (file === undefined) return undefined;
+  if (file === undefined || typeof file === "string") {
+    return file && "unreadable";
+  }
   try {
     const bytes = await readUpTo(file, MAX_METADATA_BYTES);
     const metadata = validateMetadata(parseJson(bytes));
@@ -78,20 +85,35 @@ async function namedType(
   return undefined;
 }
 
-function openFile(dir: string, pathname: string): InsideFile | undefined {
+function openFile(
+  dir: string,
+  pathname: string,
+): InsideFile | NotNow | undefined {
   try {
     const root = Deno.realPathSync(dir);
     const top = root.endsWith("/") ? root : `${root}/`;
     const file = openInside(top, root + decodeURIComponent(pathname));
+    if (file === "exchanged") return "unsettled";
     if (typeof file === "string") return undefined;
     if (!file.place.startsWith(".sig/")) return file;
     file.close();
     return undefined;
-  } catch {
-    // Missing, not readable, or not a path: the same to every client.
-    return undefined;
+  } catch (error) {
+    return ABSENT.some((kind) => error instanceof kind)
+      ? undefined
+      : "unreadable";
   }
 }
+
+/** Errors of a path that names nothing. */
+const ABSENT = [
+  Deno.errors.NotFound,
+  Deno.errors.NotADirectory,
+  Deno.errors.FilesystemLoop,
+  Deno.errors.InvalidData,
+  URIError,
+  TypeError,
+];
 
 /** Whether the file is a private JWK, or a set with one. */
 async function holdsPrivateKey(file: InsideFile): Promise<boolean> {
