@@ -11,6 +11,8 @@
 export const CLEAN: readonly string[] = [
   "bench/",
   "consumer/fetch/",
+  "consumer/read/",
+  "core/",
   "jose/",
   "docs/rotate-a-key.md",
   "docs/run-an-issuer.md",

@@ -2,12 +2,13 @@
 
 import { DEFAULT_LIMITS, WELL_KNOWN_PATHS } from "@sig/core";
 import type { DocumentName } from "../fetch/media_type.ts";
-import { AskedAhead, type LikelyDocument } from "../read/asked_ahead.ts";
 import {
+  AskedAhead,
   conditionsFor,
   type HeldDocuments,
+  type LikelyDocument,
   NO_DOCUMENTS,
-} from "../read/conditional_reader.ts";
+} from "../read/issuer_documents.ts";
 import type { IssuerLocation, OpenOptions } from "../read/reader.ts";
 import type { IssuerRecord } from "../memory/issuer_record.ts";
 import { conditionsToContinue, type RefreshOptions } from "./read_feed.ts";

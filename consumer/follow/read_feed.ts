@@ -22,7 +22,7 @@ import type { NewLines } from "../memory/sqlite_lines.ts";
 import { verificationOf, WarnedEvents } from "../memory/stored_lines.ts";
 import { ByteStream, LastBytes } from "../read/byte_stream.ts";
 import type { OpenedDocument } from "../read/reader.ts";
-import { FeedDigest } from "../verify/feed_digest.ts";
+import { FeedDigest, Sha256 } from "../verify/digest.ts";
 import { feedTooLarge } from "../verify/feed_fault.ts";
 import {
   FeedVerification,
@@ -30,7 +30,6 @@ import {
   type ReadFeedOptions,
 } from "../verify/feed_verification.ts";
 import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { Sha256 } from "../verify/sha256.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
 import type { Places } from "../verify/places.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";

@@ -14,7 +14,7 @@ import {
   ConditionalReader,
   type HeldDocuments,
   NO_DOCUMENTS,
-} from "../read/conditional_reader.ts";
+} from "../read/issuer_documents.ts";
 import type { IssuerLocation } from "../read/reader.ts";
 import { type LoadedIssuer, loadIssuer } from "../verify/load_issuer.ts";
 import { askAhead, heldDocuments } from "./ask_ahead.ts";

@@ -14,8 +14,8 @@ import {
   type Warning,
 } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
-import type { HeldDocuments } from "../read/conditional_reader.ts";
-import type { FeedDigest } from "../verify/feed_digest.ts";
+import type { HeldDocuments } from "../read/issuer_documents.ts";
+import type { FeedDigest } from "../verify/digest.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 import type { SignatureMarks } from "../verify/signature_marks.ts";
 import type { VerifiedIssuer } from "../verify/verify_feed.ts";

@@ -15,7 +15,7 @@ import {
   storeUnavailable,
   type Unavailable,
 } from "../store/record_store.ts";
-import { Sha256 } from "../verify/sha256.ts";
+import { Sha256 } from "../verify/digest.ts";
 import {
   encodeChecked,
   type IssuerPin,

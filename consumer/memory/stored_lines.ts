@@ -26,18 +26,14 @@ import { type GrowingHistory, validInstant } from "@sig/core/internal";
 import { type KeyResolver, verifyEnvelope } from "@sig/jose";
 import { decodeBase64Url, encodeBase64Url } from "@std/encoding/base64url";
 import type { DocumentName } from "../fetch/media_type.ts";
-import type {
-  HeldDocument,
-  HeldDocuments,
-} from "../read/conditional_reader.ts";
+import type { HeldDocument, HeldDocuments } from "../read/issuer_documents.ts";
 import { documentAtHand } from "../read/reader.ts";
-import { FeedDigest } from "../verify/feed_digest.ts";
+import { FeedDigest, Sha256 } from "../verify/digest.ts";
 import {
   FeedVerification,
   type FeedVerificationOptions,
 } from "../verify/feed_verification.ts";
 import { loadIssuer, type LoadIssuerOptions } from "../verify/load_issuer.ts";
-import { Sha256 } from "../verify/sha256.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, KeyUse } from "../verify/verified_feed.ts";
 import { verifyFeed } from "../verify/verify_feed.ts";

@@ -1,7 +1,7 @@
 /** Verifying what an issuer publishes, while its feed streams (docs/protocol.md §2–§4). @module */
 
 import type { FeedState, SourceKind, Warning } from "@sig/core";
-import { FeedDigest } from "./feed_digest.ts";
+import { FeedDigest } from "./digest.ts";
 import { FeedVerification } from "./feed_verification.ts";
 import type {
   FeedPolicy,

@@ -1,14 +1,12 @@
 /**
- * The rules between the events of a feed (docs/protocol.md §2–§4). Long because they are
- * one order, and what a rule remembers the next one asks.
+ * The rules between the events of a feed (docs/protocol.md §2–§4).
  *
  * @module
  */
 
-import { CompactIds } from "./compact_ids.ts";
+import { CompactIds, KnownRelationships, UNKNOWN } from "./known_events.ts";
 import { SigError } from "../errors/error.ts";
 import { findEventWarnings, isRevoke, isUpsert } from "../event/event.ts";
-import { KnownRelationships, UNKNOWN } from "./known_relationships.ts";
 import { DEFAULT_LIMITS, type Limits } from "../text/limits.ts";
 import {
   addSeconds,
@@ -32,8 +30,8 @@ export interface ReplayOptions {
   /** A revoke without an earlier upsert (default: `ignore`). */
   readonly unmatchedRevoke?: "ignore" | "reject";
   /**
-   * The reader's clock, for the warning `issued_at_future`. Read anew for each
-   * event: a getter keeps it right in a replay that goes on later.
+   * The reader's clock, for the warning `issued_at_future`. Read again for each
+   * event: a getter keeps it right in a replay that continues later.
    */
   readonly now?: Instant;
   /** Size limits (default: {@linkcode DEFAULT_LIMITS}). */
@@ -201,7 +199,7 @@ export class FeedRules {
       throw new SigError(
         gap ? "sequence_gap" : "sequence_out_of_order",
         event.sequence === last
-          ? `Cannot apply event: sequence ${last} stands twice`
+          ? `Cannot apply event: sequence ${last} occurs twice`
           : `Cannot apply event: sequence ${
             gap ? "jumps" : "goes back"
           } from ${last} to ${event.sequence}`,

@@ -39,7 +39,7 @@ Deno.test("sequence starts at 1 and has no gap, repeat or step back", () => {
   assertSigError(
     () => rules.accept(upsert(2, { event_id: "other" })),
     "sequence_out_of_order",
-    "Cannot apply event: sequence 2 stands twice",
+    "Cannot apply event: sequence 2 occurs twice",
   );
   assertSigError(
     () => rules.accept(upsert(1, { event_id: "other" })),

@@ -215,7 +215,7 @@ Deno.test("applying one event keeps the feed's order and issuer", () => {
   assertSigError(
     () => applyEvent(state, upsert(1)),
     "sequence_out_of_order",
-    "Cannot apply event: sequence 1 stands twice",
+    "Cannot apply event: sequence 1 occurs twice",
   );
   assertSigError(
     () => applyEvent(state, upsert(2, { issuer: "did:web:x.example" })),

@@ -3,7 +3,7 @@ import {
   assertFindsAll,
   assertFindsUnasked,
 } from "../../tests/kit/numbered_ids.ts";
-import { CompactIds } from "./compact_ids.ts";
+import { CompactIds } from "./known_events.ts";
 
 /** Identifiers of every kind, and those that differ from one by little. */
 function kinds(): readonly string[] {

@@ -1,4 +1,4 @@
-/** Documents that are asked for before anybody opens them. @module */
+/** Documents fetched together, and again only when they changed. @module */
 
 import { isSigError } from "@sig/core";
 import { sameBytes } from "@sig/core/internal";
@@ -9,6 +9,8 @@ import {
   type OpenOptions,
   readAll,
 } from "./reader.ts";
+import type { FetchConditions } from "../fetch/fetch_options.ts";
+import type { DocumentName } from "../fetch/media_type.ts";
 
 /** One document that will most likely be opened, and with which options. */
 export interface LikelyDocument {
@@ -32,18 +34,17 @@ interface Sent extends LikelyDocument {
 
 /**
  * A reader that sends requests ahead, all together, so that four documents take
- * as long as one. An answer is handed out to who opens that very reference with
- * the same options, and then for the first time: so what is judged, and in
- * which order, is the same as without, errors included.
+ * as long as one. An answer is used by the first `open` of that reference with
+ * the same options: so what is checked, and in which order, is the same as
+ * without, errors included.
  *
- * The first document that is opened decides: unless it is as it was, nothing is
- * handed out that was sent ahead. Who publishes it behind the others, as whoever
- * changes several has to, is then never read with older ones.
+ * The first document that is opened decides: if it has changed, nothing that was
+ * sent ahead is used. An issuer that changes several documents publishes it
+ * last, so it is never read with older ones.
  *
  * A server may have room for fewer requests at a time than these: where it
- * refuses one, nothing more is handed out, and that one is asked for anew. So
- * are those that it has not answered within 3 s, but for the first document: who
- * is silent to that is silent, and holds one connection from then on.
+ * refuses one, no other is used, and that one is requested again. So are those
+ * that it has not answered within 3 s, except the first document.
  */
 export class AskedAhead implements DocumentReader {
   readonly #reader: DocumentReader;
@@ -53,7 +54,7 @@ export class AskedAhead implements DocumentReader {
   #first: Uint8Array | undefined;
 
   /**
-   * Sends the requests. Whoever makes one calls {@linkcode end}.
+   * Sends the requests. The caller must call {@linkcode end}.
    *
    * @param likely The one that will be opened first comes first.
    * @param first The bytes that the first document had.
@@ -153,4 +154,78 @@ function isSame(
     before.maxBytes === maxBytes &&
     before.conditions?.ifNoneMatch === conditions?.ifNoneMatch &&
     before.conditions?.range?.from === conditions?.range?.from;
+}
+
+/** A small document as it was when everything of its issuer was verified. */
+export interface HeldDocument {
+  /** Where it was got from. */
+  readonly ref: string;
+  /** Its entity tag; without one it is fetched again each time. */
+  readonly etag: string | null;
+  /** As the server told it. */
+  readonly mediaType: string | null;
+  /** The document. */
+  readonly bytes: Uint8Array;
+}
+
+/** The documents of one issuer as they were read last. */
+export type HeldDocuments = ReadonlyMap<DocumentName, HeldDocument>;
+
+/** For a first fetch of everything. */
+export const NO_DOCUMENTS: HeldDocuments = new Map();
+
+/**
+ * A reader that sends the entity tags of the documents it is given, and reads
+ * an unchanged one from memory. The bytes are kept, not what was made of them:
+ * so documents are judged again each time, whichever of them changed, and a 304
+ * can't hide what two documents say together. The feed passes through.
+ */
+export class ConditionalReader implements DocumentReader {
+  readonly #reader: DocumentReader;
+  readonly #kept: HeldDocuments;
+  readonly #read = new Map<DocumentName, HeldDocument>();
+
+  constructor(reader: DocumentReader, kept: HeldDocuments) {
+    this.#reader = reader;
+    this.#kept = kept;
+  }
+
+  get kind(): DocumentReader["kind"] {
+    return this.#reader.kind;
+  }
+
+  /** What to keep, once everything that was read is verified. */
+  get documents(): HeldDocuments {
+    return this.#read;
+  }
+
+  /** As the reader below, but small documents are read at once. */
+  async open(ref: string, options: OpenOptions): Promise<OpenedDocument> {
+    const { name, maxBytes } = options;
+    if (name === "feed") return await this.#reader.open(ref, options);
+    const found = this.#kept.get(name);
+    // The metadata may name another place now.
+    const kept = found?.ref === ref ? found : undefined;
+    const document = await this.#reader.open(ref, {
+      ...options,
+      conditions: conditionsFor(kept),
+    });
+    if (kept !== undefined && document.unchanged) {
+      await document.cancel();
+      this.#read.set(name, kept);
+      return documentAtHand(kept);
+    }
+    const bytes = await readAll(document, maxBytes);
+    const { mediaType, etag } = document;
+    this.#read.set(name, { ref, etag, mediaType, bytes });
+    return documentAtHand({ mediaType, etag, bytes });
+  }
+}
+
+/** How a document that was read before is requested; undefined: as a whole. */
+export function conditionsFor(
+  kept: HeldDocument | undefined,
+): FetchConditions | undefined {
+  const etag = kept?.etag ?? null;
+  return etag === null ? undefined : { ifNoneMatch: etag };
 }
