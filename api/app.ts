@@ -113,7 +113,7 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
   const { issuers = [], anyIssuer = false, allowPrivate = false } = options;
   const now = options.now ?? (() => new Date());
   const publicUrl = readPublicUrl(options.publicUrl);
-  const breathe = createBreather();
+  const yieldToEventLoop = createBreather();
   const consumer = createConsumer({
     ...fetchPolicyOf(options),
     issuers,
@@ -126,15 +126,15 @@ export function createRoutes(options: AppOptions): readonly Operation[] {
     rememberedLimits: DEFAULT_LIMITS,
     backend: "node",
     now,
-    breathe,
+    yieldToEventLoop,
   });
   const inline = createInlineFeeds({
     maxWaitMs: options.maxTurnWaitMs ?? DEFAULT_MAX_TURN_WAIT_MS,
     limits: API_LIMITS,
     now,
-    breathe,
+    yieldToEventLoop,
   });
-  const context = { consumer, inline, now, breathe };
+  const context = { consumer, inline, now, yieldToEventLoop };
   const listed = distinct(issuers, allowPrivate);
   const sources = { allowPrivate, listed };
   const schemas = createRequestSchemas(sources);

@@ -74,7 +74,7 @@ Deno.test("an inline feed is verified in slices", async () => {
     now,
     limits: DEFAULT_LIMITS,
     maxWaitMs: 10_000,
-    breathe() {
+    yieldToEventLoop() {
       slices++;
       return Promise.resolve();
     },

@@ -46,7 +46,7 @@ export interface ConsumerOptions
    * Awaited now and then while a feed is verified (see `verifyFeed`), and while
    * a question about very many relationships is answered.
    */
-  readonly breathe?: (() => Promise<void>) | undefined;
+  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /**
    * Remembers the issuers of the list for longer than this process, and shares
    * what is known with other processes (`@sig/consumer/pins`); it stays open. A
@@ -74,7 +74,7 @@ export interface ConsumerOptions
     | undefined;
   /**
    * What verifies signatures of large feeds beside this thread, for all issuers
-   * together; one for each core but one, up to 6, unless told. They run while a
+   * together; (default: one for each core but one, up to 6). They run while a
    * large feed is read.
    */
   readonly workers?: SignatureWorkers | undefined;
@@ -124,7 +124,7 @@ export interface Consumer {
     issuer: string | IssuerName,
     options?: ObserveOptions,
   ): Promise<FeedState>;
-  /** Answers a question from a state that is no older than asked for. */
+  /** Answers a question from a state within the requested age. */
   check(
     issuer: string | IssuerName,
     question: ConsumerQuestion,

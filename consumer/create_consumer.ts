@@ -55,19 +55,19 @@ import {
 
 /**
  * Makes a consumer for a running process. It fetches and verifies only what is
- * new, and remembers what it verified: an issuer that takes back, rewrites or
- * re-signs its history is told of (`feed_rolled_back`, `key_replaced`,
- * `key_withdrawn`, `feed_rewritten`), and not answered from, until it serves
+ * new, and remembers what it verified: when an issuer takes back, rewrites or
+ * re-signs its history, questions fail (`feed_rolled_back`, `key_replaced`,
+ * `key_withdrawn`, `feed_rewritten`) until it serves
  * the remembered history again. (docs/protocol.md §6)
  *
  * - Who asks while a refresh is under way shares it, unless it began longer ago
  *   than the state may be old. Who must have an answer of now (`verify`,
  *   `report`, max age 0, `minSequence`) shares the next one.
  * - The age counts when the question is asked, in `freshness` too: a slow fetch
- *   makes nothing stale, and is no reason to fetch again.
+ *   makes nothing stale and causes no further fetch.
  * - Who asks while a refresh is under way that then fails shares the failure.
  *   At most `maxWaiting` questions wait for one issuer (`overloaded`), each for
- *   at most `maxWaitMs` (`fetch_timeout`): a silent issuer is no burden on
+ *   at most `maxWaitMs` (`fetch_timeout`): a silent issuer does not delay
  *   questions about others.
  * - A failure is not remembered: the next question tries again. While an issuer
  *   can't be reached, a state that is young enough still answers. After a fault
@@ -91,11 +91,11 @@ import {
  * for an issuer that can't be one; from the methods also `issuer_not_allowed`, `overloaded`,
  * `feed_stale` when what is known is too old and can't be refreshed,
  * `consistency_unavailable` for a `minSequence` that the feed has not reached,
- * `invalid_request` for numbers that are none, the four codes above, and as
+ * `invalid_request` for malformed numbers, the four codes above, and as
  * `checkIssuer`. `invalid_identifier` also for two places of one issuer on the
  * list, and for a URL that is on no list and is not its host's own `sig.json`.
- * @throws {RangeError} for a `maxAgeMs` that is not 0 or more, and for waiting
- * limits that are none.
+ * @throws {RangeError} for a `maxAgeMs` that is not 0 or more, and for
+ * malformed waiting limits.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   const ownMaxAgeMs = options.maxAgeMs ?? DEFAULT_MAX_AGE_SECONDS * 1000;
@@ -106,7 +106,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
   const now = options.now ?? (() => new Date());
   const limits = requireWaitingLimits(options);
-  const { breathe, pins } = options;
+  const { yieldToEventLoop, pins } = options;
   const workers = options.workers ?? new SignatureWorkers();
   const issuers = new ListedIssuers({
     issuers: options.issuers,
@@ -242,9 +242,9 @@ export function createConsumer(options: ConsumerOptions): Consumer {
     const { continuity } = observation;
     const freshness = freshnessOf(observation, askedAt, bounds.maxAgeMs);
     const basis = { now: now(), freshness, continuity };
-    const answer = breathe === undefined
+    const answer = yieldToEventLoop === undefined
       ? answerFrom(verified, asked, basis)
-      : await answerInSlices(verified, asked, basis, { breathe });
+      : await answerInSlices(verified, asked, basis, { yieldToEventLoop });
     return { answer, relationship: relationshipOf(verified, answer) };
   }
 }

@@ -191,7 +191,7 @@ Deno.test("a breath is taken while a long feed is verified", async () => {
   const consumer = createConsumer({
     issuers: [server.did],
     allowPrivate: true,
-    breathe: () => {
+    yieldToEventLoop: () => {
       breaths++;
       return Promise.resolve();
     },

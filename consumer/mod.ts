@@ -91,7 +91,7 @@ export {
   type OpenOptions,
 } from "./read/reader.ts";
 export type { DocumentName } from "./fetch/media_type.ts";
-export { Places, type PlacesOptions } from "./verify/places.ts";
+export { Semaphore, type SemaphoreOptions } from "./verify/semaphore.ts";
 export type { WaitingLimits } from "./follow/shared_refresh.ts";
 export { reportIssuer } from "./verify/verify_report.ts";
 export {

@@ -56,7 +56,7 @@ export async function answerBatch(
   context: BatchContext,
 ): Promise<readonly string[]> {
   const results = createResults(checks.length, context);
-  const pause = createPause(context.breathe);
+  const pause = createPause(context.yieldToEventLoop);
   const bySource = new Map<string, Due[]>();
   for (const [index, check] of checks.entries()) {
     await pause();

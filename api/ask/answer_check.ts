@@ -29,7 +29,7 @@ export interface Sources {
   /** The clock: a question without `at` is judged by it. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /** What the answers of one request need. */
@@ -105,9 +105,9 @@ export function answerFrom(
   request: CheckRequest,
   verified: VerifiedIssuer,
   basis: AnswerBasis,
-  { breathe }: Pick<AnswerContext, "breathe">,
+  { yieldToEventLoop }: Pick<AnswerContext, "yieldToEventLoop">,
 ): Answer {
-  const limits = { ...ANSWER_LIMITS, breathe };
+  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
   return bound(answerInSlices(verified, questionOf(request), basis, limits));
 }
 
@@ -120,10 +120,10 @@ export function answerFrom(
 export async function answerTogether(
   requests: readonly CheckRequest[],
   { verified, ...grounds }: Grounds,
-  { now, breathe }: Pick<AnswerContext, "now" | "breathe">,
+  { now, yieldToEventLoop }: Pick<AnswerContext, "now" | "yieldToEventLoop">,
 ): Promise<readonly (() => Answer)[]> {
   const basis = { ...grounds.basis, now: now() };
-  const limits = { ...ANSWER_LIMITS, breathe };
+  const limits = { ...ANSWER_LIMITS, yieldToEventLoop };
   const questions = requests.map(questionOf);
   const all = await answersInSlices(verified, questions, basis, limits);
   return all.map((answer) => () => bound(answer()));

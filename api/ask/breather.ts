@@ -10,11 +10,11 @@
  * import { createBreather } from "./breather.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const breathe = createBreather();
+ * const yieldToEventLoop = createBreather();
  * const order: string[] = [];
  * const work = async (name: string) => {
  *   for (let i = 0; i < 2; i++) {
- *     await breathe();
+ *     await yieldToEventLoop();
  *     order.push(name);
  *   }
  * };
@@ -49,12 +49,12 @@ const SLICE_MS = 10;
  * loop, and must not have a whole slice each.
  */
 export function createPause(
-  breathe: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): () => Promise<void> {
   let sliceBegan = -Infinity;
   return async () => {
     if (performance.now() - sliceBegan <= SLICE_MS) return;
-    await breathe();
+    await yieldToEventLoop();
     sliceBegan = performance.now();
   };
 }

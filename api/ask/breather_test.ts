@@ -3,13 +3,13 @@ import { createBreather } from "./breather.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
 Deno.test("one slice a turn of the event loop, whoever asks", async () => {
-  const breathe = createBreather();
+  const yieldToEventLoop = createBreather();
   let slices = 0;
   let most = 0;
   let working = true;
   const work = async () => {
     for (let i = 0; i < 5; i++) {
-      await breathe();
+      await yieldToEventLoop();
       slices++;
     }
   };

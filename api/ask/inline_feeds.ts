@@ -4,8 +4,8 @@ import {
   type InlineFeed,
   type IssuerLocation,
   openInlineFeed,
-  Places,
   reportIssuer,
+  Semaphore,
   SignatureWorkers,
   type VerifiedIssuer,
   verifyIssuer,
@@ -40,7 +40,7 @@ export interface InlineFeedsOptions {
   /** Bytes and events of one feed at most (docs/protocol.md §8). */
   readonly limits: Limits;
   /** Awaited between slices of the work. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
@@ -55,8 +55,8 @@ const SMALL_FEED_LENGTH = 256 * 1024;
  * for its turn without a place of the service.
  */
 export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
-  const { limits, now, breathe, maxWaitMs } = options;
-  const turns = new Places({
+  const { limits, now, yieldToEventLoop, maxWaitMs } = options;
+  const turns = new Semaphore({
     maxWorking: 1,
     maxWaiting: Infinity,
     maxWaitMs,
@@ -74,12 +74,12 @@ export function createInlineFeeds(options: InlineFeedsOptions): InlineFeeds {
     ) => Promise<T>,
   ): Promise<T> => {
     const work = async () => {
-      await breathe();
+      await yieldToEventLoop();
       return await verify(openInlineFeed(feed), {
         now: now(),
         limits,
         backend: "node",
-        breathe,
+        yieldToEventLoop,
         workers,
       });
     };

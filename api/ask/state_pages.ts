@@ -59,7 +59,7 @@ export interface StatePagesContext {
   /** The clock: the first page fixes the instant of all. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
@@ -69,7 +69,7 @@ export interface StatePagesContext {
  * order of the identifiers, which is the state's own.
  */
 export function createStatePages(
-  { now, breathe }: StatePagesContext,
+  { now, yieldToEventLoop }: StatePagesContext,
 ): StatePages {
   return {
     begin: ({ cursor, ...request }) =>
@@ -92,7 +92,7 @@ export function createStatePages(
           limit: limit ?? DEFAULT_PAGE,
           maxLength: MAX_PAGE_LENGTH,
         }),
-        breathe,
+        yieldToEventLoop,
       );
       const { issuer, last_sequence, entries, hasMore, length } = part;
       const after = entries.at(-1)?.[0];

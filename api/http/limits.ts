@@ -92,9 +92,9 @@ const MIN_CLIENT_BODIES = 16;
  * - bytes of large bodies, and of answers until they are sent.
  */
 export class Capacity {
-  /** Places that are taken. */
+  /** Semaphore that are taken. */
   working = 0;
-  /** Places that there are. */
+  /** Semaphore that there are. */
   readonly places: number;
   /** As in the options. */
   readonly bodyTimeoutMs: number;

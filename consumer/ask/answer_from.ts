@@ -29,7 +29,7 @@ export interface AnswerBasis {
   readonly now: Date;
   /** How old the state is; null where nothing was fetched. */
   readonly freshness?: Freshness | null | undefined;
-  /** How the state relates to what was seen before; `unpinned` unless told. */
+  /** How the state relates to what was seen before; (default: `unpinned`). */
   readonly continuity?: Continuity | undefined;
 }
 
@@ -80,7 +80,7 @@ export function answerFrom(
 /** How {@linkcode answerInSlices} lets others in, and what it says at most. */
 export interface SliceOptions extends AnswerLimits {
   /** Awaited between slices of a few milliseconds. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
 }
 
 /**
@@ -97,7 +97,7 @@ export function answerInSlices(
   options: SliceOptions,
 ): CheckAnswer | Promise<CheckAnswer> {
   const steps = answerSteps(verified, parseQuestion(question), basis, options);
-  return runInSlices(steps, options.breathe);
+  return runInSlices(steps, options.yieldToEventLoop);
 }
 
 /**
@@ -116,13 +116,13 @@ export async function answersInSlices(
   options: SliceOptions,
 ): Promise<readonly (() => CheckAnswer | Promise<CheckAnswer>)[]> {
   const { now } = basis;
-  const { breathe } = options;
+  const { yieldToEventLoop } = options;
   const answers = await runInSlices(
     checkAllSteps(verified.state, questions, { ...options, now }),
-    breathe,
+    yieldToEventLoop,
   );
   return answers.map((answer) => () =>
-    runInSlices(withBasis(verified, answer(), basis), breathe)
+    runInSlices(withBasis(verified, answer(), basis), yieldToEventLoop)
   );
 }
 

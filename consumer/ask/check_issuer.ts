@@ -17,8 +17,8 @@ import {
 /** Options of {@linkcode checkIssuer}. */
 export interface CheckIssuerOptions extends VerifyIssuerOptions {
   /**
-   * How old a state may be, in seconds; 60 unless told. The state is got now, so
-   * this is only told back, in the answer's `freshness`.
+   * How old a state may be, in seconds (default: 60). The state is fetched now,
+   * so this is only repeated in the answer's `freshness`.
    */
   readonly maxAgeSeconds?: number | undefined;
 }

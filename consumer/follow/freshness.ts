@@ -283,7 +283,7 @@ function lastSequence(observation: Observation | undefined): number {
   return observation?.verified.state.last_sequence ?? 0;
 }
 
-/** A clock that was set back must not keep an old state fresh for ever. */
+/** A clock that was set back must not keep an old state fresh. */
 function isYoungEnough(observedAt: Date, now: Date, maxAgeMs: number): boolean {
   const ageMs = now.getTime() - observedAt.getTime();
   return maxAgeMs > 0 && ageMs >= 0 && ageMs <= maxAgeMs;

@@ -14,7 +14,7 @@ import {
   locateIssuer,
   type ProvenLocation,
 } from "../read/source.ts";
-import { Places } from "../verify/places.ts";
+import { Semaphore } from "../verify/semaphore.ts";
 import type { Refresh } from "./refresh.ts";
 import { SharedRefresh, type SharedRefreshOptions } from "./shared_refresh.ts";
 
@@ -46,7 +46,7 @@ export class KnownIssuer {
   /** Where it publishes. */
   readonly location: ProvenLocation;
   /** Bounds how many large feeds are read; undefined for issuers of the list. */
-  readonly largeReads: Places | undefined;
+  readonly largeReads: Semaphore | undefined;
   /** Reads it again; fails with the error of the refresh. */
   readonly refreshes: SharedRefresh<Observation>;
   /** What is known of it: replaced by each refresh and recall. */
@@ -54,7 +54,7 @@ export class KnownIssuer {
 
   constructor(
     location: ProvenLocation,
-    largeReads: Places | undefined,
+    largeReads: Semaphore | undefined,
     { refresh, waiting }: ListedIssuersOptions,
     onKept: () => void,
   ) {
@@ -84,7 +84,7 @@ export class KnownIssuer {
  */
 export class ListedIssuers {
   readonly #options: ListedIssuersOptions;
-  readonly #largeReads = new Places(LARGE_READS);
+  readonly #largeReads = new Semaphore(LARGE_READS);
   readonly #listedSpellings = new Map<string, KnownIssuer>();
   // These two by DID.
   readonly #listed = new Map<string, KnownIssuer>();
@@ -161,7 +161,7 @@ export class ListedIssuers {
     }
   }
 
-  #create(name: IssuerName, largeReads: Places | undefined): KnownIssuer {
+  #create(name: IssuerName, largeReads: Semaphore | undefined): KnownIssuer {
     const location = locateIssuer(name, this.#options.policy);
     const makeRoom = () => this.#makeRoom();
     return new KnownIssuer(location, largeReads, this.#options, makeRoom);

@@ -31,7 +31,7 @@ import {
 } from "../verify/feed_verification.ts";
 import type { LoadedIssuer, LoadIssuerOptions } from "../verify/load_issuer.ts";
 import { SignatureMarks } from "../verify/signature_marks.ts";
-import type { Places } from "../verify/places.ts";
+import type { Semaphore } from "../verify/semaphore.ts";
 import type { SignatureWorkers } from "../verify/signature_workers.ts";
 import type { FeedPolicy, VerifiedEvent } from "../verify/verified_feed.ts";
 import { checkContinuity } from "./check_continuity.ts";
@@ -68,7 +68,7 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
   /** The clock when the refresh began. */
   readonly now: Date;
   /** As in `verifyFeed`. */
-  readonly breathe?: (() => Promise<void>) | undefined;
+  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /** As in `verifyFeed`; shared by all issuers of a consumer. */
   readonly workers?: SignatureWorkers | undefined;
   /** Called with each event that is verified, in order. */
@@ -79,8 +79,8 @@ export interface RefreshOptions extends FeedPolicy, LoadIssuerOptions {
     | undefined;
   /** Size limits of a feed that is verified from its start (default: `limits`). */
   readonly anewLimits?: Limits | undefined;
-  /** Places for reading feeds that are not small, of issuers on no list. */
-  readonly largeReads?: Places | undefined;
+  /** Semaphore for reading feeds that are not small, of issuers on no list. */
+  readonly largeReads?: Semaphore | undefined;
   /** Takes the verified lines, so that this process need not keep a state. */
   readonly lines?: NewLines | undefined;
   /** The table of the lines that are stored already. */
@@ -445,9 +445,9 @@ async function seenFeed(
 function readOptions(
   { loaded, refetchKeys, options }: FeedRefresh,
 ): ReadFeedOptions {
-  const { now, breathe, onEvent, workers } = options;
+  const { now, yieldToEventLoop, onEvent, workers } = options;
   return {
-    ...{ now, breathe, onEvent, workers },
+    ...{ now, yieldToEventLoop, onEvent, workers },
     keys: loaded.keys,
     refreshKeys: refetchKeys,
   };
@@ -549,7 +549,7 @@ class FeedProgress {
 async function digestPrefix(
   stream: ByteStream,
   pin: IssuerPin,
-  { breathe, lines }: RefreshOptions,
+  { yieldToEventLoop, lines }: RefreshOptions,
 ): Promise<FeedDigest | undefined> {
   const digest = new FeedDigest(0, lines && new Sha256());
   let left = pin.bytes;
@@ -560,9 +560,9 @@ async function digestPrefix(
     digest.update(chunk);
     left -= chunk.length;
     sinceTurn += chunk.length;
-    if (breathe !== undefined && sinceTurn >= BYTES_PER_TURN) {
+    if (yieldToEventLoop !== undefined && sinceTurn >= BYTES_PER_TURN) {
       sinceTurn = 0;
-      await breathe();
+      await yieldToEventLoop();
     }
   }
   return await digest.hex() === pin.prefix_sha256 ? digest : undefined;

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 Deno.test("known events of a whole feed are compared, not verified again", async () => {
   const breaths: number[] = [];
   await using watched = await watchIssuer(300, key1, {
-    breathe: () => {
+    yieldToEventLoop: () => {
       breaths.push(1);
       return Promise.resolve();
     },

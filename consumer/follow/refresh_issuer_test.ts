@@ -180,7 +180,7 @@ Deno.test("a server that lies about ranges is asked for the whole feed", async (
 Deno.test("a tail that is cut is told, and costs no verification from the start", async () => {
   let breaths = 0;
   await using watched = await watchIssuer(130, key1, {
-    breathe: () => {
+    yieldToEventLoop: () => {
       breaths++;
       return Promise.resolve();
     },

@@ -74,7 +74,7 @@ export async function refreshRemembered(
   throw storeUnavailable(store.place, "other processes keep changing it");
 }
 
-/** With `full`, stored lines that are damaged are no reason to give up. */
+/** With `full` nothing but the pin is read: stored lines may be damaged. */
 async function recall(
   memory: IssuerMemory,
   known: IssuerRecord,

@@ -80,7 +80,7 @@ export interface Attachment {
 /** How stored lines are verified. */
 export interface StoredLinesOptions extends FeedPolicy, LoadIssuerOptions {
   /** As in `verifyFeed`. */
-  readonly breathe?: (() => Promise<void>) | undefined;
+  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /** As in `verifyFeed`. */
   readonly workers?: SignatureWorkers | undefined;
 }
@@ -364,8 +364,14 @@ export class StoredLines implements StoredState {
     const known = this.#whole?.deref();
     if (known !== undefined) return known;
     const { pin, public_only: publicOnly } = this.#pin;
-    const { unknownEvents, unmatchedRevoke, breathe, workers } = this.#options;
-    const policy = { unknownEvents, unmatchedRevoke, breathe, workers };
+    const { unknownEvents, unmatchedRevoke, yieldToEventLoop, workers } =
+      this.#options;
+    const policy = {
+      unknownEvents,
+      unmatchedRevoke,
+      yieldToEventLoop,
+      workers,
+    };
     try {
       const keys = await (this.#keys ??= this.#loadKeys());
       const { state, sha256 } = await verifyFeed(

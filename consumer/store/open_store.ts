@@ -88,7 +88,7 @@ export class ShownPlace {
     this.place = shownAs ?? place;
     this.unavailable = (why, cause, hint) => {
       const error = storeUnavailable(place, why, cause, hint);
-      // Whoever starts the server reads why its store can't be opened.
+      // The operator starts the server and reads why its store can't be opened.
       if (shownAs === undefined || !this.#isOpen) return error;
       this.#tell(error.message, tell);
       return storeUnavailable(shownAs, why, cause, hint);

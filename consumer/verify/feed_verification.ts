@@ -88,7 +88,7 @@ export interface ReadFeedOptions extends
     | "maxFaults"
     | "refreshKeys"
     | "onEvent"
-    | "breathe"
+    | "yieldToEventLoop"
     | "workers"
     | "expectedBytes"
   > {
@@ -200,7 +200,7 @@ export class FeedVerification {
     const splitter = new LineSplitter(this.#limits.maxLineBytes);
     const queue = new SignatureQueue(
       options.workers ?? new SignatureWorkers(),
-      options.breathe === undefined,
+      options.yieldToEventLoop === undefined,
     );
     try {
       queue.expect(options.expectedBytes ?? 0);
@@ -262,7 +262,9 @@ export class FeedVerification {
       this.#bytesSinceYield < BYTES_PER_YIELD
     ) return undefined;
     this.#linesSinceYield = this.#bytesSinceYield = 0;
-    if (this.#reading?.breathe !== undefined) return this.#reading.breathe();
+    if (this.#reading?.yieldToEventLoop !== undefined) {
+      return this.#reading.yieldToEventLoop();
+    }
     return queue.isStarting ? yieldToEventLoop() : undefined;
   }
 

@@ -143,7 +143,7 @@ Deno.test("once there are faults enough, nothing more of a chunk is looked at", 
     keys,
     now: NOW,
     maxFaults: 3,
-    breathe: () => {
+    yieldToEventLoop: () => {
       breaths++;
       return Promise.resolve();
     },
@@ -159,7 +159,7 @@ Deno.test("there is a breath after 128 lines, or after 256 KiB of long ones", as
     await start().read([feedOf(lines)], {
       keys,
       now: NOW,
-      breathe: () => {
+      yieldToEventLoop: () => {
         breaths++;
         return Promise.resolve();
       },

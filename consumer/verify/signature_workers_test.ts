@@ -211,12 +211,12 @@ Deno.test("workers start at once for a feed that is said to be large, but not wh
     assertEquals(workers.size, 0);
     return atFirst;
   };
-  const breathe = () => Promise.resolve();
+  const yieldToEventLoop = () => Promise.resolve();
   assertEquals(await seen({ expectedBytes: MUCH }), 1);
   assertEquals(await seen({ expectedBytes: 1_000 }), 0);
   assertEquals(await seen({ expectedBytes: NaN }), 0);
   assertEquals(await seen({}), 0);
-  assertEquals(await seen({ expectedBytes: MUCH, breathe }), 0);
+  assertEquals(await seen({ expectedBytes: MUCH, yieldToEventLoop }), 0);
 });
 
 Deno.test("readers at the same time share the workers, and the last one ends them", async () => {
@@ -238,7 +238,7 @@ Deno.test("readers at the same time share the workers, and the last one ends the
         },
         workers,
         // As in a server: others need this thread.
-        { breathe: turns },
+        { yieldToEventLoop: turns },
       )),
   );
   assertEquals([most, workers.size], [2, 0]);

@@ -55,7 +55,7 @@ export interface VerifyFeedOptions extends FeedPolicy {
    * responsive: `() => new Promise((resolve) => setTimeout(resolve))`.
    * Signatures are verified synchronously where the platform can do so.
    */
-  readonly breathe?: (() => Promise<void>) | undefined;
+  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /**
    * What verifies signatures beside this thread once a feed is large; its
    * own workers by default. Share them where several feeds are read at a time;

@@ -77,7 +77,7 @@ export interface VerifyIssuerOptions extends FeedPolicy, LoadIssuerOptions {
   /** Also return `feed.sha256`. */
   readonly digest?: boolean | undefined;
   /** Awaited now and then while a feed is verified; see `verifyFeed`. */
-  readonly breathe?: (() => Promise<void>) | undefined;
+  readonly yieldToEventLoop?: (() => Promise<void>) | undefined;
   /** Fetch the keys again where a line names an unknown one (default: true). */
   readonly refetchKeys?: boolean | undefined;
   /** As in `verifyFeed` (default: its own workers). */
@@ -144,7 +144,7 @@ export async function verifyLoaded(
         events++;
         onEvent?.(verified);
       },
-      breathe: options.breathe,
+      yieldToEventLoop: options.yieldToEventLoop,
       workers: options.workers,
       expectedBytes: document.length,
       refreshKeys: options.refetchKeys === false

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Places } from "./places.ts";
+import { Semaphore } from "./semaphore.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 
 /** Lets everything go on that waits for nothing. */
@@ -8,7 +8,7 @@ async function settle(): Promise<void> {
 }
 
 Deno.test("first come, first served, so many at a time", async () => {
-  const places = new Places({
+  const places = new Semaphore({
     maxWorking: 2,
     maxWaiting: 10,
     maxWaitMs: 60_000,
@@ -32,7 +32,7 @@ Deno.test("first come, first served, so many at a time", async () => {
 });
 
 Deno.test("a line that is full or too slow is overloaded, and leaks no place", async () => {
-  const places = new Places({ maxWorking: 1, maxWaiting: 1, maxWaitMs: 10 });
+  const places = new Semaphore({ maxWorking: 1, maxWaiting: 1, maxWaitMs: 10 });
   await places.enter();
   const tooSlow = expectSigError(
     () => places.enter(),

@@ -1,27 +1,27 @@
-/** A few places for large work, and a line before them. @module */
+/** Limits how much work runs at a time. @module */
 
 import { SigError } from "@sig/core";
 
-/** Options of {@linkcode Places}. */
-export interface PlacesOptions {
+/** Options of {@linkcode Semaphore}. */
+export interface SemaphoreOptions {
   /** How many work at a time. */
   readonly maxWorking: number;
-  /** How many may stand in the line. */
+  /** How many may wait. */
   readonly maxWaiting: number;
-  /** Milliseconds in the line at most. */
+  /** Milliseconds that each waits at most. */
   readonly maxWaitMs: number;
-  /** What those are told who get no place; about feeds of issuers unless told. */
+  /** Makes the error of work that is refused (default: about feeds). */
   readonly refuse?: ((retryAfterSeconds: number) => SigError) | undefined;
 }
 
 /**
- * First come, first served; who would wait too long is told to come again.
+ * First come, first served; work that would wait too long is refused.
  *
  * @example
  * ```ts
- * import { Places } from "@sig/consumer";
+ * import { Semaphore } from "@sig/consumer";
  *
- * const places = new Places({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
+ * const places = new Semaphore({ maxWorking: 1, maxWaiting: 10, maxWaitMs: 1_000 });
  * await places.enter();
  * try {
  *   // The work.
@@ -30,13 +30,13 @@ export interface PlacesOptions {
  * }
  * ```
  */
-export class Places {
-  readonly #options: PlacesOptions;
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
   readonly #line: (() => void)[] = [];
   #free: number;
 
   /** All places are free. */
-  constructor(options: PlacesOptions) {
+  constructor(options: SemaphoreOptions) {
     this.#options = options;
     this.#free = options.maxWorking;
   }
