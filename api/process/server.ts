@@ -1,6 +1,17 @@
 /**
  * A server as a program: from words to an exit code. Never loads Hono.
  *
+ * @example A server on any free port
+ * ```ts
+ * import { listen } from "@sig/api/server";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const respond = () => Promise.resolve(new Response("hello"));
+ * const server = listen({ hostname: "127.0.0.1", port: 0 }, respond);
+ * assertEquals(await (await fetch(server.url)).text(), "hello");
+ * await server.shutdown(1_000);
+ * ```
+ *
  * @module
  */
 export { createServerIo, type ServerIo, writeLog } from "./io.ts";

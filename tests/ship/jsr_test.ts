@@ -38,7 +38,7 @@ import { generateSigningKey, importSigningKey } from "jsr:@sig/jose@^${VERSION}"
 import { createMemoryKeyStore, createMemoryStore, initIssuer, openIssuer } from "jsr:@sig/issuer@^${VERSION}";
 import { checkIssuer, openInlineFeed } from "jsr:@sig/consumer@^${VERSION}";
 import { createApp as createApi } from "jsr:@sig/api@^${VERSION}";
-import { createServerIo } from "jsr:@sig/api@^${VERSION}/http";
+import { createServerIo } from "jsr:@sig/api@^${VERSION}/server";
 import { parseDuration } from "jsr:@sig/api@^${VERSION}/flags";
 import { apiProgram } from "jsr:@sig/api@^${VERSION}/program";
 import { createApp as createWeb } from "jsr:@sig/web@^${VERSION}";

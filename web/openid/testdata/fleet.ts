@@ -59,14 +59,15 @@ export class Receiver {
 
 /** An issuer that is really served, and whose feed grows. */
 export async function serveIssuer() {
-  /** Silent: it takes requests and answers none; how many were given up. */
-  const state = { isSilent: false, givenUp: 0, feedRequests: 0 };
+  /** Silent: it takes requests and answers none; how many were aborted. */
+  const state = { isSilent: false, unanswered: 0, aborted: 0, feedRequests: 0 };
   const over = Promise.withResolvers<Response>();
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
     (request) => {
       if (state.isSilent) {
-        request.signal.addEventListener("abort", () => state.givenUp++);
+        state.unanswered++;
+        request.signal.addEventListener("abort", () => state.aborted++);
         return over.promise.then((response) => response.clone());
       }
       const { pathname } = new URL(request.url);
