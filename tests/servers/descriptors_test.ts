@@ -35,9 +35,11 @@ class IdleConnections implements Disposable {
         this.#open.push(await Deno.connect({ hostname: "127.0.0.1", port }));
       }
     } catch (error) {
-      const { ConnectionRefused, ConnectionReset } = Deno.errors;
-      if (error instanceof ConnectionRefused) return;
-      if (!(error instanceof ConnectionReset)) throw error;
+      // Not connected: it was reset between connect() and the question of its
+      // addresses.
+      const { ConnectionRefused, ConnectionReset, NotConnected } = Deno.errors;
+      const closed = [ConnectionRefused, ConnectionReset, NotConnected];
+      if (!closed.some((each) => error instanceof each)) throw error;
     }
   }
 
