@@ -90,18 +90,16 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     io.isTerminal?.("stderr"),
   );
   const tokenFile = flags.text("token-file");
-  const { publicSign } = settings;
-  if (publicSign && tokenFile === undefined && !flags.on("public")) {
+  const { exposure } = settings;
+  if (exposure && tokenFile === undefined && !flags.on("public")) {
     throw usageError(
       "a server that others can reach needs --token-file, or --public",
       {
         flag: "--token-file",
         hint: `${
-          publicSign.flag === "--addr"
+          exposure.flag === "--addr"
             ? ""
-            : `${publicSign.flag} ${
-              quote(publicSign.value)
-            } says that they do. `
+            : `${exposure.flag} ${quote(exposure.value)} says that they do. `
         }Put a long random text into a file, and name it here.`,
       },
     );
@@ -112,7 +110,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   const issuers = flags.texts("issuer");
   const anyIssuer = flags.on("any-issuer");
   const { pins, requirePin, warnings } = await openServerPins(flags, io, {
-    publicSign: settings.publicSign,
+    exposure: settings.exposure,
     tell: (message) => io.stderr(operatorLine(message, settings.log, io.now())),
   });
   const options = {
@@ -136,7 +134,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     },
     warnings: [
       ...warnings,
-      ...publicSign && token !== undefined ? doubtsAboutToken(token) : [],
+      ...exposure && token !== undefined ? doubtsAboutToken(token) : [],
     ],
     close: async () => await pins?.close(),
     notes: (url) => [

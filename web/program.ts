@@ -158,7 +158,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
   );
   const audiences = flags.texts("audience").map(requireAudience);
   const isDemo = flags.on("demo");
-  if (isDemo) requireOnlyHere("--demo", settings.publicSign);
+  if (isDemo) requireOnlyHere("--demo", settings.exposure);
   if (isDemo && flags.texts("issuer").length > 0) {
     throw usageError("--demo has its own issuer", {
       flag: "--issuer",
@@ -175,7 +175,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     flags,
     io,
     {
-      publicSign: settings.publicSign,
+      exposure: settings.exposure,
       tell: (message) =>
         io.stderr(operatorLine(message, settings.log, io.now())),
     },

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createBreather } from "./breather.ts";
 import { turns } from "../../tests/kit/wait.ts";
 
-Deno.test("one slice a turn of the event loop, whoever asks", async () => {
+Deno.test("each turn of the event loop runs one slice", async () => {
   const yieldToEventLoop = createBreather();
   let slices = 0;
   let most = 0;

@@ -94,9 +94,9 @@ Deno.test("an answer from a store's state is the answer from the feed", async ()
     ];
     for (const [path, body] of requests) {
       const known = await post(pinned, path, body);
-      const anew = await post(plain, path, body);
+      const fresh = await post(plain, path, body);
       assertEquals(known.status, 200, JSON.stringify(known.body));
-      assertEquals(withoutMemory(known.body), withoutMemory(anew.body));
+      assertEquals(withoutMemory(known.body), withoutMemory(fresh.body));
     }
   });
 });

@@ -56,11 +56,7 @@ export {
   wrap,
 } from "./help_text.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
-export {
-  type Exposure,
-  findPublicSign,
-  type PublicSign,
-} from "./public_sign.ts";
+export { type Exposure, findExposure, type Reachability } from "./exposure.ts";
 export {
   type FlaggedServiceOptions,
   LOOPBACK_HOSTS,

@@ -10,7 +10,7 @@ import {
   rate,
   text,
 } from "./values.ts";
-import { findPublicSign, type PublicSign } from "./public_sign.ts";
+import { type Exposure, findExposure } from "./exposure.ts";
 import {
   type FlagSpec,
   flagSpecs,
@@ -64,7 +64,7 @@ export interface ServerSettings {
    * What says that others reach it, by way of a proxy too; undefined: it is for
    * this machine alone.
    */
-  readonly publicSign: PublicSign | undefined;
+  readonly exposure: Exposure | undefined;
   /** The Host list; undefined: every name. */
   readonly hosts: readonly string[] | undefined;
   /** As given. */
@@ -97,18 +97,18 @@ export function readServerFlags(
   const isLocal = isLoopback(address.hostname);
   const allowInsecure = given["allow-insecure"];
   const named = given.host;
-  const publicSign = findPublicSign({
+  const exposure = findExposure({
     address,
     audiences: flags.texts("audience"),
     publicUrl: flags.text("public-url"),
     trustProxy: given["trust-proxy"],
     hosts: named,
   });
-  if (allowInsecure) requireOnlyHere("--allow-insecure", publicSign);
+  if (allowInsecure) requireOnlyHere("--allow-insecure", exposure);
   return {
     address,
     isLocal,
-    publicSign,
+    exposure,
     hosts: isLocal
       ? [...LOOPBACK_HOSTS, hostOf(address), ...named]
       : named.length > 0
@@ -130,16 +130,16 @@ export function readServerFlags(
  */
 export function requireOnlyHere(
   flag: string,
-  sign: PublicSign | undefined,
+  exposure: Exposure | undefined,
 ): void {
-  if (sign === undefined) return;
+  if (exposure === undefined) return;
   throw usageError(
     `${flag} is for servers that only this machine can reach`,
     {
       flag,
-      hint: sign.flag === "--addr"
+      hint: exposure.flag === "--addr"
         ? "Use --addr 127.0.0.1:PORT."
-        : `${sign.flag} ${quote(sign.value)} says that others do.`,
+        : `${exposure.flag} ${quote(exposure.value)} says that others do.`,
     },
   );
 }

@@ -21,11 +21,11 @@ function read(...words: readonly string[]) {
   return readServerFlags(parse(words), "127.0.0.1:8787");
 }
 
-Deno.test("unless told, a server is for this machine alone", () => {
+Deno.test("a server is for this machine alone (default)", () => {
   assertEquals(read(), {
     address: { hostname: "127.0.0.1", port: 8787 },
     isLocal: true,
-    publicSign: undefined,
+    exposure: undefined,
     hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
     rateLimit: undefined,
     trustProxy: [],
@@ -47,7 +47,7 @@ Deno.test("flags say what they say", () => {
   assertEquals(read("--allow-insecure").allowInsecure, true);
 });
 
-Deno.test("the log is text where a person reads it, unless told", () => {
+Deno.test("on a terminal the log is text (default)", () => {
   const logOf = (...words: readonly string[]) =>
     readServerFlags(parse(words), "127.0.0.1:8787", true).log;
   assertEquals(logOf(), "text");

@@ -2,7 +2,7 @@
 
 import type { PinStore } from "@sig/consumer/pins";
 import type { OpenStoreOptions } from "@sig/consumer/store";
-import type { PublicSign } from "./public_sign.ts";
+import type { Exposure } from "./exposure.ts";
 import { type FlagSpec, type GivenFlags, usageError } from "./flag.ts";
 
 /** Flags of the servers' memory. */
@@ -32,11 +32,11 @@ export interface ServerPins {
   readonly warnings: readonly string[];
 }
 
-/** Who reads the answers of a server, and who its troubles. */
+/** Whether others reach a server, and how its operator learns of faults. */
 export interface ServerReach {
-  /** What says that others reach it; undefined where none do. */
-  readonly publicSign?: PublicSign | undefined;
-  /** Tells the operator what clients are not told. */
+  /** Undefined for a server that only this machine reaches. */
+  readonly exposure?: Exposure | undefined;
+  /** Writes for the operator what answers to clients leave out. */
   readonly tell: (message: string) => void;
 }
 
@@ -80,7 +80,7 @@ export async function openServerPins(
   const pins = await open(
     text,
     io.env,
-    reach?.publicSign && { shownAs: SHOWN_AS, tell: reach.tell },
+    reach?.exposure && { shownAs: SHOWN_AS, tell: reach.tell },
   );
   if (!/^rediss?:/.test(text)) return { pins, requirePin, warnings: [] };
   const { parseRedisUrl } = await import("@sig/consumer/store");

@@ -81,8 +81,8 @@ function whyNotRead(error: unknown): string {
 }
 
 /**
- * Whether others than the owner may open a file, by its mode; false where there
- * is no mode, or it can't be looked at.
+ * Whether others than the owner may open a file, by its mode; false when
+ * the mode can't be read.
  *
  * @example
  * ```ts

@@ -34,7 +34,7 @@ Deno.test("lines that come while one is written share the next write", async () 
   assertEquals(reader.texts, ["1\n", "2\n3\n"]);
 });
 
-Deno.test("a reader that is too slow loses lines, and is told how many", async () => {
+Deno.test("a slow reader loses lines, and the log counts them", async () => {
   const reader = createSlowReader();
   const log = createLogWriter(reader.write);
   log.write("first\n");
@@ -43,9 +43,9 @@ Deno.test("a reader that is too slow loses lines, and is told how many", async (
   for (let i = 0; i < 1030; i++) log.write(line);
   reader.let();
   await waitUntil("written", () => reader.texts.length === 2);
-  const told = '{"level":"error","dropped_lines":6}\n';
-  // Told even if nothing more is logged, and where the lines are missing.
-  assertEquals(reader.texts[1], line.repeat(1024) + told);
+  const note = '{"level":"error","dropped_lines":6}\n';
+  // Written even if nothing more is logged, and where the lines are missing.
+  assertEquals(reader.texts[1], line.repeat(1024) + note);
   log.write("last\n");
   reader.let();
   await waitUntil("written", () => reader.texts.length === 3);
@@ -54,7 +54,7 @@ Deno.test("a reader that is too slow loses lines, and is told how many", async (
   assertEquals(reader.texts[2], "last\n");
 });
 
-Deno.test("a reader that has gone is no failure", async () => {
+Deno.test("a closed reader does not stop the log", async () => {
   let writes = 0;
   const log = createLogWriter(() => {
     writes++;

@@ -190,7 +190,7 @@ Deno.test("a server that stops by itself ends the process", async () => {
   assertEquals(code, 0);
 });
 
-Deno.test("an error that was not foreseen is told without a stack", async () => {
+Deno.test("an unexpected error is printed without its stack", async () => {
   for (
     const [thrown, words] of [
       [
@@ -211,7 +211,7 @@ Deno.test("an error that was not foreseen is told without a stack", async () => 
   }
 });
 
-Deno.test("help and version are told without starting anything", async () => {
+Deno.test("--help and --version print without starting anything", async () => {
   const start = () => Promise.reject(new Error("started"));
   const help = await run(["--help"], { start });
   assertEquals([help.code, help.stderr], [0, ""]);

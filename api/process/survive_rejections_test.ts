@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { surviveRejections } from "./log.ts";
 
-Deno.test("a rejection that nobody handles is told on one line, and ends nothing", () => {
+Deno.test("an unhandled rejection is logged on one line and does not end the process", () => {
   const source = new EventTarget();
   let told = "";
   surviveRejections(source as never, {

@@ -41,7 +41,7 @@ Deno.test("what an object inherits is not its member", () => {
   assertEquals(Object.keys(readAs(schema, {})), []);
 });
 
-Deno.test("unknown members are told before what they may have been", () => {
+Deno.test("unknown members are reported before the missing members", () => {
   const schema = object<{ readonly seats: number }>({
     members: { seats: integer(1, 9) },
     required: ["seats"],

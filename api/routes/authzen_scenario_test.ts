@@ -1,6 +1,6 @@
 // The certification scenario of AuthZEN Authorization API 1.0: Basic Core, Batch
 // Core and Discovery (openid/authzen, certification). The levels that judge by
-// `properties`, and Search, are none that a feed of relationships can meet.
+// `properties`, and Search, need more than a feed of relationships.
 import { assert, assertEquals } from "@std/assert";
 import { startIssuerServer } from "../../tests/kit/issuer_server.ts";
 import {

@@ -294,7 +294,7 @@ Deno.test("a subject of another type is somebody else, whom no feed knows", asyn
   }
 });
 
-Deno.test("a wrong Content-Type is 400 on these routes, and parameters are none", async () => {
+Deno.test("a wrong Content-Type or charset is 400 on these routes", async () => {
   await using issuer = await serveIssuer();
   const question = {
     subject: SUBJECT,

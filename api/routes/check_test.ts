@@ -293,7 +293,7 @@ Deno.test("a feed in trouble is never answered with a decision", async (t) => {
   }
 });
 
-Deno.test("an issuer that can't be reached any more is told of as stale", async () => {
+Deno.test("the answer about an unreachable issuer is marked stale", async () => {
   let ms = NOW.getTime();
   await using issuer = await serveIssuer({ now: () => new Date(ms) });
   const { app, server } = issuer;

@@ -230,7 +230,7 @@ Deno.test("at, as_of, subject and status filter", async () => {
   assertEquals(beyond.body.code, "consistency_unavailable");
 });
 
-Deno.test("odd identifiers keep their place and are no behaviour", async () => {
+Deno.test("odd identifiers keep their order and act as plain keys", async () => {
   const [key] = await importTestKeys();
   await using issuer = await serveIssuer({ events: 0 });
   const { app, server, publish } = issuer;

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { parseAddress } from "./values.ts";
-import { type Exposure, findPublicSign } from "./public_sign.ts";
+import { findExposure, type Reachability } from "./exposure.ts";
 
-Deno.test("what names this machine alone is no sign of others", () => {
-  const local: readonly Exposure[] = [
+Deno.test("settings that name only this machine do not expose a server", () => {
+  const local: readonly Reachability[] = [
     {},
     { address: parseAddress("[::1]:1") },
     {
@@ -19,14 +19,18 @@ Deno.test("what names this machine alone is no sign of others", () => {
     { hosts: ["localhost", "127.0.0.2:80", "[::1]", "[0:0:0:0:0:0:0:1]:1"] },
     { trustProxy: [], hosts: undefined, publicUrl: undefined },
   ];
-  for (const exposure of local) {
-    assertEquals(findPublicSign(exposure), undefined, JSON.stringify(exposure));
+  for (const reachability of local) {
+    assertEquals(
+      findExposure(reachability),
+      undefined,
+      JSON.stringify(reachability),
+    );
   }
 });
 
 Deno.test("each thing that makes a server public is seen, behind loopback too", () => {
   const address = parseAddress("127.0.0.1:0");
-  const rows: readonly (readonly [Exposure, string, string])[] = [
+  const rows: readonly (readonly [Reachability, string, string])[] = [
     [{ address: parseAddress("0.0.0.0:1") }, "--addr", "0.0.0.0"],
     ...[
       "https://login.acme.example",
@@ -64,7 +68,7 @@ Deno.test("each thing that makes a server public is seen, behind loopback too", 
         [{ address, hosts: ["localhost", value] }, "--host", value] as const
       ),
   ];
-  for (const [exposure, flag, value] of rows) {
-    assertEquals(findPublicSign(exposure), { flag, value });
+  for (const [reachability, flag, value] of rows) {
+    assertEquals(findExposure(reachability), { flag, value });
   }
 });

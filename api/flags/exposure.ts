@@ -3,7 +3,7 @@
 import { type Address, isLoopback } from "./values.ts";
 
 /** What a server is reached by, as far as it is known. */
-export interface Exposure {
+export interface Reachability {
   /** Where it listens. */
   readonly address?: Address | undefined;
   /** The origins or DIDs that it speaks for. */
@@ -16,8 +16,8 @@ export interface Exposure {
   readonly hosts?: readonly string[] | undefined;
 }
 
-/** What says that others reach a server. */
-export interface PublicSign {
+/** A flag whose value makes a server reachable for others. */
+export interface Exposure {
   /** The flag, such as `--audience`. */
   readonly flag: string;
   /** Its value. */
@@ -25,29 +25,29 @@ export interface PublicSign {
 }
 
 /**
- * The first sign that others than this machine reach a server; undefined when
- * there is none. The bind address is not enough: behind a proxy or a tunnel a
- * server listens on loopback and is public all the same, and then a public
- * audience, URL or host name, or a proxy to believe, says so. What can't be
- * read counts as public.
+ * The first flag that makes a server reachable for others than this machine;
+ * undefined for a local server. The bind address is not enough: behind a proxy
+ * or a tunnel a public server listens on loopback, but it has a public audience,
+ * URL or host name, or a trusted proxy. A value that can't be read counts as
+ * public.
  *
  * @example
  * ```ts
- * import { findPublicSign, parseAddress } from "@sig/api/flags";
+ * import { findExposure, parseAddress } from "@sig/api/flags";
  * import { assertEquals } from "@std/assert";
  *
  * const address = parseAddress("127.0.0.1:8788");
  * const audiences = ["http://localhost:8788", "https://login.acme.example"];
- * assertEquals(findPublicSign({ address }), undefined);
- * assertEquals(findPublicSign({ address, audiences }), {
+ * assertEquals(findExposure({ address }), undefined);
+ * assertEquals(findExposure({ address, audiences }), {
  *   flag: "--audience",
  *   value: "https://login.acme.example",
  * });
  * ```
  */
-export function findPublicSign(exposure: Exposure): PublicSign | undefined {
+export function findExposure(reachability: Reachability): Exposure | undefined {
   const { address, audiences = [], publicUrl, trustProxy = [], hosts = [] } =
-    exposure;
+    reachability;
   if (address !== undefined && !isLoopback(address.hostname)) {
     return { flag: "--addr", value: address.hostname };
   }
