@@ -70,7 +70,7 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "store",
     value: "memory|kv:PATH|redis://…",
-    help: "where challenges, sessions and tokens are kept (default: memory)",
+    help: "where challenges and sessions are kept (default: memory)",
   },
   {
     name: "store-password-file",
