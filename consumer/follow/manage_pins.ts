@@ -7,6 +7,7 @@ import { contradictionOf, NOTHING_KNOWN } from "../memory/issuer_record.ts";
 import { IssuerMemory } from "../memory/memory.ts";
 import {
   decodePin,
+  HistoryMoved,
   type IssuerPin,
   type PinAcknowledgement,
   type PinIncident,
@@ -80,7 +81,10 @@ export async function showPin(
   issuer: string,
 ): Promise<PinRecord> {
   const found = await store.get(PINS, issuer, ANY_TIME);
-  if (found === undefined) throw notRemembered(issuer);
+  if (found === undefined) {
+    await store.lines?.requireForgotten(issuer);
+    throw notRemembered(issuer);
+  }
   return pinRecordOf(await decode(store, issuer, found.text));
 }
 
@@ -258,6 +262,8 @@ export async function acknowledgePin(
         }),
       );
       if (after !== undefined) return pinRecordOf(after.shared!.stored);
+    } catch (error) {
+      if (!(error instanceof HistoryMoved)) throw error;
     } finally {
       lines?.end();
     }
@@ -301,7 +307,7 @@ async function decode(
   issuer: string,
   text: string,
 ): Promise<StoredPin> {
-  const stored = await decodePin(text, issuer);
+  const stored = await decodePin({ kind: PINS, id: issuer }, text);
   if (stored !== undefined) return stored;
   const unavailable = storeUnavailable.bind(undefined, store.place);
   throw damagedMemory(unavailable, `the pin of ${issuer}`);

@@ -35,7 +35,8 @@ export async function refreshRemembered(
   const memory = new IssuerMemory(store, location, options);
   const { now, full, requirePin } = options;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const recalled = await recall(memory, known, options);
+    const recalled = await recall(memory, known, options).catch(unlessMoved);
+    if (recalled === undefined) continue;
     if (recalled.shared === undefined && requirePin) {
       throw pinMissing(store, location.expectedIssuer);
     }
@@ -65,13 +66,18 @@ export async function refreshRemembered(
         outcome: failure ?? { observation: after.held!.observation },
       };
     } catch (error) {
-      if (!(error instanceof HistoryMoved)) throw error;
+      unlessMoved(error);
     } finally {
       lines?.end();
     }
     // Another process was faster: what it has seen counts as well.
   }
   throw storeUnavailable(store.place, "other processes keep changing it");
+}
+
+/** Another process was faster; everything else is thrown. */
+function unlessMoved(error: unknown): undefined {
+  if (!(error instanceof HistoryMoved)) throw error;
 }
 
 /** With `full` nothing but the pin is read: stored lines may be damaged. */

@@ -337,3 +337,26 @@ Deno.test("a pin of any size fits a record, and compares keys by their names", a
   );
   assertEquals([lost, named], ["t", { short: "u" }]);
 });
+
+for (const maxAgeMs of [0, 60_000]) {
+  Deno.test(`lines that grow right after the pin was read are no damage (maximum age ${maxAgeMs})`, () =>
+    withIssuer(async ({ did, pins, fresh, publish }) => {
+      await publish([upsert(1)]);
+      await fresh().verify(did);
+      await publish([revoke(2)]);
+      let isFirst = true;
+      const between: PinStore = {
+        ...pins,
+        async get(...args) {
+          const found = await pins.get(...args);
+          if (isFirst) {
+            isFirst = false;
+            await fresh().verify(did);
+          }
+          return found;
+        },
+      };
+      const consumer = fresh({ pins: between, maxAgeMs });
+      assertEquals((await consumer.check(did, QUESTION)).decision, "deny");
+    }));
+}

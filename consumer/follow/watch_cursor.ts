@@ -99,7 +99,7 @@ export class WatchCursor {
     this.#at = to;
     const store = this.#store;
     if (store === undefined) return;
-    const text = await encodeChecked(to);
+    const text = await encodeChecked({ kind: CURSORS, id: this.#id }, to);
     const now = this.#now();
     const isMoved = await store.put(
       CURSORS,
@@ -123,7 +123,8 @@ export class WatchCursor {
   async #read(): Promise<void> {
     const found = await this.#store?.get(CURSORS, this.#id, this.#now());
     if (found === undefined) return;
-    const position = await decodeChecked(found.text);
+    const name = { kind: CURSORS, id: this.#id };
+    const position = await decodeChecked(name, found.text);
     if (position === undefined) {
       throw storeUnavailable(
         this.#store!.place,

@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { createConsumer } from "../create_consumer.ts";
-import { listPins, openPinStore, removePin } from "../pins.ts";
+import { listPins, openPinStore, removePin, showPin } from "../pins.ts";
 import { startConditionalServer } from "../../tests/kit/conditional_server.ts";
-import { ALICE, revoke, upsert } from "../../tests/kit/events.ts";
+import { ALICE, day, revoke, upsert } from "../../tests/kit/events.ts";
 import { openPinFile } from "../../tests/kit/pin_file.ts";
 import { expectSigError } from "../../tests/kit/sig_errors.ts";
 import {
@@ -18,15 +18,21 @@ import {
 const [key1] = await importTestKeys();
 const BOB = "did:web:bob.example";
 const CAROL = "did:web:carol.example";
+const DAVE = "did:web:dave.example";
 const NOW = () => new Date("2026-06-01T00:00:00Z");
 const REQUIRE = ["role=deploy"];
 
-/** Alice is active, Bob was revoked, Carol has one event alone. */
+/**
+ * Alice is active, Bob was revoked, Carol has one event alone; what Dave had went
+ * to Alice.
+ */
 const EVENTS = [
   upsert(1, { relationship_id: "r1", subject: ALICE }),
   upsert(2, { relationship_id: "r2", subject: BOB }),
   revoke(3, { relationship_id: "r2", subject: BOB }),
   upsert(4, { relationship_id: "r4", subject: CAROL }),
+  upsert(5, { relationship_id: "r5", subject: DAVE }),
+  upsert(6, { relationship_id: "r5", subject: ALICE }),
 ];
 
 interface Remembered {
@@ -42,6 +48,7 @@ interface Remembered {
 /** An issuer whose feed is remembered in a file; the server stays the same. */
 async function withRemembered(
   work: (remembered: Remembered) => Promise<void>,
+  events: readonly { readonly sequence: number }[] = EVENTS,
 ): Promise<void> {
   await using server = startConditionalServer();
   const { did, origin, documents } = server;
@@ -52,7 +59,7 @@ async function withRemembered(
     lines.push(await lineOf({ ...event, issuer: did }, key1!));
     documents.set(PATHS.feed, feedOf(lines));
   };
-  for (const event of EVENTS) {
+  for (const event of events) {
     await publish(event as ReturnType<typeof upsert>);
   }
   await using file = await openPinFile();
@@ -61,7 +68,9 @@ async function withRemembered(
     createConsumer({
       ...{ issuers: [did], allowPrivate: true, now: NOW, pins, maxAgeMs },
     });
-  await consumerWith(file.pins, 0).verify(did);
+  const consumer = consumerWith(file.pins, 0);
+  await consumer.verify(did);
+  for await (const _ of consumer.watch(did, { once: true })) assert(false);
   await file.pins.close();
   await work({
     did,
@@ -95,6 +104,7 @@ Deno.test("what is remembered answers a new process", () =>
     assertEquals(await decide(ALICE), "allow");
     assertEquals(await decide(BOB), "deny");
     assertEquals(await decide(CAROL), "allow");
+    assertEquals(await decide(DAVE), "deny");
     assertEquals(await decide("did:web:nobody.example"), "deny");
   }));
 
@@ -111,7 +121,7 @@ const ALTERED: readonly (readonly [
   message: RegExp,
 ])[] = [
   ...([
-    ['"sequence":4', '"sequence":3'],
+    ['"sequence":6', '"sequence":5'],
     ['"last_seen":"2026', '"last_seen":"2027'],
     ['"unusable":false', '"unusable":true'],
     ['"policy":"reject', '"policy":"ignore'],
@@ -176,9 +186,45 @@ const ALTERED: readonly (readonly [
   ],
   [
     "the sequence of a line",
-    "UPDATE event_1 SET sequence=5 WHERE sequence=1",
+    "UPDATE event_1 SET sequence=7 WHERE sequence=1",
     ALICE,
     /the lines of \S+ are not as many as its pin says/,
+  ],
+  [
+    "the relationship of a line that took it from another subject",
+    "UPDATE event_1 SET relationship='r9' WHERE sequence=6",
+    DAVE,
+    /the stored line 6 of \S+ is damaged/,
+  ],
+  [
+    "a number too large for us",
+    "UPDATE event_1 SET sequence=9223372036854775807 WHERE sequence=1",
+    ALICE,
+    /the file is damaged/,
+  ],
+  [
+    "a pin that is gone",
+    `DELETE FROM record WHERE ${PIN}`,
+    BOB,
+    /the pin of \S+ is missing: the store is damaged/,
+  ],
+  [
+    "a pin that ends",
+    `UPDATE record SET expires_at=1 WHERE ${PIN}`,
+    BOB,
+    /the pin of \S+ is missing/,
+  ],
+  [
+    "a pin under another name",
+    `UPDATE record SET id='did:web:bob.example' WHERE ${PIN}`,
+    BOB,
+    /the pin of \S+ is missing/,
+  ],
+  [
+    "a pin with the text of a cursor",
+    `UPDATE record SET text=(SELECT text FROM record WHERE kind='cursor') WHERE ${PIN}`,
+    BOB,
+    /the pin of \S+ is damaged/,
   ],
   [
     "a signature",
@@ -217,6 +263,12 @@ const ALTERED: readonly (readonly [
     /what is stored with the lines of \S+ is damaged/,
   ],
   [
+    "what belongs to the lines, which is a number",
+    "UPDATE attachment SET bytes=1",
+    ALICE,
+    /what is stored with the lines of \S+ is damaged/,
+  ],
+  [
     "what belongs to the lines, which is gone",
     "DELETE FROM attachment",
     ALICE,
@@ -243,12 +295,12 @@ Deno.test("an older copy of the pin's row is no answer", () =>
     const database = new DatabaseSync(path);
     database.exec("CREATE TABLE old AS SELECT * FROM record");
     database.close();
-    await publish(upsert(5, { relationship_id: "r5", subject: ALICE }));
+    await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
     const pins = await openPinStore(path);
     const consumer = createConsumer({
       ...{ issuers: [did], allowPrivate: true, now: NOW, pins, maxAgeMs: 0 },
     });
-    assertEquals((await consumer.verify(did)).state.last_sequence, 5);
+    assertEquals((await consumer.verify(did)).state.last_sequence, 7);
     await pins.close();
     change("INSERT OR REPLACE INTO record SELECT * FROM old");
     await expectSigError(
@@ -281,6 +333,79 @@ Deno.test("an altered time of a line is no answer about the past", () =>
     }
   }));
 
+Deno.test("one altered time is no answer where events are out of order", () =>
+  withRemembered(async ({ decide, change }) => {
+    assertEquals(await decide(BOB, day(10)), "deny");
+    assertEquals(await decide(BOB, day(20)), "allow");
+    // Where the search looks first; that line itself is of the 9th of January.
+    change(`UPDATE event_1 SET latest='${latestOf(9)}' WHERE sequence=9`);
+    await expectSigError(
+      () => decide(BOB, day(10)),
+      "store_unavailable",
+      "the time of the stored line 9 of",
+    );
+  }, [
+    ...EVENTS,
+    upsert(7, { relationship_id: "r7", subject: CAROL, issued_at: day(20) }),
+    upsert(8, { relationship_id: "r8", subject: CAROL, issued_at: day(9) }),
+    upsert(9, { relationship_id: "r9", subject: BOB, issued_at: day(9) }),
+    ...[10, 11, 12, 13, 14, 15, 16, 17].map((n) =>
+      upsert(n, { relationship_id: `r${n}`, issued_at: day(30) })
+    ),
+  ]));
+
+Deno.test("a cursor with the text of another is refused", () =>
+  withRemembered(async ({ did, change, path }) => {
+    const watch = async (cursor: string, from?: number) => {
+      const pins = await openPinStore(path);
+      try {
+        const consumer = createConsumer({
+          ...{ issuers: [did], allowPrivate: true, now: NOW, pins },
+        });
+        const seen: number[] = [];
+        const asked = { once: true, cursor, from };
+        for await (const { sequence } of consumer.watch(did, asked)) {
+          seen.push(sequence);
+          if (cursor === "first") break;
+        }
+        return seen;
+      } finally {
+        await pins.close();
+      }
+    };
+    assertEquals(await watch("second", 5), [5, 6]);
+    assertEquals(await watch("first", 1), [1]);
+    change(
+      "UPDATE record SET text=(SELECT text FROM record WHERE id LIKE 'second:%') WHERE id LIKE 'first:%'",
+    );
+    await expectSigError(
+      () => watch("first"),
+      "store_unavailable",
+      "the cursor first is damaged",
+    );
+  }));
+
+Deno.test("a pin that is gone is forgotten by pin remove alone", () =>
+  withRemembered(async ({ did, decide, change, path }) => {
+    change(`DELETE FROM record WHERE ${PIN}`);
+    const pins = await openPinStore(path);
+    const isMissing = (work: () => Promise<unknown>) =>
+      expectSigError(work, "store_unavailable", "the store is damaged");
+    const full = createConsumer({
+      ...{ issuers: [did], allowPrivate: true, now: NOW, pins, full: true },
+    });
+    await isMissing(() => full.verify(did));
+    await isMissing(() => showPin(pins, did));
+    await removePin(pins, did);
+    await expectSigError(
+      () => showPin(pins, did),
+      "not_found",
+      "Cannot find a pin",
+    );
+    await pins.close();
+    assertEquals(await decide(BOB), "deny");
+  }));
+
 function latestOf(sequence: number): string {
   const seconds = Date.UTC(2026, 0, sequence) / 1000 + 100_000_000_000;
   return `${seconds}.000000000`;
@@ -289,7 +414,7 @@ function latestOf(sequence: number): string {
 Deno.test("damage is not written over, --full and pin remove are ways out", () =>
   withRemembered(async ({ did, decide, change, publish, path }) => {
     change("DELETE FROM event_1 WHERE sequence=3");
-    await publish(upsert(5, { relationship_id: "r5", subject: ALICE }));
+    await publish(upsert(7, { relationship_id: "r7", subject: ALICE }));
     const verify = async (full: boolean) => {
       const pins = await openPinStore(path);
       try {
@@ -336,10 +461,13 @@ Deno.test("a file that others could have written is refused, with its place", ()
       Deno.chownSync(path, 65_534, null);
       await refused(`the file ${path} belongs to another user`);
       Deno.chownSync(path, 0, null);
-      Deno.writeTextFileSync(`${path}-wal`, "");
-      Deno.chownSync(`${path}-wal`, 65_534, null);
-      await refused(`the file ${path}-wal belongs to another user`);
-      Deno.removeSync(`${path}-wal`);
+      // SQLite reads these first.
+      for (const log of [`${path}-wal`, `${path}-journal`]) {
+        Deno.writeTextFileSync(log, "");
+        Deno.chownSync(log, 65_534, null);
+        await refused(`the file ${log} belongs to another user`);
+        Deno.removeSync(log);
+      }
     }
     // A link to it is as good as the file.
     Deno.symlinkSync(path, `${path}.link`);

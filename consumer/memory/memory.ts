@@ -99,11 +99,17 @@ export class IssuerMemory {
    * @throws {SigError} `store_unavailable` for one that was altered.
    */
   async find(now: Date): Promise<SharedPin | undefined> {
+    const text = await this.#findText(now);
+    return text === undefined
+      ? undefined
+      : { stored: await this.#decode(text), text };
+  }
+
+  async #findText(now: Date): Promise<string | undefined> {
     const issuer = this.#location.expectedIssuer;
     const found = await this.#store.get(PINS, issuer, now);
-    if (found === undefined) return undefined;
-    const { text } = found;
-    return { stored: await this.#decode(text), text };
+    if (found === undefined) await this.#store.lines?.requireForgotten(issuer);
+    return found?.text;
   }
 
   /**
@@ -114,11 +120,9 @@ export class IssuerMemory {
    * @throws {SigError} `store_unavailable`
    */
   async recall(known: IssuerRecord, now: Date): Promise<IssuerRecord> {
-    const issuer = this.#location.expectedIssuer;
     const { shared } = known;
-    const found = await this.#store.get(PINS, issuer, now);
-    if (found === undefined) return shared ? NOTHING_KNOWN : known;
-    const { text } = found;
+    const text = await this.#findText(now);
+    if (text === undefined) return shared ? NOTHING_KNOWN : known;
     if (text === shared?.text) return known;
     const stored = await this.#decode(text);
     const isSame = shared !== undefined && sameHistory(stored, shared.stored) &&
@@ -257,7 +261,7 @@ export class IssuerMemory {
         }
         stored = notOlder(stored, theirs);
       }
-      const text = await encodeChecked(stored);
+      const text = await this.#encode(stored);
       if (text === found?.text) return { stored, text };
       const isWritten = await this.#store.put(
         PINS,
@@ -312,7 +316,7 @@ export class IssuerMemory {
           if (!isReadOnly) return undefined;
           stored = notOlder(stored, theirs);
         }
-        const text = await encodeChecked(stored);
+        const text = await this.#encode(stored);
         result = { stored, text };
         return text;
       },
@@ -343,9 +347,14 @@ export class IssuerMemory {
     };
   }
 
+  #encode(stored: StoredPin): Promise<string> {
+    const id = this.#location.expectedIssuer;
+    return encodeChecked({ kind: PINS, id }, stored);
+  }
+
   async #decode(text: string): Promise<StoredPin> {
     const issuer = this.#location.expectedIssuer;
-    const stored = await decodePin(text, issuer);
+    const stored = await decodePin({ kind: PINS, id: issuer }, text);
     if (stored !== undefined) return stored;
     const unavailable = storeUnavailable.bind(undefined, this.#store.place);
     throw damagedMemory(unavailable, `the pin of ${issuer}`);

@@ -17,10 +17,12 @@ import {
 } from "../store/record_store.ts";
 import { Sha256 } from "../verify/digest.ts";
 import {
+  checkedBytes,
   encodeChecked,
   type IssuerPin,
   type PinAcknowledgement,
   type PinIncident,
+  type RecordName,
   shortenKids,
   type StoredPin,
 } from "./pin.ts";
@@ -52,9 +54,7 @@ interface OldCursor {
   readonly pin: IssuerPin | null;
 }
 
-interface Taken {
-  readonly kind: "pin" | "cursor";
-  readonly id: string;
+interface Taken extends RecordName {
   readonly value: StoredPin | OldCursor;
 }
 
@@ -79,7 +79,7 @@ function convert(key: string, body: string): Taken {
   if (key.startsWith(CURSOR_PREFIX)) {
     const { sequence, event_id, pin } = JSON.parse(body) as OldCursor;
     const id = key.slice(CURSOR_PREFIX.length);
-    return { kind: "cursor", id, value: { sequence, event_id, pin } };
+    return { kind: CURSORS, id, value: { sequence, event_id, pin } };
   }
   const { pin, incident, feed, ...old } = JSON.parse(body) as OldBody;
   if (pin.issuer !== key || !/^[0-9a-f]{64}$/.test(pin.prefix_sha256)) {
@@ -101,7 +101,7 @@ function convert(key: string, body: string): Taken {
     rewritten_from: [],
     lines: null,
   };
-  return { kind: "pin", id: pin.issuer, value };
+  return { kind: PINS, id: pin.issuer, value };
 }
 
 /**
@@ -123,9 +123,9 @@ export function upgradeOldTables(
       unavailable,
     );
     const json = JSON.stringify(value);
-    const bytes = new TextEncoder().encode(json);
+    const bytes = checkedBytes({ kind, id }, json);
     const checksum = encodeHex(new Sha256().update(bytes).bytes());
-    insert.run(kind, id, crypto.randomUUID(), `${checksum} ${json}`);
+    insert.run(kind.name, id, crypto.randomUUID(), `${checksum} ${json}`);
   }
   database.exec("DROP TABLE rows; DROP TABLE states; DROP TABLE pins");
 }
@@ -158,11 +158,7 @@ export async function takeOverOldPins(
         pin: { ...value.pin, keys: await shortenKids(value.pin.keys) },
       }
       : value;
-    await put(
-      kind === "pin" ? PINS : CURSORS,
-      id,
-      await encodeChecked(stored),
-    );
+    await put(kind, id, await encodeChecked({ kind, id }, stored));
   }
   await put(VERSION, VERSION_ID, "2");
 }

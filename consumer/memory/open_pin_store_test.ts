@@ -62,7 +62,7 @@ Deno.test("the path of a server's file is told to the operator, not shown", asyn
   const work: readonly (() => Promise<unknown>)[] = [
     () => store.get(PINS, "did:web:acme.example", new Date(0)),
     () => store.list(PINS, new Date(0)),
-    () => store.lines!.attachment("did:web:acme.example"),
+    () => store.lines!.attachment("did:web:acme.example", ""),
     () => store.lines!.remove("did:web:acme.example"),
   ];
   for (const each of work) {

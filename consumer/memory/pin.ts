@@ -9,6 +9,7 @@ import { encodeHex } from "@std/encoding/hex";
 import { formatInstant, instantOf } from "@sig/core";
 import type { KeyResolver } from "@sig/jose";
 import { calculateKidOf } from "@sig/jose/internal";
+import type { RecordKind } from "../store/record_store.ts";
 import type { FeedVerification } from "../verify/feed_verification.ts";
 
 /**
@@ -186,18 +187,43 @@ function historyOf({ pin, compared_at: _, lines, ...rest }: StoredPin): string {
   return JSON.stringify(Object.entries(all).sort(([a], [b]) => a < b ? -1 : 1));
 }
 
-/** The text of a record with a checksum: its SHA-256 and a value as JSON. */
-export async function encodeChecked(value: unknown): Promise<string> {
-  const json = JSON.stringify(value);
-  return `${await sha256Hex(json)} ${json}`;
+/** Which record a text belongs to. */
+export interface RecordName {
+  /** What it is about. */
+  readonly kind: RecordKind;
+  /** Its id among those of the kind. */
+  readonly id: string;
 }
 
-/** The value of a record; undefined for one that {@linkcode encodeChecked} did not make. */
-export async function decodeChecked(text: string): Promise<unknown> {
+/** The text of a record: a value as JSON, after a SHA-256. */
+export async function encodeChecked(
+  name: RecordName,
+  value: unknown,
+): Promise<string> {
+  const json = JSON.stringify(value);
+  return `${await sha256Hex(checkedBytes(name, json))} ${json}`;
+}
+
+/**
+ * The value of a record; undefined for one that {@linkcode encodeChecked} did
+ * not make, or made for another record.
+ */
+export async function decodeChecked(
+  name: RecordName,
+  text: string,
+): Promise<unknown> {
   const json = text.slice(CHECKSUM_LENGTH);
-  return text === `${await sha256Hex(json)} ${json}`
+  return text === `${await sha256Hex(checkedBytes(name, json))} ${json}`
     ? JSON.parse(json)
     : undefined;
+}
+
+/** What the checksum of a record is about: also whose text it is. */
+export function checkedBytes(
+  { kind, id }: RecordName,
+  json: string,
+): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${kind.name} ${id} ${json}`);
 }
 
 /** Characters before the JSON of a record. */
@@ -205,11 +231,10 @@ export const CHECKSUM_LENGTH = 65;
 
 /** The pin of a record; undefined for one that was altered. */
 export async function decodePin(
+  name: RecordName,
   text: string,
-  issuer: string,
 ): Promise<StoredPin | undefined> {
-  const stored = await decodeChecked(text) as StoredPin | undefined;
-  return stored?.pin.issuer === issuer ? stored : undefined;
+  return await decodeChecked(name, text) as StoredPin | undefined;
 }
 
 /** SHA-256 of a text or of bytes, in hexadecimal. */

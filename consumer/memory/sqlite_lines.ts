@@ -84,6 +84,8 @@ export interface StoredLine {
 export interface LinesAbout {
   /** All lines of all relationships that were ever about one of them. */
   readonly lines: readonly StoredLine[];
+  /** Those of the sequences that were asked for. */
+  readonly named: readonly StoredLine[];
   /** The lines that prove a time of the past. */
   readonly around: readonly StoredLine[];
   /** Of an instant: the events that were known then. */
@@ -107,38 +109,76 @@ export class SqliteLines {
     return new NewLines(this.#file, this.#unavailable);
   }
 
-  /** What belongs to the lines of an issuer. */
-  attachment(issuer: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  /**
+   * What belongs to the lines of an issuer; undefined where it is damaged.
+   *
+   * @throws {HistoryMoved} where the pin names another one by now.
+   */
+  attachment(
+    issuer: string,
+    sha256: string,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.#file.transaction("read", () => {
-      const row = this.#file.sql("SELECT bytes FROM attachment WHERE issuer=?")
-        .get(issuer);
-      return row?.bytes as Uint8Array<ArrayBuffer> | undefined;
+      if (this.#pinOf(issuer)?.lines?.sha256 !== sha256) {
+        throw new HistoryMoved();
+      }
+      const bytes = this.#file.sql(
+        "SELECT bytes FROM attachment WHERE issuer=?",
+      ).get(issuer)?.bytes;
+      return bytes instanceof Uint8Array
+        ? bytes as Uint8Array<ArrayBuffer>
+        : undefined;
+    });
+  }
+
+  /**
+   * That a pin is missing means a first look only where nothing else is left of
+   * the issuer: pin, lines and attachment come and go in one transaction.
+   *
+   * @throws {SigError} `store_unavailable` where something is left.
+   */
+  requireForgotten(issuer: string): Promise<void> {
+    return this.#file.transaction("read", () => {
+      const { left } = this.#file.sql(`SELECT (
+        EXISTS (SELECT 1 FROM feed WHERE issuer=?1) OR
+        EXISTS (SELECT 1 FROM attachment WHERE issuer=?1)
+      ) AND NOT EXISTS (
+        SELECT 1 FROM record WHERE kind='pin' AND id=?1 AND expires_at IS NULL
+      ) AS left`).get(issuer)!;
+      if (left === 1) {
+        throw this.damaged(`the pin of ${issuer} is missing: the store`);
+      }
     });
   }
 
   /** Forgets an issuer: pin, lines, and what belongs to them. */
   remove(issuer: string): Promise<boolean> {
     return this.#file.transaction("write", () => {
-      dropFeeds(this.#file, issuer, null);
-      this.#file.sql("DELETE FROM attachment WHERE issuer=?").run(issuer);
-      const { changes } = this.#file.sql(
-        "DELETE FROM record WHERE kind='pin' AND id=?",
-      ).run(issuer);
-      return changes > 0;
+      const feeds = dropFeeds(this.#file, issuer, null);
+      const attachments = this.#file.sql(
+        "DELETE FROM attachment WHERE issuer=?",
+      ).run(issuer).changes;
+      const pins =
+        this.#file.sql("DELETE FROM record WHERE kind='pin' AND id=?")
+          .run(issuer).changes;
+      return feeds + Number(attachments) + Number(pins) > 0;
     });
   }
 
   /**
-   * The lines about some subjects, and those around a time of the past, as of
-   * one moment.
+   * The lines about some subjects, those of some sequences, and those around a
+   * time of the past, as of one moment.
    *
    * @throws {SigError} `store_unavailable` where lines are missing.
    * @throws {HistoryMoved}
    */
   about(
     place: { readonly issuer: string; readonly table: number },
-    subjects: readonly string[],
-    asOf: number | Instant | undefined,
+    { subjects, sequences, asOf }: {
+      readonly subjects: readonly string[];
+      readonly sequences: readonly number[];
+      readonly asOf: number | Instant | undefined;
+    },
   ): Promise<LinesAbout> {
     const { table } = place;
     return this.#file.transaction("read", () => {
@@ -165,7 +205,8 @@ export class SqliteLines {
       }
       const sorted = [...lines.values()]
         .sort((a, b) => a.sequence - b.sequence);
-      return { lines: sorted, ...this.#around(table, asOf) };
+      const named = this.#linesAt(table, sequences);
+      return { lines: sorted, named, ...this.#around(table, asOf) };
     });
   }
 
@@ -226,12 +267,21 @@ export class SqliteLines {
     return damagedMemory(this.#unavailable, what);
   }
 
-  /** The number of lines must be the sequence of the pin that is there now. */
-  #requireWhole({ issuer, table }: { issuer: string; table: number }): void {
+  /** Only as far as it is compared with the lines; its checksum is not. */
+  #pinOf(issuer: string): ComparedPin | undefined {
     const record = this.#file.sql(
       "SELECT text FROM record WHERE kind='pin' AND id=?",
     ).get(issuer);
-    const pin = pinOf(record?.text);
+    try {
+      return JSON.parse(String(record?.text).slice(CHECKSUM_LENGTH));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The number of lines must be the sequence of the pin that is there now. */
+  #requireWhole({ issuer, table }: { issuer: string; table: number }): void {
+    const pin = this.#pinOf(issuer);
     if (pin?.lines?.table !== table) throw new HistoryMoved();
     const { data_version } = this.#file.sql("PRAGMA data_version").get()!;
     const dataVersion = Number(data_version);
@@ -282,13 +332,8 @@ export class SqliteLines {
     asOf: number | Instant | undefined,
   ): Pick<LinesAbout, "around" | "events"> {
     if (asOf === undefined) return { around: [], events: 0 };
-    const find = this.#file.sql(
-      `SELECT * FROM event_${table} WHERE sequence=?`,
-    );
     const linesAt = (...sequences: readonly number[]) =>
-      sequences.map((sequence) => find.get(sequence))
-        .filter((row) => row !== undefined)
-        .map((row) => this.#lineOf(row));
+      this.#linesAt(table, sequences);
     if (typeof asOf === "number") return { around: linesAt(asOf), events: 0 };
     const key = instantKey(asOf);
     let low = 0;
@@ -297,7 +342,16 @@ export class SqliteLines {
       if (linesAt(middle)[0]!.latest <= key) low = middle;
       else high = middle - 1;
     }
-    return { around: linesAt(low, low + 1), events: low };
+    return { around: linesAt(low - 1, low, low + 1), events: low };
+  }
+
+  #linesAt(table: number, sequences: readonly number[]): StoredLine[] {
+    const find = this.#file.sql(
+      `SELECT * FROM event_${table} WHERE sequence=?`,
+    );
+    return sequences.map((sequence) => find.get(sequence))
+      .filter((row) => row !== undefined)
+      .map((row) => this.#lineOf(row));
   }
 
   #lineOf(row: Record<string, SQLOutputValue>): StoredLine {
@@ -323,16 +377,13 @@ export function damagedMemory(unavailable: Unavailable, what: string): Error {
   );
 }
 
-/** Only as far as it is compared with the lines; its checksum is not. */
-function pinOf(text: unknown) {
-  try {
-    return JSON.parse(String(text).slice(CHECKSUM_LENGTH)) as {
-      readonly pin?: { readonly sequence?: unknown };
-      readonly lines?: { readonly table?: unknown } | null;
-    };
-  } catch {
-    return undefined;
-  }
+/** What a pin says about its lines. */
+interface ComparedPin {
+  readonly pin?: { readonly sequence?: unknown };
+  readonly lines?: {
+    readonly table?: unknown;
+    readonly sha256?: unknown;
+  } | null;
 }
 
 /** What a commit writes. */
@@ -504,12 +555,12 @@ function kindOf(event: SigEvent | UnknownEvent): number {
   return isRevoke(event) ? KIND.revoke : KIND.other;
 }
 
-/** Forgets the lines of an issuer, but for one table. */
+/** Forgets the lines of an issuer, but for one table; says how many it drops. */
 function dropFeeds(
   file: SqliteFile,
   issuer: string,
   except: number | null,
-): void {
+): number {
   const old = file.sql(
     "SELECT number FROM feed WHERE issuer=? AND number IS NOT ?",
   )
@@ -520,6 +571,7 @@ function dropFeeds(
     );
     file.sql("DELETE FROM feed WHERE number=?").run(number!);
   }
+  return old.length;
 }
 
 /** An instant as text that sorts by time, from the year 1 to 9999. */

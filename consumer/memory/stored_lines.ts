@@ -41,6 +41,7 @@ import type { HeldFeed, StatePart, StoredState } from "./issuer_record.ts";
 import { PartialHistory } from "./partial_history.ts";
 import { HistoryMoved, sha256Hex, type StoredPin } from "./pin.ts";
 import {
+  instantKey,
   KIND,
   type LinesAbout,
   type NewLines,
@@ -128,6 +129,7 @@ export class StoredLines implements StoredState {
    * The lines of a pin; undefined where the store has the pin alone.
    *
    * @throws {SigError} `store_unavailable` where something was altered.
+   * @throws {HistoryMoved}
    */
   static async open(
     lines: SqliteLines,
@@ -136,10 +138,11 @@ export class StoredLines implements StoredState {
   ): Promise<StoredLines | undefined> {
     if (stored.lines === null) return undefined;
     const { issuer } = stored.pin;
-    const bytes = await lines.attachment(issuer);
-    if (
-      bytes === undefined || await sha256Hex(bytes) !== stored.lines.sha256
-    ) throw lines.damaged(`what is stored with the lines of ${issuer}`);
+    const { sha256 } = stored.lines;
+    const bytes = await lines.attachment(issuer, sha256);
+    if (bytes === undefined || await sha256Hex(bytes) !== sha256) {
+      throw lines.damaged(`what is stored with the lines of ${issuer}`);
+    }
     const attachment = JSON.parse(new TextDecoder().decode(bytes));
     const { table } = stored.lines;
     return new StoredLines(lines, stored, table, attachment, options);
@@ -156,7 +159,12 @@ export class StoredLines implements StoredState {
       this.#states.set(key, known);
       return known.state;
     }
-    const found = await this.#lines.about(this.#place, subjects, time);
+    const found = await this.#lines.about(this.#place, {
+      subjects,
+      sequences: this.#moved,
+      asOf: time,
+    });
+    for (const line of found.named) this.#parse(line);
     const history = new PartialHistory();
     await this.#learnTime(history, found, time);
     const state = await this.#replay(history, found.lines);
@@ -200,6 +208,16 @@ export class StoredLines implements StoredState {
       publicOnly,
       warnings: attachment.served_warnings,
     };
+  }
+
+  /**
+   * Lines that took a relationship from one subject to another. Nothing about
+   * the first subject would miss them if their columns were altered.
+   */
+  get #moved(): readonly number[] {
+    return this.attachment.warnings.flatMap(({ code, sequence = 0 }) =>
+      code === "subject_changed" ? [sequence] : []
+    );
   }
 
   get #place() {
@@ -279,6 +297,17 @@ export class StoredLines implements StoredState {
     }
   }
 
+  /** The event of a line, without its signature. */
+  #parse(line: StoredLine): SigEvent | UnknownEvent {
+    const parse = createFeedLineParser({ limits: this.#limits });
+    try {
+      return this.#requireColumns(line, parse(line.line).payload);
+    } catch (error) {
+      if (!isSigError(error)) throw error;
+      throw this.#damaged(`the stored line ${line.sequence}`);
+    }
+  }
+
   /** The event of a line, which must be what its columns say. */
   #requireColumns(
     line: StoredLine,
@@ -303,6 +332,7 @@ export class StoredLines implements StoredState {
     time: number | Instant | undefined,
   ): Promise<void> {
     const { sequence: last } = this.#pin.pin;
+    let before: StoredLine | undefined;
     for (const line of around) {
       // Another process has stored more since.
       if (line.sequence > last) throw new HistoryMoved();
@@ -311,8 +341,14 @@ export class StoredLines implements StoredState {
       history.learnInstant(line.sequence, issuedAt);
       if (typeof time !== "object") continue;
       const isAfter = compareInstants(issuedAt, time) > 0;
-      if (isAfter === line.sequence > events) continue;
-      throw this.#damaged(`the time of the stored line ${line.sequence}`);
+      // Events may be out of order: one altered `latest` must not end the search
+      // where the lines themselves look right.
+      const isLatest = line.latest === latestAfter(before, issuedAt);
+      const isKnown = before !== undefined || line.sequence === 1;
+      if (isAfter !== line.sequence > events || isKnown && !isLatest) {
+        throw this.#damaged(`the time of the stored line ${line.sequence}`);
+      }
+      before = line;
     }
     if (typeof time === "object") history.learnPrefix(time, events);
   }
@@ -332,14 +368,7 @@ export class StoredLines implements StoredState {
         value,
         last,
       );
-      if (line === undefined) return undefined;
-      const parse = createFeedLineParser({ limits: this.#limits });
-      try {
-        return this.#requireColumns(line, parse(line.line).payload);
-      } catch (error) {
-        if (!isSigError(error)) throw error;
-        throw this.#damaged(`the stored line ${line.sequence}`);
-      }
+      return line && this.#parse(line);
     };
     return {
       hasEvent: (id) => find("id", "event_id=?", id) !== undefined,
@@ -405,6 +434,12 @@ export class StoredLines implements StoredState {
       this.#cachedLines -= lines;
     }
   }
+}
+
+/** What the `latest` of a line must be, after that of the line before. */
+function latestAfter(before: StoredLine | undefined, issuedAt: Instant) {
+  const own = instantKey(issuedAt);
+  return before !== undefined && before.latest > own ? before.latest : own;
 }
 
 /** How a feed is verified whose lines are stored: this process keeps no state. */

@@ -272,7 +272,7 @@ function checkFile(
     );
   }
   const me = ownerOfNewFile(files, path);
-  for (const suffix of ["", "-wal", "-shm"]) {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) {
     const each = suffix === ""
       ? file
       : files.statSync(path + suffix, { throwIfNoEntry: false });
@@ -321,16 +321,25 @@ function sqliteFailure(cause: unknown, unavailable: Unavailable): unknown {
     code?: unknown;
     name?: string;
   };
-  if (name === "TypeError" || name === "RangeError") return cause;
   const is = (pattern: RegExp) => pattern.test(message);
+  const isTooLarge = is(/too large to be represented/);
+  if (name === "TypeError" || name === "RangeError" && !isTooLarge) {
+    return cause;
+  }
   const isSqlite = code === "ERR_SQLITE_ERROR";
   const isCode = typeof code === "string" && /^E[A-Z]{2,20}$/.test(code);
   if (
-    !isSqlite && !isCode && name !== "NotCapable" && !is(/Requires \w+ access/)
+    !isSqlite && !isCode && !isTooLarge && name !== "NotCapable" &&
+    !is(/Requires \w+ access/)
   ) {
     return cause;
   }
-  if (is(/not a database|malformed|no such (table|column)/)) {
+  if (
+    isTooLarge ||
+    is(
+      /not a database|malformed|no such (table|column|index)|constraint failed/,
+    )
+  ) {
     return unavailable(
       "the file is damaged",
       cause,
