@@ -21,11 +21,7 @@ export const CLEAN: readonly string[] = [
   "issuer/",
   "tests/",
   "tools/",
-  "web/browser/",
-  "web/demo/",
-  "web/pages/",
-  "web/ui/",
-  "web/ui_test/",
+  "web/",
 ];
 
 /** A phrase, and what to write instead. */

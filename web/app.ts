@@ -233,7 +233,7 @@ export function createWeb(options: AppOptions): Web {
   return { app: toApp(app), ...(provider === undefined ? {} : { provider }) };
 }
 
-/** How old an answer to a proxy may be, in milliseconds, unless told. */
+/** How old an answer to a proxy may be by default, in milliseconds. */
 const DEFAULT_GATE_MAX_AGE_MS = 30_000;
 
 /** The applications behind proxies, where there are any. */

@@ -40,7 +40,7 @@ const FLAGS: readonly FlagSpec[] = [
   {
     name: "addr",
     value: "HOST:PORT",
-    help: "where to listen; 127.0.0.1:8788 unless told, port 0 takes any",
+    help: "where to listen (default: 127.0.0.1:8788); port 0 takes any",
   },
   {
     name: "audience",

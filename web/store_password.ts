@@ -13,7 +13,7 @@ const MAX_PASSWORD_BYTES = 4096;
 export interface StorePassword {
   /** To be used besides the URL; undefined where the URL has it, or none is. */
   readonly password: string | undefined;
-  /** Said to whoever starts the server. */
+  /** Printed for the operator at the start. */
   readonly warnings: readonly string[];
 }
 

@@ -219,7 +219,7 @@ Deno.test("attack: what a browser held before a login is good for nothing after 
     before !== fixed &&
       visitor.login.cookies.get(cookieAt("sig-session", provider)) !== fixed,
   );
-  // A login anew ends what the applications' cookies held.
+  // Logging in again ends what the applications' cookies held.
   const id = await visitor.login.begin(
     await provider.authorizeUrl({ prompt: "login" }),
   );
@@ -295,7 +295,7 @@ Deno.test("attack: a way back to another host than the one that is asked is refu
   }
 });
 
-Deno.test("attack: a gate is no application: no code, no token, no logout target", async () => {
+Deno.test("attack: a gate is not an application: no code, no token, no logout target", async () => {
   await using provider = await start();
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -306,7 +306,10 @@ Deno.test("attack: a gate is no application: no code, no token, no logout target
       redirect_uri: PAGE,
     }),
   );
-  assertStringIncludes(await response.text(), "redirect_uri is none");
+  assertStringIncludes(
+    await response.text(),
+    "redirect_uri is not registered for this application",
+  );
   const token = await provider.redeem("x", {
     client_id: `gate:${WIKI}`,
     client_secret: "",

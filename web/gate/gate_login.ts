@@ -134,7 +134,7 @@ const BEGIN_LIFE_SECONDS = 900;
  * `GET /_sig/return?code=…&rd=…`, on the application's host by way of its proxy:
  * sets the cookie there.
  *
- * A code alone would log in whoever follows its link: an attacker, as the
+ * A code alone would log in any browser that follows its link: an attacker's, as the
  * attacker. So one that no browser was named for only begins: the browser gets a
  * cookie here, and brings a code for that from the login, where it is known.
  */
@@ -142,10 +142,10 @@ export function addGateReturn(
   app: Hono<ServiceEnv>,
   context: GateContext,
 ): void {
-  app.get("/_sig/return", requireGet, (c) => goOn(c, context));
+  app.get("/_sig/return", requireGet, (c) => continueLogin(c, context));
 }
 
-async function goOn(
+async function continueLogin(
   c: Context<ServiceEnv>,
   context: GateContext,
 ): Promise<Response> {

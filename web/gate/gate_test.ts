@@ -15,7 +15,7 @@ function start(settings: Record<string, unknown> = {}) {
   });
 }
 
-Deno.test("a login at a gate leads back to the page, and the proxy is told who it is", async () => {
+Deno.test("a login at a gate leads back to the page, and the proxy gets the person's identity", async () => {
   await using provider = await start({ nameOf: () => "Zoë" });
   const { person } = await provider.employ();
   const visitor = new Visitor(provider);
@@ -177,7 +177,7 @@ Deno.test("the page says for which host it is, and a decline leads nowhere", asy
   assertEquals(await declined.json(), { redirect_to: `${provider.origin}/` });
 });
 
-Deno.test("a name of --gate-host that is no host is refused", async () => {
+Deno.test("a --gate-host that is not a host is refused", async () => {
   const wrong = [
     "https://wiki.example",
     "wiki.example/",

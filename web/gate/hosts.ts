@@ -10,7 +10,7 @@ import type { ProviderContext } from "../openid/provider_context.ts";
 import type { HostCookie } from "../sessions/cookies.ts";
 import type { Session } from "../sessions/session.ts";
 
-/** A host whose proxy asks who is there. */
+/** A host protected by forward auth. */
 export interface GateHost {
   /** Its name, with the port unless that is the scheme's own. */
   readonly host: string;
@@ -37,7 +37,7 @@ const NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/;
  * the scheme alone.
  *
  * @param issuer The login's own origin, whose scheme is that of all hosts.
- * @throws {SigError} `invalid_request` for what is no host.
+ * @throws {SigError} `invalid_request` for what is not a host.
  */
 export function createGateHosts(
   names: readonly string[],
@@ -213,7 +213,7 @@ export function isGranted({ withheld = [] }: Session): boolean {
 
 /**
  * The host that a request is about, by the word of the proxy in front of us, else
- * its own. Whoever forges it is shown no more than what they have a cookie for:
+ * its own. A client that forges it is shown no more than what they have a cookie for:
  * each is good on its own host alone.
  */
 export function gateHostOf(

@@ -243,7 +243,7 @@ Deno.test("what a handler does to c.get(sig) changes nobody's relationship", asy
   ]);
 });
 
-Deno.test("a session from under another issuer is none, also while ours is silent", async () => {
+Deno.test("a session of another issuer does not count, also while ours is silent", async () => {
   const store = createMemoryStore();
   await using before = await HonoSite.start({ store });
   const visitor = new Visitor(before);
@@ -263,7 +263,7 @@ Deno.test("a session from under another issuer is none, also while ours is silen
 Deno.test("two applications of one issuer, store and host are two logins", async () => {
   const store = createMemoryStore();
   await using shop = await HonoSite.start({ store });
-  // Ports are no part of an origin to cookies: this browser sends all to both.
+  // Cookies ignore ports: this browser sends all to both.
   await using wiki = await HonoSite.start({
     ...{ store, issuer: shop.demo.did },
   });

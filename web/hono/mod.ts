@@ -2,7 +2,7 @@
  * The login of SIG for applications of Hono: routes and a session
  * (`sigLogin`), and middleware that asks an issuer (`requireRelationship`).
  *
- * @example Whoever is not logged in does not get in
+ * @example Only people who are logged in get in
  * ```ts
  * import { requireRelationship, type SigEnv } from "@sig/web/hono";
  * import { Hono } from "hono";

@@ -22,11 +22,11 @@ export interface RequireRelationshipOptions extends FetchPolicy {
   readonly require: readonly string[];
   /** Milliseconds that the issuer's word may be old (default: 60,000). */
   readonly maxAgeMs?: number;
-  /** Who asks; `c.get("sig")` of `sigLogin` unless told. Never a header's word. */
+  /** The subject (default: `c.get("sig")` of `sigLogin`). Never take it from a header. */
   readonly subject?: (c: Context<SigEnv>) => string | undefined;
   /**
    * Where a page that nobody is logged in for sends people, with the parameter
-   * `rd`: such as `/sig/login`. Unless told, it is 401 for pages too.
+   * `rd`: such as `/sig/login`. Without it, pages get 401 too.
    */
   readonly loginAt?: string;
   /** The clock (default: `() => new Date()`). */
@@ -59,8 +59,8 @@ const DEFAULT_MAX_AGE_MS = 60_000;
  * ```
  *
  * @throws {SigError} `invalid_requirement`, `requirements_empty`;
- * `invalid_request` for a `maxAgeMs` that is no time; those of `locateIssuer` for
- * an issuer that is none.
+ * `invalid_request` for a `maxAgeMs` that is not a duration; those of
+ * `locateIssuer` for an invalid issuer.
  */
 export function requireRelationship(
   options: RequireRelationshipOptions,
@@ -142,9 +142,9 @@ export interface SigEnv {
 }
 
 /**
- * The response to a request that failed; nothing of what is no `SigError` is told.
+ * The response to a request that failed; without details unless it is a `SigError`.
  *
- * @param status The error's own unless told.
+ * @param status (default: the error's own)
  */
 export function refuse(error: unknown, status?: number): Response {
   const known = toProblem(error);
@@ -173,7 +173,7 @@ export function unauthorized(): SigError {
 }
 
 /**
- * Refuses what is no time: such as `Number(undefined)`, with which no issuer would
+ * Refuses what is not a duration, such as `Number(undefined)`, with which no issuer would
  * be asked again.
  *
  * @throws {SigError} `invalid_request` unless it is finite, and 0 or more.

@@ -103,7 +103,7 @@ const MAX_BODY_BYTES = 64 * 1024;
  * ```
  *
  * @throws {SigError} `invalid_request` for requirements without an issuer, an
- * issuer without requirements, and what is no time; `invalid_requirement`; those of `locateIssuer`.
+ * issuer without requirements, and invalid durations; `invalid_requirement`; those of `locateIssuer`.
  */
 export function sigLogin(options: SigLoginOptions): Hono<SigEnv> {
   const { audience, path = "/sig" } = options;

@@ -20,8 +20,8 @@ const MAX_PER_CLIENT = 4_096;
 const MAX_CLIENT_BYTES = 16 * 1024 ** 2;
 
 /**
- * What a verifier needs of a challenge. The nonce itself is not in it: whoever
- * reads the store can't answer the challenges in it.
+ * What a verifier needs of a challenge. The nonce itself is not in it: a
+ * reader of the store can't answer the challenges in it.
  */
 export interface ChallengeRecord {
   /** 32 characters of base64url. */

@@ -91,7 +91,7 @@ export interface CreateChallengeOptions {
   readonly audiences: readonly string[];
   /** The one that is meant when a request names none (default: the first). */
   readonly defaultAudience?: string;
-  /** What the subject's relationship must meet, to be told (default: none). */
+  /** What the subject's relationship must meet, for display (default: none). */
   readonly require?: readonly string[] | null;
   /** How long a challenge lives when a request does not say (default: 300). */
   readonly defaultTtlSeconds?: number;
@@ -99,7 +99,7 @@ export interface CreateChallengeOptions {
   readonly allowPrivate?: boolean;
   /** The clock: it says `issued_at`, and what in the store is over. */
   readonly now: () => Date;
-  /** Fills an array with random bytes; `crypto.getRandomValues` unless told. */
+  /** Fills an array with random bytes (default: `crypto.getRandomValues`). */
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 

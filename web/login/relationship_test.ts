@@ -14,7 +14,7 @@ import { LoginFixture } from "./testdata/login_fixture.ts";
 
 const ISSUER = "did:web:acme.example";
 
-/** A real issuer's directory, asked anew for each login. */
+/** A real issuer's directory, asked again for each login. */
 async function withIssuer(
   test: (login: LoginFixture, issuer: Issuer) => Promise<void>,
 ): Promise<void> {
@@ -49,7 +49,7 @@ function employ(login: LoginFixture, issuer: Issuer, more: object = {}) {
   });
 }
 
-Deno.test("W7: who has the relationship logs in, and is told which", () =>
+Deno.test("W7: a subject with the relationship logs in, and learns which", () =>
   withIssuer(async (login, issuer) => {
     await employ(login, issuer, { valid_until: "2026-01-31T10:00:00Z" });
     const attestation = await login.attest(await login.create());

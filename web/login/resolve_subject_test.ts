@@ -154,7 +154,7 @@ Deno.test("a document that can't be got or read leaves the key unresolvable, unc
     }
   }));
 
-Deno.test("what the fetch says is told as the reason, an address it refuses as it is", async () => {
+Deno.test("the error of the fetch is the reason, a refused address is reported as it is", async () => {
   const cases: readonly (readonly [ErrorCode, ErrorCode, string])[] = [
     ["fetch_timeout", "key_unresolvable", "Cannot get the keys of"],
     ["fetch_redirected", "key_unresolvable", "Cannot get the keys of"],

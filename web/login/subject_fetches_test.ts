@@ -49,7 +49,7 @@ Deno.test("A4: four fetches from one host, and 64 in all, are under way at a tim
   assertEquals(await run(to("other.example"), done), "done");
 });
 
-Deno.test("A4: what is refused for want of a place is no fetch of the challenge", async () => {
+Deno.test("A4: what is refused for want of a place does not count as a fetch of the challenge", async () => {
   const run = createSubjectFetches({ maxPerHost: 1, maxPerChallenge: 1 });
   const answer = Promise.withResolvers<void>();
   const first = run(to("a.example", "c-1"), () => answer.promise);
@@ -96,6 +96,6 @@ Deno.test("A4: one challenge makes three fetches at most, and is not burned by m
     );
   }
   assertEquals([fetches, login.failures], [3, 0]);
-  // Whoever has a key that needs no fetch still logs in.
+  // A person whose key needs no fetch still logs in.
   await login.verify(await login.attest(challenge));
 });

@@ -55,7 +55,7 @@ export interface SubjectKeysOptions {
  * ```
  *
  * @throws {SigError} from the resolver: `invalid_header`, `invalid_key` for a
- * did:key that is none; `unsupported_did_method` for other methods; whatever
+ * malformed did:key; `unsupported_did_method` for other methods; whatever
  * `resolveSubjectKey` throws.
  */
 export function createSubjectKeys(

@@ -1,5 +1,5 @@
 /**
- * Judging the answer to a login challenge (docs/protocol.md §7). Long because its rules
+ * Verifies the answer to a login challenge (docs/protocol.md §7). Long because its rules
  * have one order, which is read from top to bottom.
  *
  * @module
@@ -45,7 +45,7 @@ export interface VerifyLoginOptions {
   readonly resolveKey: LoginKeyResolver;
   /**
    * Whom a login may be for here: several logins may share a store, and what was
-   * signed for one must not log in at another. Every audience unless told.
+   * signed for one must not log in at another (default: every audience).
    */
   readonly audiences?: readonly string[];
   /** The relationship that is required; without it everybody may log in. */
@@ -112,7 +112,7 @@ const REQUEST = object<LoginRequest>({
  * Failures of 4, a deny in 5 and an attestation that is over in 6 count against
  * the challenge, but none of the categories `usage`, `unavailable` and
  * `internal`, and none of the errors that keep the issuer from being asked.
- * Nothing else counts: whoever does not know the nonce can't spoil a login. When
+ * Nothing else counts: without the nonce nobody can spoil a login. When
  * counting fails, that is the error: else attempts would be free while the store
  * is away.
  *
@@ -169,7 +169,7 @@ export async function verifyLogin(
   requireAudience(parsed, request, record, options.audiences);
   await requireNonce(parsed, request, record);
 
-  // From here on whoever asks knows the nonce.
+  // From here on the caller knows the nonce.
   const id = record.challenge_id;
   await counted(challenges, id, now, () =>
     verifyAttestation(parsed, {
@@ -236,7 +236,7 @@ function another(): SigError {
   );
 }
 
-/** What closed meanwhile is told first, as everywhere (docs/protocol.md §7). */
+/** What closed meanwhile is reported first, as everywhere (docs/protocol.md §7). */
 async function requireOpen(
   challenges: Challenges,
   id: string,

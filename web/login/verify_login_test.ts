@@ -72,7 +72,7 @@ for (const [step, misuses] of TABLES) {
   });
 }
 
-Deno.test("what the caller expects and gets is no failure", async () => {
+Deno.test("what the caller expects and gets does not count as a failure", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   const { challenge_id, audience, nonce, scopes } = challenge;
@@ -247,7 +247,7 @@ Deno.test("a store is never asked for what can't be an id", async () => {
   assertEquals(asked, ["A".repeat(32)]);
 });
 
-Deno.test("an event is no login", async () => {
+Deno.test("an event is not a login", async () => {
   const login = await LoginFixture.make();
   const challenge = await login.create();
   const { kid } = login;

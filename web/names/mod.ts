@@ -32,7 +32,7 @@ export interface PersonName {
 /** Bytes of a file of names: 100,000 people take about 10 MB. */
 export const MAX_NAMES_BYTES = 64 * 1024 * 1024;
 
-/** Faults that are told of at the most. */
+/** Most faults that one error lists. */
 const MAX_TOLD = 100;
 
 /**
@@ -153,7 +153,7 @@ const SEPARATORS = [",", ";", "\t"] as const;
 /**
  * Splits CSV (RFC 4180) into rows. The separator is the one of comma,
  * semicolon and tab that the first row has most of; CRLF and LF both end rows.
- * A byte order mark is no part of the first cell.
+ * A byte order mark does not belong to the first cell.
  *
  * @throws {SigError} `invalid_request` for quotes that are never closed and
  * the like, with `context.line`.

@@ -28,7 +28,7 @@ export interface NewClient {
   readonly id: string;
   /** Where codes may be sent. */
   readonly redirectUris: readonly string[];
-  /** What people are told (default: the id). */
+  /** Display name (default: the id). */
   readonly name?: string | undefined;
 }
 

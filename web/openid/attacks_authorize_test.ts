@@ -94,7 +94,7 @@ const TOLD: readonly (readonly [
     { code_challenge_method: undefined },
     "invalid_request",
   ],
-  ["a challenge that is none", { code_challenge: "short" }, "invalid_request"],
+  ["an invalid challenge", { code_challenge: "short" }, "invalid_request"],
   [
     "implicit flow",
     { response_type: "id_token token" },
@@ -121,9 +121,9 @@ const TOLD: readonly (readonly [
     "invalid_request",
   ],
   ["a prompt that there is not", { prompt: "create" }, "invalid_request"],
-  ["a max_age that is no number", { max_age: "-1" }, "invalid_request"],
+  ["a max_age that is not a number", { max_age: "-1" }, "invalid_request"],
   ["a silent request of a stranger", { prompt: "none" }, "login_required"],
-  ["a hint that is no token", { id_token_hint: "x.y.z" }, "invalid_request"],
+  ["a hint that is not a token", { id_token_hint: "x.y.z" }, "invalid_request"],
   ["a long parameter", { nonce: "n".repeat(1_025) }, "invalid_request"],
   ["a very long one", { login_hint: "n".repeat(5_000) }, "invalid_request"],
 ];
@@ -214,7 +214,7 @@ Deno.test("a hint counts only as an ID token of ours for this application", asyn
     );
     assert(back.searchParams.has("code"));
   });
-  await t.step("somebody else's is no silent login", async () => {
+  await t.step("somebody else's hint gives no silent login", async () => {
     const { person: bob } = await provider.employ();
     const hint = await sign({}, { sub: bob.did }).sign(key);
     const back = await browser.follow(

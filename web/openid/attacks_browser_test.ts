@@ -191,7 +191,7 @@ Deno.test("an interaction takes its own challenge's answer, once, of the person 
   );
 });
 
-Deno.test("who is refused by the feed is told by our page, not by the application", async () => {
+Deno.test("a person whom the feed refuses sees it on our page, not at the application", async () => {
   await using provider = await TestProvider.start();
   const { person, relationship } = await provider.employ();
   await provider.demo.revoke(relationship);

@@ -69,7 +69,7 @@ Deno.test("max_age=0 always asks the person, and a clock that was set back makes
   at(0);
   assertEquals(await asks("0"), true);
   assertEquals(await asks("100"), false);
-  // What replicas' clocks differ by is none of it.
+  // The difference of replicas' clocks does not count.
   at(-30_000);
   assertEquals([await asks("0"), await asks("100")], [true, false]);
   at(-3_600_000);
@@ -231,7 +231,7 @@ Deno.test("keys that can't sign, or are of two pairs, stop the start and are not
 
 Deno.test({
   name:
-    "keys that others may read are told of at the start; a file of applications that is huge stops it",
+    "keys that others may read get a warning at the start; a huge file of applications stops it",
   ignore: Deno.build.os === "windows",
   async fn() {
     const dir = await Deno.makeTempDir();

@@ -87,7 +87,7 @@ function requireAddress(
 ): { readonly client: Client; readonly redirect_uri: string } {
   const client = clients().get(onlyValue(given, "client_id") ?? "");
   if (client === undefined) {
-    throw new OAuthError("invalid_request", "client_id names no application");
+    throw new OAuthError("invalid_request", "unknown client_id");
   }
   const redirect_uri = onlyValue(given, "redirect_uri");
   if (
@@ -95,7 +95,7 @@ function requireAddress(
   ) return { client, redirect_uri };
   throw new OAuthError(
     "invalid_request",
-    "redirect_uri is none that the application has registered",
+    "redirect_uri is not registered for this application",
   );
 }
 

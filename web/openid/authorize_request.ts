@@ -16,7 +16,7 @@ export interface AuthorizeRequest {
   readonly nonce?: string;
   /** No page may be shown. */
   readonly isSilent: boolean;
-  /** The person must sign, whoever is logged in. */
+  /** The person must sign, even with a session. */
   readonly mustSign: boolean;
   /** Seconds since the person signed, at most. */
   readonly maxAge: number | undefined;
@@ -94,7 +94,7 @@ function readPrompt(parameters: Parameters): ReadonlySet<string> {
 
 function readCodeChallenge(parameters: Parameters): string {
   const challenge = parameters.require("code_challenge");
-  // Without a method it would be plain (RFC 7636 §4.3), which is no protection.
+  // Without a method it would be plain (RFC 7636 §4.3), which does not protect.
   if (parameters.get("code_challenge_method") !== "S256") {
     throw new OAuthError(
       "invalid_request",

@@ -114,7 +114,7 @@ Deno.test("one person's sessions are bounded: the oldest ends and its applicatio
   assertEquals(await countOf(provider, GRANT), grants - 3 + 4);
 });
 
-Deno.test("whoever logs in and out again and again leaves nothing behind", async () => {
+Deno.test("logging in and out again and again leaves nothing behind", async () => {
   await using provider = await TestProvider.start();
   const { person } = await provider.employ();
   const steady = new Browser();

@@ -1,4 +1,4 @@
-/** What applications are told of a person. @module */
+/** Claims about a person. @module */
 
 import { base64url } from "jose";
 import { sha256Base64Url } from "../login/digest.ts";

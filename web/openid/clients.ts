@@ -49,7 +49,7 @@ export interface Client {
   readonly redirectUris: readonly string[];
   /** Where people may be sent after a logout. */
   readonly postLogoutRedirectUris: readonly string[];
-  /** Where it is told that sessions are over. */
+  /** Where it receives logout tokens. */
   readonly backchannelLogoutUri?: string;
   /** What ID tokens for it are signed with. */
   readonly signingAlgorithm: SigningAlgorithm;

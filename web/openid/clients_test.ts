@@ -55,7 +55,7 @@ const FAULTS: readonly (readonly [string, object, string])[] = [
   ["/clients/0/require/0", { require: ["rule=x"] }, "Cannot"],
 ];
 
-Deno.test("each fault of a client file is told with its pointer", async (t) => {
+Deno.test("each fault of a client file is reported with its pointer", async (t) => {
   for (const [pointer, member, says] of FAULTS) {
     await t.step(`${pointer} ${JSON.stringify(member)}`, async () => {
       const file = JSON.stringify({ clients: [{ ...ENTRY, ...member }] });
@@ -70,7 +70,7 @@ Deno.test("each fault of a client file is told with its pointer", async (t) => {
   }
 });
 
-Deno.test("all faults are told at once, twins and missing members too", async () => {
+Deno.test("all faults are reported at once, twins and missing members too", async () => {
   const file = JSON.stringify({
     clients: [ENTRY, ENTRY, { redirect_uris: ["x"] }, 1],
   });
@@ -101,7 +101,7 @@ Deno.test("what is no JSON, or has a member twice, is refused", async () => {
   }
 });
 
-Deno.test("loopback and schemes of apps are addresses too; secrets go two ways unless told", () => {
+Deno.test("loopback and schemes of apps are addresses too; secrets go two ways by default", () => {
   const clients = readClients(JSON.stringify({
     clients: [
       {

@@ -10,7 +10,7 @@ import {
 } from "./testdata/test_provider.ts";
 import { waitUntil } from "../../tests/kit/wait.ts";
 
-/** An application that is told of logouts, and can be down. */
+/** An application that receives logout tokens, and can be down. */
 function startReceiver() {
   const tokens: string[] = [];
   const state = { failures: 0 };
@@ -311,7 +311,7 @@ Deno.test("what an application refuses keeps it from hearing nothing else", asyn
   assertEquals(told, people.slice(1));
 });
 
-Deno.test("an application that was down is told later, in order, by one of two replicas", async () => {
+Deno.test("an application that was down gets its logout tokens later, in order, by one of two replicas", async () => {
   await using receiver = startReceiver();
   const clients = await clientsTold(receiver.uri);
   await using first = await TestProvider.start({ clients });

@@ -114,7 +114,7 @@ export interface Grants {
   ): Promise<IssuedTokens | undefined>;
   /** Ends the family. */
   revokeFamily(id: string): Promise<void>;
-  /** Ends the family, and gives its room back: of it nothing is told any more. */
+  /** Deletes the family, so that its id is unknown. */
   deleteGrant(id: string): Promise<void>;
   /** Ends one access token. */
   revokeAccessToken(found: FoundGrant): Promise<void>;
@@ -281,7 +281,7 @@ export function createGrants(
 
 const TOKEN = /^([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** It stays as a mark until it expires: whoever is being answered meets it. */
+/** It stays as a mark until it expires: requests being answered find it. */
 function dead(grant: Grant): Grant {
   return { ...grant, dead: true, access: [], refresh: null };
 }

@@ -245,13 +245,13 @@ async function accept(
       attestation,
       // Another login may share the store: what was signed for that is not for us.
       audience: context.issuer,
-      // A proxy is told all of it each time: nothing can be left out.
+      // A proxy gets all of it each time: nothing can be left out.
       scopes: "binding" in interaction ? ["openid"] : scope,
     },
     {
       ...logins,
       boundTo,
-      // A did:web is fetched, at the word of whoever answers.
+      // A did:web is fetched because an untrusted answer names it.
       ...loginsOutOfPlace(logins, c),
       checkRelationship: async (subject) =>
         (asked = await ask(subject, { require })).answer,

@@ -100,9 +100,9 @@ export async function readProviderKeys(text: string): Promise<ProviderKeys> {
       sign = await importSigner(jwk, alg);
     } catch {
       // Without the cause, which may quote the key.
-      throw unusable(i, `it is no key for ${alg}`);
+      throw unusable(i, `it is not a key for ${alg}`);
     }
-    if (sign === undefined) throw unusable(i, "it is no private key");
+    if (sign === undefined) throw unusable(i, "it is not a private key");
     published.push({ ...publicJwk, kid, alg, use: "sig" });
     await requirePair(i, alg, { kid, sign }, publicJwk);
     if (!signers.has(alg)) signers.set(alg, { kid, sign });
@@ -220,11 +220,11 @@ const WEB_ALGORITHMS = {
 
 /**
  * Imports a private key once, for all its signatures. Those of RSA and ECDSA
- * take about the same everywhere; an Ed25519 key is derived anew by WebCrypto in
- * Deno for each signature, which takes five times as long as the signature: there
+ * take about the same everywhere; an Ed25519 key is derived again by WebCrypto
+ * in Deno for each signature, which takes five times as long as the signature: there
  * `node:crypto`, where there is one, keeps it.
  *
- * @returns undefined for what is no private key.
+ * @returns undefined for what is not a private key.
  * @throws whatever the platform says of it, which may quote the key.
  */
 async function importSigner(

@@ -35,10 +35,10 @@ Deno.test("keys that can't be used stop the start, and are not shown", async (t)
     }, "/keys/0: its alg must be RS256, ES256, EdDSA"],
     ["a public one", {
       keys: [rsa, { ...ec, d: undefined }, ed],
-    }, "/keys/1: it is no private key"],
-    ["one that is none", {
+    }, "/keys/1: it is not a private key"],
+    ["an invalid one", {
       keys: [rsa, ec, { ...ed, d: "secret" }],
-    }, "/keys/2: it is no key for EdDSA"],
+    }, "/keys/2: it is not a key for EdDSA"],
   ];
   for (const [name, value, says] of cases) {
     await t.step(name, async () => {

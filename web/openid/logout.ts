@@ -126,7 +126,7 @@ function readTarget(
   }
   throw new OAuthError(
     "invalid_request",
-    "post_logout_redirect_uri is none that the application has registered",
+    "post_logout_redirect_uri is not registered for this application",
   );
 }
 
@@ -171,7 +171,7 @@ export function createBackchannel(
       if (status === 200 || status === 204) return "delivered";
       if (status >= 400 && status < 500) return "refused";
     } catch {
-      // Down, slow or unknown: it is told later.
+      // Down, slow or unknown: it is sent later.
     }
     return "unreachable";
   };

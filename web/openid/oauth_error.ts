@@ -39,8 +39,8 @@ export class OAuthError extends Error {
 }
 
 /**
- * What an application is told of something thrown. An issuer or a store that
- * can't be asked is no refusal: what was asked for is worth asking for again.
+ * The OAuth error of something thrown. An issuer or a store that can't be asked
+ * does not refuse: the application may try again.
  */
 export function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;

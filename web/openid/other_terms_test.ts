@@ -66,7 +66,7 @@ Deno.test("what another issuer said is nobody's word here, also while ours is si
     assertEquals(body.error_description, "the session is over");
   }));
 
-Deno.test("a login for which less was asked is none; one for which more was goes on", async () => {
+Deno.test("a login for which less was asked does not count; one for which more was continues", async () => {
   const require = ["relationship=employee", "role=ops"];
   await restart(
     (like) => ({ like, web: { require } }),
@@ -153,7 +153,7 @@ Deno.test("what a person signed for one login opens no other one over the same s
   assertEquals(meant.status, 200);
 });
 
-Deno.test("an application that requires more than it did is told nothing while the issuer is silent", async () => {
+Deno.test("an application that requires more than it did gets nothing while the issuer is silent", async () => {
   const entries = await usualClients();
   const read = () => readClients(JSON.stringify({ clients: entries }));
   let clients = read();

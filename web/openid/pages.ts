@@ -41,7 +41,7 @@ export function showRefusal(c: Context<ServiceEnv>, thrown: unknown): Response {
     : problem.status;
   return showPage(
     c,
-    status < 500 ? "This sign-in can't go on" : "Could not tell",
+    status < 500 ? "We couldn't sign you in" : "Could not tell",
     [
       problem?.detail ?? `Cannot sign in: ${message}.`,
       status < 500

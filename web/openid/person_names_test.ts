@@ -15,7 +15,7 @@ import { Person } from "../testdata/independent_client.ts";
 const read = (text: string) =>
   readPersonNames(new TextEncoder().encode(text), "names.csv");
 
-Deno.test("applications are told the operator's names, in the ID token and by userinfo, and digests of others", async () => {
+Deno.test("applications get the operator's names, in the ID token and by userinfo, and digests of others", async () => {
   const names = { of: read("subject,name\ndid:web:x.example,X\n") };
   await using provider = await TestProvider.start({
     settings: {

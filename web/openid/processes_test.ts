@@ -31,7 +31,7 @@ for (const [name, start] of STORES) {
       const code = await fleet.codeAt(first, person, browser);
       await fleet.kill(first);
       const third = await fleet.start();
-      // Bound to all that it was asked with, whoever answers, and used once.
+      // Bound to all that it was asked with, whichever replica answers, and used once.
       const stolen = { redirect_uri: "https://app.example/cb?tenant=1" };
       const other = { client_id: "other" };
       const guess = { code_verifier: "w".repeat(45) };

@@ -36,7 +36,7 @@ export interface ProviderSettings extends Naming {
    * while the issuer gives no answer (default: 1 hour).
    */
   readonly graceMs?: number | undefined;
-  /** Hosts whose proxies may ask who is there, `HOST[:PORT]` (default: none). */
+  /** Hosts protected by forward auth, `HOST[:PORT]` (default: none). */
   readonly gateHosts?: readonly string[] | undefined;
   /** Milliseconds that such an answer may be old (default: 30,000). */
   readonly gateMaxAgeMs?: number | undefined;
@@ -77,7 +77,7 @@ export interface Provider extends ProviderWork {
   readonly allowOrigin: AllowOrigin;
 }
 
-/** Milliseconds that a session lives unless told: a day's work. */
+/** Milliseconds that a session lives by default: a day's work. */
 export const DEFAULT_SESSION_MS = 8 * 3_600_000;
 
 /** Default of how long sessions continue while the issuer gives no answer. */

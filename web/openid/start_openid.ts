@@ -17,7 +17,7 @@ import { runInBackground } from "../sessions/watch.ts";
 
 /** The provider of a process. */
 export interface OpenIdProgram {
-  /** Said to whoever starts the server. */
+  /** Printed for the operator at the start. */
   readonly warnings: readonly string[];
   /** What the flags and files say. */
   readonly settings: ProviderSettings;

@@ -5,9 +5,9 @@ import { LOGOUT } from "../store/kinds.ts";
 import type { LogoutNotification } from "./session.ts";
 
 /**
- * What came of telling: the application has heard; it must be told again; it
- * answered that it can't take this one, and must be told again; or there is
- * nobody to tell.
+ * Result of one delivery: the application has received it; it must be sent
+ * again; it was refused, and must be sent again; or the application has no
+ * address for it.
  */
 export type Delivery = "delivered" | "unreachable" | "refused" | "no_recipient";
 
@@ -49,7 +49,7 @@ interface Note extends LogoutNotification {
   readonly done?: true;
 }
 
-/** Milliseconds for which an application is told again and again. */
+/** Milliseconds for which a delivery is tried again. */
 const KEEP_MS = 24 * 3_600_000;
 const REMEMBER_DONE_MS = 10 * 60_000;
 /** Who tells has so long; after a crash another one does. */
@@ -58,8 +58,8 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 
 /**
- * Makes the outbox. A farewell is told at least once: also when processes end in
- * between, and by one of any number of them at a time. Those of another login it
+ * Makes the outbox. A notification is delivered at least once: also when processes
+ * end in between, and by one of any number of them at a time. Those of another login it
  * leaves alone: an application takes them from that login only.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.

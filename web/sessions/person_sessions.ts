@@ -5,8 +5,8 @@ import { PERSON } from "../store/kinds.ts";
 import { sha256Base64Url } from "../login/digest.ts";
 
 /**
- * Sessions of one person at a time: so many browsers are nobody's, but whoever
- * can log in must not be able to fill the store.
+ * Sessions of one person at a time: so many browsers are nobody's, but a
+ * person who can log in must not be able to fill the store.
  */
 export const MAX_SESSIONS = 50;
 

@@ -57,7 +57,7 @@ export interface Recheck {
     question?: RecheckQuestion,
   ): Promise<MatchedRelationship | undefined>;
   /**
-   * The same for whoever waits for a page: three seconds, and while the issuer
+   * The same for a person who waits for a page: three seconds, and while the issuer
    * gives no answer, the session continues for the grace period.
    *
    * Then the relationship is what this process last read of the issuer, or what

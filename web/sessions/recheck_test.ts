@@ -302,7 +302,7 @@ Deno.test("without an answer nobody continues whom the issuer denied, as far as 
   assertEquals(await fixture.page(), newer);
 });
 
-Deno.test("without an answer a client that requires more is told only what is known to meet it", async () => {
+Deno.test("without an answer a client that requires more gets only what is known to meet it", async () => {
   const fixture = await Fixture.signedIn();
   fixture.said = SILENCE;
   assertEquals(await fixture.page(true), EMPLOYEE);

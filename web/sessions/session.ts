@@ -41,7 +41,7 @@ export interface Joined {
   readonly grants?: readonly string[];
 }
 
-/** An application that must be told that its session is over. */
+/** Tells an application that its session is over. */
 export interface LogoutNotification {
   /** The application. */
   readonly client_id: string;

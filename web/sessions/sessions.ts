@@ -113,7 +113,7 @@ export interface Sessions<S = MatchedRelationship> {
   end(sid: string): Promise<void>;
   /**
    * All of this audience, those that are ending included; one that began under
-   * other terms is told as ended, too.
+   * other terms is reported as ended, too.
    */
   list(): AsyncIterable<Session<S>>;
 }
@@ -133,7 +133,8 @@ const MAX_SECRETS = 4;
  * leaves in between is marked, and the next watch goes on with it.
  *
  * A session of another audience, or by the word of another issuer, or for which
- * less was asked than now, is none: nobody has said yet what is required.
+ * less was asked than now, does not count: nobody has
+ * confirmed yet what is required.
  *
  * @throws {SigError} from its methods `store_unavailable`, `rate_limited`.
  */
@@ -151,7 +152,7 @@ export function createSessions<S = MatchedRelationship>(
     for (const grant of grants) await drop?.(grant);
   }
 
-  /** Whoever has too many keeps the newest. */
+  /** A person with too many keeps the newest. */
   async function note(
     { subject, sid, expires_ms }: Session<S>,
   ): Promise<void> {

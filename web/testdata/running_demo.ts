@@ -7,7 +7,7 @@ import { webProgram } from "../program.ts";
 export interface RunningDemo extends AsyncDisposable {
   /** The login's origin. */
   readonly origin: string;
-  /** What it has said to whoever started it, log lines too. */
+  /** What it has printed, log lines too. */
   said(): string;
 }
 

@@ -38,7 +38,7 @@ export class Visitor {
     return browser;
   }
 
-  /** Who a proxy is told it is at a host. */
+  /** The identity that a proxy gets for a host. */
   async ask(host: string, headers: Record<string, string> = {}) {
     const response = await this.at(host).send(
       `${this.#provider.origin}/forward-auth`,

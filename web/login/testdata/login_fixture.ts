@@ -73,7 +73,7 @@ export class LoginFixture {
     return `${this.did}#${this.did.slice("did:key:".length)}`;
   }
 
-  /** A fresh challenge, with two scopes unless told. */
+  /** A fresh challenge, with two scopes by default. */
   create(input: object = { scopes: ["email", "profile"] }): Promise<Challenge> {
     return createChallenge(input, {
       challenges: this.challenges,

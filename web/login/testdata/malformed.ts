@@ -5,7 +5,7 @@ import type { Challenge } from "../create_challenge.ts";
 import { AUDIENCE, type LoginFixture, signTexts } from "./login_fixture.ts";
 import { invalid, json, type Misuse, OTHER_KEY } from "./misuse.ts";
 
-/** Requests that are none. */
+/** Malformed requests. */
 export const REQUEST: readonly Misuse[] = [
   {
     name: "no attestation",
@@ -14,7 +14,7 @@ export const REQUEST: readonly Misuse[] = [
     says: "/attestation: it is required",
   },
   {
-    name: "an attestation that is no text",
+    name: "an attestation that is not a string",
     attestation: () => 5,
     code: "invalid_request",
     says: "/attestation: it must be a string",
@@ -33,7 +33,7 @@ export const REQUEST: readonly Misuse[] = [
   },
 ];
 
-/** Texts that are no attestation. */
+/** Malformed attestations. */
 export const SYNTAX: readonly Misuse[] = [
   {
     name: "oversize",

@@ -163,7 +163,7 @@ const SIGNATURE: readonly Misuse[] = [
     counted: true,
   },
   {
-    name: "a did:key that is none",
+    name: "a malformed did:key",
     attestation: (login, challenge) => {
       const did = "did:key:z0OIl";
       return login.forge(challenge, { iss: did, sub: did }, {

@@ -40,7 +40,7 @@ export function startCuttingProxy(target: number): CuttingProxy {
       })(),
       (async () => {
         for await (const bytes of far.readable) {
-          // The server has done it, and whoever asked will never know.
+          // The server has done it, and the client will never know.
           if (pending !== undefined) return pending();
           await writeAll(near, bytes);
         }

@@ -30,9 +30,9 @@ export class Replica extends TestProvider {
   }
 }
 
-/** An application that is told of logouts; `hear` answers each. */
+/** An application that receives logout tokens; `hear` answers each. */
 export class Receiver {
-  /** Whom it was told of, in the order of arrival. */
+  /** Whose logouts arrived, in order. */
   readonly subjects: string[] = [];
   hear: (subject: string) => Promise<number> | number = () => 200;
   readonly #server = Deno.serve(
@@ -47,7 +47,7 @@ export class Receiver {
   );
   readonly uri = `http://127.0.0.1:${this.#server.addr.port}/logout`;
 
-  /** Waits until it was told so often. */
+  /** Waits until so many logouts arrived. */
   async heard(count: number): Promise<void> {
     await waitUntil("told", () => this.subjects.length >= count);
   }
