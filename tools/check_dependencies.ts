@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "routes",
   ],
   web: [
-    ...["browser", "ui", "requests", "names", "store", "login"],
+    ...["browser", "ui", "names", "store", "login"],
     ...["sessions", "openid", "gate", "pages", "hono", "demo"],
   ],
 };

@@ -78,6 +78,12 @@ export interface AppOptions extends GuardOptions, FetchPolicy {
   readonly openid?: ProviderSettings | undefined;
 }
 
+/** The application. */
+export interface WebApp extends App {
+  /** With `openid`: the background work of the provider, for a long-running process. */
+  readonly provider?: ProviderWork;
+}
+
 /** Bytes of a request's body (docs/protocol.md §8). */
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -106,24 +112,7 @@ const MAX_BODY_BYTES = 64 * 1024;
  * `invalid_identifier` and the like for options that can't be meant.
  * @throws {RangeError} for numbers out of range, and without an audience.
  */
-export function createApp(options: AppOptions): App {
-  return createWeb(options).app;
-}
-
-/** The application, and the work of its provider while nobody asks. */
-export interface Web {
-  /** The application. */
-  readonly app: App;
-  /** The provider, if it is one. */
-  readonly provider?: ProviderWork;
-}
-
-/**
- * The same for a process that stays: what watches the sessions comes along.
- *
- * @throws {SigError} as {@linkcode createApp}.
- */
-export function createWeb(options: AppOptions): Web {
+export function createApp(options: AppOptions): WebApp {
   const now = options.now ?? (() => new Date());
   const store = options.store ?? createMemoryStore();
   const openChallenges = challengesIn(store);
@@ -230,7 +219,7 @@ export function createWeb(options: AppOptions): Web {
   addPage(app, "", config);
   addIssuerDocuments(app, issuers, now);
   provider?.addRoutes(app);
-  return { app: toApp(app), ...(provider === undefined ? {} : { provider }) };
+  return { ...toApp(app), ...(provider === undefined ? {} : { provider }) };
 }
 
 /** How old an answer to a proxy may be by default, in milliseconds. */

@@ -18,8 +18,8 @@
  *
  * @module
  */
-export { createApp, createWeb } from "./app.ts";
-export type { AppOptions, Web } from "./app.ts";
+export { createApp } from "./app.ts";
+export type { AppOptions, WebApp } from "./app.ts";
 export {
   type Challenge,
   createChallenge,

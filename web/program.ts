@@ -29,10 +29,7 @@ import type { ServerIo, ServerProgram, Startup } from "@sig/api/server";
 import { MAX_TTL_SECONDS, MIN_TTL_SECONDS } from "@sig/core";
 import { quote } from "@sig/core/internal";
 import type { Demo } from "./demo/start_demo.ts";
-import {
-  isProviderAsked,
-  readOpenIdFlags,
-} from "./openid/read_openid_flags.ts";
+import type { OpenIdProgram } from "./openid/start_openid.ts";
 import { readStorePassword } from "./store_password.ts";
 import { VERSION } from "./version.ts";
 
@@ -202,7 +199,7 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
     address: settings.address,
     log: settings.log,
     async createApp(url, log) {
-      const { createWeb } = await import("./app.ts");
+      const { createApp } = await import("./app.ts");
       const own = audiences.length > 0 ? audiences : [url];
       if (isDemo && openid !== undefined) {
         const { startDemo } = await import("./demo/start_demo.ts");
@@ -216,14 +213,14 @@ async function start(flags: GivenFlags, io: ServerIo): Promise<Startup> {
       const isNeeded = demo === undefined || isProviderAsked(flags);
       const provided = demo?.settings ??
         (isNeeded ? openid?.settings : undefined);
-      const { app, provider } = createWeb({
+      const app = createApp({
         ...options,
         audiences: own,
         openid: provided,
         log,
         ...demo?.options,
       });
-      if (provider !== undefined) openid?.begin(provider);
+      if (app.provider !== undefined) openid?.begin(app.provider);
       return demo?.wrap(app) ?? app;
     },
     warnings: [...warnings, ...ofPins, ...openid?.warnings ?? []],
@@ -296,4 +293,35 @@ function readTtl(text: string | undefined): number | undefined {
   throw usageError("--ttl must be whole seconds from 30s to 15m", {
     flag: "--ttl",
   });
+}
+
+/**
+ * Reads the provider's flags, and loads it where there is one: undefined
+ * elsewhere.
+ *
+ * @throws {SigError} `invalid_request` for flags that need others, and as
+ * `startOpenId`.
+ */
+async function readOpenIdFlags(
+  flags: GivenFlags,
+  io: ServerIo,
+  log: "json" | "text" | "off",
+): Promise<OpenIdProgram | undefined> {
+  if (isProviderAsked(flags) || flags.on("demo")) {
+    const { startOpenId } = await import("./openid/start_openid.ts");
+    return await startOpenId(flags, io, log);
+  }
+  for (const flag of ["oidc-keys", "names", "session", "recheck", "grace"]) {
+    if (flags.text(flag) === undefined) continue;
+    throw usageError(`--${flag} goes with --oidc-clients or --gate-host`, {
+      flag: `--${flag}`,
+    });
+  }
+  return undefined;
+}
+
+/** Whether applications of the operator log people in here. */
+function isProviderAsked(flags: GivenFlags): boolean {
+  return flags.texts("gate-host").length > 0 ||
+    flags.text("oidc-clients") !== undefined;
 }

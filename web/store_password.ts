@@ -10,7 +10,7 @@ const FILE_FLAG = "--store-password-file";
 const MAX_PASSWORD_BYTES = 4096;
 
 /** A password, and whether others on this machine can see it. */
-export interface StorePassword {
+interface StorePassword {
   /** To be used besides the URL; undefined where the URL has it, or none is. */
   readonly password: string | undefined;
   /** Printed for the operator at the start. */

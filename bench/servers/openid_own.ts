@@ -1,7 +1,7 @@
 /** Our OpenID Provider over memory, with the demo's issuer. Prints its URL. @module */
 
 import {
-  createWeb,
+  createApp,
   generateProviderKeys,
   readClients,
   readProviderKeys,
@@ -9,7 +9,7 @@ import {
 import { createDemoIssuer, DEMO_REQUIRE } from "../../web/demo/demo_issuer.ts";
 import { ALGORITHMS, CALLBACK, GATE_HOST } from "./openid_clients.ts";
 
-const ready = Promise.withResolvers<ReturnType<typeof createWeb>["app"]>();
+const ready = Promise.withResolvers<ReturnType<typeof createApp>>();
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen() {} },
   async (request, info) => (await ready.promise).fetch(request, info),
@@ -23,7 +23,7 @@ const clients = readClients(JSON.stringify({
   })),
 }));
 const issuer = await createDemoIssuer({ origin, now: () => new Date() });
-const { app } = createWeb({
+const app = createApp({
   audiences: [origin],
   issuers: [issuer.did],
   require: DEMO_REQUIRE,

@@ -7,13 +7,6 @@
 
 import { jwkToDidKey } from "@sig/jose";
 import { hasEd25519 } from "./ed25519_support.ts";
-import {
-  type Asked,
-  browserGlobals,
-  type Database,
-  type ObjectStore,
-  type Transaction,
-} from "./indexed_db.ts";
 
 const DATABASE = "sig-sign-in";
 const STORE = "keys";
@@ -173,4 +166,59 @@ async function transact<T>(
   } finally {
     database.close();
   }
+}
+
+// IndexedDB as types: a published module can't name those of browsers
+// (`lib="dom"`) without changing its users' own.
+
+/** What is being asked. */
+interface Asked<T> {
+  /** The answer, once it is there. */
+  readonly result: T;
+  /** Why there is none. */
+  readonly error: unknown;
+  /** Called with the answer. */
+  onsuccess: (() => void) | null;
+  /** Called without one. */
+  onerror: (() => void) | null;
+}
+
+/** Values by their names. */
+interface ObjectStore {
+  get(name: string): Asked<unknown>;
+  getAll(): Asked<unknown[]>;
+  put(value: unknown, name: string): Asked<unknown>;
+  delete(name: string): Asked<unknown>;
+}
+
+/** Work that is done as one. */
+interface Transaction {
+  readonly error: unknown;
+  oncomplete: (() => void) | null;
+  onabort: (() => void) | null;
+  objectStore(name: string): ObjectStore;
+}
+
+/** A database of an origin. */
+interface Database {
+  createObjectStore(name: string): ObjectStore;
+  transaction(store: string, mode: "readonly" | "readwrite"): Transaction;
+  close(): void;
+}
+
+/** A database on its way. */
+interface Opening extends Asked<Database> {
+  readonly transaction: Transaction | null;
+  onupgradeneeded: ((event: { readonly oldVersion: number }) => void) | null;
+}
+
+/** The browser's own. */
+interface BrowserGlobals {
+  readonly indexedDB: { open(name: string, version: number): Opening };
+  readonly isSecureContext?: boolean;
+}
+
+/** The browser's globals; outside of one there are none of these. */
+function browserGlobals(): BrowserGlobals {
+  return globalThis as unknown as BrowserGlobals;
 }

@@ -55,7 +55,7 @@ export interface DemoAppsOptions {
 }
 
 /** The applications. */
-export interface DemoApps {
+interface DemoApps {
   /** For the page. */
   readonly apps: readonly DemoApp[];
   /** The provider's settings, which know both. */

@@ -10,7 +10,7 @@ import {
 } from "@sig/issuer";
 
 /** What was appended to the demo's feed. */
-export interface DemoEvent {
+interface DemoEvent {
   /** The relationship that it is about; `/demo/revoke` takes it. */
   readonly relationship_id: string;
   /** Its place in the feed, from 1. */
@@ -60,7 +60,7 @@ export interface DemoIssuer {
 }
 
 /** Options of {@linkcode createDemoIssuer}. */
-export interface DemoIssuerOptions {
+interface DemoIssuerOptions {
   /** `http://host:port`, where the server listens. */
   readonly origin: string;
   /** The clock, for `issued_at` of events. */

@@ -43,7 +43,7 @@ export function setBounded<T>(
 }
 
 /** A link that every page has. */
-export interface AppLink {
+interface AppLink {
   /** What people call it. */
   readonly name: string;
   /** Its address. */
@@ -63,7 +63,7 @@ export interface AppInfo {
 }
 
 /** A part of a page, whose values were escaped. */
-export type Html = ReturnType<typeof html>;
+type Html = ReturnType<typeof html>;
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +

@@ -32,7 +32,7 @@ export interface DemoState {
 }
 
 /** What {@linkcode wrapDemo} adds to a login. */
-export interface DemoRoutesOptions {
+interface DemoRoutesOptions {
   readonly issuer: DemoIssuer;
   readonly apps: readonly DemoApp[];
   /** What a sign-in needs, and asks to learn. */

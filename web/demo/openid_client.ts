@@ -14,7 +14,7 @@ import {
 import type { Visitor } from "./demo_pages.ts";
 
 /** Who the application is, and where it logs people in. */
-export interface OpenIdClientOptions {
+interface OpenIdClientOptions {
   /** The provider's issuer identifier. */
   readonly issuer: string;
   /** The application's id there. */

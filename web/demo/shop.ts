@@ -26,7 +26,7 @@ export interface Shop {
 }
 
 /** What {@linkcode createShop} works with. */
-export interface ShopOptions {
+interface ShopOptions {
   /** Logs people in. */
   readonly client: OpenIdClient;
   /** What its pages are made with. */

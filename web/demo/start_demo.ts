@@ -13,7 +13,7 @@ import { createDemoIssuer, DEMO_REQUIRE } from "./demo_issuer.ts";
 import { wrapDemo } from "./demo_routes.ts";
 
 /** What {@linkcode startDemo} works with. */
-export interface DemoOptions
+interface DemoOptions
   extends
     Pick<DemoAppsOptions, "address" | "settings">,
     Pick<ServerIo, "serve" | "now"> {

@@ -17,7 +17,7 @@ import {
 } from "./demo_pages.ts";
 
 /** What {@linkcode createGateProxy} stands between. */
-export interface GateProxyOptions {
+interface GateProxyOptions {
   /** The login's origin. */
   readonly login: string;
   /** The application's own origin. */
@@ -27,7 +27,7 @@ export interface GateProxyOptions {
 }
 
 /** The proxy. */
-export interface GateProxy {
+interface GateProxy {
   /** Answers a request of a browser. */
   fetch(request: Request): Promise<Response>;
   /**

@@ -26,7 +26,7 @@ import { randomText } from "../sessions/sessions.ts";
 import { GATE_CODE } from "../store/kinds.ts";
 
 /** What the gate needs beyond the sessions. */
-export interface GateOptions {
+interface GateOptions {
   /** The hosts that it is for. */
   readonly hosts: GateHosts;
   /** Where codes are kept. */
@@ -70,7 +70,7 @@ const CODE_BYTES = 32;
  * nothing back of what proxies are told, goes back:
  * straight on the login's own host, elsewhere with a code for that host.
  */
-export function addGateLogin(
+function addGateLogin(
   app: Hono<ServiceEnv>,
   context: GateContext,
 ): void {
@@ -138,7 +138,7 @@ const BEGIN_LIFE_SECONDS = 900;
  * attacker. So one that no browser was named for only begins: the browser gets a
  * cookie here, and brings a code for that from the login, where it is known.
  */
-export function addGateReturn(
+function addGateReturn(
   app: Hono<ServiceEnv>,
   context: GateContext,
 ): void {

@@ -109,7 +109,7 @@ function refuse(name: string): SigError {
 }
 
 /** An address behind a gate. */
-export interface ReturnAddress {
+interface ReturnAddress {
   /** The address, as a browser will read it. */
   readonly href: string;
   /** Its host. */
@@ -117,7 +117,7 @@ export interface ReturnAddress {
 }
 
 /** What a query says before its last parameter, `rd`. */
-export interface GateQuery {
+interface GateQuery {
   /** All parameters before it. */
   readonly before: URLSearchParams;
   /** What `rd` says. */

@@ -117,7 +117,7 @@ export function isPage({ headers, method }: Request): boolean {
 }
 
 /** A page of our own, which knows where it leads back to. */
-export function loginUrl(loginAt: string, from: string): string {
+function loginUrl(loginAt: string, from: string): string {
   const { pathname, search } = new URL(from);
   return `${loginAt}?${new URLSearchParams({ rd: pathname + search })}`;
 }

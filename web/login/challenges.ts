@@ -9,7 +9,7 @@ import { ClientQuota } from "./client_quota.ts";
 import { CHALLENGE } from "../store/kinds.ts";
 
 /** Counted failures after which a challenge is burned. */
-export const MAX_COUNTED_FAILURES = 5;
+const MAX_COUNTED_FAILURES = 5;
 
 /** How long a challenge is remembered after it expired, in milliseconds. */
 export const REMEMBER_MS = 60_000;

@@ -1,7 +1,7 @@
 /** How much of a kind of record one client may hold. @module */
 
 /** Limits of one client. */
-export interface QuotaLimits {
+interface QuotaLimits {
   /** Records. */
   readonly maxRecords: number;
   /** Characters of their texts (default: no limit). */

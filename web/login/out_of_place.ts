@@ -7,7 +7,7 @@ import type { LoginKeyResolver } from "./subject_key.ts";
 import type { VerifyLoginOptions } from "./verify_login.ts";
 
 /** Whom a login waits for. */
-export interface LoginSources {
+interface LoginSources {
   /** Finds the subject's key: did:web is fetched. */
   readonly resolveKey: LoginKeyResolver;
   /** Asks the issuer, where a relationship is required. */

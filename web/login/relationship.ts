@@ -108,7 +108,7 @@ export function requireRelationship(
 }
 
 /** An issuer that can be asked, and how it is fetched from. */
-export interface GateIssuer {
+interface GateIssuer {
   /** Its DID. */
   readonly did: string;
   /** Decides which addresses it may have. */
@@ -116,7 +116,7 @@ export interface GateIssuer {
 }
 
 /** What a login needs. */
-export interface LoginGateOptions {
+interface LoginGateOptions {
   /** Exactly one, where something is required. */
   readonly issuers: readonly GateIssuer[];
   /** `key=value`, each (default: nothing). */
@@ -158,7 +158,7 @@ export function hasEnded(
 }
 
 /** A question about a subject, beyond what the login requires of everybody. */
-export interface FurtherQuestion {
+interface FurtherQuestion {
   /** Further requirements, `key=value` each. */
   readonly require?: readonly string[] | undefined;
   /** How old the issuer's state may be (default: that of the login). */

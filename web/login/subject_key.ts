@@ -99,7 +99,7 @@ export type FetchDocument = (
 ) => Promise<Uint8Array>;
 
 /** What {@linkcode createSubjectResolver} needs. */
-export interface SubjectResolverOptions {
+interface SubjectResolverOptions {
   /** Gets the DID document; who may be asked is for it to say. */
   readonly fetchDocument: FetchDocument;
   /** Read IP addresses and `localhost` as `http://`: for tests only. */
@@ -161,7 +161,7 @@ export function createSubjectResolver(
 }
 
 /** Limits of {@linkcode createSubjectFetches}. */
-export interface SubjectFetchLimits {
+interface SubjectFetchLimits {
   /** Fetches under way (default: 64). */
   readonly maxInFlight?: number | undefined;
   /** Fetches under way from one host (default: 4). */
@@ -171,7 +171,7 @@ export interface SubjectFetchLimits {
 }
 
 /** What a fetch is for. */
-export interface SubjectFetch {
+interface SubjectFetch {
   /** The subject. */
   readonly did: string;
   /** Host and port of its document. */

@@ -58,7 +58,7 @@ Deno.test("nothing is ever sent to an address that is not the application's, let
       const text = await response.text();
       assertEquals(response.status, 400);
       assertEquals(response.headers.get("location"), null);
-      assertStringIncludes(text, "This sign-in can&#39;t go on");
+      assertStringIncludes(text, "We couldn&#39;t sign you in");
       // What was sent is not shown back.
       assert(!text.includes("evil") && !text.includes("alert"));
       assertEquals(response.headers.get("x-frame-options"), "DENY");

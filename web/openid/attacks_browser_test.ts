@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createWeb } from "../app.ts";
+import { createApp } from "../app.ts";
 import { readClients } from "./clients.ts";
 import {
   Browser,
@@ -256,7 +256,7 @@ Deno.test("cookies are the host's alone, unseen by scripts; of two neither count
   const clients = readClients(
     JSON.stringify({ clients: await usualClients() }),
   );
-  const { app } = createWeb({
+  const app = createApp({
     audiences: [audience],
     issuers: ["acme.example"],
     require: ["relationship=employee"],

@@ -29,7 +29,7 @@ export const CLAIMS: readonly string[] = Object.freeze([
 export const MAX_SUB_LENGTH = 255;
 
 /** Somebody of whom claims are made. */
-export interface Described {
+interface Described {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */

@@ -76,7 +76,7 @@ export interface IssuedTokens {
 }
 
 /** How tokens are made, next to each other. */
-export interface IssueOptions {
+interface IssueOptions {
   /** Whether there is a refresh token; without one the family is soon over. */
   readonly refresh: boolean;
   /** Milliseconds since 1970; when the family's session is over. */

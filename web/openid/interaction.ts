@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 /** An application waits for a code. */
-export interface ClientInteraction extends Waiting {
+interface ClientInteraction extends Waiting {
   /** Where the answer goes, and what it is bound to. */
   readonly binding: CodeBinding;
   /** What the answer must repeat. */
@@ -55,7 +55,7 @@ export interface ClientInteraction extends Waiting {
 }
 
 /** A proxy waits for a session. */
-export interface GateInteraction extends Waiting {
+interface GateInteraction extends Waiting {
   /** An address of our own that continues when there is one. */
   readonly return_to: string;
 }
@@ -86,7 +86,7 @@ export interface InteractionLogin {
 }
 
 /** Makes the text that carries a sign-in: its JSON, and an HMAC of that. */
-export async function sealInteraction(
+async function sealInteraction(
   keys: Pick<ProviderKeys, "seals">,
   interaction: Interaction,
 ): Promise<string> {

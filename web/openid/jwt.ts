@@ -30,7 +30,7 @@ export interface Signer {
 }
 
 /** What an ID token is made of, beside the claims about the person. */
-export interface IdTokenParts {
+interface IdTokenParts {
   /** Claims about the person. */
   readonly claims: Record<string, unknown>;
   /** Seconds since 1970; when the person signed. */

@@ -137,7 +137,7 @@ function originOf(uri: string): string {
 }
 
 /** What {@linkcode createBackchannel} works with. */
-export interface BackchannelOptions extends Signer {
+interface BackchannelOptions extends Signer {
   /** The applications. */
   readonly clients: () => Clients;
   /** Sends requests. */

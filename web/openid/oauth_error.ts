@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import { isSigError } from "@sig/core";
 
 /** The codes of RFC 6749 §4.1.2.1, §5.2, RFC 6750 §3.1 and OIDC Core §3.1.2.6. */
-export type OAuthCode =
+type OAuthCode =
   | "invalid_request"
   | "invalid_client"
   | "invalid_grant"

@@ -45,7 +45,7 @@ export interface ProviderSettings extends Naming {
 }
 
 /** What the provider needs of the server around it. */
-export interface ProviderOptions
+interface ProviderOptions
   extends ProviderSettings, Omit<InteractionLogin, "sessionMs"> {
   /** The issuer identifier. */
   readonly issuer: string;

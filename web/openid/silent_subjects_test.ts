@@ -21,7 +21,7 @@ async function signInAs(
     { kid: `${did}#key-1` },
   );
   // Not over the socket, where all clients have one address.
-  const response = await provider.web.app.fetch(
+  const response = await provider.web.fetch(
     new Request(`${provider.origin}/oidc/interaction/${id}`, {
       method: "POST",
       headers: { "content-type": "application/json", cookie: browser.cookie },

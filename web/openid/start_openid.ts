@@ -193,7 +193,7 @@ function defaultKeysPath(io: ServerIo): string {
 }
 
 /** The names of people; no two have the same username. */
-export interface PersonNames extends Naming {
+interface PersonNames extends Naming {
   /** How many there are. */
   readonly size: number;
 }

@@ -10,9 +10,8 @@ import {
   loadIssuer,
   locateIssuer,
 } from "@sig/consumer";
-import { DEFAULT_LIMITS } from "@sig/core";
-import type { ServiceEnv } from "@sig/api/http";
-import { replyDocument } from "../requests/reply_document.ts";
+import { DEFAULT_LIMITS, SigError } from "@sig/core";
+import { send, type ServiceEnv } from "@sig/api/http";
 
 /** An issuer's documents as they are published, by the page's names. */
 type IssuerDocuments = ReadonlyMap<string, string>;
@@ -26,7 +25,7 @@ const DOCUMENT_FILES: { readonly [name in DocumentName]: string } = {
 };
 
 /** An issuer that the page can show. */
-export interface ShownIssuer {
+interface ShownIssuer {
   /** Its DID. */
   readonly did: string;
   /** Where its documents are. */
@@ -75,7 +74,17 @@ export function addIssuerDocuments(
     const documents = isKnown && read !== undefined
       ? await c.get("budget").waitFor(`documents of ${n}`, read)
       : undefined;
-    return replyDocument(c, file, documents?.get(file));
+    const text = documents?.get(file);
+    if (text === undefined) {
+      throw new SigError(
+        "not_found",
+        "Cannot answer: there is no such document",
+      );
+    }
+    const type = file.endsWith(".jsonl")
+      ? "application/x-ndjson"
+      : "application/json";
+    return send(c, text, type);
   });
 }
 

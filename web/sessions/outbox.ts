@@ -12,7 +12,7 @@ import type { LogoutNotification } from "./session.ts";
 export type Delivery = "delivered" | "unreachable" | "refused" | "no_recipient";
 
 /** What {@linkcode createOutbox} works with. */
-export interface OutboxOptions {
+interface OutboxOptions {
   /** Where farewells are kept. */
   readonly store: RecordStore;
   /** Where people log in: others may share the store. */
@@ -24,7 +24,7 @@ export interface OutboxOptions {
 }
 
 /** Farewells on their way. */
-export interface Outbox {
+interface Outbox {
   /** Keeps one; the same one twice is one. */
   add(farewell: LogoutNotification): Promise<void>;
   /**

@@ -18,7 +18,7 @@ interface Listed {
 }
 
 /** Which sessions people have. */
-export interface PersonSessions {
+interface PersonSessions {
   /**
    * Notes one whose person has just signed; those that are too many now, where
    * that is longest ago, are to end.
@@ -29,7 +29,7 @@ export interface PersonSessions {
 }
 
 /** What {@linkcode createPersonSessions} works with. */
-export interface PersonSessionsOptions {
+interface PersonSessionsOptions {
   /** Where they are kept. */
   readonly store: RecordStore;
   /** Where people log in: others may share the store. */

@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** What {@linkcode createRecheck} works with. */
-export interface RecheckOptions {
+interface RecheckOptions {
   /** The question to the issuer. */
   readonly ask: AskIssuer;
   /** What ends, and what is known. */
@@ -33,7 +33,7 @@ export interface AskingClient {
 }
 
 /** How a session is checked again. */
-export interface RecheckQuestion {
+interface RecheckQuestion {
   /** The application that asks (default: none). */
   readonly client?: AskingClient | undefined;
   /** How old the issuer's state may be (default: that of the login). */

@@ -98,7 +98,7 @@ export interface Joining {
 }
 
 /** The applications of a session after one of them has joined. */
-export interface AfterJoining {
+interface AfterJoining {
   /** All of them. */
   readonly clients: Session["clients"];
   /** Ids of what there is too much of: they are to end. */

@@ -18,7 +18,7 @@ import {
 import { createPersonSessions } from "./person_sessions.ts";
 
 /** What {@linkcode createSessions} works with. */
-export interface SessionsOptions {
+interface SessionsOptions {
   /** Where they are kept. */
   readonly store: RecordStore;
   /** Milliseconds from a login to the session's end. */
@@ -39,7 +39,7 @@ export interface SessionsOptions {
 }
 
 /** Somebody who has proved who they are. */
-export interface LoggedIn<S = MatchedRelationship> {
+interface LoggedIn<S = MatchedRelationship> {
   /** The person's DID. */
   readonly subject: string;
   /** What the issuer says of them. */

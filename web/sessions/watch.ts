@@ -77,7 +77,7 @@ export function createWatch(options: WatchOptions): () => Promise<WatchReport> {
 }
 
 /** What {@linkcode runInBackground} does, and how often. */
-export interface Background {
+interface Background {
   /** Looks at all sessions. */
   readonly watch: () => Promise<unknown>;
   /** Milliseconds from one look to the next. */

@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<Route["view"], string>> = {
 };
 
 /** What the page is drawn from. */
-export interface AppProps {
+interface AppProps {
   readonly config: PageConfig;
   /** The stored keys; the search for them began before the first picture. */
   readonly found: Promise<FoundKeys>;

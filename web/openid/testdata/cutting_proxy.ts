@@ -1,7 +1,7 @@
 /** A wire to a server that a test can cut behind a command of its choice. */
 
 /** The wire. */
-export interface CuttingProxy {
+interface CuttingProxy {
   readonly port: number;
   /**
    * The next command with this text reaches the server; then `cut` is called,

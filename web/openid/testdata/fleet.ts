@@ -13,7 +13,7 @@ import {
 import { waitUntil } from "../../../tests/kit/wait.ts";
 
 /** What the processes of a fleet say of themselves; nobody listens there. */
-export const FLEET_ORIGIN = "http://127.0.0.1:8788";
+const FLEET_ORIGIN = "http://127.0.0.1:8788";
 
 /** A process, spoken to as tests speak to a provider. */
 export class Replica extends TestProvider {

@@ -6,7 +6,7 @@ import {
   DEMO_REQUIRE,
   type DemoIssuer,
 } from "../../demo/demo_issuer.ts";
-import { type AppOptions, createWeb, type Web } from "../../app.ts";
+import { type AppOptions, createApp, type WebApp } from "../../app.ts";
 import {
   type GivenChallenge,
   Person,
@@ -107,7 +107,7 @@ export class TestProvider {
   /** What can't be asked is thrown. */
   issuerIsDown = false;
   origin = "";
-  web!: Web;
+  web!: WebApp;
   demo!: DemoIssuer;
   store!: RecordStore;
   #server!: Deno.HttpServer<Deno.NetAddr>;
@@ -122,7 +122,7 @@ export class TestProvider {
       { hostname: "127.0.0.1", port: 0, onListen() {} },
       async (request, info) => {
         await ready.promise;
-        return await provider.web.app.fetch(request, info);
+        return await provider.web.fetch(request, info);
       },
     );
     const own = `http://127.0.0.1:${provider.#server.addr.port}`;
@@ -137,7 +137,7 @@ export class TestProvider {
       JSON.stringify({ clients: options.clients ?? await usualClients() }),
     );
     const { demo } = provider;
-    provider.web = createWeb({
+    provider.web = createApp({
       audiences: [like?.origin ?? own],
       now: provider.now,
       issuers: [demo.did],

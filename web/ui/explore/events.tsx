@@ -17,7 +17,7 @@ const KINDS = {
 } as const;
 
 /** An event, and what it does to a relationship. */
-export interface EventRow {
+interface EventRow {
   readonly verified: VerifiedEvent;
   readonly kind: keyof typeof KINDS;
   /** What the issuer called the person at that time, or "". */

@@ -13,7 +13,7 @@ export interface Column<T> {
 }
 
 /** A filter by one of a few values; "" lets everything through. */
-export interface Filter {
+interface Filter {
   readonly id: string;
   readonly label: string;
   readonly all: string;

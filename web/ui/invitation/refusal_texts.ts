@@ -6,7 +6,7 @@ import { hostOf } from "../text.ts";
 import { spokenTime } from "../time.tsx";
 
 /** What is said of a refused invitation. */
-export interface RefusalText {
+interface RefusalText {
   readonly title: string;
   readonly next: string;
   /** Whether verifying again may help. */

@@ -84,7 +84,7 @@ Deno.test.afterAll(async () => {
 });
 
 /** A page that is watched. */
-export interface WatchedPage extends AsyncDisposable {
+interface WatchedPage extends AsyncDisposable {
   /** The page. */
   readonly page: Page;
   /** What it did that it must not do, so far. */

@@ -7,7 +7,7 @@ import {
 } from "../../../tests/kit/vectors.ts";
 
 /** A file for the browser's file chooser. */
-export interface ChosenFile {
+interface ChosenFile {
   /** Its name. */
   readonly name: string;
   /** Its type, which nobody looks at. */
