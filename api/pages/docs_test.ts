@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "../app.ts";
-import { escapeHtml, prose } from "./html.ts";
+import { escapeHtml, prose } from "./page.ts";
 import { PAGE_HEADERS } from "../http/mod.ts";
 import { get } from "../testdata/asking.ts";
 

@@ -1,7 +1,6 @@
 /** The page at `/docs`: the OpenAPI document for people. @module */
 
 import type { OpenApiDocument } from "../openapi/document.ts";
-import { escapeHtml, prose } from "./html.ts";
 import { SCRIPT, STYLE } from "./page_files.ts";
 import {
   type BodyModel,
@@ -12,7 +11,7 @@ import {
 } from "./route_model.ts";
 
 /** How the examples ask. */
-export interface PageOptions {
+interface PageOptions {
   /** Where the service is reached. */
   readonly base: string;
   /** Whether requests must carry a token. */
@@ -200,4 +199,24 @@ function toCurl(url: string, withToken: boolean, body: unknown): string {
 
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+const ENTITIES: { readonly [character: string]: string } = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text that stays text, in content and in attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/** Text in which `code` stands between backticks. */
+export function prose(text: string): string {
+  return text.split("`").map((part, i) =>
+    i % 2 === 0 ? escapeHtml(part) : `<code>${escapeHtml(part)}</code>`
+  ).join("");
 }
