@@ -6,7 +6,7 @@ import type { Component, JsonSchema } from "./schema.ts";
 type Properties = { readonly [name: string]: JsonSchema | Component };
 
 /** An object with exactly these members; those of `optional` may be absent. */
-export function exactly(
+export function strictObject(
   description: string,
   properties: Properties,
   optional: Properties = {},
@@ -34,7 +34,7 @@ export function orNull(schema: JsonSchema | Component): JsonSchema {
 }
 
 /** One of these values. */
-export function word(...words: readonly JsonValue[]): JsonSchema {
+export function enumOf(...words: readonly JsonValue[]): JsonSchema {
   return { enum: words };
 }
 
@@ -48,6 +48,6 @@ export const YES_OR_NO: JsonSchema = { type: "boolean" };
 export const INSTANT: JsonSchema = { type: "string", format: "date-time" };
 
 /** The same, with what it means where it stands. */
-export function told(schema: JsonSchema, description: string): JsonSchema {
+export function described(schema: JsonSchema, description: string): JsonSchema {
   return { ...schema, description };
 }

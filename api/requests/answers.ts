@@ -10,27 +10,27 @@ import {
 import { MAX_ANSWER_WARNINGS } from "@sig/core/internal";
 import {
   COUNT,
-  exactly,
+  described,
+  enumOf,
   INSTANT,
   listOf,
   orNull,
+  strictObject,
   TEXT,
-  told,
-  word,
   YES_OR_NO,
 } from "./answer_parts.ts";
 import { ERROR_CODE, PROBLEM, WARNING } from "./problem.ts";
 import { Component } from "./schema.ts";
 
 const REQUIREMENT = {
-  key: word(...REQUIREMENT_KEYS),
+  key: enumOf(...REQUIREMENT_KEYS),
   value: TEXT,
 };
 
 /** The issuer. */
-export const ISSUER = told(TEXT, "The issuer's DID.");
-const SOURCE = told(
-  word("https", "http", "inline"),
+export const ISSUER = described(TEXT, "The issuer's DID.");
+const SOURCE = described(
+  enumOf("https", "http", "inline"),
   "Where the documents came from. Only `https` proves the origin: `http` means that at least one of them came without TLS.",
 );
 const WARNINGS = listOf(WARNING, "What was odd.");
@@ -45,24 +45,24 @@ export const ANSWER_WARNINGS = {
 
 const RELATIONSHIP: Component = new Component(
   "Relationship",
-  exactly(
+  strictObject(
     "What the feed says of one relationship.",
     {
       issuer: TEXT,
       relationship_id: TEXT,
       subject: TEXT,
-      relationship_type: word(...RELATIONSHIP_TYPES),
+      relationship_type: enumOf(...RELATIONSHIP_TYPES),
       roles: listOf(TEXT),
       valid_from: orNull(INSTANT),
       valid_until: orNull(INSTANT),
-      status: told(
-        word("active", "revoked"),
+      status: described(
+        enumOf("active", "revoked"),
         "As the feed says it; validity is not looked at.",
       ),
       last_sequence: COUNT,
     },
     {
-      revoked_reason_code: word(...REASON_CODES),
+      revoked_reason_code: enumOf(...REASON_CODES),
       revoked_effective_at: INSTANT,
     },
   ),
@@ -70,22 +70,22 @@ const RELATIONSHIP: Component = new Component(
 
 /** Why not. */
 export const REASON_CODE = {
-  code: word(...DENY_REASONS),
+  code: enumOf(...DENY_REASONS),
 };
 /** What a reason is about. */
 export const REASON_MEMBERS = {
-  relationship_id: told(TEXT, "The relationship that it is about."),
-  sequence: told(COUNT, "That relationship's last event."),
-  requirement: exactly("The requirement that it is about.", REQUIREMENT),
+  relationship_id: described(TEXT, "The relationship that it is about."),
+  sequence: described(COUNT, "That relationship's last event."),
+  requirement: strictObject("The requirement that it is about.", REQUIREMENT),
 };
 const REASON: Component = new Component(
   "Reason",
-  exactly("One reason of a deny.", REASON_CODE, REASON_MEMBERS),
+  strictObject("One reason of a deny.", REASON_CODE, REASON_MEMBERS),
 );
 
 /** Of a deny with very many reasons. */
 export const REASONS_LEFT_OUT = {
-  reasons_left_out: told(
+  reasons_left_out: described(
     COUNT,
     "How many reasons are left out, where there are more than 100.",
   ),
@@ -94,48 +94,51 @@ export const REASONS_LEFT_OUT = {
 /** How fresh a state is; null where nothing was fetched. */
 export const FRESHNESS: Component = new Component(
   "Freshness",
-  exactly("How fresh the state is.", {
-    observed_at: told(INSTANT, "When the issuer last confirmed it."),
-    age_seconds: told({ type: "number", minimum: 0 }, "Seconds since then."),
-    max_age_seconds: told(
+  strictObject("How fresh the state is.", {
+    observed_at: described(INSTANT, "When the issuer last confirmed it."),
+    age_seconds: described(
+      { type: "number", minimum: 0 },
+      "Seconds since then.",
+    ),
+    max_age_seconds: described(
       { type: "number", minimum: 0 },
       "How old it may be.",
     ),
-    status: word("fresh", "stale"),
+    status: enumOf("fresh", "stale"),
   }),
 );
 
 /** How a question was judged. */
 export const EXPLANATION: Component = new Component(
   "Explanation",
-  exactly("How the question was judged.", {
-    judged_at: told(INSTANT, "The instant that was judged."),
-    tense: told(
-      word("now", "then"),
+  strictObject("How the question was judged.", {
+    judged_at: described(INSTANT, "The instant that was judged."),
+    tense: described(
+      enumOf("now", "then"),
       "`now`: the feed's last word. `then`: what was true at the instant.",
     ),
-    events: told(COUNT, "Number of events that were looked at."),
+    events: described(COUNT, "Number of events that were looked at."),
     relationships: listOf(
-      exactly("How one relationship was judged.", {
+      strictObject("How one relationship was judged.", {
         relationship_id: TEXT,
-        relationship_type: word(...RELATIONSHIP_TYPES),
+        relationship_type: enumOf(...RELATIONSHIP_TYPES),
         roles: listOf(TEXT),
         valid_from: orNull(INSTANT),
         valid_until: orNull(INSTANT),
-        effective_status: word(...EFFECTIVE_STATUSES),
+        effective_status: enumOf(...EFFECTIVE_STATUSES),
         last_sequence: COUNT,
         requirements: listOf(
-          exactly("One requirement.", { ...REQUIREMENT, met: YES_OR_NO }),
+          strictObject("One requirement.", { ...REQUIREMENT, met: YES_OR_NO }),
         ),
       }),
       "The relationships of the subject, up to 1,000 of them, and up to 8,192 verdicts.",
     ),
   }, {
-    truncated: told(
+    truncated: described(
       { const: true },
       "Present when relationships were left out; the decision rests upon all.",
     ),
-    relationship_count: told(
+    relationship_count: described(
       COUNT,
       "How many there are, when some were left out.",
     ),
@@ -143,39 +146,39 @@ export const EXPLANATION: Component = new Component(
 );
 
 /** How a feed relates to what was seen before. */
-export const CONTINUITY = told(
-  word("first_seen", "consistent", "unpinned"),
+export const CONTINUITY = described(
+  enumOf("first_seen", "consistent", "unpinned"),
   "How it relates to what this service saw of the feed before.",
 );
 
 /** What `/v1/check` answers. */
 export const CHECK_ANSWER: Component = new Component(
   "CheckAnswer",
-  exactly(
+  strictObject(
     "A decision, and what it rests upon.",
     {
-      decision: told(word("allow", "deny"), "Yes or no."),
-      subject: told(TEXT, "Whom it is about."),
+      decision: described(enumOf("allow", "deny"), "Yes or no."),
+      subject: described(TEXT, "Whom it is about."),
       requirements: listOf(
-        exactly("One requirement.", REQUIREMENT),
+        strictObject("One requirement.", REQUIREMENT),
         "The requirements, as understood.",
       ),
-      matched_relationship_id: told(
+      matched_relationship_id: described(
         orNull(TEXT),
         "The relationship that meets them, null on deny.",
       ),
-      last_sequence: told(COUNT, "The last event that was looked at."),
+      last_sequence: described(COUNT, "The last event that was looked at."),
       issuer: ISSUER,
       reasons: listOf(REASON, "Why not; empty on allow."),
-      evaluated_at: told(INSTANT, "When the answer was made."),
-      at: told(orNull(TEXT), "As asked."),
-      as_of: told({ anyOf: [COUNT, TEXT, { type: "null" }] }, "As asked."),
-      not_after: told(
+      evaluated_at: described(INSTANT, "When the answer was made."),
+      at: described(orNull(TEXT), "As asked."),
+      as_of: described({ anyOf: [COUNT, TEXT, { type: "null" }] }, "As asked."),
+      not_after: described(
         orNull(INSTANT),
         "When the answer may change with no further event, null for never.",
       ),
       source: SOURCE,
-      freshness: told(orNull(FRESHNESS), "Null for `inline`."),
+      freshness: described(orNull(FRESHNESS), "Null for `inline`."),
       continuity: CONTINUITY,
       warnings: ANSWER_WARNINGS,
     },
@@ -187,18 +190,18 @@ export const CHECK_ANSWER: Component = new Component(
 export const VERIFY_REPORT: Component = new Component("VerifyReport", {
   description: "What verifying came to.",
   oneOf: [
-    exactly("Everything is in order.", {
+    strictObject("Everything is in order.", {
       valid: { const: true },
       issuer: ISSUER,
       source: SOURCE,
-      verified_events: told(COUNT, "How many events."),
-      last_sequence: told(COUNT, "Sequence of the last event."),
-      feed_sha256: told(
+      verified_events: described(COUNT, "How many events."),
+      last_sequence: described(COUNT, "Sequence of the last event."),
+      feed_sha256: described(
         { type: "string", pattern: "^[0-9a-f]{64}$" },
         "SHA-256 of the feed's bytes.",
       ),
       keys: listOf(
-        exactly("Which events a key signed.", {
+        strictObject("Which events a key signed.", {
           kid: TEXT,
           events: COUNT,
           first_sequence: COUNT,
@@ -208,7 +211,7 @@ export const VERIFY_REPORT: Component = new Component("VerifyReport", {
       ),
       warnings: WARNINGS,
     }),
-    exactly("Something that was published is wrong.", {
+    strictObject("Something that was published is wrong.", {
       valid: { const: false },
       errors: {
         ...listOf(
@@ -217,7 +220,7 @@ export const VERIFY_REPORT: Component = new Component("VerifyReport", {
             description: "One fault.",
             properties: {
               code: ERROR_CODE,
-              detail: told(TEXT, "In words."),
+              detail: described(TEXT, "In words."),
               sequence: COUNT,
               line: COUNT,
               kid: TEXT,
@@ -230,9 +233,12 @@ export const VERIFY_REPORT: Component = new Component("VerifyReport", {
         minItems: 1,
         maxItems: 100,
       },
-      issuer: told(orNull(TEXT), "Null when one of its documents is at fault."),
+      issuer: described(
+        orNull(TEXT),
+        "Null when one of its documents is at fault.",
+      ),
       source: SOURCE,
-      verified_events: told(
+      verified_events: described(
         COUNT,
         "Events that did verify; none of them may be relied upon.",
       ),
@@ -244,11 +250,11 @@ export const VERIFY_REPORT: Component = new Component("VerifyReport", {
 /** What `/v1/check` answers to several questions. */
 export const CHECK_RESULTS: Component = new Component(
   "CheckResults",
-  exactly("Answers in the order of the questions.", {
+  strictObject("Answers in the order of the questions.", {
     results: listOf({
       anyOf: [
         CHECK_ANSWER,
-        exactly("There is no answer.", { error: PROBLEM }),
+        strictObject("There is no answer.", { error: PROBLEM }),
       ],
     }),
   }),
@@ -257,15 +263,15 @@ export const CHECK_RESULTS: Component = new Component(
 /** What `/v1/dump-state` answers. */
 export const STATE_PAGE: Component = new Component(
   "StatePage",
-  exactly("One page of a state.", {
+  strictObject("One page of a state.", {
     issuer: ISSUER,
-    last_sequence: told(COUNT, "The last event that was looked at."),
+    last_sequence: described(COUNT, "The last event that was looked at."),
     by_relationship_id: {
       type: "object",
       description: "Relationships, in the order of their first events.",
       additionalProperties: RELATIONSHIP,
     },
-    next_cursor: told(
+    next_cursor: described(
       orNull(TEXT),
       "Asks for the next page; null on the last.",
     ),
@@ -275,7 +281,7 @@ export const STATE_PAGE: Component = new Component(
 /** What `/healthz` answers. */
 export const HEALTH: Component = new Component(
   "Health",
-  exactly("The service answers.", {
+  strictObject("The service answers.", {
     status: { const: "ok" },
     service: { const: "sig-api" },
     version: TEXT,

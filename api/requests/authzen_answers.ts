@@ -12,12 +12,12 @@ import {
 } from "./answers.ts";
 import {
   COUNT,
-  exactly,
+  described,
   INSTANT,
   listOf,
   orNull,
+  strictObject,
   TEXT,
-  told,
   YES_OR_NO,
 } from "./answer_parts.ts";
 import { ERROR_CODE } from "./problem.ts";
@@ -26,13 +26,16 @@ import { Component } from "./schema.ts";
 /** The answer to one evaluation. */
 export const DECISION: Component = new Component(
   "Decision",
-  exactly("A decision as AuthZEN says it.", {
-    decision: told(YES_OR_NO, "Yes or no."),
-    context: exactly("What it rests upon.", {
+  strictObject("A decision as AuthZEN says it.", {
+    decision: described(YES_OR_NO, "Yes or no."),
+    context: strictObject("What it rests upon.", {
       reasons: listOf(
-        exactly("One reason of a deny.", REASON_CODE, {
+        strictObject("One reason of a deny.", REASON_CODE, {
           ...REASON_MEMBERS,
-          detail: told(TEXT, "In words, where the feed was not what decided."),
+          detail: described(
+            TEXT,
+            "In words, where the feed was not what decided.",
+          ),
         }),
         "Why not; empty on `true`.",
       ),
@@ -50,15 +53,18 @@ export const DECISION: Component = new Component(
 
 const FAILED_EVALUATION = new Component(
   "FailedEvaluation",
-  exactly(
+  strictObject(
     "An evaluation of a batch that can't be answered. It is not a deny, but AuthZEN demands a `decision`, and a closed one.",
     {
       decision: { const: false },
-      context: exactly("That this is an error.", {
-        error: exactly("The problem, short.", {
-          status: told({ type: "integer" }, "The HTTP status of a single one."),
+      context: strictObject("That this is an error.", {
+        error: strictObject("The problem, short.", {
+          status: described(
+            { type: "integer" },
+            "The HTTP status of a single one.",
+          ),
           code: ERROR_CODE,
-          message: told(TEXT, "What went wrong, for people."),
+          message: described(TEXT, "What went wrong, for people."),
         }),
       }),
     },
@@ -68,7 +74,7 @@ const FAILED_EVALUATION = new Component(
 /** The answers to a batch. */
 export const DECISIONS: Component = new Component(
   "Decisions",
-  exactly("Decisions in the order of the evaluations.", {
+  strictObject("Decisions in the order of the evaluations.", {
     evaluations: listOf({
       anyOf: [DECISION, FAILED_EVALUATION],
     }),
@@ -78,7 +84,7 @@ export const DECISIONS: Component = new Component(
 /** Where the endpoints are. */
 export const AUTHZEN_CONFIGURATION: Component = new Component(
   "AuthzenConfiguration",
-  exactly("AuthZEN metadata.", {
+  strictObject("AuthZEN metadata.", {
     policy_decision_point: { type: "string", format: "uri" },
     access_evaluation_endpoint: { type: "string", format: "uri" },
     access_evaluations_endpoint: { type: "string", format: "uri" },

@@ -2,7 +2,7 @@
 
 import { escapeInvisible, type Issue, SigError } from "@sig/core";
 
-/** Faults told at most: a body can hold more of them than an answer should. */
+/** Faults listed at most: a body can hold more of them than an answer should. */
 const MAX_FAULTS = 100;
 
 interface Fault extends Issue {

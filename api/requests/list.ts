@@ -3,7 +3,7 @@
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
-/** What {@linkcode list} is told. */
+/** Options of {@linkcode list}. */
 export interface ListRules<T> {
   /** Each item. */
   readonly item: Schema<T>;

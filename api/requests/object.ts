@@ -4,10 +4,10 @@ import { escapePointer, isObject, quote, suggest } from "@sig/core/internal";
 import type { Faults } from "./faults.ts";
 import type { JsonSchema, Schema } from "./schema.ts";
 
-/** Characters of an unknown name that are told. */
+/** Characters of an unknown name that an error repeats. */
 const MAX_NAME_LENGTH = 80;
 
-/** What {@linkcode object} is told. */
+/** Options of {@linkcode object}. */
 export interface ObjectRules<T> {
   /** The members that there are. */
   readonly members: {

@@ -7,7 +7,7 @@ import type { JsonSchema, Schema } from "./schema.ts";
 /**
  * A string, in the form that `parse` gives it: that throws a `SigError` for what
  * it refuses, or notes what must be the case. At most `keywords.maxLength`
- * characters, where that is told.
+ * characters, where that is given.
  */
 export function parsedText<T>(
   keywords: JsonSchema & { readonly maxLength?: number },
@@ -33,7 +33,7 @@ export function parsedText<T>(
 }
 
 /**
- * A string of at most `keywords.maxLength` characters, where that is told.
+ * A string of at most `keywords.maxLength` characters, where that is given.
  * `check` throws a `SigError` for what it refuses, or returns what must be the
  * case.
  */
