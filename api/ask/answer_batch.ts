@@ -17,7 +17,7 @@ import type { CheckRequest } from "../requests/requests.ts";
 /** Issuers and feeds of a batch that are worked on at a time. */
 const BATCH_WIDTH = 8;
 /** Characters of a batch's answers at most. */
-export const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
+const MAX_ANSWERS_LENGTH: number = 4 * 1024 * 1024;
 
 /** What a batch needs, beside what answers need. */
 export interface BatchContext extends AnswerContext {

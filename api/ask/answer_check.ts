@@ -18,7 +18,7 @@ import type { CheckRequest } from "../requests/requests.ts";
 import type { SourceMembers } from "../requests/source.ts";
 
 /** What a service asks issuers by; it answers from what was observed itself. */
-export type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
+type IssuerObserver = Pick<Consumer, "observe" | "report" | "state">;
 
 /** What a service answers from. */
 export interface Sources {

@@ -28,10 +28,10 @@ export interface EvaluationSources extends Sources {
 }
 
 /** What the evaluations of one request need. */
-export interface EvaluationContext extends EvaluationSources, AnswerContext {}
+interface EvaluationContext extends EvaluationSources, AnswerContext {}
 
 /** What a batch of evaluations needs of its request. */
-export interface BatchExchange extends Pick<BatchContext, "reserve"> {
+interface BatchExchange extends Pick<BatchContext, "reserve"> {
   /** Told of what was not meant to happen; for the log. */
   readonly noteThrown: (error: unknown) => void;
 }

@@ -32,7 +32,7 @@ export interface InlineFeeds {
 }
 
 /** Options of {@linkcode createInlineFeeds}. */
-export interface InlineFeedsOptions {
+interface InlineFeedsOptions {
   /** Milliseconds that a large feed waits for its turn at most. */
   readonly maxWaitMs: number;
   /** The clock: reports and answers say when they were made. */

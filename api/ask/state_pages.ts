@@ -28,7 +28,7 @@ export interface StatePage {
 }
 
 /** Makes pages of states. */
-export interface StatePages {
+interface StatePages {
   /**
    * Where the page begins; undefined for the first one.
    *
@@ -55,7 +55,7 @@ export interface StatePages {
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
 /** What pages need. */
-export interface StatePagesContext {
+interface StatePagesContext {
   /** The clock: the first page fixes the instant of all. */
   readonly now: () => Date;
   /** Awaited between slices of long work. */

@@ -33,7 +33,8 @@ export interface Exposure {
  *
  * @example
  * ```ts
- * import { findExposure, parseAddress } from "@sig/api/flags";
+ * import { parseAddress } from "@sig/api/flags";
+ * import { findExposure } from "./exposure.ts";
  * import { assertEquals } from "@std/assert";
  *
  * const address = parseAddress("127.0.0.1:8788");

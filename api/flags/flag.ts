@@ -63,8 +63,6 @@ export interface Flag<T> extends FlagOptions {
   readonly repeat?: true;
   /** The command does nothing without it. */
   readonly required?: true;
-  /** Read where none is given, and shown in the help. */
-  readonly fallback?: string;
   /** Never there: it carries the type of the value. */
   readonly _value?: T;
 }
@@ -104,16 +102,6 @@ export function many<T>(
   return { ...options, type, help, repeat: true };
 }
 
-/** A flag with a default, which the help shows. */
-export function withDefault<T>(
-  type: ValueType<T>,
-  fallback: string,
-  help: string,
-  options: FlagOptions = {},
-): Flag<T> {
-  return { ...options, type, help, fallback };
-}
-
 /** A switch: whether it is given. */
 export function toggle(help: string, options: FlagOptions = {}): Flag<boolean> {
   return { ...options, help };
@@ -122,12 +110,11 @@ export function toggle(help: string, options: FlagOptions = {}): Flag<boolean> {
 /** Typed flags as help, completion and the parser know them. */
 export function flagSpecs(flags: Flags): readonly FlagSpec[] {
   return Object.entries(flags).map(([name, flag]) => {
-    const { type, help, repeat, required, fallback, mistaken } = flag;
+    const { type, help, repeat, required, mistaken } = flag;
     const placeholder = flag.placeholder ?? type?.placeholder;
-    const note = fallback === undefined ? "" : ` (default: ${fallback})`;
     return {
       name,
-      help: help + note,
+      help,
       ...(placeholder === undefined ? {} : { value: placeholder }),
       ...(type?.choices === undefined ? {} : { choices: type.choices }),
       ...(repeat ? { repeat } : {}),
@@ -145,15 +132,15 @@ export function flagSpecs(flags: Flags): readonly FlagSpec[] {
  * import {
  *   duration,
  *   flagSpecs,
+ *   optional,
  *   parseFlags,
  *   readValues,
  *   toggle,
- *   withDefault,
  * } from "@sig/api/flags";
  * import { assertEquals } from "@std/assert";
  *
  * const flags = {
- *   "max-age": withDefault(duration, "60s", "how old a state may be"),
+ *   "max-age": optional(duration, "how old a state may be"),
  *   public: toggle("answer everyone"),
  * };
  * const given = parseFlags(["--max-age", "5m"], {
@@ -171,14 +158,14 @@ export function readValues<F extends Flags>(
   given: GivenFlags,
 ): Values<F> {
   const values: { [name: string]: unknown } = {};
-  for (const [name, { type, repeat, fallback }] of Object.entries(flags)) {
+  for (const [name, { type, repeat }] of Object.entries(flags)) {
     const read = (text: string | undefined) =>
       text === undefined ? undefined : type!.parse(text, `--${name}`);
     values[name] = type === undefined
       ? given.on(name)
       : repeat
       ? given.texts(name).map(read)
-      : read(given.text(name) ?? fallback);
+      : read(given.text(name));
   }
   return values as Values<F>;
 }

@@ -8,14 +8,13 @@ import {
   required,
   toggle,
   type Values,
-  withDefault,
 } from "./flag.ts";
 import { parseFlags } from "./parse_flags.ts";
 import { count, duration, file, oneOf, rate, text } from "./values.ts";
 
 const FLAGS = {
   key: required(file, "the key"),
-  "max-age": withDefault(duration, "60s", "how old a state may be"),
+  "max-age": optional(duration, "how old a state may be"),
   "rate-limit": optional(rate, "how often"),
   host: many(text, "a name", { placeholder: "NAME", mistaken: ["name"] }),
   log: optional(oneOf("json", "off"), "how to log"),
@@ -28,17 +27,22 @@ function read(...words: readonly string[]): Values<typeof FLAGS> {
   return readValues(FLAGS, parseFlags(words, { flags, seeHelp: "See: x" }));
 }
 
-Deno.test("a typed flag has its value, its default, or says that there is none", () => {
+Deno.test("a typed flag has its value, or says that there is none", () => {
   const values = read("--key", "k.jwk");
   assertEquals(values, {
-    ...{ key: "k.jwk", "max-age": 60_000, "rate-limit": undefined, host: [] },
+    ...{
+      key: "k.jwk",
+      "max-age": undefined,
+      "rate-limit": undefined,
+      host: [],
+    },
     ...{ log: undefined, number: undefined, public: false },
   });
   // Each has its own type.
   const key: string = values.key;
-  const maxAgeMs: number = values["max-age"];
+  const maxAgeMs: number | undefined = values["max-age"];
   const log: "json" | "off" | undefined = values.log;
-  assertEquals([key, maxAgeMs, log], ["k.jwk", 60_000, undefined]);
+  assertEquals([key, maxAgeMs, log], ["k.jwk", undefined, undefined]);
   const given = ["--key=k", "--max-age=5m", "--rate-limit", "20/s", "--public"];
   assertEquals(read(...given, "--host=a", "--host", "b", "--log", "off"), {
     ...{ key: "k", "max-age": 300_000, "rate-limit": { perSecond: 20 } },
@@ -63,13 +67,13 @@ Deno.test("a wrong value names its flag", () => {
   }
 });
 
-Deno.test("help knows a typed flag's placeholder, default and choices", () => {
+Deno.test("help knows a typed flag's placeholder and choices", () => {
   assertEquals(flagSpecs(FLAGS).slice(0, 5), [
     { name: "key", value: "FILE", help: "the key", required: true },
     {
       name: "max-age",
       value: "DURATION",
-      help: "how old a state may be (default: 60s)",
+      help: "how old a state may be",
     },
     { name: "rate-limit", value: "N/s", help: "how often" },
     {

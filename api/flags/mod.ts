@@ -27,7 +27,6 @@ export {
   usageError,
   type Values,
   type ValueType,
-  withDefault,
 } from "./flag.ts";
 export {
   type Address,
@@ -56,10 +55,9 @@ export {
   wrap,
 } from "./help_text.ts";
 export { type FlagRules, type ParsedFlags, parseFlags } from "./parse_flags.ts";
-export { type Exposure, findExposure, type Reachability } from "./exposure.ts";
+export { type Exposure } from "./exposure.ts";
 export {
   type FlaggedServiceOptions,
-  LOOPBACK_HOSTS,
   readServerFlags,
   requireOnlyHere,
   SERVER_FLAGS,

@@ -171,7 +171,7 @@ export function serviceOptionsOf(
 }
 
 /** The names that a server on this machine is called by. */
-export const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
+const LOOPBACK_HOSTS: readonly string[] = Object.freeze([
   "localhost",
   "127.0.0.1",
   "[::1]",

@@ -36,10 +36,9 @@ export type {
   RequestLogEntry,
   ServiceOptions,
 } from "./options.ts";
-export { Capacity, overloaded, Quota, RequestBudget } from "./limits.ts";
+export { overloaded, Quota, RequestBudget } from "./limits.ts";
 export { problemResponse } from "./problem.ts";
 export {
-  budgetOf,
   parseJsonBody,
   readForm,
   readJson,

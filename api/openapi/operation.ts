@@ -13,7 +13,7 @@ export const TAGS = Object.freeze({
 });
 
 /** The name of a group. */
-export type Tag = keyof typeof TAGS;
+type Tag = keyof typeof TAGS;
 
 /** One request and the answer that it gets; a test asks the service. */
 export interface Example {

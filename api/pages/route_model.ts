@@ -48,7 +48,7 @@ export interface BodyModel {
 }
 
 /** An object; or what has no members. */
-export interface ShapeModel {
+interface ShapeModel {
   /** In words. */
   readonly description: string;
   /** Its members. */

@@ -86,7 +86,7 @@ function whyNotRead(error: unknown): string {
  *
  * @example
  * ```ts
- * import { isOpenToOthers } from "@sig/api/process";
+ * import { isOpenToOthers } from "./files.ts";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(await isOpenToOthers("no-such-file"), false);

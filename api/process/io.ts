@@ -93,7 +93,7 @@ export function createServerIo(): ServerIo {
  *
  * @throws {Deno.errors.BrokenPipe} when the reader has gone.
  */
-export async function writeLog(text: string): Promise<void> {
+async function writeLog(text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length;) {
     at += await Deno.stderr.write(bytes.subarray(at));

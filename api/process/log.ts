@@ -23,7 +23,7 @@ export interface LogWriter {
  *
  * @example
  * ```ts
- * import { createLogWriter } from "@sig/api/server";
+ * import { createLogWriter } from "./log.ts";
  * import { assertEquals } from "@std/assert";
  *
  * const written: string[] = [];

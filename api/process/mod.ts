@@ -15,7 +15,6 @@
 export {
   type CreateFileOptions,
   createPrivateFile,
-  isOpenToOthers,
   readFile,
   replaceFile,
   tooLarge,

@@ -14,11 +14,9 @@
  *
  * @module
  */
-export { createServerIo, type ServerIo, writeLog } from "./io.ts";
+export { createServerIo, type ServerIo } from "./io.ts";
 export { listen, type Respond, type RunningServer } from "./listen.ts";
 export {
-  createLogWriter,
-  type LogWriter,
   operatorLine,
   type RejectionSource,
   surviveRejections,

@@ -32,13 +32,13 @@ export interface Evaluation {
 }
 
 /** What AuthZEN has no members for. */
-export type SigContext = Pick<
+type SigContext = Pick<
   CheckRequest,
   "at" | "as_of" | "min_sequence" | "max_age_seconds" | "explain"
 >;
 
 /** How a batch is gone through. */
-export type EvaluationsSemantic =
+type EvaluationsSemantic =
   | "execute_all"
   | "deny_on_first_deny"
   | "permit_on_first_permit";

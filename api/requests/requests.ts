@@ -52,7 +52,7 @@ export interface CheckBatch {
 }
 
 /** The body of `/v1/verify`. */
-export type VerifyRequest = SourceMembers;
+type VerifyRequest = SourceMembers;
 
 /** The body of `/v1/dump-state`. */
 export interface DumpStateRequest extends SourceMembers {

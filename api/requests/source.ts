@@ -18,7 +18,7 @@ export interface SourceMembers {
 }
 
 /** The members that name a source, for {@linkcode object}. */
-export interface SourceSchemas {
+interface SourceSchemas {
   /** A did:web or a host. */
   readonly issuer: Schema<IssuerName>;
   /** The URL of a `sig.json`. */

@@ -27,7 +27,7 @@ export const HEALTH_ROUTE: Operation = {
 };
 
 /** What the documents need to know of the service. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Where clients reach it; (default: the origin that they ask). */
   readonly publicUrl: string | undefined;
   /** Whether requests must carry a token. */

@@ -30,7 +30,7 @@ import {
 } from "../openapi/problem_codes.ts";
 
 /** What these routes need. */
-export interface AuthzenContext extends EvaluationSources {
+interface AuthzenContext extends EvaluationSources {
   /** Where clients reach the service; (default: the request's own origin). */
   readonly publicUrl: string | undefined;
 }
