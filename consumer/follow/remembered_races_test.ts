@@ -360,3 +360,28 @@ for (const maxAgeMs of [0, 60_000]) {
       assertEquals((await consumer.check(did, QUESTION)).decision, "deny");
     }));
 }
+
+Deno.test("a contradiction is noted beside what others have just stored with the same lines", () =>
+  withIssuer(async ({ did, pins, documents, fresh, publish }) => {
+    await publish([upsert(1), revoke(2)]);
+    await fresh().verify(did);
+    const feed = documents.get(PATHS.feed)!;
+    const metadata = documents.get(PATHS.metadata)!;
+    documents.set(PATHS.feed, "");
+    const racing = before(pins, async () => {
+      documents.set(PATHS.feed, feed);
+      // The same issuer in other bytes.
+      documents.set(PATHS.metadata, `${metadata}\n`);
+      await fresh().verify(did);
+    });
+    await expectSigError(
+      () => fresh({ pins: racing }).verify(did),
+      "feed_rolled_back",
+      "Cannot trust feed",
+    );
+    const { decision, warnings } = await fresh().check(did, QUESTION);
+    assertEquals(decision, "deny");
+    assertEquals(warnings.map(({ code }) => code), [
+      "history_was_inconsistent",
+    ]);
+  }));

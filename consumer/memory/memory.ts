@@ -259,7 +259,8 @@ export class IssuerMemory {
         if (before === undefined || !sameHistory(theirs, before.stored)) {
           return undefined;
         }
-        stored = notOlder(stored, theirs);
+        // The same lines may have another attachment now.
+        stored = { ...notOlder(stored, theirs), lines: theirs.lines };
       }
       const text = await this.#encode(stored);
       if (text === found?.text) return { stored, text };
