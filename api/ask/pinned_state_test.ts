@@ -21,7 +21,10 @@ function watched(store: PinStore, asked: string[]): PinStore {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        if (name === "about") asked.push((args[1] as string[]).join(" "));
+        if (name === "about") {
+          const [, { subjects }] = args as Parameters<typeof target.about>;
+          asked.push(subjects.join(" "));
+        }
         if (name === "bytes") asked.push("all");
         return value.apply(target, args);
       };
