@@ -84,6 +84,8 @@ export const ERROR_CODES = {
   key_not_authorized: { category: "invalid", status: 422 },
   invalid_attestation: { category: "invalid", status: 422 },
   invalid_invitation: { category: "invalid", status: 422 },
+  invalid_checkpoint: { category: "invalid", status: 422 },
+  proof_invalid: { category: "invalid", status: 422 },
   issuer_not_allowed: { category: "refused", status: 403 },
   address_not_allowed: { category: "refused", status: 403 },
   audience_not_allowed: { category: "refused", status: 403 },

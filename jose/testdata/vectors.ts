@@ -20,7 +20,7 @@ export function readJsonVectors<T>(path: string): T {
 export function vectorTest(
   name: string,
   path: string,
-  fn: () => void | Promise<void>,
+  fn: (t: Deno.TestContext) => void | Promise<void>,
 ): void {
   const present = exists(`${root}/${path}`);
   const ignore = !present && Deno.env.get("SIG_CI") !== "1";

@@ -1,0 +1,216 @@
+/** The checkpoint of a feed: its size, root, state and keys, signed. @module */
+
+import { quote, sameBytes } from "@sig/core/internal";
+import type { VerificationKey } from "../keys/verification_key.ts";
+import { decodeBase64, encodeBase64 } from "./note.ts";
+import {
+  invalidCheckpoint,
+  type NoteKey,
+  parseNote,
+  type VerifiedNoteSignature,
+  verifyNote,
+} from "./note.ts";
+import type { Sha256 } from "./sha256.ts";
+import { HASH_BYTES } from "./tree.ts";
+
+/** Bytes of a checkpoint, at most. */
+export const MAX_CHECKPOINT_BYTES: number = 128 * 1024;
+
+/** What a checkpoint says of a feed. */
+export interface Checkpoint {
+  /** `proofs_uri` without the scheme and the last slash. */
+  readonly origin: string;
+  /** Events. */
+  readonly size: number;
+  /** The tree hash over the feed's lines. */
+  readonly root: Uint8Array;
+  /** Bytes of these lines with their LFs. */
+  readonly bytes: number;
+  /** The hash of the state tree. */
+  readonly state: Uint8Array;
+  /** {@linkcode digestKeys} of the keys that may sign events. */
+  readonly keys: Uint8Array;
+}
+
+/** The text that is signed. */
+export function formatCheckpoint(of: Checkpoint): string {
+  return [
+    of.origin,
+    of.size,
+    encodeBase64(of.root),
+    `bytes ${of.bytes}`,
+    `state ${encodeBase64(of.state)}`,
+    `keys ${encodeBase64(of.keys)}`,
+    "",
+  ].join("\n");
+}
+
+/**
+ * Reads the text of a checkpoint. Lines that are not known are ignored.
+ *
+ * @throws {SigError} `invalid_checkpoint`.
+ */
+export function parseCheckpoint(text: string): Checkpoint {
+  const [origin = "", size = "", root = "", ...more] = text.slice(0, -1)
+    .split("\n");
+  if (more.includes("")) throw invalidCheckpoint("it has an empty line");
+  return {
+    origin,
+    size: readNumber(size, "size"),
+    root: readHash(root, "root"),
+    bytes: readNumber(onlyLine(more, "bytes"), "bytes"),
+    state: readHash(onlyLine(more, "state"), "state"),
+    keys: readHash(onlyLine(more, "keys"), "keys"),
+  };
+}
+
+function onlyLine(lines: readonly string[], name: string): string {
+  const found = lines.filter((line) => line.startsWith(`${name} `));
+  if (found.length === 1) return found[0]!.slice(name.length + 1);
+  throw invalidCheckpoint(
+    `it has ${found.length} lines "${name}" (expected one)`,
+  );
+}
+
+function readNumber(text: string, name: string): number {
+  const value = Number(text);
+  if (/^(0|[1-9]\d*)$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw invalidCheckpoint(`its ${name} is not a number up to 2^53-1`);
+}
+
+function readHash(text: string, name: string): Uint8Array {
+  const bytes = decodeBase64(text);
+  if (bytes?.length === HASH_BYTES) return bytes;
+  throw invalidCheckpoint(`its ${name} is not base64 of ${HASH_BYTES} bytes`);
+}
+
+/** Whose signatures count on a checkpoint. */
+export interface OpenCheckpointOptions {
+  /** `proofs_uri` without the scheme and the last slash. */
+  readonly origin: string;
+  /** The issuer's keys that may sign events, by kid. */
+  readonly keys: ReadonlyMap<string, VerificationKey>;
+  /** Keys of cosigners. */
+  readonly cosigners?: readonly NoteKey[];
+}
+
+/** A checkpoint whose signatures were verified. */
+export interface OpenedCheckpoint extends Checkpoint {
+  /** The kids of the issuer's keys that signed it, in the order of the lines. */
+  readonly kids: readonly string[];
+  /** The latest time of a cosignature by the issuer, in POSIX seconds. */
+  readonly time: number | null;
+  /** The latest cosignature of each cosigner that made one. */
+  readonly cosignatures: ReadonlyMap<NoteKey, number>;
+}
+
+/**
+ * Reads a checkpoint and verifies its signatures.
+ *
+ * @throws {SigError} `invalid_checkpoint` when it is malformed, of another
+ * origin, without a signature by a key of the issuer, or with a signature by a
+ * known key that does not verify.
+ */
+export async function openCheckpoint(
+  sha256: Sha256,
+  source: string,
+  { origin, keys, cosigners = [] }: OpenCheckpointOptions,
+): Promise<OpenedCheckpoint> {
+  if (new TextEncoder().encode(source).length > MAX_CHECKPOINT_BYTES) {
+    throw invalidCheckpoint(`it is over ${MAX_CHECKPOINT_BYTES} bytes`);
+  }
+  const note = parseNote(source);
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint.origin !== origin) {
+    throw invalidCheckpoint(`its origin is not ${quote(origin)}`);
+  }
+  const kidOf = new Map<NoteKey, string>();
+  for (const [kid, key] of keys) {
+    kidOf.set({ name: origin, type: "note", key }, kid);
+    kidOf.set({ name: origin, type: "cosignature", key }, kid);
+  }
+  const known = [...kidOf.keys(), ...cosigners];
+  const verified = await verifyNote(sha256, note, known);
+  const kids = verified.flatMap(({ key }) =>
+    key.type === "note" && kidOf.get(key) || []
+  );
+  if (kids.length === 0) {
+    throw invalidCheckpoint("no key of the issuer has signed it");
+  }
+  const own = verified.filter(({ key }) => kidOf.has(key));
+  return {
+    ...checkpoint,
+    kids,
+    time: latestTime(own),
+    cosignatures: latestOfEach(verified.filter(({ key }) => !kidOf.has(key))),
+  };
+}
+
+function latestTime(signatures: readonly VerifiedNoteSignature[]) {
+  const times = signatures.flatMap(({ time }) => time ?? []);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+function latestOfEach(
+  signatures: readonly VerifiedNoteSignature[],
+): ReadonlyMap<NoteKey, number> {
+  const latest = new Map<NoteKey, number>();
+  for (const { key, time } of signatures) {
+    if (time === undefined) continue;
+    latest.set(key, Math.max(time, latest.get(key) ?? 0));
+  }
+  return latest;
+}
+
+/**
+ * The digest of the keys that may sign events: SHA-256 over a line
+ * `<kid> <thumbprint>` for each, sorted by the bytes of the kid.
+ *
+ * @param thumbprints RFC 7638 thumbprints by kid.
+ */
+export function digestKeys(
+  sha256: Sha256,
+  thumbprints: ReadonlyMap<string, string>,
+): Uint8Array {
+  const encoder = new TextEncoder();
+  const lines = [...thumbprints].map(([kid, thumbprint]) => ({
+    kid: encoder.encode(kid),
+    line: encoder.encode(`${kid} ${thumbprint}\n`),
+  }));
+  lines.sort((a, b) => compareBytes(a.kid, b.kid));
+  return sha256(...lines.map(({ line }) => line));
+}
+
+/** What key continuity is decided on. */
+export interface KeyIntroduction {
+  /** Thumbprints by kid of the keys that were accepted before. */
+  readonly remembered: ReadonlyMap<string, string>;
+  /** Thumbprints by kid of the keys that may sign events now. */
+  readonly documents: ReadonlyMap<string, string>;
+  /** The checkpoint beside these documents, if one opens. */
+  readonly checkpoint?: OpenedCheckpoint | undefined;
+}
+
+/**
+ * The kid of a key that no remembered key has introduced; undefined if there is
+ * none. A new key counts only if a remembered key has signed a checkpoint that
+ * names it: a thief of the web server can publish a key, but can't
+ * make that signature. Keys replaced under a known kid are not judged here.
+ */
+export function findKeyNotIntroduced(
+  sha256: Sha256,
+  { remembered, documents, checkpoint }: KeyIntroduction,
+): string | undefined {
+  const added = [...documents.keys()].find((kid) => !remembered.has(kid));
+  if (added === undefined || checkpoint === undefined) return added;
+  const isVouchedFor = checkpoint.kids.some((kid) =>
+    remembered.has(kid) && remembered.get(kid) === documents.get(kid)
+  );
+  const isNamed = sameBytes(checkpoint.keys, digestKeys(sha256, documents));
+  return isVouchedFor && isNamed ? undefined : added;
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const at = a.findIndex((byte, i) => byte !== b[i]);
+  return at < 0 ? a.length - b.length : a[at]! - (b[at] ?? -1);
+}

@@ -1,0 +1,45 @@
+/**
+ * Proofs of a feed: the Merkle tree over its lines (RFC 6962), signed checkpoints
+ * (C2SP signed-note, tlog-checkpoint, tlog-cosignature), and the tree over its
+ * subjects. Pure functions: nothing here reads a file, a socket or a clock.
+ *
+ * @example A feed that has grown, and the proof that nothing else has changed
+ * ```ts
+ * import {
+ *   createSha256,
+ *   leafHash,
+ *   proveConsistency,
+ *   TreeHasher,
+ *   verifyConsistency,
+ * } from "@sig/jose/proofs";
+ * import { assert } from "@std/assert";
+ *
+ * const sha256 = createSha256();
+ * const nodes = new Map<string, Uint8Array>();
+ * const tree = new TreeHasher(sha256);
+ * const add = (line: string) =>
+ *   tree.add(
+ *     leafHash(sha256, new TextEncoder().encode(line)),
+ *     ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
+ *   );
+ * for (const line of ["one", "two", "three"]) add(line);
+ * const oldRoot = tree.root();
+ * for (const line of ["four", "five"]) add(line);
+ *
+ * const proof = await proveConsistency(
+ *   sha256,
+ *   3,
+ *   5,
+ *   ({ level, index }) => nodes.get(`${level}/${index}`)!,
+ * );
+ * const claim = { old: 3, oldRoot, size: 5, root: tree.root(), proof };
+ * assert(verifyConsistency(sha256, claim));
+ * ```
+ *
+ * @module
+ */
+export * from "./checkpoint.ts";
+export * from "./note.ts";
+export * from "./sha256.ts";
+export * from "./state_tree.ts";
+export * from "./tree.ts";

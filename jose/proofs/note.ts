@@ -1,0 +1,283 @@
+/** Signed notes (C2SP signed-note) and cosignatures (C2SP tlog-cosignature). @module */
+
+import { SigError } from "@sig/core";
+import {
+  decodeBase64UrlStrict,
+  joinBytes,
+  quote,
+  sameBytes,
+} from "@sig/core/internal";
+import type { SigningKey } from "../keys/signing_key.ts";
+import {
+  importVerificationKey,
+  type VerificationKey,
+} from "../keys/verification_key.ts";
+import { encodeBase64Url } from "../bytes/bytes.ts";
+import type { Sha256 } from "./sha256.ts";
+
+/** What the type byte of a key promises (C2SP signed-note, "Signature types"). */
+export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
+
+/** Signature lines of a note, at most. */
+export const MAX_SIGNATURE_LINES = 64;
+
+/** A key that signs notes under a name. */
+export interface NoteKey {
+  /** The name that stands on signature lines. */
+  readonly name: string;
+  /** `note`: over the text. `cosignature`: over a time and the text. */
+  readonly type: keyof typeof SIGNATURE_TYPES;
+  /** The public key. */
+  readonly key: VerificationKey;
+}
+
+/** One line below a note's text. */
+export interface NoteSignature {
+  /** Whose line it is. */
+  readonly name: string;
+  /** The key ID (4 bytes) and what follows it. */
+  readonly bytes: Uint8Array;
+}
+
+/** A note, read and not verified. */
+export interface Note {
+  /** The text that is signed, with its last LF. */
+  readonly text: string;
+  /** The lines below the text. */
+  readonly signatures: readonly NoteSignature[];
+}
+
+/** A signature that a known key has made. */
+export interface VerifiedNoteSignature {
+  /** Who made it. */
+  readonly key: NoteKey;
+  /** Of a cosignature: POSIX seconds. */
+  readonly time?: number;
+}
+
+/** Control characters but LF. */
+// deno-lint-ignore no-control-regex -- these are what a note may not contain
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f]/;
+const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
+
+/** The error of every fault in a checkpoint. */
+export function invalidCheckpoint(why: string): SigError {
+  return new SigError("invalid_checkpoint", `Cannot read checkpoint: ${why}`);
+}
+
+/**
+ * Reads a note: a text, an empty line, signature lines.
+ *
+ * @throws {SigError} `invalid_checkpoint`.
+ */
+export function parseNote(source: string): Note {
+  if (CONTROL.test(source)) {
+    throw invalidCheckpoint("it has control characters");
+  }
+  const end = source.lastIndexOf("\n\n");
+  if (end < 0) throw invalidCheckpoint("no empty line precedes signatures");
+  if (!source.endsWith("\n")) {
+    throw invalidCheckpoint("its last line has no line feed");
+  }
+  const lines = source.slice(end + 2, -1).split("\n");
+  if (lines.length > MAX_SIGNATURE_LINES) {
+    throw invalidCheckpoint(
+      `it has ${lines.length} signature lines (at most ${MAX_SIGNATURE_LINES})`,
+    );
+  }
+  return { text: source.slice(0, end + 1), signatures: lines.map(parseLine) };
+}
+
+function parseLine(line: string, at: number): NoteSignature {
+  const [, name, base64] = SIGNATURE_LINE.exec(line) ?? [];
+  const bytes = base64 === undefined ? undefined : decodeBase64(base64);
+  if (name === undefined || bytes === undefined || bytes.length < 5) {
+    throw invalidCheckpoint(`signature line ${at + 1} is malformed`);
+  }
+  return { name, bytes };
+}
+
+/** A note as text: `parseNote` reads it back. */
+export function formatNote({ text, signatures }: Note): string {
+  return `${text}\n${signatures.map(formatSignature).join("")}`;
+}
+
+/** A signature line with its LF. */
+export function formatSignature({ name, bytes }: NoteSignature): string {
+  return `— ${name} ${encodeBase64(bytes)}\n`;
+}
+
+/** The first bytes of a signature line: which key of this name it is by. */
+export function noteKeyId(
+  sha256: Sha256,
+  name: string,
+  type: NoteKey["type"],
+  publicKey: Uint8Array,
+): Uint8Array {
+  const head = encoder.encode(`${name}\n`);
+  const typeByte = Uint8Array.of(SIGNATURE_TYPES[type]);
+  return sha256(head, typeByte, publicKey).subarray(0, 4);
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Verifies the lines whose key ID is that of a known key; others are ignored.
+ *
+ * @throws {SigError} `invalid_checkpoint` when a known key's line is not a
+ * signature of this text.
+ */
+export async function verifyNote(
+  sha256: Sha256,
+  { text, signatures }: Note,
+  keys: readonly NoteKey[],
+): Promise<readonly VerifiedNoteSignature[]> {
+  const known = keys.map((key) => ({
+    key,
+    id: noteKeyId(sha256, key.name, key.type, key.key.publicKey),
+  }));
+  const verified: VerifiedNoteSignature[] = [];
+  for (const { name, bytes } of signatures) {
+    const id = bytes.subarray(0, 4);
+    const by = known.find((each) =>
+      each.key.name === name && sameBytes(each.id, id)
+    );
+    if (by !== undefined) {
+      verified.push(await verifyLine(by.key, text, bytes.subarray(4)));
+    }
+  }
+  return verified;
+}
+
+async function verifyLine(
+  key: NoteKey,
+  text: string,
+  bytes: Uint8Array,
+): Promise<VerifiedNoteSignature> {
+  const fault = () =>
+    invalidCheckpoint(
+      `the signature by ${quote(key.name)} does not verify`,
+    );
+  if (key.type === "note") {
+    if (await key.key.verify(bytes, encoder.encode(text))) return { key };
+    throw fault();
+  }
+  if (bytes.length !== 72) throw fault();
+  const time = Number(
+    new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0),
+  );
+  if (!Number.isSafeInteger(time)) throw fault();
+  const signed = cosignedMessage(text, time);
+  if (await key.key.verify(bytes.subarray(8), signed)) return { key, time };
+  throw fault();
+}
+
+function cosignedMessage(text: string, time: number): Uint8Array {
+  return encoder.encode(`cosignature/v1\ntime ${time}\n${text}`);
+}
+
+/** Signs a note's text. */
+export async function signNote(
+  sha256: Sha256,
+  text: string,
+  name: string,
+  key: SigningKey,
+): Promise<NoteSignature> {
+  const id = await signerId(sha256, name, "note", key);
+  const signature = await key.sign(encoder.encode(text));
+  return { name, bytes: joinBytes([id, signature]) };
+}
+
+/**
+ * Cosigns a note's text.
+ *
+ * @param time POSIX seconds.
+ */
+export async function cosignNote(
+  sha256: Sha256,
+  text: string,
+  name: string,
+  key: SigningKey,
+  time: number,
+): Promise<NoteSignature> {
+  const id = await signerId(sha256, name, "cosignature", key);
+  const at = new Uint8Array(8);
+  new DataView(at.buffer).setBigUint64(0, BigInt(time));
+  const signature = await key.sign(cosignedMessage(text, time));
+  return { name, bytes: joinBytes([id, at, signature]) };
+}
+
+async function signerId(
+  sha256: Sha256,
+  name: string,
+  type: NoteKey["type"],
+  key: SigningKey,
+): Promise<Uint8Array> {
+  const { publicKey } = await importVerificationKey(key.publicJwk);
+  return noteKeyId(sha256, name, type, publicKey);
+}
+
+const VKEY = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u;
+
+/**
+ * Reads a verifier key as notes name it: `<name>+<key ID>+<base64>`.
+ *
+ * @throws {SigError} `invalid_key`, with what is wrong.
+ */
+export async function parseVerifierKey(
+  sha256: Sha256,
+  text: string,
+): Promise<NoteKey> {
+  const [, name = "", id, base64 = ""] = VKEY.exec(text) ?? [];
+  const bytes = decodeBase64(base64);
+  const type = bytes?.[0] === SIGNATURE_TYPES.note
+    ? "note"
+    : bytes?.[0] === SIGNATURE_TYPES.cosignature
+    ? "cosignature"
+    : undefined;
+  if (bytes?.length !== 33 || type === undefined) {
+    throw invalidVerifierKey("expected <name>+<key ID>+<base64> of Ed25519");
+  }
+  const publicKey = bytes.subarray(1);
+  if (toHex(noteKeyId(sha256, name, type, publicKey)) !== id) {
+    throw invalidVerifierKey("its key ID is not that of its name and key");
+  }
+  const x = encodeBase64Url(publicKey);
+  const key = await importVerificationKey({ kty: "OKP", crv: "Ed25519", x });
+  return { name, type, key };
+}
+
+/** A key as {@linkcode parseVerifierKey} reads it. */
+export function formatVerifierKey(sha256: Sha256, of: NoteKey): string {
+  const { publicKey } = of.key;
+  const id = toHex(noteKeyId(sha256, of.name, of.type, publicKey));
+  const typeByte = Uint8Array.of(SIGNATURE_TYPES[of.type]);
+  return `${of.name}+${id}+${encodeBase64(joinBytes([typeByte, publicKey]))}`;
+}
+
+function invalidVerifierKey(why: string): SigError {
+  return new SigError("invalid_key", `Cannot read verifier key: ${why}`);
+}
+
+/** Lower-case hexadecimal digits. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}
+
+/** The bytes as base64 with padding. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
+  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+}
+
+/** The bytes, or undefined for any other spelling. */
+export function decodeBase64(
+  text: string,
+): Uint8Array<ArrayBuffer> | undefined {
+  const url = text.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
+  const bytes = decodeBase64UrlStrict(url);
+  return bytes !== undefined && encodeBase64(bytes) === text
+    ? bytes
+    : undefined;
+}

@@ -1,0 +1,481 @@
+/** Test vectors of proofs, made by an independent implementation. @module */
+
+import { createFeedLineParser, isSigError, parseEventPayload } from "@sig/core";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { importVerificationKey } from "../keys/verification_key.ts";
+import { calculateKid } from "../keys/public_key.ts";
+import { generateSigningKey, importSigningKey } from "../keys/signing_key.ts";
+import { hasProgram, runWell, tempFolder } from "../../tests/kit/process.ts";
+import {
+  readJsonVectors,
+  readVectors,
+  vectorTest,
+} from "../testdata/vectors.ts";
+import {
+  type Checkpoint,
+  digestKeys,
+  findKeyNotIntroduced,
+  formatCheckpoint,
+  openCheckpoint,
+  type OpenedCheckpoint,
+} from "./checkpoint.ts";
+import {
+  cosignNote,
+  decodeBase64,
+  encodeBase64,
+  formatNote,
+  formatVerifierKey,
+  parseNote,
+  parseVerifierKey,
+  signNote,
+} from "./note.ts";
+import { createSha256, sha256InJavaScript } from "./sha256.ts";
+import {
+  digitOf,
+  EMPTY_HASH,
+  groupBySubject,
+  leafOf,
+  pathAmong,
+  type PlacedLine,
+  readStateFile,
+  siblingsOf,
+  type StateFile,
+  stateFiles,
+  stateHashOfPath,
+  statePath,
+  subjectKey,
+} from "./state_tree.ts";
+import {
+  hashInTile,
+  leafHash,
+  proveConsistency,
+  tileOfNode,
+  tilePath,
+  tilesSince,
+  treeHash,
+  TreeHasher,
+  type TreeNode,
+  verifyConsistency,
+} from "./tree.ts";
+
+const sha256 = createSha256();
+const encoder = new TextEncoder();
+
+interface Named {
+  readonly kid: string;
+  readonly x: string;
+}
+
+async function importKeys(keys: readonly Named[]) {
+  return new Map(
+    await Promise.all(keys.map(async ({ kid, x }) =>
+      [
+        kid,
+        await importVerificationKey({ kty: "OKP", crv: "Ed25519", x, kid }),
+      ] as const
+    )),
+  );
+}
+
+async function thumbprintsOf(keys: readonly Named[]) {
+  return new Map(
+    await Promise.all(
+      keys.map(async ({ kid, x }) =>
+        [kid, await calculateKid({ kty: "OKP", crv: "Ed25519", x })] as const
+      ),
+    ),
+  );
+}
+
+/** Leaves "leaf 0" to "leaf <size - 1>", by node. */
+function hashLog(size: number) {
+  const nodes = new Map<string, Uint8Array>();
+  const tree = new TreeHasher(sha256);
+  for (let i = 0; i < size; i++) {
+    tree.add(
+      leafHash(sha256, encoder.encode(`leaf ${i}`)),
+      ({ level, index }, hash) => nodes.set(`${level}/${index}`, hash),
+    );
+  }
+  return {
+    root: tree.root(),
+    hashOf: ({ level, index }: TreeNode) => nodes.get(`${level}/${index}`)!,
+  };
+}
+
+interface LogVectors {
+  readonly roots: Record<string, string>;
+  readonly proofs: { old: number; size: number; proof: string[] }[];
+  readonly tile_0_000_sha256: string;
+}
+
+vectorTest(
+  "tree hashes and consistency proofs are those of RFC 6962",
+  "proofs/log.json",
+  async () => {
+    const log = readJsonVectors<LogVectors>("proofs/log.json");
+    const roots = new Map(
+      Object.entries(log.roots).map(([size, root]) => [+size, root]),
+    );
+    for (const [size, root] of roots) {
+      assertEquals(encodeBase64(hashLog(size).root), root);
+    }
+    for (const { old, size, proof } of log.proofs) {
+      const { hashOf } = hashLog(size);
+      const made = await proveConsistency(sha256, old, size, hashOf);
+      assertEquals(made.map(encodeBase64), proof, `${old} to ${size}`);
+      const claim = {
+        ...{ old, oldRoot: decodeBase64(roots.get(old)!)! },
+        ...{ size, root: decodeBase64(roots.get(size)!)!, proof: made },
+      };
+      assert(verifyConsistency(sha256, claim));
+      for (let at = 0; at < made.length; at++) {
+        const other = made.with(at, EMPTY_HASH);
+        assert(!verifyConsistency(sha256, { ...claim, proof: other }));
+      }
+      assert(!verifyConsistency(sha256, { ...claim, root: EMPTY_HASH }));
+      assert(!verifyConsistency(sha256, { ...claim, oldRoot: EMPTY_HASH }));
+      const longer = [...made, EMPTY_HASH];
+      assert(!verifyConsistency(sha256, { ...claim, proof: longer }));
+    }
+  },
+);
+
+vectorTest("any node comes out of its tile", "proofs/log.json", () => {
+  const size = 513;
+  const { hashOf } = hashLog(size);
+  for (let level = 0; level <= 9; level++) {
+    for (let index = 0; (index + 1) * 2 ** level <= size; index++) {
+      const tile = tileOfNode({ level, index }, size);
+      const hashes = Array.from({ length: tile.width }, (_, i) =>
+        hashOf({
+          level: 8 * tile.level,
+          index: 256 * tile.index + i,
+        }));
+      const bytes = Uint8Array.from(hashes.flatMap((hash) => [...hash]));
+      assertEquals(
+        hashInTile(sha256, { level, index }, bytes),
+        hashOf({ level, index }),
+      );
+    }
+  }
+});
+
+interface NoteVectors {
+  readonly origin: string;
+  readonly keys: Named[];
+  readonly cases: {
+    name: string;
+    note: string;
+    valid: boolean;
+    code?: string;
+  }[];
+}
+
+vectorTest(
+  "checkpoints are taken or refused",
+  "proofs/checkpoints.json",
+  async (t) => {
+    const all = readJsonVectors<NoteVectors>("proofs/checkpoints.json");
+    const keys = await importKeys(all.keys);
+    for (const { name, note, valid, code } of all.cases) {
+      await t.step(name, async () => {
+        const open = () =>
+          openCheckpoint(sha256, note, { origin: all.origin, keys });
+        if (valid) {
+          assertEquals((await open()).kids, ["test-1"]);
+        } else {
+          const error = await assertRejects(open);
+          assert(isSigError(error, code as "invalid_checkpoint"), `${error}`);
+        }
+      });
+    }
+  },
+);
+
+interface KeyVectors {
+  readonly digests: {
+    keys: (Named & { thumbprint: string })[];
+    sha256: string;
+  }[];
+  readonly continuity: {
+    origin: string;
+    remembered: Record<string, string>;
+    cases: {
+      name: string;
+      documents: Named[];
+      note: string | null;
+      outcome: "accepted" | "key_not_introduced" | "key_replaced";
+    }[];
+  };
+}
+
+vectorTest(
+  "only a remembered key introduces a new one",
+  "proofs/keys.json",
+  async (t) => {
+    const { digests, continuity } = readJsonVectors<KeyVectors>(
+      "proofs/keys.json",
+    );
+    for (const { keys, sha256: digest } of digests) {
+      const thumbprints = new Map(keys.map((key) => [key.kid, key.thumbprint]));
+      assertEquals(await thumbprintsOf(keys), thumbprints);
+      assertEquals(encodeBase64(digestKeys(sha256, thumbprints)), digest);
+    }
+    const remembered = new Map(Object.entries(continuity.remembered));
+    for (const { name, documents, note, outcome } of continuity.cases) {
+      await t.step(name, async () => {
+        const keys = await importKeys(documents);
+        const checkpoint: OpenedCheckpoint | undefined = note === null
+          ? undefined
+          : await openCheckpoint(sha256, note, {
+            origin: continuity.origin,
+            keys,
+          });
+        const found = findKeyNotIntroduced(sha256, {
+          ...{
+            remembered,
+            documents: await thumbprintsOf(documents),
+            checkpoint,
+          },
+        });
+        // A replaced key is refused by the comparison of thumbprints, before.
+        const isRefused = outcome === "key_not_introduced";
+        assertEquals(found, isRefused ? "test-2" : undefined);
+      });
+    }
+  },
+);
+
+interface Expected {
+  readonly origin: string;
+  readonly checkpoints: string[];
+  readonly questions: {
+    subject: string;
+    sequences: number[];
+    evidence: {
+      path: string[];
+      lines: string[];
+      other?: { key: string; lines_sha256: string };
+    };
+  }[];
+}
+
+function readFeed(folder: string): PlacedLine[] {
+  const parse = createFeedLineParser();
+  const text = readVectors(`${folder}/.well-known/sig/events.jsonl`);
+  return text.split("\n").slice(0, -1).map((line) => {
+    const bytes = encoder.encode(line);
+    return { bytes, event: parseEventPayload(parse(bytes).payload.slice()) };
+  });
+}
+
+for (const name of ["small", "pages", "rotated-tail", "empty"]) {
+  const folder = `proofs/${name}`;
+  vectorTest(
+    `the proofs of ${name} are made byte for byte`,
+    folder,
+    async () => {
+      const expected = readJsonVectors<Expected>(`${folder}/expected.json`);
+      const keys = await importKeys(
+        readJsonVectors<{ keys: Named[] }>(`${folder}/.well-known/jwks.json`)
+          .keys,
+      );
+      const published = readVectors(`${folder}/.well-known/sig/checkpoint`);
+      const opened = await openCheckpoint(sha256, published, {
+        origin: expected.origin,
+        keys,
+      });
+      const feed = readFeed(folder).slice(0, opened.size);
+      const { files, state } = collect(feed);
+      const tree = new TreeHasher(sha256);
+      for (const { bytes } of feed) tree.add(leafHash(sha256, bytes));
+      const checkpoint: Checkpoint = {
+        ...{ origin: expected.origin, size: feed.length, root: tree.root() },
+        bytes: feed.reduce((sum, { bytes }) => sum + bytes.length + 1, 0),
+        ...{ state, keys: opened.keys },
+      };
+      assertEquals(formatCheckpoint(checkpoint), parseNote(published).text);
+      for (const { hash, bytes } of files) {
+        const path = `${folder}/.well-known/sig/${statePath(hash)}`;
+        assertEquals(new TextDecoder().decode(bytes), readVectors(path));
+      }
+      for (const question of expected.questions) {
+        const key = subjectKey(sha256, question.subject);
+        const byPath = new Map(
+          files.map((file) => [statePath(file.hash), file]),
+        );
+        const walk = walkTo(key, state, byPath);
+        const { evidence } = question;
+        assertEquals(walk.path.map(encodeBase64), evidence.path);
+        assertEquals(walk.sequences, question.sequences);
+        assertEquals(
+          encodeBase64(stateHashOfPath(sha256, key, walk.end, walk.path)),
+          encodeBase64(state),
+        );
+      }
+    },
+  );
+}
+
+function collect(feed: readonly PlacedLine[]) {
+  const made = stateFiles(sha256, groupBySubject(sha256, feed));
+  const files: StateFile[] = [];
+  for (let next = made.next();; next = made.next()) {
+    if (next.done) return { files, state: next.value };
+    files.push(next.value);
+  }
+}
+
+function walkTo(
+  key: Uint8Array,
+  state: Uint8Array,
+  files: ReadonlyMap<string, StateFile>,
+) {
+  const above: Uint8Array[][] = [];
+  let hash = state;
+  for (let depth = 0;; depth++) {
+    if (hash.every((byte) => byte === 0)) {
+      return { path: above.reverse().flat(), end: EMPTY_HASH, sequences: [] };
+    }
+    const file = files.get(statePath(hash))!;
+    const node = readStateFile(sha256, file, key, depth);
+    if (node.kind === "page") {
+      const digit = digitOf(key, depth);
+      above.push(siblingsOf(sha256, node.children, digit));
+      hash = node.children[digit]!;
+      continue;
+    }
+    assert(node.kind === "lines");
+    const leaves = node.subjects.map((each) => leafOf(sha256, each));
+    const path = [
+      ...pathAmong(sha256, leaves, key, depth),
+      ...above.reverse().flat(),
+    ];
+    const at = node.subjects.find((each) => digitsAgree(each.key, key, path));
+    return {
+      path,
+      end: at === undefined ? EMPTY_HASH : leafOf(sha256, at).hash,
+      sequences: at !== undefined && String(at.key) === String(key)
+        ? at.lines.map(({ event }) => event.sequence)
+        : [],
+    };
+  }
+}
+
+function digitsAgree(a: Uint8Array, b: Uint8Array, path: readonly unknown[]) {
+  for (let at = 0; at < path.length / 4; at++) {
+    if (digitOf(a, at) !== digitOf(b, at)) return false;
+  }
+  return true;
+}
+
+vectorTest(
+  "notes and cosignatures are signed byte for byte",
+  "proofs/small",
+  async () => {
+    const { private_jwk, vkey } = readJsonVectors<
+      { private_jwk: unknown; vkey: string }
+    >("proofs/TEST-KEY.json");
+    const key = await importSigningKey(private_jwk);
+    const note = readVectors("proofs/small/.well-known/sig/checkpoint");
+    const { text, signatures } = parseNote(note);
+    const { name } = signatures[0]!;
+    const time = Number(
+      new DataView(signatures[1]!.bytes.slice().buffer).getBigUint64(4),
+    );
+    const made = [
+      await signNote(sha256, text, name, key),
+      await cosignNote(sha256, text, name, key, time),
+    ];
+    assertEquals(formatNote({ text, signatures: made }), note);
+    const verifier = await parseVerifierKey(sha256, vkey);
+    assertEquals(formatVerifierKey(sha256, verifier), vkey);
+  },
+);
+
+Deno.test("SHA-256 in JavaScript is the platform's, at every length of padding", () => {
+  for (let length = 0; length < 200; length++) {
+    const message = Uint8Array.from({ length }, (_, i) => i * 7 + length);
+    assertEquals(sha256InJavaScript(message), sha256(message));
+  }
+  assertEquals(
+    sha256InJavaScript(new Uint8Array(3), new Uint8Array(70)),
+    sha256(new Uint8Array(73)),
+  );
+});
+
+Deno.test("tiles since a size are those that it lacks", () => {
+  assertEquals(tilesSince(0, 3).map(tilePath), ["tile/0/000.p/3"]);
+  assertEquals(tilesSince(3, 3), []);
+  assertEquals(tilesSince(90, 260).map(tilePath), [
+    ...["tile/0/000", "tile/0/001.p/4", "tile/1/000.p/1"],
+  ]);
+  assertEquals(treeHash(sha256, []), sha256());
+});
+
+const GO_MODULES = "/usr/share/gocode";
+
+/** Debian's packages golang-go and golang-golang-x-mod-dev. */
+function hasGo(): boolean {
+  try {
+    Deno.statSync(`${GO_MODULES}/src/golang.org/x/mod/sumdb/tlog`);
+  } catch {
+    return false;
+  }
+  return hasProgram("go");
+}
+
+Deno.test({
+  name: "Go's sumdb agrees with notes, roots and consistency proofs",
+  ignore: !hasGo() && Deno.env.get("SIG_CI") !== "1",
+  async fn() {
+    const origin = "go.example/.well-known/sig";
+    const key = await importSigningKey(await generateSigningKey());
+    const verification = await importVerificationKey(key.publicJwk);
+    const sizes = [1, 2, 3, 7, 8, 100, 256, 257, 300];
+    const roots = sizes.map((size) => hashLog(size).root);
+    const notes = await Promise.all(roots.map(async (root, i) => {
+      const text = formatCheckpoint({
+        ...{ origin, size: sizes[i]!, root, bytes: i },
+        ...{ state: EMPTY_HASH, keys: EMPTY_HASH },
+      });
+      const signatures = [
+        await signNote(sha256, text, origin, key),
+        await cosignNote(sha256, text, origin, key, 1_800_000_000),
+      ];
+      return {
+        Note: formatNote({ text, signatures }),
+        Vkey: formatVerifierKey(sha256, {
+          ...{ name: origin, type: "note", key: verification },
+        }),
+      };
+    }));
+    const pairs = sizes.flatMap((old) =>
+      sizes.filter((size) => size >= old).map((size) => ({ old, size }))
+    );
+    const proofs = await Promise.all(pairs.map(async ({ old, size }) => ({
+      ...{ Old: old, Size: size },
+      Proof: (await proveConsistency(sha256, old, size, hashLog(size).hashOf))
+        .map(encodeBase64),
+    })));
+    const text = JSON.stringify({
+      Notes: notes,
+      Leaves: Array.from(
+        { length: 300 },
+        (_, i) => encodeBase64(encoder.encode(`leaf ${i}`)),
+      ),
+      Roots: Object.fromEntries(
+        sizes.map((size, i) => [size, encodeBase64(roots[i]!)]),
+      ),
+      Proofs: proofs,
+    });
+    await using cache = await tempFolder();
+    const program = new URL("../testdata/proofs.go", import.meta.url).pathname;
+    const said = await runWell("go", ["run", program], {
+      stdin: { text },
+      env: { GO111MODULE: "off", GOPATH: GO_MODULES, GOCACHE: cache.path },
+    });
+    assertEquals(said, "ok\n");
+  },
+});

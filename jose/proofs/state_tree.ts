@@ -1,0 +1,390 @@
+/** The tree over a feed's subjects, and the files that hold it. @module */
+
+import {
+  createFeedLineParser,
+  isUpsert,
+  parseEventPayload,
+  SigError,
+  type SigEvent,
+  type UnknownEvent,
+} from "@sig/core";
+import { joinBytes, sameBytes } from "@sig/core/internal";
+import { toHex } from "./note.ts";
+import type { Sha256 } from "./sha256.ts";
+import { HASH_BYTES, nodeHash, treeHash } from "./tree.ts";
+
+/** Bytes of one subject's lines above which its leaf has no digest. */
+export const MAX_SUBJECT_BYTES = 1_048_576;
+/** Bytes of lines up to which a set of subjects is one file of lines. */
+export const MAX_LINES_FILE_BYTES = 32_768;
+/** Bytes of a page: 16 rows of 64 digits and LF. */
+export const PAGE_BYTES = 1_040;
+/** Pages from the root to a file of lines, at most. */
+export const MAX_PAGES = 16;
+
+/** Children of a node. */
+const BRANCHES = 16;
+/** The hash of no subject, and the digest of lines that are too many. */
+export const EMPTY_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
+
+/** The error of every fault in a file of the state tree. */
+export function proofInvalid(why: string): SigError {
+  return new SigError("proof_invalid", `Cannot use proof: ${why}`);
+}
+
+/** The key of a subject: where it is in the tree. */
+export function subjectKey(sha256: Sha256, subject: string): Uint8Array {
+  return sha256(new TextEncoder().encode(subject));
+}
+
+/** A digit of a key, from 0 to 15; digit 0 is the first one. */
+export function digitOf(key: Uint8Array, depth: number): number {
+  const byte = key[depth >> 1] ?? 0;
+  return depth % 2 === 0 ? byte >> 4 : byte & 15;
+}
+
+/** A subject in the tree. */
+export interface StateLeaf {
+  /** Where it is in the tree. */
+  readonly key: Uint8Array;
+  /** Its hash. */
+  readonly hash: Uint8Array;
+}
+
+/**
+ * The leaf of a subject.
+ *
+ * @param digest SHA-256 of its lines; {@linkcode EMPTY_HASH} if they are over
+ * {@linkcode MAX_SUBJECT_BYTES}.
+ */
+export function stateLeaf(
+  sha256: Sha256,
+  key: Uint8Array,
+  digest: Uint8Array,
+): StateLeaf {
+  return { key, hash: sha256(Uint8Array.of(0), key, digest) };
+}
+
+/** The hash of the node over some subjects whose first `depth` digits agree. */
+export function stateHash(
+  sha256: Sha256,
+  leaves: readonly StateLeaf[],
+  depth = 0,
+): Uint8Array {
+  if (leaves.length === 0) return EMPTY_HASH;
+  if (leaves.length === 1) return leaves[0]!.hash;
+  return treeHash(
+    sha256,
+    childrenOf(leaves, depth).map((each) => stateHash(sha256, each, depth + 1)),
+  );
+}
+
+/** Leaves (or what else has a key) by the digit at a depth. */
+export function childrenOf<T extends { readonly key: Uint8Array }>(
+  leaves: readonly T[],
+  depth: number,
+): T[][] {
+  const children = Array.from({ length: BRANCHES }, (): T[] => []);
+  for (const leaf of leaves) children[digitOf(leaf.key, depth)]!.push(leaf);
+  return children;
+}
+
+/** A line of a feed and what decides to which subject it belongs. */
+export interface PlacedLine {
+  /** What the line says. */
+  readonly event: SigEvent | UnknownEvent;
+  /** The line without its LF. */
+  readonly bytes: Uint8Array;
+}
+
+/** The lines of one subject: of every relationship that began with it. */
+export interface SubjectLines {
+  /** The subject. */
+  readonly subject: string;
+  /** Its place in the tree. */
+  readonly key: Uint8Array;
+  /** In feed order. */
+  readonly lines: PlacedLine[];
+}
+
+/**
+ * Lines by subject. A relationship belongs to the subject of its first upsert;
+ * a revoke without an earlier upsert belongs to nobody and is left out.
+ *
+ * @param lines in feed order.
+ */
+export function groupBySubject(
+  sha256: Sha256,
+  lines: Iterable<PlacedLine>,
+): SubjectLines[] {
+  const groups = new Map<string, SubjectLines>();
+  const homes = new Map<string, SubjectLines>();
+  for (const line of lines) {
+    const { event } = line;
+    let home = homes.get(event.relationship_id);
+    if (home === undefined) {
+      if (!isUpsert(event)) continue;
+      const { subject } = event;
+      home = groups.get(subject) ??
+        { subject, key: subjectKey(sha256, subject), lines: [] };
+      groups.set(subject, home);
+      homes.set(event.relationship_id, home);
+    }
+    home.lines.push(line);
+  }
+  return [...groups.values()];
+}
+
+/** Bytes of lines with their LFs. */
+export function bytesOfLines(lines: readonly PlacedLine[]): number {
+  return lines.reduce((sum, { bytes }) => sum + bytes.length + 1, 0);
+}
+
+/** The leaf of a subject, made of its lines. */
+export function leafOf(
+  sha256: Sha256,
+  { key, lines }: SubjectLines,
+): StateLeaf {
+  const digest = bytesOfLines(lines) > MAX_SUBJECT_BYTES
+    ? EMPTY_HASH
+    : sha256(joinLines(lines));
+  return stateLeaf(sha256, key, digest);
+}
+
+function joinLines(lines: readonly PlacedLine[]): Uint8Array<ArrayBuffer> {
+  const LF = Uint8Array.of(10);
+  return joinBytes(lines.flatMap(({ bytes }) => [bytes, LF]));
+}
+
+/** A file of the state tree, and the hash that names it. */
+export interface StateFile {
+  /** The hash of the node. */
+  readonly hash: Uint8Array;
+  /** The content. */
+  readonly bytes: Uint8Array;
+}
+
+/** The path of a state file below `proofs_uri`. */
+export function statePath(hash: Uint8Array): string {
+  const hex = toHex(hash);
+  return `state/${hex.slice(0, 2)}/${hex.slice(2)}`;
+}
+
+/**
+ * The files of the node over some subjects, the node's own file last. Returns
+ * its hash.
+ *
+ * @param depth how many first digits the keys have in common.
+ */
+export function* stateFiles(
+  sha256: Sha256,
+  groups: readonly SubjectLines[],
+  depth = 0,
+): Generator<StateFile, Uint8Array> {
+  if (groups.length === 0) return EMPTY_HASH;
+  const lines = groups.flatMap((each) => each.lines);
+  if (groups.length === 1 || bytesOfLines(lines) <= MAX_LINES_FILE_BYTES) {
+    const leaves = groups.map((each) => leafOf(sha256, each));
+    const hash = stateHash(sha256, leaves, depth);
+    yield { hash, bytes: linesFile(groups, lines) };
+    return hash;
+  }
+  const children: Uint8Array[] = [];
+  for (const child of childrenOf(groups, depth)) {
+    children.push(yield* stateFiles(sha256, child, depth + 1));
+  }
+  const page = pageFile(sha256, children);
+  yield page;
+  return page.hash;
+}
+
+function linesFile(
+  groups: readonly SubjectLines[],
+  lines: PlacedLine[],
+): Uint8Array {
+  if (bytesOfLines(lines) > MAX_SUBJECT_BYTES) {
+    return new TextEncoder().encode(`too-large ${toHex(groups[0]!.key)}\n`);
+  }
+  return joinLines(lines.sort((a, b) => a.event.sequence - b.event.sequence));
+}
+
+/** A page over the hashes of its 16 children. */
+export function pageFile(
+  sha256: Sha256,
+  children: readonly Uint8Array[],
+): StateFile {
+  const rows = children.map((hash) =>
+    isEmpty(hash) ? "-\n" : `${toHex(hash)}\n`
+  );
+  return {
+    hash: treeHash(sha256, children),
+    bytes: new TextEncoder().encode(rows.join("")),
+  };
+}
+
+function isEmpty(hash: Uint8Array): boolean {
+  return hash.every((byte) => byte === 0);
+}
+
+/** What a state file holds. */
+export type StateNode =
+  | { readonly kind: "page"; readonly children: readonly Uint8Array[] }
+  | { readonly kind: "lines"; readonly subjects: readonly SubjectLines[] }
+  | { readonly kind: "too_large"; readonly key: Uint8Array };
+
+/**
+ * Reads a state file and compares it with the hash that names it.
+ *
+ * @param key the key that the walk follows.
+ * @param depth digits of it that led here.
+ * @throws {SigError} `proof_invalid`.
+ */
+export function readStateFile(
+  sha256: Sha256,
+  { hash, bytes }: StateFile,
+  key: Uint8Array,
+  depth: number,
+): StateNode {
+  const node = parseStateFile(sha256, bytes);
+  if (!sameBytes(hashOfNode(sha256, node, depth), hash)) {
+    throw proofInvalid(`${statePath(hash)} is not what its name says`);
+  }
+  const keys = node.kind === "page"
+    ? []
+    : node.kind === "lines"
+    ? node.subjects.map((each) => each.key)
+    : [node.key];
+  if (!keys.every((each) => sharesDigits(each, key, depth))) {
+    throw proofInvalid(`${statePath(hash)} has a subject of another place`);
+  }
+  return node;
+}
+
+function parseStateFile(sha256: Sha256, bytes: Uint8Array): StateNode {
+  const first = bytes[0];
+  if (first === 0x7b || first === 0x20 || first === 0x09) {
+    return { kind: "lines", subjects: readLines(sha256, bytes) };
+  }
+  const text = bytes.length > PAGE_BYTES ? "" : new TextDecoder().decode(bytes);
+  const [, key] = /^too-large ([0-9a-f]{64})\n$/.exec(text) ?? [];
+  if (key !== undefined) return { kind: "too_large", key: fromHex(key) };
+  if (!/^(?:(?:[0-9a-f]{64}|-)\n){16}$/.test(text)) {
+    throw proofInvalid("a state file is neither lines nor a page");
+  }
+  const rows = text.slice(0, -1).split("\n");
+  const children = rows.map((row) => row === "-" ? EMPTY_HASH : fromHex(row));
+  if (rows.some((row, i) => row !== "-" && isEmpty(children[i]!))) {
+    throw proofInvalid("a page spells an empty row as zeros");
+  }
+  return { kind: "page", children };
+}
+
+function readLines(sha256: Sha256, bytes: Uint8Array): SubjectLines[] {
+  if (bytes.length > MAX_SUBJECT_BYTES) {
+    throw proofInvalid(`a file of lines is over ${MAX_SUBJECT_BYTES} bytes`);
+  }
+  const parse = createFeedLineParser();
+  const lines: PlacedLine[] = [];
+  for (let from = 0; from < bytes.length;) {
+    const to = bytes.indexOf(10, from);
+    if (to < 0) {
+      throw proofInvalid("a file of lines has no line feed at its end");
+    }
+    const line = bytes.slice(from, to);
+    lines.push({ event: parseEventPayload(parse(line).payload), bytes: line });
+    from = to + 1;
+  }
+  const subjects = groupBySubject(sha256, lines);
+  const placed = subjects.reduce((sum, each) => sum + each.lines.length, 0);
+  if (placed !== lines.length) {
+    throw proofInvalid("a relationship does not begin with an upsert");
+  }
+  return subjects;
+}
+
+function hashOfNode(
+  sha256: Sha256,
+  node: StateNode,
+  depth: number,
+): Uint8Array {
+  switch (node.kind) {
+    case "page":
+      return treeHash(sha256, node.children);
+    case "too_large":
+      return stateLeaf(sha256, node.key, EMPTY_HASH).hash;
+    case "lines": {
+      const leaves = node.subjects.map((each) => leafOf(sha256, each));
+      return stateHash(sha256, leaves, depth);
+    }
+  }
+}
+
+function sharesDigits(a: Uint8Array, b: Uint8Array, depth: number): boolean {
+  for (let at = 0; at < depth; at++) {
+    if (digitOf(a, at) !== digitOf(b, at)) return false;
+  }
+  return true;
+}
+
+/** The four siblings of a child of a node, from the child up. */
+export function siblingsOf(
+  sha256: Sha256,
+  children: readonly Uint8Array[],
+  digit: number,
+): Uint8Array[] {
+  const siblings: Uint8Array[] = [];
+  let row = [...children];
+  for (let at = digit; row.length > 1; at >>= 1) {
+    siblings.push(row[at ^ 1]!);
+    const above: Uint8Array[] = [];
+    for (let i = 0; i < row.length; i += 2) {
+      above.push(nodeHash(sha256, row[i]!, row[i + 1]!));
+    }
+    row = above;
+  }
+  return siblings;
+}
+
+/** Where the path to a key ends among some leaves: siblings from the end up. */
+export function pathAmong(
+  sha256: Sha256,
+  leaves: readonly StateLeaf[],
+  key: Uint8Array,
+  depth: number,
+): Uint8Array[] {
+  if (leaves.length <= 1) return [];
+  const children = childrenOf(leaves, depth);
+  const digit = digitOf(key, depth);
+  const hashes = children.map((each) => stateHash(sha256, each, depth + 1));
+  return [
+    ...pathAmong(sha256, children[digit]!, key, depth + 1),
+    ...siblingsOf(sha256, hashes, digit),
+  ];
+}
+
+/**
+ * The hash of the whole tree, from the end of a path up.
+ *
+ * @param path four siblings for each digit of the key.
+ */
+export function stateHashOfPath(
+  sha256: Sha256,
+  key: Uint8Array,
+  end: Uint8Array,
+  path: readonly Uint8Array[],
+): Uint8Array {
+  let hash = end;
+  path.forEach((sibling, i) => {
+    const depth = (path.length >> 2) - 1 - (i >> 2);
+    const isRight = digitOf(key, depth) >> (i & 3) & 1;
+    hash = isRight
+      ? nodeHash(sha256, sibling, hash)
+      : nodeHash(sha256, hash, sibling);
+  });
+  return hash;
+}
+
+function fromHex(hex: string): Uint8Array {
+  const pairs = hex.match(/../g) ?? [];
+  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
+}

@@ -1,0 +1,305 @@
+/**
+ * The Merkle tree of a feed's lines (RFC 6962 §2.1), and the tiles that hold
+ * its hashes (C2SP tlog-tiles).
+ *
+ * @module
+ */
+
+import { sameBytes } from "@sig/core/internal";
+import type { Sha256 } from "./sha256.ts";
+
+const LEAF = Uint8Array.of(0);
+const NODE = Uint8Array.of(1);
+
+/** The hash of one leaf. */
+export function leafHash(sha256: Sha256, data: Uint8Array): Uint8Array {
+  return sha256(LEAF, data);
+}
+
+/** The hash over two subtrees. */
+export function nodeHash(
+  sha256: Sha256,
+  left: Uint8Array,
+  right: Uint8Array,
+): Uint8Array {
+  return sha256(NODE, left, right);
+}
+
+/** A perfect subtree: `index` counts subtrees of 2^`level` leaves. */
+export interface TreeNode {
+  /** Levels above the leaves. */
+  readonly level: number;
+  /** Subtrees of this size to its left. */
+  readonly index: number;
+}
+
+/**
+ * The tree over leaves that are added one by one. It keeps one hash for each
+ * bit of the size, so that a feed of any length needs a few hundred bytes.
+ *
+ * @example
+ * ```ts
+ * import { createSha256, leafHash, TreeHasher } from "@sig/jose/proofs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sha256 = createSha256();
+ * const tree = new TreeHasher(sha256);
+ * tree.add(leafHash(sha256, new TextEncoder().encode("leaf 0")));
+ * assertEquals(tree.size, 1);
+ * assertEquals(tree.root().length, 32);
+ * ```
+ */
+export class TreeHasher {
+  readonly #sha256: Sha256;
+  /** Hashes of the perfect subtrees from left to right. */
+  readonly #peaks: Uint8Array[];
+  #size: number;
+
+  /**
+   * A tree without leaves, or one to continue.
+   *
+   * @param peaks the hashes of {@linkcode peaksOf} this size, to continue a
+   * tree; their number must be that of the size's set bits.
+   */
+  constructor(sha256: Sha256, size = 0, peaks: readonly Uint8Array[] = []) {
+    if (peaks.length !== peaksOf(size).length) {
+      throw new RangeError("Cannot continue tree: wrong number of peaks");
+    }
+    this.#sha256 = sha256;
+    this.#size = size;
+    this.#peaks = [...peaks];
+  }
+
+  /** Leaves so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds a leaf by its hash. `made` is called for each perfect subtree that the
+   * leaf completes, the leaf itself first.
+   */
+  add(leaf: Uint8Array, made?: (node: TreeNode, hash: Uint8Array) => void) {
+    let hash = leaf;
+    let index = this.#size++;
+    made?.({ level: 0, index }, hash);
+    for (let level = 1; index % 2 === 1; level++) {
+      index = (index - 1) / 2;
+      hash = nodeHash(this.#sha256, this.#peaks.pop()!, hash);
+      made?.({ level, index }, hash);
+    }
+    this.#peaks.push(hash);
+  }
+
+  /** The tree hash; of no leaves that of no bytes. */
+  root(): Uint8Array {
+    return foldPeaks(this.#sha256, this.#peaks);
+  }
+}
+
+/** The tree hash of some leaves or subtrees of one size, given by hash. */
+export function treeHash(
+  sha256: Sha256,
+  hashes: readonly Uint8Array[],
+): Uint8Array {
+  const tree = new TreeHasher(sha256);
+  for (const hash of hashes) tree.add(hash);
+  return tree.root();
+}
+
+function foldPeaks(sha256: Sha256, peaks: readonly Uint8Array[]): Uint8Array {
+  if (peaks.length === 0) return sha256();
+  return peaks.reduceRight((right, left) => nodeHash(sha256, left, right));
+}
+
+/** The perfect subtrees that the leaves from `from` to before `to` make up. */
+function subtreesOf(from: number, to: number): TreeNode[] {
+  const nodes: TreeNode[] = [];
+  for (let at = from, level; at < to; at += 2 ** level) {
+    for (level = 0; isRoomFor(level + 1, at, to);) level++;
+    nodes.push({ level, index: at / 2 ** level });
+  }
+  return nodes;
+}
+
+function isRoomFor(level: number, at: number, to: number): boolean {
+  return at % 2 ** level === 0 && at + 2 ** level <= to;
+}
+
+/** The perfect subtrees of a whole tree, from left to right. */
+export function peaksOf(size: number): readonly TreeNode[] {
+  return subtreesOf(0, size);
+}
+
+/** Ranges of leaves whose tree hashes are a consistency proof, in its order. */
+function proofRanges(old: number, size: number): [number, number][] {
+  const ranges: [number, number][] = [];
+  let [from, to, isOldRoot] = [0, size, true];
+  while (from + old !== to) {
+    let half = 1;
+    while (2 * half < to - from) half *= 2;
+    if (old <= half) {
+      ranges.push([from + half, to]);
+      to = from + half;
+    } else {
+      ranges.push([from, from + half]);
+      from += half;
+      old -= half;
+      isOldRoot = false;
+    }
+  }
+  if (!isOldRoot) ranges.push([from, to]);
+  return ranges.reverse();
+}
+
+/**
+ * The consistency proof from the first `old` leaves to all `size` of them
+ * (RFC 6962 §2.1.2), out of hashes of perfect subtrees, as tiles have them.
+ *
+ * @param old from 1 to `size`.
+ */
+export async function proveConsistency(
+  sha256: Sha256,
+  old: number,
+  size: number,
+  hashOf: (node: TreeNode) => Uint8Array | Promise<Uint8Array>,
+): Promise<Uint8Array[]> {
+  return await Promise.all(
+    proofRanges(old, size).map(async ([from, to]) =>
+      foldPeaks(
+        sha256,
+        await Promise.all(subtreesOf(from, to).map((node) => hashOf(node))),
+      )
+    ),
+  );
+}
+
+/** Two sizes of one tree and their hashes. */
+export interface Consistency {
+  /** Leaves of the smaller tree. */
+  readonly old: number;
+  /** Its tree hash. */
+  readonly oldRoot: Uint8Array;
+  /** Leaves of the larger tree. */
+  readonly size: number;
+  /** Its tree hash. */
+  readonly root: Uint8Array;
+  /** The hashes of RFC 6962 §2.1.2. */
+  readonly proof: readonly Uint8Array[];
+}
+
+/**
+ * Whether the proof shows that the larger tree begins with the leaves of the
+ * smaller one (RFC 9162 §2.1.4.2). Whatever is wrong, the answer is `false`.
+ */
+export function verifyConsistency(
+  sha256: Sha256,
+  { old, oldRoot, size, root, proof }: Consistency,
+): boolean {
+  if (!(old > 0 && old <= size)) return false;
+  if (old === size) return proof.length === 0 && sameBytes(oldRoot, root);
+  const path = Number.isInteger(Math.log2(old)) ? [oldRoot, ...proof] : proof;
+  let [node, last] = [old - 1, size - 1];
+  for (; node % 2 === 1; node = half(node)) last = half(last);
+  let [oldHash, newHash] = [path[0], path[0]];
+  if (oldHash === undefined || newHash === undefined) return false;
+  for (const hash of path.slice(1)) {
+    if (last === 0) return false;
+    if (node % 2 === 1 || node === last) {
+      oldHash = nodeHash(sha256, hash, oldHash);
+      newHash = nodeHash(sha256, hash, newHash);
+      for (; node % 2 === 0 && node !== 0; node = half(node)) last = half(last);
+    } else newHash = nodeHash(sha256, newHash, hash);
+    [node, last] = [half(node), half(last)];
+  }
+  return last === 0 && sameBytes(oldHash, oldRoot) && sameBytes(newHash, root);
+}
+
+/** Not `>> 1`: sizes go beyond 32 bits. */
+function half(n: number): number {
+  return Math.floor(n / 2);
+}
+
+/** Levels of the tree in a tile: 256 hashes of its lowest one. */
+const HEIGHT = 8;
+/** Hashes in a full tile. */
+export const TILE_WIDTH = 256;
+/** Bytes of a hash. */
+export const HASH_BYTES = 32;
+
+/** A tile, full or partial. */
+export interface Tile {
+  /** Levels of tiles below it. */
+  readonly level: number;
+  /** Tiles to its left. */
+  readonly index: number;
+  /** Hashes in it, from 1 to 256. */
+  readonly width: number;
+}
+
+/**
+ * The path of a tile below `proofs_uri`.
+ *
+ * @example
+ * ```ts
+ * import { tilePath } from "@sig/jose/proofs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = tilePath({ level: 0, index: 1234067, width: 8 });
+ * assertEquals(path, "tile/0/x001/x234/067.p/8");
+ * ```
+ */
+export function tilePath({ level, index, width }: Tile): string {
+  const digits = String(index);
+  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, "0");
+  const parts = padded.match(/.{3}/g) ?? [];
+  const name = parts.map((part, i) => i < parts.length - 1 ? `x${part}` : part);
+  const partial = width === TILE_WIDTH ? "" : `.p/${width}`;
+  return `tile/${level}/${name.join("/")}${partial}`;
+}
+
+/** The tiles of a tree that one of `old` leaves lacks, the lowest level first. */
+export function tilesSince(old: number, size: number): readonly Tile[] {
+  const tiles: Tile[] = [];
+  for (let level = 0; size > 0; level++) {
+    for (
+      let index = Math.floor(old / TILE_WIDTH);
+      index * 256 < size;
+      index++
+    ) {
+      const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+      if (index * TILE_WIDTH + width > old) tiles.push({ level, index, width });
+    }
+    old = Math.floor(old / TILE_WIDTH);
+    size = Math.floor(size / TILE_WIDTH);
+  }
+  return tiles;
+}
+
+/** The tile of a tree of `size` leaves from which a node's hash is made. */
+export function tileOfNode(node: TreeNode, size: number): Tile {
+  const level = Math.floor(node.level / HEIGHT);
+  const first = node.index * 2 ** (node.level - level * HEIGHT);
+  const index = Math.floor(first / TILE_WIDTH);
+  const hashes = Math.floor(size / 2 ** (level * HEIGHT));
+  return {
+    level,
+    index,
+    width: Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH),
+  };
+}
+
+/** A node's hash, made of the bytes of {@linkcode tileOfNode}. */
+export function hashInTile(
+  sha256: Sha256,
+  node: TreeNode,
+  bytes: Uint8Array,
+): Uint8Array {
+  const count = 2 ** (node.level % HEIGHT);
+  const first = (node.index * count) % TILE_WIDTH;
+  const hashes: Uint8Array[] = [];
+  for (let i = first; i < first + count; i++) {
+    hashes.push(bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
+  }
+  return treeHash(sha256, hashes);
+}
