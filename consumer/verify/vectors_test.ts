@@ -35,10 +35,13 @@ Deno.test("every code and warning that files can give has a feed", () => {
   const codes = new Set(
     expected.flatMap((each) => each.result === "invalid" ? [each.code] : []),
   );
-  // The others of its category are about logging in, and joining.
-  const ofPeople = ["invalid_attestation", "invalid_invitation"];
+  // The others of its category are about logging in, joining, and proofs.
+  const ofOthers = [
+    ...["invalid_attestation", "invalid_invitation"],
+    ...["invalid_checkpoint", "proof_invalid"],
+  ];
   const invalid = Object.entries(ERROR_CODES).filter(([code, { category }]) =>
-    category === "invalid" && !ofPeople.includes(code)
+    category === "invalid" && !ofOthers.includes(code)
   ).map(([code]) => code);
   assertEquals([...codes].sort(), [...invalid, "line_too_long"].sort());
   const warnings = new Set(
