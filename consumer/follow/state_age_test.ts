@@ -76,7 +76,7 @@ Deno.test("an answer is as young as it was asked to be, however slow the fetch",
   }
 });
 
-Deno.test("max age is a minute unless told", async () => {
+Deno.test("the maximum age is a minute by default", async () => {
   await using setup = await setUp();
   const { consumer, server } = setup;
   await consumer.state(server.did);

@@ -16,7 +16,7 @@ export const bothKeys = await createKeyResolver({
   keys: [key1.publicJwk, key2.publicJwk],
 });
 
-/** Verifies as a public reader who knows one key, unless told otherwise. */
+/** Verifies as a public reader that knows one key (default). */
 export function verify(
   feed: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   options: Partial<VerifyFeedOptions> = {},

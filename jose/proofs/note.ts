@@ -1,6 +1,7 @@
 /** Signed notes (C2SP signed-note) and cosignatures (C2SP tlog-cosignature). @module */
 
 import { SigError } from "@sig/core";
+import { encodeHex } from "@std/encoding/hex";
 import {
   decodeBase64UrlStrict,
   joinBytes,
@@ -183,7 +184,7 @@ export async function signNote(
   name: string,
   key: SigningKey,
 ): Promise<NoteSignature> {
-  const id = await signerId(sha256, name, "note", key);
+  const id = signerId(sha256, name, "note", key);
   const signature = await key.sign(encoder.encode(text));
   return { name, bytes: joinBytes([id, signature]) };
 }
@@ -200,20 +201,23 @@ export async function cosignNote(
   key: SigningKey,
   time: number,
 ): Promise<NoteSignature> {
-  const id = await signerId(sha256, name, "cosignature", key);
+  const id = signerId(sha256, name, "cosignature", key);
   const at = new Uint8Array(8);
   new DataView(at.buffer).setBigUint64(0, BigInt(time));
   const signature = await key.sign(cosignedMessage(text, time));
   return { name, bytes: joinBytes([id, at, signature]) };
 }
 
-async function signerId(
+function signerId(
   sha256: Sha256,
   name: string,
   type: NoteKey["type"],
   key: SigningKey,
-): Promise<Uint8Array> {
-  const { publicKey } = await importVerificationKey(key.publicJwk);
+): Uint8Array {
+  const publicKey = decodeBase64UrlStrict(key.publicJwk.x ?? "");
+  if (publicKey?.length !== 32) {
+    throw new TypeError("Cannot sign note: the key has no public part");
+  }
   return noteKeyId(sha256, name, type, publicKey);
 }
 
@@ -239,7 +243,7 @@ export async function parseVerifierKey(
     throw invalidVerifierKey("expected <name>+<key ID>+<base64> of Ed25519");
   }
   const publicKey = bytes.subarray(1);
-  if (toHex(noteKeyId(sha256, name, type, publicKey)) !== id) {
+  if (encodeHex(noteKeyId(sha256, name, type, publicKey)) !== id) {
     throw invalidVerifierKey("its key ID is not that of its name and key");
   }
   const x = encodeBase64Url(publicKey);
@@ -250,19 +254,13 @@ export async function parseVerifierKey(
 /** A key as {@linkcode parseVerifierKey} reads it. */
 export function formatVerifierKey(sha256: Sha256, of: NoteKey): string {
   const { publicKey } = of.key;
-  const id = toHex(noteKeyId(sha256, of.name, of.type, publicKey));
+  const id = encodeHex(noteKeyId(sha256, of.name, of.type, publicKey));
   const typeByte = Uint8Array.of(SIGNATURE_TYPES[of.type]);
   return `${of.name}+${id}+${encodeBase64(joinBytes([typeByte, publicKey]))}`;
 }
 
 function invalidVerifierKey(why: string): SigError {
   return new SigError("invalid_key", `Cannot read verifier key: ${why}`);
-}
-
-/** Lower-case hexadecimal digits. */
-export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }
 
 /** The bytes as base64 with padding. */

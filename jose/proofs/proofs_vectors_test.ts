@@ -29,7 +29,7 @@ import {
   parseVerifierKey,
   signNote,
 } from "./note.ts";
-import { createSha256, sha256InJavaScript } from "./sha256.ts";
+import { createPlainSha256, createSha256 } from "./sha256.ts";
 import {
   digitOf,
   EMPTY_HASH,
@@ -395,6 +395,7 @@ vectorTest(
 );
 
 Deno.test("SHA-256 in JavaScript is the platform's, at every length of padding", () => {
+  const sha256InJavaScript = createPlainSha256();
   for (let length = 0; length < 200; length++) {
     const message = Uint8Array.from({ length }, (_, i) => i * 7 + length);
     assertEquals(sha256InJavaScript(message), sha256(message));

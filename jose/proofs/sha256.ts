@@ -30,7 +30,7 @@ export function createSha256(): Sha256 {
   const node = loadBuiltin("node:crypto") as
     | { createHash?(name: string): NodeHash }
     | undefined;
-  if (typeof node?.createHash !== "function") return sha256InJavaScript;
+  if (typeof node?.createHash !== "function") return createPlainSha256();
   return (...pieces) => {
     const hash = node.createHash!("sha256");
     for (const piece of pieces) hash.update(piece);
@@ -39,25 +39,26 @@ export function createSha256(): Sha256 {
 }
 
 /** {@linkcode createSha256} for platforms without a synchronous digest. */
-export function sha256InJavaScript(
-  ...pieces: readonly Uint8Array[]
-): Uint8Array {
-  const message = joinBytes(pieces);
-  const padded = new Uint8Array((message.length + 72) & ~63);
-  padded.set(message);
-  padded[message.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(message.length / 2 ** 29));
-  view.setUint32(padded.length - 4, message.length << 3);
-  const [roundConstants, state] = constants();
-  const w = new Uint32Array(64);
-  for (let block = 0; block < padded.length; block += 64) {
-    compress(state, w, view, block, roundConstants);
-  }
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  state.forEach((word, i) => out.setUint32(4 * i, word));
-  return digest;
+export function createPlainSha256(): Sha256 {
+  const [roundConstants, start] = constants();
+  return (...pieces) => {
+    const message = joinBytes(pieces);
+    const padded = new Uint8Array((message.length + 72) & ~63);
+    padded.set(message);
+    padded[message.length] = 0x80;
+    const view = new DataView(padded.buffer);
+    view.setUint32(padded.length - 8, Math.floor(message.length / 2 ** 29));
+    view.setUint32(padded.length - 4, message.length << 3);
+    const state = start.slice();
+    const w = new Uint32Array(64);
+    for (let block = 0; block < padded.length; block += 64) {
+      compress(state, w, view, block, roundConstants);
+    }
+    const digest = new Uint8Array(32);
+    const out = new DataView(digest.buffer);
+    state.forEach((word, i) => out.setUint32(4 * i, word));
+    return digest;
+  };
 }
 
 function compress(

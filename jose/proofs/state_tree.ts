@@ -9,7 +9,7 @@ import {
   type UnknownEvent,
 } from "@sig/core";
 import { joinBytes, sameBytes } from "@sig/core/internal";
-import { toHex } from "./note.ts";
+import { decodeHex, encodeHex } from "@std/encoding/hex";
 import type { Sha256 } from "./sha256.ts";
 import { HASH_BYTES, nodeHash, treeHash } from "./tree.ts";
 
@@ -166,7 +166,7 @@ export interface StateFile {
 
 /** The path of a state file below `proofs_uri`. */
 export function statePath(hash: Uint8Array): string {
-  const hex = toHex(hash);
+  const hex = encodeHex(hash);
   return `state/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
@@ -203,7 +203,7 @@ function linesFile(
   lines: PlacedLine[],
 ): Uint8Array {
   if (bytesOfLines(lines) > MAX_SUBJECT_BYTES) {
-    return new TextEncoder().encode(`too-large ${toHex(groups[0]!.key)}\n`);
+    return new TextEncoder().encode(`too-large ${encodeHex(groups[0]!.key)}\n`);
   }
   return joinLines(lines.sort((a, b) => a.event.sequence - b.event.sequence));
 }
@@ -214,7 +214,7 @@ export function pageFile(
   children: readonly Uint8Array[],
 ): StateFile {
   const rows = children.map((hash) =>
-    isEmpty(hash) ? "-\n" : `${toHex(hash)}\n`
+    isEmpty(hash) ? "-\n" : `${encodeHex(hash)}\n`
   );
   return {
     hash: treeHash(sha256, children),
@@ -267,12 +267,12 @@ function parseStateFile(sha256: Sha256, bytes: Uint8Array): StateNode {
   }
   const text = bytes.length > PAGE_BYTES ? "" : new TextDecoder().decode(bytes);
   const [, key] = /^too-large ([0-9a-f]{64})\n$/.exec(text) ?? [];
-  if (key !== undefined) return { kind: "too_large", key: fromHex(key) };
+  if (key !== undefined) return { kind: "too_large", key: decodeHex(key) };
   if (!/^(?:(?:[0-9a-f]{64}|-)\n){16}$/.test(text)) {
     throw proofInvalid("a state file is neither lines nor a page");
   }
   const rows = text.slice(0, -1).split("\n");
-  const children = rows.map((row) => row === "-" ? EMPTY_HASH : fromHex(row));
+  const children = rows.map((row) => row === "-" ? EMPTY_HASH : decodeHex(row));
   if (rows.some((row, i) => row !== "-" && isEmpty(children[i]!))) {
     throw proofInvalid("a page spells an empty row as zeros");
   }
@@ -382,9 +382,4 @@ export function stateHashOfPath(
       : nodeHash(sha256, hash, sibling);
   });
   return hash;
-}
-
-function fromHex(hex: string): Uint8Array {
-  const pairs = hex.match(/../g) ?? [];
-  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
 }

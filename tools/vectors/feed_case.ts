@@ -30,7 +30,7 @@ export interface FeedCase {
 /** A document: a value, its exact text or bytes, or null for no file. */
 type Document = JsonObject | string | Uint8Array | null;
 
-/** What a case says; every document is in order unless told. */
+/** What a case says (default: every document is in order). */
 export interface CaseContent {
   /** `sig.json`. */
   readonly metadata?: Document;
@@ -54,7 +54,7 @@ export interface CaseHead {
   readonly description: string;
   /** The rule's place. */
   readonly spec: string;
-  /** How the reader is to be set; its defaults unless told. */
+  /** The options of the reader (default: its own). */
   readonly options?: {
     readonly unknown_events?: "ignore" | "reject";
     readonly unmatched_revoke?: "ignore" | "reject";
@@ -81,13 +81,13 @@ export interface InvalidResult {
   readonly code: string;
   /** Line of the fault, from 1. */
   readonly line?: number;
-  /** Sequence of the fault; the line's number unless told. */
+  /** Sequence of the fault (default: the line's number). */
   readonly sequence?: number;
   /** The key, if the fault is about one. */
   readonly kid?: string;
 }
 
-/** The documents of a case, by their path; those in order unless told. */
+/** The documents of a case, by their path (default: those in order). */
 export function filesOf(content: CaseContent): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const put = (path: string, document: Document) => {

@@ -15,7 +15,7 @@ export interface Envelope {
 
 /** What differs from an ordinary line. */
 export interface SignOptions {
-  /** Signs, and gives the header its kid; KEY_1 unless told. */
+  /** Signs, and gives the header its kid (default: KEY_1). */
   readonly key?: TestKey;
   /** The whole header: an object, or its exact bytes. */
   readonly header?: JsonObject | string | Uint8Array;

@@ -21,6 +21,7 @@ import {
 import { quote } from "@sig/core/internal";
 import {
   describeChallenge,
+  type DescribedChallenge,
   didKeyToJwk,
   ENROL_SCOPE,
   isScopeToken,
@@ -38,23 +39,7 @@ const NONCE_BYTES = 32;
 export const DEFAULT_TTL_SECONDS = 300;
 
 /** A login challenge as it is sent. */
-export interface Challenge {
-  /** Unguessable; comes back as `jti`. */
-  readonly challenge_id: string;
-  /** The origin or DID that asks; comes back as `aud`. */
-  readonly audience: string;
-  /** 32 random bytes in base64url; comes back as `nonce`. */
-  readonly nonce: string;
-  /** What may be granted, sorted; at most 32 RFC 6749 scope tokens. */
-  readonly scopes: readonly string[];
-  /** The only DID that may answer, or null for anyone. */
-  readonly subject: string | null;
-  /** What the subject's relationship must meet, or null for nothing. */
-  readonly require: readonly string[] | null;
-  /** RFC 3339 UTC. */
-  readonly issued_at: string;
-  /** RFC 3339 UTC; it can't be answered from this instant on. */
-  readonly expires_at: string;
+export interface Challenge extends DescribedChallenge {
   /** The same as text, to be shown before the person agrees. */
   readonly message: string;
 }

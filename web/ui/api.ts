@@ -2,6 +2,7 @@
 /// <reference lib="dom" />
 
 import { isSigError } from "@sig/core";
+import type { DescribedChallenge } from "@sig/jose";
 import type { Keys } from "./keys/use_keys.ts";
 import { isRecord } from "./text.ts";
 
@@ -44,15 +45,7 @@ export function readConfig(): PageConfig {
 }
 
 /** A request to sign in (docs/protocol.md §7). */
-export interface Challenge {
-  readonly challenge_id: string;
-  readonly audience: string;
-  readonly nonce: string;
-  readonly scopes: readonly string[];
-  readonly subject: string | null;
-  readonly require: readonly string[] | null;
-  readonly issued_at: string;
-  readonly expires_at: string;
+export interface Challenge extends DescribedChallenge {
   readonly message: string;
 }
 
