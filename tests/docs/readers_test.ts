@@ -1,0 +1,152 @@
+/** The readers in other languages, with every vector that has the default options. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { hasProgram, ROOT, run, runWell, tempFolder } from "../kit/process.ts";
+import { unpackFeed } from "../kit/unpack_vectors.ts";
+import {
+  readFeedVector,
+  readFeedVectors,
+  readQuestionVectors,
+} from "../kit/vectors.ts";
+
+/** A question to a reader: directory, subject, role, instant. */
+type Words = readonly [string, string, string, string];
+
+/** Debian's packages are for Debian's Python, which need not be the first on the path. */
+const PYTHON = Deno.build.os === "linux" ? "/usr/bin/python3" : "python3";
+
+const isRequired = Deno.env.get("SIG_CI") === "1";
+const HAS_PYTHON = isRequired ||
+  (hasProgram("python3") &&
+    (await run(PYTHON, ["-c", "import cryptography"])).code === 0);
+
+/** One process for all questions: the exit code that the example would have. */
+const PYTHON_LOOP = `
+import contextlib, io, json, sys
+sys.path.insert(0, sys.argv[1])
+import check
+for line in sys.stdin:
+    try:
+        with contextlib.redirect_stdout(io.StringIO()): code = check.main(*json.loads(line))
+    except check.Refused: code = 2
+    print(code, flush=True)
+`;
+
+async function askPython(questions: readonly Words[]): Promise<number[]> {
+  const folder = new URL("examples/python/", ROOT).pathname;
+  const text = questions.map((words) => JSON.stringify(words) + "\n").join("");
+  const answers = await runWell(PYTHON, ["-c", PYTHON_LOOP, folder], {
+    stdin: { text },
+  });
+  return answers.trim().split("\n").map(Number);
+}
+
+async function askGo(
+  questions: readonly Words[],
+  program: string,
+): Promise<number[]> {
+  const codes: number[] = [];
+  for (const words of questions) {
+    const { code, stderr } = await run(program, [...words]);
+    if (code === 2) assertMatch(stderr, /^no answer: [^\n]*\n$/);
+    codes.push(code);
+  }
+  return codes;
+}
+
+/** Each vector as a question, with the exit code that it has to have. */
+async function writeQuestions(
+  dir: string,
+): Promise<{ name: string; words: Words; code: number }[]> {
+  const usual = readFeedVectors().filter(({ expected: { options } }) =>
+    options === undefined || Object.keys(options).length === 0
+  );
+  const questions = await Promise.all(usual.map(async (feed) => {
+    await unpackFeed(feed, dir);
+    return {
+      name: feed.name,
+      words: [
+        `${dir}/${feed.name}`,
+        "nobody",
+        "none",
+        feed.expected.now,
+      ] as Words,
+      code: feed.expected.result === "valid" ? 1 : 2,
+    };
+  }));
+  for (const { name, feed, question, expected } of readQuestionVectors()) {
+    const { subject, require, at, as_of, now } = question;
+    const [role, ...others] = require;
+    if (!role?.startsWith("role=") || others.length > 0) continue;
+    if ((at ?? as_of ?? null) !== null) continue;
+    const words: Words = [`${dir}/${feed}`, subject, role.slice(5), now];
+    const code = "error" in expected
+      ? 2
+      : expected.decision === "allow"
+      ? 0
+      : 1;
+    questions.push({ name, words, code });
+  }
+  return questions;
+}
+
+Deno.test("the readers in Python and Go agree with every vector", async (t) => {
+  await using dir = await tempFolder();
+  const questions = await writeQuestions(dir.path);
+  assertEquals(readFeedVector("history").expected.result, "valid");
+  assertEquals(new Set(questions.map(({ code }) => code)).size, 3);
+  const words = questions.map((question) => question.words);
+  const compare = (codes: readonly number[]) =>
+    assertEquals(
+      questions.map(({ name }, i) => `${name} ${codes[i]}`),
+      questions.map(({ name, code }) => `${name} ${code}`),
+    );
+  await t.step({
+    name: "Python",
+    ignore: !HAS_PYTHON,
+    fn: async () => compare(await askPython(words)),
+  });
+  await t.step({
+    name: "Go",
+    ignore: !isRequired && !hasProgram("go"),
+    fn: async () => {
+      const program = `${dir.path}/check`;
+      const source = new URL("examples/go/check.go", ROOT).pathname;
+      await runWell("go", ["build", "-o", program, source], {
+        env: { GOCACHE: `${dir.path}/cache`, GOFLAGS: "-mod=mod" },
+      });
+      compare(await askGo(words, program));
+    },
+  });
+});
+
+Deno.test({
+  name: "the reader in Python prints its answer, and why there is none",
+  ignore: !HAS_PYTHON,
+  fn: printsItsAnswer,
+});
+
+async function printsItsAnswer() {
+  await using dir = await tempFolder();
+  const history = `${dir.path}/history`;
+  await unpackFeed(readFeedVector("history"), dir.path);
+  const program = new URL("examples/python/check.py", ROOT).pathname;
+  const now = "2026-06-01T00:00:00Z";
+  const ask = (...words: string[]) => run(PYTHON, [program, ...words]);
+  const alice = "did:web:alice.example";
+  assertEquals(await ask(history, alice, "read", now), {
+    code: 0,
+    stdout: "allow\n",
+    stderr: "",
+  });
+  assertEquals(await ask(history, alice, "root", now), {
+    code: 1,
+    stdout: "deny\n",
+    stderr: "",
+  });
+  const feed = `${history}/.well-known/sig/events.jsonl`;
+  await Deno.writeTextFile(feed, (await Deno.readTextFile(feed)).slice(0, -1));
+  const cut = await ask(history, alice, "read", now);
+  assertEquals([cut.code, cut.stdout], [2, ""]);
+  assertMatch(cut.stderr, /^no answer: incomplete_line line \d+\n$/);
+}
